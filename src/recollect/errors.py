@@ -1,0 +1,91 @@
+"""Every error recollect raises on purpose, in one tree. A message says what happened and what to do next.
+
+RecollectError
+├── InvalidInput          a value from outside breaks a rule; names the field and the reason
+├── NotFound              there is no such conversation, message or user
+├── ScopeError            an id that belongs to somebody else
+├── ConfigError           a setting is unknown, unreadable or contradictory
+├── MissingExtra          an optional package is needed: pip install 'recollect[...]'
+├── ImportFailed          a record of an imported file could not be read; names the line
+├── EmbedderError         the embedder failed or answered nonsense
+└── StoreError            the database refused
+    ├── StoreBusy         others kept it busy for longer than we wait; try again
+    ├── StoreLocked       another process has this JSON file open
+    ├── StoreUnwritable   the disk is full, read-only or failing; nothing of this transaction was kept
+    ├── SchemaMismatch    the database is older or newer than this version of recollect
+    └── EmbedderMismatch  the vectors in the store were made by another embedder
+"""
+
+from __future__ import annotations
+
+
+class RecollectError(Exception):
+    """The root: `except RecollectError` catches all that recollect raises on purpose."""
+
+
+class InvalidInput(RecollectError, ValueError):
+    """A value from outside breaks a rule."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        self.field = field
+        self.reason = reason
+        super().__init__(f"{field}: {reason}")
+
+    def __reduce__(self) -> tuple[type[InvalidInput], tuple[str, str]]:
+        return type(self), (self.field, self.reason)
+
+
+class NotFound(RecollectError):
+    """There is no such thing in this space."""
+
+
+class ScopeError(RecollectError):
+    """An id that belongs to somebody else: it changes nothing and reveals nothing."""
+
+
+class ConfigError(RecollectError):
+    """A setting is unknown, unreadable or contradictory."""
+
+
+class MissingExtra(RecollectError):
+    """An optional package is needed."""
+
+    def __init__(self, extra: str, purpose: str) -> None:
+        self.extra = extra
+        self.purpose = purpose
+        super().__init__(f"{purpose} needs an optional package: pip install 'recollect[{extra}]'")
+
+    def __reduce__(self) -> tuple[type[MissingExtra], tuple[str, str]]:
+        return type(self), (self.extra, self.purpose)
+
+
+class ImportFailed(RecollectError):
+    """A record of an imported file could not be read."""
+
+
+class EmbedderError(RecollectError):
+    """The embedder failed or answered nonsense."""
+
+
+class StoreError(RecollectError):
+    """The database refused."""
+
+
+class StoreBusy(StoreError):
+    """Others kept the database busy for longer than we wait; nothing was written, try again."""
+
+
+class StoreLocked(StoreError):
+    """Another process has this JSON file open."""
+
+
+class StoreUnwritable(StoreError):
+    """The disk is full, read-only or failing; nothing of this transaction was kept."""
+
+
+class SchemaMismatch(StoreError):
+    """The database is older or newer than this version of recollect."""
+
+
+class EmbedderMismatch(StoreError):
+    """The vectors in the store were made by another embedder."""

@@ -1,0 +1,253 @@
+"""The nouns of recollect, as frozen values. They hold data and know nothing of storage, models or clocks.
+
+A message is said once and never changes. Everything that can be derived from messages is a view and lives
+elsewhere; what is here is the log, what is asked of it, and what is answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, TypedDict, get_args
+
+Role = Literal["user", "assistant", "system", "tool"]
+ROLES: tuple[Role, ...] = get_args(Role)
+
+DEFAULT_SPACE = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message on its way into the log: what the caller knows, before the log gives it a turn.
+
+    `author` is who wrote it; `user` is whose memory it belongs to (in a chat with one person, theirs, replies
+    included). `time` is when it was said: now, if none is given. `platform_id` is the id another system gave
+    it: the same one twice in a conversation is stored once. So is the same `id`.
+    """
+
+    role: Role
+    content: str
+    author: str | None = None
+    user: str | None = None
+    time: datetime | None = None
+    platform_id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """What makes a message provable: `digest` covers the message and its salt, `link` the digest and the link before."""
+
+    salt: bytes
+    digest: bytes
+    link: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One utterance, as the log keeps it. An erased one keeps its place and its seal, and nothing that was said."""
+
+    space: str
+    conversation: str
+    turn: int
+    id: str
+    role: Role
+    author: str
+    user: str | None
+    content: str
+    time: datetime
+    platform_id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    erased: bool = False
+    seal: Seal = field(default=Seal(b"", b"", b""), repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One thread of messages: a chat with one `user`, or a channel with many (`user` is None).
+
+    `turns` is the number of the last message and `head` its link: with them a missing tail is noticed.
+    """
+
+    space: str
+    id: str
+    user: str | None
+    created_at: datetime
+    changed_at: datetime
+    turns: int = 0
+    head: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What `add` did: the message as it is in the log, and whether it was new or known already."""
+
+    message: Message
+    new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which messages are meant. Nothing crosses a space; None means "any"."""
+
+    space: str
+    user: str | None = None
+    conversation: str | None = None
+    role: Role | None = None
+    after: datetime | None = None
+    before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One message found by search, its score, and the parts the score is made of."""
+
+    message: Message
+    score: float
+    parts: Mapping[str, float]
+
+
+class ChatMessage(TypedDict):
+    """The shape every chat model takes."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How many tokens a context may have, and how many of them each section."""
+
+    total: int = 30_000
+    system: int = 1_500
+    recent: int | None = None
+
+    @classmethod
+    def compact(cls) -> Budget:
+        """8,000 tokens in all, for small models and small bills."""
+        return cls(total=8_000, system=1_500, recent=3_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One line of a receipt: what, how many tokens, and why it is in or out."""
+
+    id: str
+    tokens: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One part of a context: its name, its tokens, what is in it and what was left out."""
+
+    name: str
+    tokens: int
+    items: tuple[Item, ...] = ()
+    left_out: tuple[Item, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a context contains, what it left out and why, and the tokens of each section."""
+
+    tokenizer: str
+    budget: Budget
+    tokens: int
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is sent to the model, and the receipt for it."""
+
+    messages: list[ChatMessage]
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the index: a passage of a message, its terms, and its vector."""
+
+    space: str
+    conversation: str
+    turn: int
+    part: int
+    message_id: str
+    user: str | None
+    role: Role
+    time: datetime
+    language: str
+    terms: tuple[str, ...]
+    vector: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with the log, named so that it can be found."""
+
+    space: str
+    conversation: str
+    turn: int
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.space}/{self.conversation} turn {self.turn}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What `verify` saw. `root` covers every conversation's head: note it elsewhere to prove later that nothing moved."""
+
+    conversations: int
+    messages: int
+    erased: int
+    faults: tuple[Fault, ...]
+    root: str
+
+    @property
+    def ok(self) -> bool:
+        return not self.faults
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What `erase` removed. The person is not named here: that is the point."""
+
+    id: str
+    space: str
+    at: datetime
+    messages: int
+    conversations: int
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class ViewState:
+    """How far a view has got: messages behind the log, conversations waiting after a failure, and the last error."""
+
+    view: str
+    behind: int
+    waiting: int
+    leased: int
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What is in a store, and how far its views are."""
+
+    store: str
+    spaces: int
+    conversations: int
+    users: int
+    messages: int
+    erased: int
+    characters: int
+    first: datetime | None
+    last: datetime | None
+    entries: int
+    embedder: str | None
+    views: tuple[ViewState, ...]

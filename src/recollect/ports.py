@@ -1,0 +1,198 @@
+"""What the engine needs from outside, and nothing more: a store, an embedder, a tokenizer, a clock.
+
+A store is synchronous and a transaction is a function: `store.write(fn)` runs `fn(tx)` and may run it again if
+the database was busy, so `fn` must have no other effects. It cannot await, so no transaction is ever open
+across a call to a model. The operations of `Tx` are few and plain; what they mean together is the engine's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.model import Conversation, Entry, Erasure, Filter, Message, Stats
+
+T = TypeVar("T")
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """A conversation whose view is behind its log: messages `done + 1` to `turns` are to be seen."""
+
+    space: str
+    conversation: str
+    done: int
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An indexed passage that has at least one of the terms asked for, and what ranking needs of it."""
+
+    doc: int
+    message_id: str
+    time: datetime
+    length: int
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """An indexed passage near a vector, with its cosine."""
+
+    doc: int
+    message_id: str
+    time: datetime
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How much is indexed for a user (or a whole space): documents, words, and in which languages."""
+
+    docs: int
+    words: int
+    languages: tuple[str, ...]
+
+
+class Tx(Protocol):
+    """One transaction. Times are aware UTC; every id is already checked."""
+
+    # the log
+    def lock_conversation(self, fresh: Conversation) -> Conversation:
+        """The conversation of that id, made from `fresh` if there is none; nobody else writes to it until we end."""
+
+    def conversation(self, space: str, id: str) -> Conversation | None: ...
+
+    def conversations(
+        self, space: str | None = None, user: str | None = None, after: tuple[str, str] = ("", ""), limit: int = 1000
+    ) -> list[Conversation]:
+        """Conversations in order of (space, id), those after `after`."""
+
+    def save_conversation(self, conversation: Conversation) -> None: ...
+
+    def insert_messages(self, messages: Sequence[Message]) -> None: ...
+
+    def find_messages(
+        self, space: str, *, ids: Iterable[str] = (), conversation: str | None = None, platform_ids: Iterable[str] = ()
+    ) -> list[Message]:
+        """The messages with one of these ids, or (in that conversation) one of these platform ids."""
+
+    def messages(
+        self, where: Filter, *, first: int = 1, last: int | None = None, limit: int | None = None, newest: bool = False
+    ) -> list[Message]:
+        """Messages in order of conversation and turn, turns `first` to `last`; with `newest`, the last ones, in order."""
+
+    def erase(self, erasure: Erasure, messages: Sequence[Message]) -> int:
+        """Put tombstones in place of these messages, drop what was derived from them, note the erasure. Returns entries dropped."""
+
+    def erasures(self) -> dict[str, int]:
+        """The id of each erasure and the number of messages it says it removed."""
+
+    def erased_by(self) -> dict[str | None, int]:
+        """For each erasure id found on a tombstone, the number of tombstones."""
+
+    # views
+    def lagging(self, view: str, *, since: datetime | None = None, limit: int = 100) -> list[Lag]:
+        """Conversations whose view is behind, changed since then if given."""
+
+    def cursor(self, view: str, space: str, conversation: str) -> int: ...
+
+    def set_cursor(self, view: str, space: str, conversation: str, turn: int) -> None: ...
+
+    def claim(self, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime) -> bool:
+        """Take or renew the lease on a view of a conversation; False if another holds it or a retry is not due."""
+
+    def holds(self, view: str, space: str, conversation: str, holder: str) -> bool:
+        """Whether the lease is still ours, locked until the transaction ends."""
+
+    def release(
+        self, view: str, space: str, conversation: str, holder: str, *, error: str | None = None, retry_at: datetime | None = None
+    ) -> int:
+        """Give the lease back; with an error, count the failure and wait until `retry_at`. Returns failures in a row."""
+
+    def reset_view(self, view: str, space: str | None = None) -> None:
+        """Throw a view away and set its cursors to zero, so that it is built again."""
+
+    # the index
+    def put_entries(self, entries: Sequence[Entry]) -> None: ...
+
+    def tally(self, space: str, user: str | None) -> Tally: ...
+
+    def frequencies(self, where: Filter, groups: Sequence[Sequence[str]]) -> list[int]:
+        """For each group of alternative terms, the number of passages in the user's (or space's) index with one of them."""
+
+    def candidates(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> list[Candidate]:
+        """For each group, the newest `limit` passages with one of its terms; together, each once, with counts for every group."""
+
+    def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[Near]: ...
+
+    def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]: ...
+
+    # the store itself
+    def setting(self, key: str) -> str | None: ...
+
+    def save_setting(self, key: str, value: str | None) -> None: ...
+
+    def stats(self, now: datetime, space: str | None = None) -> Stats: ...
+
+    def rows(self, table: str, after: int, limit: int) -> list[Mapping[str, Any]]:
+        """Raw rows of a table in a stable order, for copying; `after` is the number already seen."""
+
+    def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None: ...
+
+
+class Store(Protocol):
+    """Where the log and its views are kept."""
+
+    @property
+    def name(self) -> str:
+        """What to call this store in messages; holds no secret."""
+
+    def read(self, fn: Callable[[Tx], T]) -> T:
+        """Run `fn` on one consistent snapshot."""
+
+    def write(self, fn: Callable[[Tx], T]) -> T:
+        """Run `fn` in one transaction: all of it is kept, or nothing. May run `fn` again on a busy database."""
+
+    def close(self) -> None: ...
+
+
+class Embedder(Protocol):
+    """Turns text into vectors of length one. The same text always gives the same vector."""
+
+    @property
+    def identity(self) -> str:
+        """Names the vectors: kept with them, so that vectors of two embedders are never mixed."""
+
+    @property
+    def width(self) -> int: ...
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row a text, each of length one (all zeros for a text with nothing in it)."""
+
+    async def close(self) -> None: ...
+
+
+class Tokenizer(Protocol):
+    """Counts tokens as a model does."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def exact(self) -> bool: ...
+
+    def count(self, text: str) -> int: ...
+
+
+class Clock(Protocol):
+    """What time it is: aware, UTC."""
+
+    def now(self) -> datetime: ...
