@@ -99,6 +99,11 @@ class Filter:
     after: datetime | None = None
     before: datetime | None = None
 
+    @property
+    def whole(self) -> bool:
+        """Whether it means all messages of a user, or of a space."""
+        return self == Filter(self.space, self.user)
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:

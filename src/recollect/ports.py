@@ -89,8 +89,8 @@ class Tx(Protocol):
     ) -> list[Message]:
         """Messages in order of conversation and turn, turns `first` to `last`; with `newest`, the last ones, in order."""
 
-    def erase(self, erasure: Erasure, messages: Sequence[Message]) -> int:
-        """Put tombstones in place of these messages, drop what was derived from them, note the erasure. Returns entries dropped."""
+    def erase(self, erasure: Erasure, tombstones: Sequence[Message]) -> int:
+        """Put tombstones in their messages' places, drop what was derived, note the erasure. Returns entries dropped."""
 
     def erasures(self) -> dict[str, int]:
         """The id of each erasure and the number of messages it says it removed."""
@@ -99,8 +99,8 @@ class Tx(Protocol):
         """For each erasure id found on a tombstone, the number of tombstones."""
 
     # views
-    def lagging(self, view: str, *, since: datetime | None = None, limit: int = 100) -> list[Lag]:
-        """Conversations whose view is behind, changed since then if given."""
+    def lagging(self, view: str, now: datetime, *, since: datetime | None = None, limit: int = 100) -> list[Lag]:
+        """Conversations whose view is behind and free to be claimed, changed since then if given."""
 
     def cursor(self, view: str, space: str, conversation: str) -> int: ...
 
@@ -114,8 +114,11 @@ class Tx(Protocol):
 
     def release(
         self, view: str, space: str, conversation: str, holder: str, *, error: str | None = None, retry_at: datetime | None = None
-    ) -> int:
-        """Give the lease back; with an error, count the failure and wait until `retry_at`. Returns failures in a row."""
+    ) -> None:
+        """Give the lease back; with an error, count the failure and keep others off until `retry_at`."""
+
+    def failures(self, view: str, space: str, conversation: str) -> int:
+        """How often in a row work on this view of this conversation has failed."""
 
     def reset_view(self, view: str, space: str | None = None) -> None:
         """Throw a view away and set its cursors to zero, so that it is built again."""
@@ -125,25 +128,24 @@ class Tx(Protocol):
 
     def tally(self, space: str, user: str | None) -> Tally: ...
 
-    def frequencies(self, where: Filter, groups: Sequence[Sequence[str]]) -> list[int]:
-        """For each group of alternative terms, the number of passages in the user's (or space's) index with one of them."""
-
-    def candidates(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> list[Candidate]:
-        """For each group, the newest `limit` passages with one of its terms; together, each once, with counts for every group."""
+    def matches(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> tuple[list[Candidate], list[int]]:
+        """For each group of alternative terms, the newest `limit` passages with one of them: together, each once,
+        with counts for every group; and for each group, in how many passages of the user (or space) it occurs."""
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[Near]: ...
 
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]: ...
 
     # the store itself
-    def setting(self, key: str) -> str | None: ...
+    def note(self, key: str) -> str | None:
+        """A line the store keeps about itself, such as which embedder made its vectors."""
 
-    def save_setting(self, key: str, value: str | None) -> None: ...
+    def set_note(self, key: str, value: str | None) -> None: ...
 
     def stats(self, now: datetime, space: str | None = None) -> Stats: ...
 
-    def rows(self, table: str, after: int, limit: int) -> list[Mapping[str, Any]]:
-        """Raw rows of a table in a stable order, for copying; `after` is the number already seen."""
+    def rows(self, table: str, after: tuple[Any, ...] | None, limit: int) -> list[Mapping[str, Any]]:
+        """Raw rows of a table in order of its primary key, those after the key `after`: for copying."""
 
     def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None: ...
 

@@ -1,0 +1,133 @@
+"""Settings: few, frozen, and read in one place.
+
+A value comes from the argument given in code, else from the environment (`RECOLLECT_STORE`), else from
+`recollect.toml` in the working directory (or the file named by `RECOLLECT_CONFIG`), else from the default here.
+An unknown name or a value of the wrong kind is refused with the name of where it stood.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from recollect.errors import ConfigError
+
+PREFIX = "RECOLLECT_"
+FILE = "recollect.toml"
+
+
+class Secret(str):
+    """Text that is not shown: its repr and its place in a log are stars."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'***'" if self else "''"
+
+    def __format__(self, spec: str) -> str:
+        return format("***" if self else "", spec)
+
+
+def setting(default: Any, about: str, *, least: float | None = None, choices: tuple[str, ...] = ()) -> Any:
+    return field(default=default, metadata={"about": about, "least": least, "choices": choices})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All there is to set."""
+
+    store: str = setting(
+        "recollect.db", "Where memory is kept: a SQLite file, `json:FILE`, or `postgresql://user:password@host/database`."
+    )
+    space: str = setting("default", "The space used when none is named.")
+    embedder: str = setting(
+        "static",
+        "What makes vectors: `static` (built in, offline), `minilm` (extra `[minilm]`), or `endpoint` (extra `[openai]`).",
+        choices=("static", "minilm", "endpoint"),
+    )
+    embedder_url: str = setting("", "Base URL of an OpenAI-compatible server, for `embedder = endpoint`.")
+    embedder_model: str = setting("text-embedding-3-small", "The model asked for at that server.")
+    embedder_key: Secret = setting(Secret(""), "Its API key. Never shown, never logged.")
+    embedder_threads: int = setting(1, "Threads for `minilm`. One is right on shared machines.", least=1)
+    tokenizer: str = setting(
+        "o200k_base",
+        "How tokens are counted: `o200k_base` (GPT-4o and later), `cl100k_base` (GPT-4), or `estimate`.",
+        choices=("o200k_base", "cl100k_base", "estimate"),
+    )
+    followers: bool = setting(True, "Bring views up to date inside this process. Off: `recollect worker` does it.")
+    lease_seconds: int = setting(60, "How long work on a view may go on before another worker may take it over.", least=1)
+    busy_seconds: int = setting(30, "How long to wait for a busy database before giving up.", least=1)
+    vector_cache_mb: int = setting(256, "Memory for vectors held ready for search (SQLite and JSON).", least=1)
+
+    @classmethod
+    def load(cls, *, environ: Mapping[str, str] | None = None, folder: Path | None = None, **given: Any) -> Settings:
+        """Settings from arguments, environment, file and defaults, in that order. None means: not given."""
+        environ = os.environ if environ is None else environ
+        values: dict[str, Any] = {}
+        for name, value, source in (*from_file(environ, folder or Path.cwd()), *from_environment(environ)):
+            values[name] = converted(name, value, source)
+        for name, value in given.items():
+            if value is not None:
+                values[name] = converted(name, value, "argument")
+        return cls(**values)
+
+
+BY_NAME = {f.name: f for f in fields(Settings)}
+
+
+def from_environment(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    found = []
+    for key, value in sorted(environ.items()):
+        name = key.removeprefix(PREFIX).lower()
+        # Variables of the tests and of other tools may share the prefix: only what we know is ours.
+        if key.startswith(PREFIX) and name in BY_NAME:
+            found.append((name, value, key))
+    return found
+
+
+def from_file(environ: Mapping[str, str], folder: Path) -> list[tuple[str, Any, str]]:
+    named = environ.get(PREFIX + "CONFIG")
+    path = Path(named) if named else folder / FILE
+    if not path.exists():
+        if named:
+            raise ConfigError(f"{PREFIX}CONFIG names {named}, which does not exist")
+        return []
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from error
+    return [(name, value, str(path)) for name, value in values.items()]
+
+
+def converted(name: str, value: Any, source: str) -> Any:
+    """The value in its setting's type, or an error that says where it stood."""
+    known = BY_NAME.get(name)
+    if known is None:
+        raise ConfigError(f"{source}: there is no setting {name!r}; settings are {', '.join(sorted(BY_NAME))}")
+    kind, about = type(known.default), known.metadata
+    try:
+        result = truth(value) if kind is bool else kind(value)
+    except (TypeError, ValueError):
+        raise ConfigError(f"{source}: {name} must be {'true or false' if kind is bool else 'a whole number'}") from None
+    if kind in (str, Secret) and not isinstance(value, str):
+        raise ConfigError(f"{source}: {name} must be text, not {type(value).__name__}")
+    if about["choices"] and result not in about["choices"]:
+        raise ConfigError(f"{source}: {name} must be one of {', '.join(about['choices'])}, not {result!r}")
+    if about["least"] is not None and result < about["least"]:
+        raise ConfigError(f"{source}: {name} must be at least {about['least']}, not {result}")
+    if kind is str and not result and known.default:
+        raise ConfigError(f"{source}: {name} is empty")
+    return result
+
+
+def truth(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+    if isinstance(value, str) and value.lower() in words:
+        return words[value.lower()]
+    raise ValueError(value)

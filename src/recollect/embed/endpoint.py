@@ -1,0 +1,168 @@
+"""Vectors from any OpenAI-compatible `/embeddings` endpoint.
+
+An endpoint is not trusted to answer well: the count, order, width and every number of a reply are checked before
+one vector is used, and each is brought to length one here. What goes wrong becomes an `EmbedderError` that says
+what to do. The key is handed to the client and kept nowhere else; it is in no message and no repr.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from recollect.errors import EmbedderError, InvalidInput, MissingExtra
+from recollect.ports import Vectors
+
+BATCH = 64  # texts a request
+TIMEOUT = 30.0  # seconds a try
+RETRIES = 2  # after the first try; the client waits longer before each
+PROBE = "width"
+
+
+class EndpointEmbedder:
+    """`width` is what the model gives. If it is not known, `await ready()` asks the endpoint once.
+
+    Until then `width` and `identity` raise. A blank text gets a row of zeros and is not sent.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        model: str,
+        width: int | None = None,
+        batch: int = BATCH,
+        timeout: float = TIMEOUT,
+        retries: int = RETRIES,
+    ) -> None:
+        if batch < 1:
+            raise InvalidInput("batch", "must be at least 1")
+        if width is not None and width < 1:
+            raise InvalidInput("width", "must be at least 1")
+        where = _address(base_url)
+        try:
+            import openai
+        except ImportError:
+            raise MissingExtra("openai", "an embedding endpoint") from None
+        self._openai = openai
+        # The client refuses an empty key, but a local server often needs none.
+        self._client = openai.AsyncOpenAI(
+            base_url=base_url, api_key=key or "none", timeout=timeout, max_retries=retries
+        )
+        self._where = where
+        self._model = model
+        self._width = width
+        self._batch = batch
+
+    def __repr__(self) -> str:
+        return f"EndpointEmbedder({self._where!r}, model={self._model!r}, width={self._width})"
+
+    @property
+    def identity(self) -> str:
+        return f"endpoint/{self._model}/{self.width}"
+
+    @property
+    def width(self) -> int:
+        if self._width is None:
+            raise EmbedderError(f"the width of {self._model} is not known yet: give it, or await ready() first")
+        return self._width
+
+    async def ready(self) -> None:
+        """Know the width, by asking for one vector if it was not given."""
+        if self._width is None:
+            await self._ask([PROBE])
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        await self.ready()
+        vectors = np.zeros((len(texts), self.width), dtype=np.float32)
+        places = [place for place, text in enumerate(texts) if text.strip()]
+        for start in range(0, len(places), self._batch):
+            some = places[start : start + self._batch]
+            vectors[some] = await self._ask([_sendable(texts[place]) for place in some])
+        return vectors
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _ask(self, texts: list[str]) -> Vectors:
+        try:
+            reply = await self._client.embeddings.create(model=self._model, input=texts, encoding_format="float")
+        except (self._openai.OpenAIError, ValueError) as error:
+            # Not chained: the client's error repeats what the server said, which may hold the key.
+            raise EmbedderError(f"{self._model} at {self._where}: {self._advice(error)}") from None
+        return self._checked(reply, len(texts))
+
+    def _checked(self, reply: object, count: int) -> Vectors:
+        rows = getattr(reply, "data", None)
+        if not isinstance(rows, list) or len(rows) != count:
+            given = f"{len(rows)} vectors" if isinstance(rows, list) else "no list of vectors"
+            raise self._nonsense(f"{given} for {count} texts")
+        try:
+            by_index = {getattr(row, "index", None): getattr(row, "embedding", None) for row in rows}
+            if set(by_index) != set(range(count)):
+                raise self._nonsense("vectors that are not numbered like the texts")
+            vectors = np.array([by_index[index] for index in range(count)], dtype=np.float64)
+        except (TypeError, ValueError):
+            raise self._nonsense("vectors of unequal width, or not of numbers") from None
+        if vectors.ndim != 2 or not vectors.size:
+            raise self._nonsense("vectors that are not lists of numbers")
+        if self._width is not None and vectors.shape[1] != self._width:
+            raise EmbedderError(
+                f"{self._model} at {self._where} gives vectors of width {vectors.shape[1]}, not {self._width}: "
+                "set the width to the model's, or name the model that made the stored vectors"
+            )
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        if not np.isfinite(lengths).all() or not lengths.all():
+            raise self._nonsense("numbers that are not finite, or only zeros")
+        self._width = vectors.shape[1]
+        return (vectors / lengths).astype(np.float32)
+
+    def _nonsense(self, what: str) -> EmbedderError:
+        return EmbedderError(
+            f"{self._model} at {self._where} answered with {what}: "
+            "check that the address is an OpenAI-compatible API and the model an embedding model"
+        )
+
+    def _advice(self, error: Exception) -> str:
+        """What happened and what to do; the server's own words only where they cannot be about the key."""
+        api = self._openai
+        if isinstance(error, api.APITimeoutError):
+            return "no answer in time; try again, or allow it more time"
+        if isinstance(error, api.APIConnectionError):
+            return "cannot be reached; check the address and that the server runs"
+        if isinstance(error, api.AuthenticationError | api.PermissionDeniedError):
+            return f"refused the key (HTTP {error.status_code}); check the key and what it may use"
+        if isinstance(error, api.NotFoundError):
+            return "knows no such model or path (HTTP 404); check the address (it often ends in /v1) and the model"
+        if isinstance(error, api.RateLimitError):
+            return "too many requests or no credit left (HTTP 429); wait, or check the account"
+        if isinstance(error, api.APIStatusError):
+            said = self._said(error)
+            if error.status_code < 500:
+                return f"refused the request (HTTP {error.status_code}){said}; check the model and the texts' length"
+            return f"failed (HTTP {error.status_code}){said}; try again later"
+        return "answered with something that is not JSON; check that the address is an OpenAI-compatible API"
+
+    def _said(self, error: Any) -> str:
+        text = " ".join(str(error.message).replace(self._client.api_key, "***").split())[:200]
+        return f", saying {text!r}" if text else ""
+
+
+def _address(base_url: str) -> str:
+    """The address without what may be secret in it: user, password, query."""
+    try:
+        parts = urlsplit(base_url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise InvalidInput("base_url", "must be an address like https://host/v1")
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _sendable(text: str) -> str:
+    """Half a surrogate pair cannot be written as UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,108 @@
+"""The default embedder: a text is the sum of its tokens' rows in a fixed table, brought to length one.
+
+The table (distilled by `scripts/distill.py`) holds whole numbers, so sums are exact: a text's vector does not depend
+on the batch it came in, on the order of addition or on the processor. A token without a meaning of its own has a
+row of zeros, and a text of only such tokens a vector of zeros. Table and vocabulary are read once a process, and only
+if their digest is the one below: vectors under one identity always come from the same bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.embed.wordpiece import WordPiece
+from recollect.errors import EmbedderError
+from recollect.ports import Vectors
+
+DATA = Path(__file__).parent / "data"
+DIGEST = "bd1b12200650a93f942a342aa267ca2be967f815e432d1e12a1717a417e636dc"  # sha256 of static.npz + vocab.txt
+WIDTH = 256
+
+TOKENS_AT_ONCE = 4096  # their rows are below 2**18, so 32 bits hold the sum
+INLINE = 4096  # characters; less is embedded sooner than a thread is reached
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    rows: NDArray[np.int32]
+    wordpiece: WordPiece
+
+    def vector(self, text: str) -> NDArray[np.float64]:
+        # Text by text: faster than one gather for a batch, whose rows would not stay in the processor's cache.
+        total = np.zeros(WIDTH, dtype=np.float64)
+        for ids in self.wordpiece.batches(text, TOKENS_AT_ONCE):
+            total += np.add.reduce(self.rows.take(ids, axis=0), axis=0, dtype=np.int32)
+        length = math.sqrt(np.dot(total, total))
+        return total / length if length else total
+
+
+_tables: dict[Path, _Table] = {}
+_loading = threading.Lock()
+
+
+class StaticEmbedder:
+    """Thousands of short texts a second on one core, without a model. English first; other languages word by word."""
+
+    def __init__(self, folder: Path = DATA) -> None:
+        self._folder = folder
+
+    def __repr__(self) -> str:
+        return f"StaticEmbedder({self.identity!r})"
+
+    @property
+    def identity(self) -> str:
+        return f"static-1/{WIDTH}/{DIGEST[:8]}"
+
+    @property
+    def width(self) -> int:
+        return WIDTH
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        if self._folder in _tables and sum(map(len, texts)) <= INLINE:
+            return self.embed_now(texts)
+        return await asyncio.to_thread(self.embed_now, texts)
+
+    def embed_now(self, texts: Sequence[str]) -> Vectors:
+        """The same, blocking: for callers that are in a thread already."""
+        table = _table(self._folder)
+        vectors = np.zeros((len(texts), WIDTH), dtype=np.float32)
+        for number, text in enumerate(texts):
+            vectors[number] = table.vector(text)
+        return vectors
+
+    async def close(self) -> None:
+        """Nothing to close: the table is shared."""
+
+
+def _table(folder: Path) -> _Table:
+    with _loading:
+        if folder not in _tables:
+            _tables[folder] = _load(folder)
+        return _tables[folder]
+
+
+def _load(folder: Path) -> _Table:
+    try:
+        packed = (folder / "static.npz").read_bytes()
+        vocabulary = (folder / "vocab.txt").read_bytes()
+    except OSError as error:
+        raise EmbedderError(f"the static embedding table cannot be read ({error}): install recollect again") from error
+    found = hashlib.sha256(packed + vocabulary).hexdigest()
+    if found != DIGEST:
+        raise EmbedderError(
+            f"the static embedding table in {folder} is damaged or of another version (sha256 {found[:8]}…, "
+            f"expected {DIGEST[:8]}…): install recollect again"
+        )
+    with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
+        rows = arrays["rows"].astype(np.int32) * arrays["scales"].astype(np.int32)[:, np.newaxis]
+    return _Table(rows, WordPiece.from_lines(vocabulary.decode("utf-8")))

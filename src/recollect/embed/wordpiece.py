@@ -1,0 +1,137 @@
+"""WordPiece, as uncased BERT cuts text: lower case, no accents, punctuation and Chinese characters apart, then greedy.
+
+Cutting is local: a text is split at white space and each piece is cut on its own, so a piece's ids can be
+remembered. Chat repeats its words, and most pieces are found in that memory. The memory is bounded, and long pieces
+do not enter it. Markers such as `[SEP]` in a text are only brackets and letters here: text cannot forge a token.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+
+PIECES_REMEMBERED = 1 << 16
+LONGEST_REMEMBERED = 64  # characters
+LONG_TEXT = 1 << 16  # characters; a longer text is not split all at once
+LONGEST_WORD = 100  # characters; a longer word is unknown
+
+# White space to Python, but control characters to BERT, which drops them and joins what they parted.
+_JOINING = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
+_PIECE = re.compile(r"\S+")
+
+_IDEOGRAPHS = (
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x2A6DF),
+    (0x2A700, 0x2B73F),
+    (0x2B740, 0x2B81F),
+    (0x2B820, 0x2CEAF),
+    (0x2F800, 0x2FA1F),
+)
+
+
+class WordPiece:
+    """Text to token ids. Safe to share between threads."""
+
+    def __init__(self, vocabulary: Mapping[str, int]) -> None:
+        self._heads = {token: id for token, id in vocabulary.items() if not token.startswith("##")}
+        self._tails = {token[2:]: id for token, id in vocabulary.items() if token.startswith("##")}
+        self._longest = max(len(token) for token in vocabulary)
+        self._unknown = vocabulary["[UNK]"]
+        self._remembered = lru_cache(maxsize=PIECES_REMEMBERED)(self._cut)
+
+    @classmethod
+    def from_lines(cls, lines: str) -> WordPiece:
+        """From a vocabulary file: one token a line, its id the number of the line."""
+        return cls({token: id for id, token in enumerate(lines.rstrip("\n").split("\n"))})
+
+    def ids(self, text: str) -> list[int]:
+        """The ids of the whole text."""
+        return [id for batch in self.batches(text) for id in batch]
+
+    def batches(self, text: str, size: int = 1 << 30) -> Iterator[list[int]]:
+        """The ids in lists of `size` and a little more, so that a text of any length needs little room."""
+        if not text.isascii() or not text.isprintable():
+            text = _JOINING.sub("", text)
+        remembered = self._remembered
+        found: list[int] = []
+        for piece in _pieces(text):
+            if len(piece) <= LONGEST_REMEMBERED:
+                found += remembered(piece)
+                if len(found) < size:
+                    continue
+                yield found
+                found = []
+            else:
+                for word in words(piece):
+                    found += self._greedy(word)
+                    if len(found) >= size:
+                        yield found
+                        found = []
+        if found:
+            yield found
+
+    def _cut(self, piece: str) -> tuple[int, ...]:
+        return tuple(id for word in words(piece) for id in self._greedy(word))
+
+    def _greedy(self, word: str) -> list[int]:
+        if len(word) > LONGEST_WORD:
+            return [self._unknown]
+        found: list[int] = []
+        start, table = 0, self._heads
+        while start < len(word):
+            for end in range(min(len(word), start + self._longest), start, -1):
+                id = table.get(word[start:end])
+                if id is not None:
+                    break
+            else:
+                return [self._unknown]
+            found.append(id)
+            start, table = end, self._tails
+        return found
+
+
+def _pieces(text: str) -> Iterable[str]:
+    if len(text) <= LONG_TEXT:
+        return text.split()
+    return (match.group() for match in _PIECE.finditer(text))
+
+
+def words(piece: str) -> Iterator[str]:
+    """The words of a piece without white space: plain, lower case, punctuation and ideographs on their own."""
+    if piece.isascii() and piece.isalnum():
+        yield piece.lower()
+        return
+    word: list[str] = []
+    for character in unicodedata.normalize("NFD", piece):
+        kind = _kind(character)
+        if kind == "letter":
+            # One by one: `lower` of a whole word would give its last sigma another form than BERT knows.
+            word.append(character.lower())
+        elif kind != "dropped":
+            if word:
+                yield "".join(word)
+                word = []
+            if kind == "alone":
+                yield character
+    if word:
+        yield "".join(word)
+
+
+@lru_cache(maxsize=1 << 14)
+def _kind(character: str) -> str:
+    """What becomes of a character: a letter (anything that is not parted counts), alone, a space, or dropped."""
+    code = ord(character)
+    if code < 128 and character.isprintable() and not character.isalnum():
+        return "space" if character == " " else "alone"
+    if any(first <= code <= last for first, last in _IDEOGRAPHS):
+        return "alone"
+    category = unicodedata.category(character)
+    if category == "Mn" or code == 0xFFFD or (category.startswith("C") and category != "Cn"):
+        return "dropped"
+    if category.startswith("P"):
+        return "alone"
+    return "space" if category.startswith("Z") else "letter"

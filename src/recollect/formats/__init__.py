@@ -1,0 +1,13 @@
+"""Other programs' exports, and our own, read as messages ready for the log.
+
+Each format has one module with one function, `read(stream, options)`: bytes in, records out, in the order of the
+file. A reader keeps what was said as it was said, with its true time, author and id, and holds one message (or
+one conversation) in memory at a time. What it cannot read it hands over as a `BadRecord`, and reads on.
+"""
+
+from recollect.formats.detect import FORMATS, detect
+from recollect.formats.jsonl import dump
+from recollect.formats.read import Reader, open_records
+from recollect.formats.record import BadRecord, Record
+
+__all__ = ["FORMATS", "BadRecord", "Reader", "Record", "detect", "dump", "open_records"]

@@ -1,0 +1,152 @@
+"""Claude's `conversations.json`: a list of conversations, each with its messages in order.
+
+What was said is the text of a message's text blocks, as it stands; tools and thinking are kept beside it in the
+metadata. The text of an attachment was pasted in by the person who wrote the message, so it is part of what they
+said: it follows their words under a heading of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from recollect.errors import ImportFailed
+from recollect.formats.fields import (
+    given,
+    identifier,
+    listing,
+    mapping,
+    mapping_or_none,
+    mappings,
+    moment,
+    present,
+    text,
+    text_or_none,
+)
+from recollect.formats.record import BadRecord, Options, Record, attempt
+from recollect.formats.source import Stream
+from recollect.formats.values import elements
+from recollect.model import Draft, Role
+
+_ROLES: dict[str, Role] = {"human": "user", "assistant": "assistant"}
+
+
+def read(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
+    """The messages of an export, conversation by conversation."""
+    number = 0
+    try:
+        for value in elements(stream):
+            number += 1
+            where = f"conversation {number}"
+            try:
+                fields = mapping(value, "conversation")
+                messages = listing(fields.get("chat_messages"), "chat_messages")
+                chat = _Chat.of(fields, options)
+            except ImportFailed as error:
+                yield BadRecord(where, str(error))
+            else:
+                yield from _records(messages, chat, where, stream.position)
+    except ImportFailed as error:
+        yield BadRecord(f"conversation {number + 1}", str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class _Chat:
+    id: str
+    title: str
+    user: str | None
+    time: datetime | None
+    options: Options
+
+    @classmethod
+    def of(cls, fields: dict[str, Any], options: Options) -> _Chat:
+        account = mapping_or_none(fields.get("account"), "account")
+        return cls(
+            id=identifier(fields.get("uuid"), "uuid"),
+            title=text_or_none(fields.get("name"), "name"),
+            user=options.user or given(identifier, account.get("uuid"), "account.uuid"),
+            time=given(moment, fields.get("created_at"), "created_at"),
+            options=options,
+        )
+
+
+def _records(messages: list[Any], chat: _Chat, where: str, position: int) -> Iterator[Record | BadRecord]:
+    about = present(title=chat.title)
+    before = chat.time
+    for number, message in enumerate(messages, start=1):
+        place = f"{where}, message {number}"
+        for record in attempt(place, partial(_record, message, chat, about, before, place, position)):
+            if isinstance(record, Record):
+                about = {}
+                before = record.draft.time
+            yield record
+
+
+def _record(
+    message: Any, chat: _Chat, about: dict[str, Any], before: datetime | None, where: str, position: int
+) -> Record | None:
+    fields = mapping(message, "message")
+    attached = mappings(fields.get("attachments"), "attachments")
+    files = [_name(file) for file in mappings(fields.get("files"), "files")]
+    blocks = mappings(fields.get("content"), "content")
+    others = [block for block in blocks if block.get("type") != "text"]
+    content = _content(fields, blocks, attached, files)
+    if not content:
+        return None
+    sender = text(fields.get("sender"), "sender")
+    if sender not in _ROLES:
+        raise ImportFailed("sender: expected human or assistant")
+    created = fields.get("created_at")
+    time = before if created is None else moment(created, "created_at", chat.options.zone)
+    if time is None:
+        raise ImportFailed("created_at: neither the message nor its conversation says when it was")
+    told = present(
+        attachments=[
+            present(name=_name(item), type=item.get("file_type"), size=item.get("file_size")) for item in attached
+        ],
+        files=files,
+        blocks=others,
+        reply_to=given(identifier, fields.get("parent_message_uuid"), "parent_message_uuid"),
+    )
+    draft = Draft(
+        role=_ROLES[sender],
+        content=content,
+        author=chat.user if sender == "human" else None,
+        user=chat.user,
+        time=time,
+        platform_id=identifier(fields.get("uuid"), "uuid"),
+        metadata={**about, **told},
+    )
+    return Record(chat.id, chat.user, draft, where, position)
+
+
+def _content(
+    fields: dict[str, Any], blocks: list[dict[str, Any]], attached: list[dict[str, Any]], files: list[str]
+) -> str:
+    """The words of a message and of its attachments; where there are none, what there is instead of words."""
+    words = [text(block.get("text"), "text") for block in blocks if block.get("type") == "text"]
+    said = "\n\n".join(filter(None, words))
+    if not blocks:
+        said = text_or_none(fields.get("text"), "text")
+    pasted = [
+        f"[attachment: {_name(item)}]\n{content}"
+        for item in attached
+        if (content := text_or_none(item.get("extracted_content"), "extracted_content"))
+    ]
+    if said.strip() or pasted:
+        return "\n\n".join(filter(None, [said, *pasted]))
+    instead = [f"[attachment: {name}]" for name in [*map(_name, attached), *files]]
+    return "\n".join(instead or [f"[{_label(block)}]" for block in blocks if block.get("type") != "text"])
+
+
+def _name(file: dict[str, Any]) -> str:
+    return text_or_none(file.get("file_name"), "file_name") or "unnamed"
+
+
+def _label(block: dict[str, Any]) -> str:
+    kind = text_or_none(block.get("type"), "type") or "block"
+    name = text_or_none(block.get("name"), "name")
+    return f"{kind}: {name}" if name else kind

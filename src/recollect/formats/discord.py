@@ -1,0 +1,179 @@
+"""A channel of Discord, as DiscordChatExporter writes it in JSON: the guild, the channel, then its messages.
+
+A message is said by its author, whoever that is: a bot is the assistant only if the caller says so, since a guild
+has many bots and at most one of them is ours. What Discord itself says (somebody joined, a message was pinned) has
+the role system. A message with nothing in it, not even an attachment, is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from recollect.errors import ImportFailed
+from recollect.formats.fields import (
+    given,
+    identifier,
+    mapping,
+    mapping_or_none,
+    mappings,
+    moment,
+    present,
+    text,
+    text_or_none,
+)
+from recollect.formats.record import BadRecord, Options, Record, attempt
+from recollect.formats.source import Stream
+from recollect.formats.values import EACH, START, walk
+from recollect.model import Draft, Role
+
+_GUILD = ("guild",)
+_CHANNEL = ("channel",)
+_MESSAGES = ("messages",)
+_MESSAGE = ("messages", EACH)
+
+# Said by somebody; every other type is a notice of Discord's. The exporter writes types it does not know as numbers.
+_SPOKEN = {"Default", "Reply", "ChatInputCommand", "20", "ThreadStarterMessage", "21", "ContextMenuCommand", "23"}
+_DIRECT = "DirectTextChat"
+_NO_GUILD = "0"  # what the exporter writes for direct messages
+
+
+@dataclass(frozen=True, slots=True)
+class _Channel:
+    id: str
+    name: str
+    guild: str
+    user: str | None
+
+    @classmethod
+    def of(cls, channel: Any, guild: Any, options: Options) -> _Channel:
+        fields = mapping(channel, "channel")
+        direct = text_or_none(fields.get("type"), "channel.type") == _DIRECT
+        return cls(
+            id=identifier(fields.get("id"), "channel.id"),
+            name=text_or_none(fields.get("name"), "channel.name"),
+            guild=text_or_none(mapping_or_none(guild, "guild").get("name"), "guild.name"),
+            user=options.user if direct else None,
+        )
+
+
+def space(stream: Stream) -> str | None:
+    """The id of the guild, which stands before the messages; None if there is none."""
+    try:
+        for path, value in walk(stream, (_GUILD, _MESSAGE)):
+            if path == _GUILD:
+                id = identifier(mapping(value, "guild").get("id"), "guild.id")
+                return None if id == _NO_GUILD else id
+            return None
+    except ImportFailed:
+        return None
+    return None
+
+
+def read(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
+    """The messages of the channel, in order."""
+    number = 0
+    about: dict[tuple[str, ...], Any] = {}
+    channel: _Channel | None = None
+    try:
+        for path, value in walk(stream, (_GUILD, _CHANNEL, _MESSAGE)):
+            if path in (_GUILD, _CHANNEL):
+                about[path] = value
+            elif path == _MESSAGES and value is START:
+                channel = _Channel.of(about.get(_CHANNEL), about.get(_GUILD), options)
+            elif path == _MESSAGE and channel is not None:
+                number += 1
+                where = f"message {number}"
+                make = partial(_record, value, channel, number == 1, options, where, stream.position)
+                yield from attempt(where, make)
+            elif value is not START:
+                raise ImportFailed(f"{'.'.join(path) or 'the file'}: not as DiscordChatExporter writes it")
+        if channel is None:
+            raise ImportFailed("there is no list of messages in the file")
+    except ImportFailed as error:
+        yield BadRecord(f"message {number + 1}", str(error))
+
+
+def _record(
+    message: Any, channel: _Channel, first: bool, options: Options, where: str, position: int
+) -> Record | None:
+    fields = mapping(message, "message")
+    kind = text_or_none(fields.get("type"), "type") or "Default"
+    author = mapping(fields.get("author"), "author")
+    by = identifier(author.get("id"), "author.id")
+    role: Role = "user"
+    if kind not in _SPOKEN:
+        role = "system"
+    elif by in options.assistant_ids:
+        role = "assistant"
+    content = text_or_none(fields.get("content"), "content")
+    if not content.strip():
+        content = _instead(fields) or (f"[{kind}]" if role == "system" else "")
+    if not content:
+        return None
+    draft = Draft(
+        role=role,
+        content=content,
+        author=by,
+        user=channel.user,
+        time=moment(fields.get("timestamp"), "timestamp", options.zone),
+        platform_id=identifier(fields.get("id"), "id"),
+        metadata={
+            **(present(channel=channel.name, guild=channel.guild) if first else {}),
+            **_told(fields, author, kind, options),
+        },
+    )
+    return Record(channel.id, channel.user, draft, where, position)
+
+
+def _told(fields: dict[str, Any], author: dict[str, Any], kind: str, options: Options) -> dict[str, Any]:
+    """What is known of a message besides its words."""
+    edited = fields.get("timestampEdited")
+    reference = mapping_or_none(fields.get("reference"), "reference")
+    return present(
+        name=text_or_none(author.get("nickname"), "author.nickname")
+        or text_or_none(author.get("name"), "author.name"),
+        bot=author.get("isBot") is True,
+        type=None if kind == "Default" else kind,
+        edited=None if edited is None else moment(edited, "timestampEdited", options.zone).isoformat(),
+        pinned=fields.get("isPinned") is True,
+        reply_to=given(identifier, reference.get("messageId"), "reference.messageId"),
+        mentions=[identifier(user.get("id"), "mentions.id") for user in mappings(fields.get("mentions"), "mentions")],
+        attachments=[
+            present(name=_name(item), url=item.get("url"), size=item.get("fileSizeBytes"))
+            for item in mappings(fields.get("attachments"), "attachments")
+        ],
+        stickers=[_sticker(item) for item in mappings(fields.get("stickers"), "stickers")],
+        embeds=[
+            present(title=item.get("title"), url=item.get("url"), description=item.get("description"))
+            for item in mappings(fields.get("embeds"), "embeds")
+        ],
+        reactions=[
+            present(emoji=mapping_or_none(item.get("emoji"), "emoji").get("name"), count=item.get("count"))
+            for item in mappings(fields.get("reactions"), "reactions")
+        ],
+    )
+
+
+def _instead(fields: dict[str, Any]) -> str:
+    """What a message without words has in their place."""
+    said = [f"[attachment: {_name(item)}]" for item in mappings(fields.get("attachments"), "attachments")]
+    said += [f"[sticker: {_sticker(item)}]" for item in mappings(fields.get("stickers"), "stickers")]
+    for embed in mappings(fields.get("embeds"), "embeds"):
+        title = text_or_none(embed.get("title"), "title") or text_or_none(embed.get("url"), "url") or "untitled"
+        said += [f"[embed: {title}]", text_or_none(embed.get("description"), "description")]
+    forwarded = mapping_or_none(fields.get("forwardedMessage"), "forwardedMessage")
+    if forwarded:
+        words = text_or_none(forwarded.get("content"), "forwardedMessage.content")
+        said += ["[forwarded message]", words or _instead({**forwarded, "forwardedMessage": None})]
+    return "\n".join(filter(None, said))
+
+
+def _name(attachment: dict[str, Any]) -> str:
+    return text(attachment.get("fileName"), "fileName") if attachment.get("fileName") else "unnamed"
+
+
+def _sticker(sticker: dict[str, Any]) -> str:
+    return text_or_none(sticker.get("name"), "name") or "unnamed"

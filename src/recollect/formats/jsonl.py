@@ -1,0 +1,250 @@
+"""Our own format, JSON Lines: one message a line, or one whole conversation a line as `{"messages": […]}`.
+
+What `dump` writes, `read` gives back: the same draft, conversation and id. A line that names neither an `id` nor a
+`platform_id` gets a platform id made of what it says and of how often the file has said it before, so that a file
+imported twice is stored once and an "ok" said twice is kept twice.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC
+from functools import partial
+from hashlib import blake2b
+from typing import Any
+
+from recollect.errors import ImportFailed, InvalidInput
+from recollect.formats.fields import (
+    given,
+    identifier,
+    listing,
+    mapping,
+    mapping_or_none,
+    mappings,
+    moment,
+    text,
+    text_or_none,
+)
+from recollect.formats.record import BadRecord, Options, Record, attempt
+from recollect.formats.source import Stream
+from recollect.model import ROLES, Conversation, Draft, Message, Role
+
+DEFAULT_CONVERSATION = "imported"
+LONGEST_LINE_BYTES = 64 * 1024 * 1024
+
+_FIELDS = frozenset(
+    "space conversation owner user turn id role author time platform_id content metadata erased messages".split()
+)
+_SHARED = ("space", "conversation", "owner", "user", "time")  # of a conversation's line, for each of its messages
+_ROLES: dict[str, Role] = {role: role for role in ROLES} | {"developer": "system", "function": "tool"}
+
+
+def dump(message: Message, conversation: Conversation | None = None) -> str:
+    """The message as one line, without the line's end. With its conversation, the line says whose chat it is."""
+    place = {"space": message.space, "conversation": message.conversation}
+    if message.erased:
+        return _line({**place, "turn": message.turn, "id": message.id, "erased": True})
+    owner = {} if conversation is None else {"owner": conversation.user}
+    fields = {
+        "turn": message.turn,
+        "id": message.id,
+        "role": message.role,
+        "author": message.author,
+        "user": message.user,
+        "time": message.time.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "platform_id": message.platform_id,
+        "content": message.content,
+        "metadata": dict(message.metadata) or None,
+    }
+    return _line({**place, **owner, **{name: value for name, value in fields.items() if value is not None}})
+
+
+def _line(fields: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(fields, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput("metadata", f"cannot be written as JSON: {error}") from error
+
+
+def read(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
+    """The messages of a JSON Lines file. An erased message is passed over: there is nothing left of it to read."""
+    number = 0
+    seen = _Occurrences()
+    try:
+        for line in _lines(stream):
+            number += 1
+            where = f"line {number}"
+            if line is None:
+                yield BadRecord(where, f"longer than {LONGEST_LINE_BYTES // 1024**2} MiB")
+            elif not line.isspace():
+                yield from _messages(line, where, stream.position, options, seen)
+    except ImportFailed as error:
+        yield BadRecord(f"line {number + 1}", str(error))
+
+
+def _lines(stream: Stream) -> Iterator[bytes | None]:
+    """Each line; None for one that is too long, so that a file without line ends cannot fill the memory."""
+    while line := stream.readline(LONGEST_LINE_BYTES):
+        if len(line) < LONGEST_LINE_BYTES or line.endswith(b"\n"):
+            yield line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(LONGEST_LINE_BYTES)
+        yield None
+
+
+def _messages(
+    line: bytes, where: str, position: int, options: Options, seen: _Occurrences
+) -> Iterator[Record | BadRecord]:
+    try:
+        fields = mapping(_parsed(line), "line")
+        if "messages" not in fields:
+            record = _record(fields, where, position, options)
+            if record is not None:
+                yield record if _named(record) else seen.name(record)
+            return
+        said = listing(fields["messages"], "messages")
+        digest = blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=8).hexdigest()
+        shared = {name: fields[name] for name in _SHARED if name in fields}
+        shared.setdefault("conversation", fields.get("id") or f"line:{digest}")
+        rest = {name: value for name, value in fields.items() if name not in {*_SHARED, "id", "messages"}}
+    except ImportFailed as error:
+        yield BadRecord(where, str(error))
+        return
+    for index, message in enumerate(said, start=1):
+        place = f"{where}, message {index}"
+        own = rest if index == 1 else {}
+        make = partial(_spoken, message, shared, own, f"{digest}/{index}", place, position, options)
+        yield from attempt(place, make)
+
+
+def _spoken(
+    message: Any, shared: Mapping[str, Any], rest: Mapping[str, Any], name: str, where: str, position: int, options: Options
+) -> Record | None:
+    """One message of a line that is a whole conversation, named by the line's content and its place in it."""
+    fields = {**rest, **shared, **mapping(message, "message")}
+    if fields.pop("messages", None) is not None:
+        raise ImportFailed("messages: a message cannot hold messages")
+    record = _record(fields, where, position, options)
+    if record is None or _named(record):
+        return record
+    return _with_name(record, blake2b(f"{record.conversation}/{name}".encode(), digest_size=8).hexdigest())
+
+
+def _parsed(line: bytes) -> Any:
+    try:
+        value = json.loads(line.decode(), parse_constant=_no_number, parse_float=_finite)
+    except UnicodeDecodeError as error:
+        raise ImportFailed(f"not UTF-8 (byte {error.start + 1} of the line): save the file as UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise ImportFailed(f"not valid JSON: {error.msg} (column {error.colno})") from None
+    except RecursionError:
+        raise ImportFailed("nested too deep") from None
+    except ValueError as error:
+        raise ImportFailed(f"not valid JSON: {error}") from None
+    if b"\\ud" in line.lower():
+        text(json.dumps(value, ensure_ascii=False), "line")
+    return value
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is not a number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError("a number too large")
+    return number
+
+
+def _record(fields: dict[str, Any], where: str, position: int, options: Options) -> Record | None:
+    if _erased(fields):
+        return None
+    extra = {name: value for name, value in fields.items() if name not in _FIELDS}
+    metadata = dict(mapping_or_none(fields.get("metadata"), "metadata"))
+    role = _role(fields, extra)
+    content = _content(fields, metadata)
+    if extra:
+        known = metadata.get("extra", {})
+        metadata["extra"] = {**(known if isinstance(known, dict) else {"extra": known}), **extra}
+    user = given(identifier, fields.get("user"), "user")
+    owner = given(identifier, fields.get("owner"), "owner")
+    if "owner" not in fields:
+        user = owner = user or options.user
+    time = fields.get("time")
+    draft = Draft(
+        role=role,
+        content=content,
+        author=given(identifier, fields.get("author"), "author"),
+        user=user,
+        time=None if time is None else moment(time, "time", options.zone),
+        platform_id=given(identifier, fields.get("platform_id"), "platform_id"),
+        metadata=metadata,
+        id=given(identifier, fields.get("id"), "id"),
+    )
+    conversation = given(identifier, fields.get("conversation"), "conversation") or DEFAULT_CONVERSATION
+    space = given(identifier, fields.get("space"), "space")
+    return Record(conversation, owner, draft, where, position, space)
+
+
+def _erased(fields: Mapping[str, Any]) -> bool:
+    erased = fields.get("erased", False)
+    if not isinstance(erased, bool):
+        raise ImportFailed("erased: expected true or false")
+    return erased
+
+
+def _role(fields: Mapping[str, Any], extra: dict[str, Any]) -> Role:
+    role = text(fields.get("role"), "role")
+    if role not in _ROLES:
+        raise ImportFailed(f"role: expected one of {', '.join(ROLES)}")
+    if role not in ROLES:
+        extra["role"] = role
+    return _ROLES[role]
+
+
+def _content(fields: Mapping[str, Any], metadata: dict[str, Any]) -> str:
+    """What was said: text, or what OpenAI's format has in its place, a list of parts or calls of tools."""
+    content = fields.get("content")
+    if content is None and fields.get("tool_calls"):
+        calls = mappings(fields["tool_calls"], "tool_calls")
+        functions = [mapping_or_none(call.get("function"), "function") for call in calls]
+        return "\n".join(f"[tool call: {text_or_none(function.get('name'), 'name')}]" for function in functions)
+    if not isinstance(content, list):
+        return text(content, "content")
+    parts = mappings(content, "content")
+    others = [part for part in parts if part.get("type") != "text"]
+    if others:
+        metadata["parts"] = others
+    said = [
+        text(part.get("text"), "text") if part.get("type") == "text" else f"[{text(part.get('type'), 'type')}]"
+        for part in parts
+    ]
+    return "\n".join(said)
+
+
+def _named(record: Record) -> bool:
+    return record.draft.id is not None or record.draft.platform_id is not None
+
+
+def _with_name(record: Record, name: str) -> Record:
+    return replace(record, draft=replace(record.draft, platform_id=f"line:{name}"))
+
+
+class _Occurrences:
+    """Names lines that have no name by what they say, and by how often the same was said before in this file."""
+
+    def __init__(self) -> None:
+        self._counts: dict[bytes, int] = {}
+
+    def name(self, record: Record) -> Record:
+        draft = record.draft
+        time = None if draft.time is None else draft.time.isoformat()
+        said = json.dumps([record.conversation, draft.author, draft.role, time, draft.content])
+        digest = blake2b(said.encode(), digest_size=16).digest()
+        count = self._counts[digest] = self._counts.get(digest, 0) + 1
+        return _with_name(record, blake2b(digest + count.to_bytes(8), digest_size=8).hexdigest())

@@ -1,0 +1,134 @@
+"""JSON values out of a stream, one at a time: a file of any size costs the memory of its largest single value.
+
+`elements` gives the elements of a file that is one list; `walk` those at given places of a file that is one object.
+Both give everything up to the byte where a file breaks, and then raise `ImportFailed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, TypeAlias
+
+import ijson
+
+from recollect.errors import ImportFailed
+from recollect.formats.source import Stream
+
+Path: TypeAlias = tuple[str, ...]
+Events: TypeAlias = Iterator[tuple[str, Any]]
+
+EACH: Final = "*"  # in a path: any element of a list
+
+
+class _Mark:
+    """What `walk` gives in place of a value."""
+
+
+START: Final = _Mark()  # a list or an object on the way to a place begins
+WRONG: Final = _Mark()  # there is something on the way to a place that it cannot go through
+
+_STARTS = ("start_map", "start_array")
+_ENDS = ("end_map", "end_array")
+
+
+def elements(stream: Stream) -> Iterator[Any]:
+    """The elements of the list the file is; the file's one value, if it is not a list."""
+    events = _events(stream)
+    for event, value in events:
+        if event != "start_array":
+            yield _whole(event, value, events)
+            continue
+        for inner, element in events:
+            if inner == "end_array":
+                break
+            yield _whole(inner, element, events)
+
+
+class _Place:
+    """A node of the tree of places: a leaf is a value to give, any other a list or an object to go through."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.children: dict[str, _Place] = {}
+
+    @property
+    def start(self) -> str:
+        return "start_array" if EACH in self.children else "start_map"
+
+    @classmethod
+    def tree(cls, paths: Iterable[Path]) -> _Place:
+        root = cls(())
+        for path in paths:
+            place = root
+            for step in path:
+                place = place.children.setdefault(step, cls((*place.path, step)))
+        return root
+
+
+def walk(stream: Stream, paths: Iterable[Path]) -> Iterator[tuple[Path, Any]]:
+    """Each value at one of these paths with its path, in the order of the file; `START` and `WRONG` on the way."""
+    events = _events(stream)
+    inside: list[_Place] = []
+    place: _Place | None = _Place.tree(paths)
+    for event, value in events:
+        if event == "map_key":
+            place = inside[-1].children.get(value)
+            continue
+        if event in _ENDS:
+            inside.pop()
+        elif place is None:
+            _skip(event, events)
+        elif not place.children:
+            yield place.path, _whole(event, value, events)
+        elif event == place.start:
+            yield place.path, START
+            inside.append(place)
+        else:
+            _skip(event, events)
+            yield place.path, WRONG
+        place = inside[-1].children.get(EACH) if inside else None
+
+
+def _events(stream: Stream) -> Events:
+    try:
+        yield from ijson.basic_parse(stream)
+    except ijson.JSONError as error:
+        problem = str(error).removeprefix("b'").replace("\\n", "\n").split("\n", 1)[0].rstrip(".")
+        if "premature EOF" in problem or "ncomplete" in problem:
+            raise ImportFailed("the file breaks off here") from None
+        raise ImportFailed(f"the file is not valid JSON from here on: {problem}") from None
+    except (ValueError, ArithmeticError):
+        raise ImportFailed("the file is not valid JSON from here on: a number or a character that cannot be") from None
+
+
+def _whole(event: str, value: Any, events: Events) -> Any:
+    """The value that begins with this event, complete."""
+    if event not in _STARTS:
+        return value
+    inside: list[Any] = []
+    keys: list[str] = []
+    while True:
+        if event == "map_key":
+            keys[-1] = value
+        elif event in _STARTS:
+            inside.append({} if event == "start_map" else [])
+            keys.append("")
+        else:
+            if event in _ENDS:
+                value = inside.pop()
+                keys.pop()
+                if not inside:
+                    return value
+            if isinstance(inside[-1], dict):
+                inside[-1][keys[-1]] = value
+            else:
+                inside[-1].append(value)
+        event, value = next(events)
+
+
+def _skip(event: str, events: Events) -> None:
+    """Read past the value that begins with this event."""
+    depth = 1 if event in _STARTS else 0
+    while depth:
+        event, _ = next(events)
+        depth += (event in _STARTS) - (event in _ENDS)

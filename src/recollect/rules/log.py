@@ -1,0 +1,204 @@
+"""What may enter the log, and how it is sealed.
+
+Every value is checked once, here, before any store sees it: so all stores accept and refuse the same things,
+with an error that names the field and the reason. A message's digest covers all its fields and a random salt;
+its link covers the digest and the link of the message before. Erasing a message removes the salt with
+the words: the chain still holds, and the digest that stays behind says nothing about them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from recollect.errors import InvalidInput
+from recollect.model import ROLES, Conversation, Draft, Fault, Message, Role, Seal
+
+MAX_ID = 256  # characters
+MAX_CONTENT = 16 << 20  # bytes of UTF-8
+MAX_METADATA = 1 << 20  # bytes of JSON
+AHEAD = timedelta(days=1)  # a clock may be wrong by hours, not by days
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+SURROGATE = re.compile("[\ud800-\udfff]")
+SPEAKERS: dict[Role, str] = {"assistant": "assistant", "system": "system", "tool": "tool", "user": "user"}
+
+
+def checked_id(field: str, value: object) -> str:
+    """An id chosen by the caller: any script, any printable character, on one line."""
+    if not isinstance(value, str):
+        raise InvalidInput(field, f"must be text, not {type(value).__name__}")
+    if not value.strip():
+        raise InvalidInput(field, "is empty")
+    if len(value) > MAX_ID:
+        raise InvalidInput(field, f"has {len(value)} characters; at most {MAX_ID} are allowed")
+    if CONTROL.search(value):
+        raise InvalidInput(field, "contains a control character or a line break")
+    if SURROGATE.search(value):
+        raise InvalidInput(field, "contains a lone surrogate, which is not text")
+    return value
+
+
+def checked_role(value: object) -> Role:
+    for role in ROLES:
+        if value == role:
+            return role
+    raise InvalidInput("role", f"is {value!r}; must be one of {', '.join(ROLES)}")
+
+
+def checked_text(field: str, value: object, *, limit: int = MAX_CONTENT) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(field, f"must be text, not {type(value).__name__}")
+    if "\x00" in value:
+        raise InvalidInput(field, f"contains NUL (at character {value.index(chr(0)) + 1}); remove it")
+    try:
+        size = len(value.encode())
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            field, f"contains a lone surrogate (at character {error.start + 1}), which is not text; "
+            "re-encode it: text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')"
+        ) from None
+    if size > limit:
+        raise InvalidInput(field, f"has {size:,} bytes; at most {limit:,} are allowed")
+    return value
+
+
+def checked_time(field: str, value: object, now: datetime) -> datetime:
+    """A time as aware UTC. Any past is welcome; a future one would be the newest message for ever."""
+    if not isinstance(value, datetime):
+        raise InvalidInput(field, f"must be a datetime, not {type(value).__name__}")
+    if value.tzinfo is None:
+        raise InvalidInput(field, "has no time zone; use datetime.now(timezone.utc) or add tzinfo")
+    try:
+        value = value.astimezone(UTC)
+    except OverflowError:
+        raise InvalidInput(field, "is outside the years 1 to 9999") from None
+    if value > now + AHEAD:
+        raise InvalidInput(field, f"is {value.isoformat()}, more than a day in the future")
+    return value
+
+
+def canonical(metadata: Mapping[str, Any]) -> str:
+    """Metadata as the one text that stands for it."""
+    return json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def checked_metadata(value: object) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidInput("metadata", f"must be a mapping, not {type(value).__name__}")
+    if not value:
+        return {}
+    if not all(isinstance(key, str) for key in value):
+        raise InvalidInput("metadata", "has a key that is not text")
+    try:
+        text = canonical(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput("metadata", f"cannot be written as JSON: {error}") from None
+    checked_text("metadata", text.replace("\\u0000", "\x00"), limit=MAX_METADATA)
+    kept: dict[str, Any] = json.loads(text)
+    return kept
+
+
+def checked(draft: Draft, conversation: Conversation, now: datetime) -> Draft:
+    """The draft with every field checked and filled in; raises InvalidInput for the first that is wrong."""
+    role = checked_role(draft.role)
+    content = checked_text("content", draft.content)
+    metadata = checked_metadata(draft.metadata)
+    if not content.strip() and not metadata:
+        raise InvalidInput("content", "is empty, and there is no metadata: nothing to keep")
+    author = draft.author
+    if author is None:
+        author = (conversation.user if role == "user" else None) or SPEAKERS[role]
+    author = checked_id("author", author)
+    user = draft.user if draft.user is not None else conversation.user
+    if user is None and role == "user":
+        user = author
+    return Draft(
+        role=role,
+        content=content,
+        author=author,
+        user=None if user is None else checked_id("user", user),
+        time=now if draft.time is None else checked_time("time", draft.time, now),
+        platform_id=None if draft.platform_id is None else checked_id("platform_id", draft.platform_id),
+        metadata=metadata,
+        id=None if draft.id is None else checked_id("id", draft.id),
+    )
+
+
+# -- the chain
+
+
+def digest(message: Message, salt: bytes) -> bytes:
+    fields = [
+        message.space,
+        message.conversation,
+        message.turn,
+        message.id,
+        message.role,
+        message.author,
+        message.user,
+        message.content,
+        (message.time - EPOCH) // MICROSECOND,
+        message.platform_id,
+        canonical(message.metadata),
+    ]
+    return hashlib.sha256(salt + json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()).digest()
+
+
+def link(before: bytes, digest: bytes) -> bytes:
+    return hashlib.sha256(before + digest).digest()
+
+
+def sealed(message: Message, before: bytes, salt: bytes) -> Message:
+    covered = digest(message, salt)
+    return replace(message, seal=Seal(salt, covered, link(before, covered)))
+
+
+def tombstone(message: Message) -> Message:
+    """What is left of an erased message: its place and its chain. No words, no names, no time, no salt.
+
+    The platform's id stays as a hash, so that the same message, delivered again, is known and kept out.
+    """
+    return replace(
+        message,
+        author="",
+        user=None,
+        content="",
+        time=EPOCH,
+        platform_id=None if message.platform_id is None else erased_platform_id(message.platform_id),
+        metadata={},
+        erased=True,
+        seal=replace(message.seal, salt=b""),
+    )
+
+
+def erased_platform_id(platform_id: str) -> str:
+    return "erased:" + hashlib.sha256(platform_id.encode()).hexdigest()
+
+
+def problem(message: Message, expected: int, before: bytes) -> str | None:
+    """What is wrong with a message that should have this turn and follow this link."""
+    if message.turn != expected:
+        return "is missing" if message.turn > expected else "is there twice"
+    if not message.erased and digest(message, message.seal.salt) != message.seal.digest:
+        return f"was changed (message {message.id})"
+    if link(before, message.seal.digest) != message.seal.link:
+        return f"does not follow from the message before it (message {message.id})"
+    return None
+
+
+def tail_problem(conversation: Conversation, turns: int, last: bytes) -> str | None:
+    """What is wrong with the end of a conversation whose messages ended at this turn and link."""
+    if turns != conversation.turns:
+        return f"is missing: the conversation counts {conversation.turns} messages"
+    return None if last == conversation.head else "is not the message the conversation ended with"
+
+
+def fault(conversation: Conversation, turn: int, what: str) -> Fault:
+    return Fault(conversation.space, conversation.id, turn, what)

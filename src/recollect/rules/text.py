@@ -1,0 +1,239 @@
+"""The terms a text is found by. The stores index these and nothing else, so a search means the same on each.
+
+A text is cut into words without regard to its language (identifiers, addresses and compounds also into their
+parts; scripts without spaces into pairs of characters). Each word then becomes a term by its language: function
+words are left out, the rest is stemmed and loses its accents. A term has letters, digits and marks only, so
+that no tokenizer cuts it again. A query word stands for every term it could have become in the languages of the
+index; the first step is the same for both sides, so whatever was said can be found by the word it was said with.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from itertools import pairwise
+
+import Stemmer
+
+from recollect.rules.language import BY_SCRIPT, UNKNOWN, detect, script_of
+from recollect.rules.stopwords import function_words
+
+MAX_TERMS = 4_096
+"""Terms of one text; what comes after is not indexed. Messages are indexed in passages, which have far fewer."""
+MAX_TERM = 64
+"""Characters of one term; a longer one ends in a hash of the whole."""
+MAX_GROUPS = 32
+"""Words of one query that are searched for."""
+MAX_CHARACTERS = 64_000
+"""Characters of one text or query that are looked at."""
+
+IDENTITY = f"1-{Stemmer.version()}"
+"""Names the analysis: terms made under another name may not match and are to be made again."""
+
+_STEMMERS = {
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
+    "en": "english", "es": "spanish", "fa": "persian", "fi": "finnish", "fr": "french", "hi": "hindi",
+    "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian", "nl": "dutch", "no": "norwegian",
+    "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish", "ta": "tamil",
+    "tr": "turkish",
+}  # fmt: skip
+_HOME = {language: script for script, languages in BY_SCRIPT.items() for language in languages}
+# English writes "café" and "cafe" for the same word; other stemmers need the accents to know an ending.
+_FOLD_FIRST = frozenset({"en", "id"})
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\u2e80-\u2fff\u3005-\u3007\u3021-\u312f\u31a0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaa7f\uf900-\ufaff\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
+)
+_HAN = "\u2e80-\u2fff\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HANGUL = "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff"
+_EMOJI = "\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff"
+
+_JOINTS = r"['’.,:&\-]"
+_ENDING = r"(?:\+\+|[+#](?!\w))?"
+_ASCII_TOKEN = re.compile(rf"\w+(?:{_JOINTS}\w+)*{_ENDING}")
+_LEADING_DOT = re.compile(r"(?<![\w.])\.([A-Za-z]\w*)")
+# Invisible characters: joiners, direction marks, variation selectors, the box of a keycap. And signs that
+# compatibility would turn into letters of the word before them.
+_INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u206f\u20e3\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]")
+_MARKED = re.compile("[©®™℠]")
+_AFTER_ARABIC_JOINER = re.compile("(?<=[\u0600-\u06ff])\u200c")
+
+_RUN = re.compile(f"[{_UNSPACED}]+|[{_HANGUL}]+|[^{_UNSPACED}{_HANGUL}]+")
+_LONE_HAN = re.compile(f"(?<![{_HAN}])[{_HAN}](?![{_HAN}])")
+_ONE_HAN = re.compile(f"[{_HAN}]")
+_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
+_SKIN = re.compile("[\U0001f3fb-\U0001f3ff]")
+
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)+")
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
+_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\WA-Za-z\d_]+")
+_MAX_HUMPS = 6
+_SEPARATORS = re.compile(r"[_.,:&'-]+")
+_POSSESSIVES = frozenset({"s", "m", "re", "ve", "ll", "d"})
+_ELISIONS = frozenset(
+    "c d j l m n s t qu jusqu lorsqu puisqu quoiqu presqu all dall dell nell sull coll quell quest un".split()
+)
+
+_FOLDED = str.maketrans(
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ħ": "h", "ı": "i", "ŧ": "t"}
+    | {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه", "ـ": "", "ё": "е"}
+    | dict.fromkeys(map(chr, [*range(0x0300, 0x0370), *range(0x0591, 0x05C8), *range(0x064B, 0x0660), 0x0670]), "")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """The terms of a text in order, each as often as it occurs, and the language they were made by."""
+
+    language: str
+    terms: tuple[str, ...]
+
+
+def analyse(text: str, language: str | None = None) -> Analysed:
+    """The terms to index a text by, at most `MAX_TERMS`; made by its own language, unless told another.
+
+    Function words are left out, unless there is nothing else: "who is it?" can still be found.
+    """
+    text = _normal(text)
+    language = detect(text) if language is None else language
+    known = _memo(language if language in _HOME else UNKNOWN)
+    terms: list[str] = []
+    tokens = _tokens(text)
+    for token in tokens:
+        made = known.get(token)
+        terms += _learn(known, token, language) if made is None else made
+    if not terms:
+        terms = [term for token in tokens for piece in _pieces(token) if (term := _term(piece, language))]
+    return Analysed(language, tuple(terms[:MAX_TERMS]))
+
+
+def query_groups(text: str, languages: Collection[str]) -> list[tuple[str, ...]]:
+    """For each word of a query, the terms it could be indexed as: in its own language and in each of `languages`.
+
+    Function words of the query's language are left out, unless there is nothing else. At most `MAX_GROUPS` groups,
+    the first ones; a word that is repeated, or another form of the same word, counts once.
+    """
+    text = _normal(text)
+    language = detect(text)
+    every = dict.fromkeys((language, *sorted(languages)))
+    pieces = dict.fromkeys(piece for token in _tokens(text) for piece in _pieces(token, asked=True))
+    content = [piece for piece in pieces if not _is_function_word(piece, language)]
+    groups: dict[tuple[str, ...], None] = {}
+    for piece in content or pieces:
+        alternatives = dict.fromkeys(
+            term for each in every for form in (piece, _fold(piece)) if (term := _term(form, each))
+        )
+        if alternatives:
+            groups[tuple(alternatives)] = None
+        if len(groups) == MAX_GROUPS:
+            break
+    return list(groups)
+
+
+# Cutting text into words
+
+
+def _normal(text: str) -> str:
+    text = text[:MAX_CHARACTERS]
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", _MARKED.sub(" ", text))
+        text = _INVISIBLE.sub("", _AFTER_ARABIC_JOINER.sub(" ", text))
+    if "." in text:
+        text = _LEADING_DOT.sub(r" dot\1 \1", text)
+    return text
+
+
+def _tokens(text: str) -> list[str]:
+    return (_ASCII_TOKEN if text.isascii() else _token_pattern()).findall(text)
+
+
+@cache
+def _token_pattern() -> re.Pattern[str]:
+    word = rf"[\w{_marks()}]+"
+    return re.compile(rf"{word}(?:{_JOINTS}{word})*{_ENDING}|{_FLAG.pattern}|[{_EMOJI}]")
+
+
+@cache
+def _cluster_pattern() -> re.Pattern[str]:
+    return re.compile(rf".[{_marks()}]*")
+
+
+@cache
+def _marks() -> str:
+    """The inside of a character class: every combining mark. They belong to the letter before them."""
+    marks = [c for c in range(0x300, 0x20000) if unicodedata.category(chr(c))[0] == "M"]
+    starts = [c for c in marks if unicodedata.category(chr(c - 1))[0] != "M"]
+    ends = [c for c in marks if unicodedata.category(chr(c + 1))[0] != "M"]
+    return "".join(f"{chr(a)}-{chr(b)}" for a, b in zip(starts, ends, strict=True))
+
+
+def _pieces(token: str, asked: bool = False) -> Iterator[str]:
+    """The words of a token, lower case. Asked for, without those that are indexed only to be found by a part."""
+    if token.isascii():
+        yield from map(str.lower, _words(token))
+        return
+    if unicodedata.category(token[0])[0] == "S":
+        if not _SKIN.fullmatch(token):
+            yield "".join(f"u{ord(c):x}" for c in token)
+        return
+    token = "".join(str(unicodedata.decimal(c, c)) for c in token).replace("’", "'")
+    for run in _RUN.findall(token):
+        if script_of(run[0]) == "hangul":
+            yield from _syllables(run, asked)
+        elif re.match(f"[{_UNSPACED}]", run):
+            yield from _pairs(run, asked)
+        else:
+            yield from (unicodedata.normalize("NFKC", word.casefold()) for word in _words(run))
+
+
+def _pairs(run: str, asked: bool) -> Iterator[str]:
+    """Overlapping pairs, and single ideographs: a text has all of them, a question those that stand alone."""
+    characters = _cluster_pattern().findall(run)
+    if len(characters) == 1:
+        yield run
+        return
+    yield from map("".join, pairwise(characters))
+    yield from (_LONE_HAN if asked else _ONE_HAN).findall(run)
+
+
+def _syllables(run: str, asked: bool) -> Iterator[str]:
+    """A Korean word and its pairs, since particles are attached to it; of a short one, the first syllable too."""
+    yield run
+    if len(run) > 2:
+        yield from map("".join, pairwise(run))
+    if not asked and 1 < len(run) <= 3:
+        yield run[0]
+
+
+def _words(token: str) -> Iterator[str]:
+    """The words of a token in a script with spaces; case is kept."""
+    if token.isalpha() and (token.islower() or token.istitle()):
+        yield token
+        return
+    if token.endswith(("+", "#")):
+        token = yield from _ended(token)
+    if "'" in token:
+        token = yield from _apostrophes(token)
+    if "," in token:
+        token = _THOUSANDS.sub("", token)
+    number = _NUMBER.match(token)
+    if number:
+        yield re.sub("[.,:]", "p", number[0])
+    parts = [part for part in _SEPARATORS.split(token) if part]
+    if len(parts) > 1 and (joined := _joined(token, parts)):
+        yield joined
+        if all(len(part) == 1 for part in parts):
+            return
+    for part in parts:
+        yield from _humps(part)
+
+
+def _ended(token: str) -> Iterator[str]: ...

@@ -1,0 +1,159 @@
+"""The index view, as rows: passages with our own terms, their vectors, and tallies of both.
+
+What is found is decided here, the same way for every database: which passages are candidates and how often
+each term occurs in them. The databases only fetch. Each passage also carries a term for its space, its user and
+its conversation, so that full text itself keeps to the scope instead of filtering afterwards.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from sqlalchemy import delete, func, select
+
+from recollect.model import Entry, Filter, Message
+from recollect.ports import Candidate, Tally
+from recollect.stores.schema import entries, tallies, vectors
+from recollect.stores.sql import SqlTx, batches
+
+NOBODY = ""  # the user_id of a passage that belongs to no one person
+
+
+def scope_term(*scope: str) -> str:
+    """A term that stands for a space, a user of it, or a conversation of it."""
+    return "z" + blake2b("\0".join(scope).encode(), digest_size=10).hexdigest()
+
+
+def entry_terms(entry: Entry) -> str:
+    """Terms as the full text gets them. Two spaces apart, so that counting ` term ` counts each occurrence."""
+    scopes = (
+        scope_term("space", entry.space),
+        scope_term("user", entry.space, entry.user or NOBODY),
+        scope_term("conversation", entry.space, entry.conversation),
+    )
+    return " " + "  ".join((*scopes, *entry.terms)) + " "
+
+
+def scope_terms(where: Filter) -> list[str]:
+    """The terms a passage must have to be in scope: the narrowest that say it all."""
+    terms = []
+    if where.user is not None:
+        terms.append(scope_term("user", where.space, where.user))
+    if where.conversation is not None:
+        terms.append(scope_term("conversation", where.space, where.conversation))
+    return terms or [scope_term("space", where.space)]
+
+
+class IndexTx(SqlTx):
+    """The operations of the index that every database shares."""
+
+    @abstractmethod
+    def new_docs(self, count: int) -> Sequence[int]:
+        """Numbers for that many passages, never given before, growing."""
+
+    @abstractmethod
+    def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[Any]:
+        """The newest passages in scope with one of these terms: doc, message_id, time, length, terms."""
+
+    @abstractmethod
+    def matching_count(self, where: Filter, group: Sequence[str]) -> int: ...
+
+    def put_entries(self, new: Sequence[Entry]) -> None:
+        if not new:
+            return
+        docs = self.new_docs(len(new))
+        rows, vecs, counted = [], [], Counter[tuple[str, str, str]]()
+        words: Counter[tuple[str, str, str]] = Counter()
+        for doc, entry in zip(docs, new, strict=True):
+            user = entry.user or NOBODY
+            rows.append(
+                {
+                    "space": entry.space,
+                    "doc": doc,
+                    "conversation": entry.conversation,
+                    "turn": entry.turn,
+                    "part": entry.part,
+                    "message_id": entry.message_id,
+                    "user_id": user,
+                    "role": entry.role,
+                    "time": entry.time,
+                    "language": entry.language,
+                    "length": len(entry.terms),
+                    "terms": entry_terms(entry),
+                }
+            )
+            vec = np.asarray(entry.vector, dtype=np.float16)
+            if vec.any():  # a text with nothing in it is near to nothing
+                vecs.append({"space": entry.space, "user_id": user, "doc": doc, "vec": vec.tobytes()})
+            counted[entry.space, user, entry.language] += 1
+            words[entry.space, user, entry.language] += len(entry.terms)
+        self.write(entries, entries.insert(), rows)
+        if vecs:
+            self.write(vectors, vectors.insert(), vecs)
+        for key, docs_more in sorted(counted.items()):
+            self.add_to_tally(*key, docs_more, words[key], 0)
+
+    def add_to_tally(self, space: str, user: str, language: str, docs: int, words: int, dropped: int) -> None:
+        insert = self.upsert(tallies)
+        more = {name: tallies.c[name] + insert.excluded[name] for name in ("docs", "words", "dropped")}
+        row = {"space": space, "user_id": user, "language": language, "docs": docs, "words": words, "dropped": dropped}
+        self.write(tallies, insert.on_conflict_do_update(index_elements=list(tallies.primary_key), set_=more), row)
+
+    def drop_entries(self, messages: Sequence[Message]) -> int:
+        dropped = 0
+        for where in turns_of(messages):
+            gone = self.connection.execute(
+                select(entries.c.user_id, entries.c.language, entries.c.length, entries.c.doc).where(*where)
+            ).all()
+            self.write(entries, delete(entries).where(*where))
+            space = messages[0].space
+            for some in batches(row.doc for row in gone):
+                for user in sorted({row.user_id for row in gone}):
+                    here = (vectors.c.space == space, vectors.c.user_id == user, vectors.c.doc.in_(some))
+                    self.write(vectors, delete(vectors).where(*here))
+            for row in gone:
+                self.add_to_tally(space, row.user_id, row.language, -1, -row.length, 1)
+            dropped += len(gone)
+        return dropped
+
+    def tally(self, space: str, user: str | None) -> Tally:
+        query = select(tallies.c.language, func.sum(tallies.c.docs), func.sum(tallies.c.words)).where(tallies.c.space == space)
+        if user is not None:
+            query = query.where(tallies.c.user_id == user)
+        rows = self.connection.execute(query.group_by(tallies.c.language).order_by(tallies.c.language)).all()
+        return Tally(
+            docs=sum(int(row[1]) for row in rows),
+            words=sum(int(row[2]) for row in rows),
+            languages=tuple(row[0] for row in rows if row[1]),
+        )
+
+    def matches(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> tuple[list[Candidate], list[int]]:
+        whole = Filter(where.space, where.user)
+        found: dict[int, Any] = {}
+        frequencies = []
+        for group in groups:
+            rows = self.matching(where, group, limit)
+            found.update((row[0], row) for row in rows)
+            # All passages of the scope with the term are here already, unless the limit or a filter cut some off.
+            complete = len(rows) < limit and where.whole
+            frequencies.append(len(rows) if complete else self.matching_count(whole, group))
+        padded = [[f" {term} " for term in group] for group in groups]
+        return [
+            Candidate(doc, id, time, length, tuple(sum(map(terms.count, group)) for group in padded))
+            for doc, id, time, length, terms in found.values()
+        ], frequencies
+
+
+def turns_of(messages: Sequence[Message]) -> Iterator[tuple[Any, ...]]:
+    """Conditions that together name the index rows of these messages, some hundred turns at a time."""
+    ordered = sorted(messages, key=lambda m: (m.space, m.conversation, m.turn))
+    for (space, conversation), group in groupby(ordered, key=lambda m: (m.space, m.conversation)):
+        for some in batches(message.turn for message in group):
+            yield entries.c.space == space, entries.c.conversation == conversation, entries.c.turn.in_(some)
+

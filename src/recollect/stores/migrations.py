@@ -1,0 +1,144 @@
+"""Numbered steps from an empty database to today's schema. A step that has been released never changes.
+
+The number of the last step taken is in `meta`. SQLite and JSON take missing steps on opening, under the write
+lock; a PostgreSQL server takes them when asked (`recollect migrate URL`), so that no program changes a shared
+database by merely being started.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, inspect, text
+
+from recollect.errors import SchemaMismatch
+
+LOG_AND_INDEX = """
+CREATE TABLE meta (key {key} NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+
+CREATE TABLE conversations (
+    space {key} NOT NULL, id {key} NOT NULL, user_id {key},
+    created_at BIGINT NOT NULL, changed_at BIGINT NOT NULL,
+    turns INTEGER NOT NULL, head {blob} NOT NULL,
+    PRIMARY KEY (space, id));
+CREATE INDEX conversations_user ON conversations (space, user_id);
+CREATE INDEX conversations_changed ON conversations (changed_at);
+
+CREATE TABLE messages (
+    space {key} NOT NULL, conversation {key} NOT NULL, turn INTEGER NOT NULL,
+    id {key} NOT NULL, role TEXT NOT NULL, author {key} NOT NULL, user_id {key},
+    content TEXT NOT NULL, time BIGINT NOT NULL, platform_id {key}, metadata TEXT NOT NULL,
+    erasure {key}, salt {blob} NOT NULL, digest {blob} NOT NULL, link {blob} NOT NULL,
+    PRIMARY KEY (space, conversation, turn),
+    FOREIGN KEY (space, conversation) REFERENCES conversations (space, id));
+CREATE UNIQUE INDEX messages_id ON messages (space, id);
+CREATE UNIQUE INDEX messages_platform ON messages (space, conversation, platform_id) WHERE platform_id IS NOT NULL;
+CREATE INDEX messages_user ON messages (space, user_id);
+
+CREATE TABLE erasures (
+    space {key} NOT NULL, id {key} NOT NULL, at BIGINT NOT NULL, messages INTEGER NOT NULL,
+    PRIMARY KEY (space, id));
+
+CREATE TABLE cursors (
+    space {key} NOT NULL, view {key} NOT NULL, conversation {key} NOT NULL, turn INTEGER NOT NULL,
+    PRIMARY KEY (space, view, conversation));
+
+CREATE TABLE leases (
+    space {key} NOT NULL, view {key} NOT NULL, conversation {key} NOT NULL,
+    holder TEXT, until BIGINT, failures INTEGER NOT NULL, retry_at BIGINT, error TEXT,
+    PRIMARY KEY (space, view, conversation));
+
+CREATE TABLE entries (
+    space {key} NOT NULL, doc BIGINT NOT NULL,
+    conversation {key} NOT NULL, turn INTEGER NOT NULL, part INTEGER NOT NULL, message_id {key} NOT NULL,
+    user_id {key} NOT NULL, role TEXT NOT NULL, time BIGINT NOT NULL,
+    language TEXT NOT NULL, length INTEGER NOT NULL, terms TEXT NOT NULL{tsv},
+    PRIMARY KEY (space, doc));
+CREATE UNIQUE INDEX entries_turn ON entries (space, conversation, turn, part);
+
+CREATE TABLE vectors (
+    space {key} NOT NULL, user_id {key} NOT NULL, doc BIGINT NOT NULL, vec {vector} NOT NULL,
+    PRIMARY KEY (space, user_id, doc)){clustered};
+
+CREATE TABLE tallies (
+    space {key} NOT NULL, user_id {key} NOT NULL, language {key} NOT NULL,
+    docs INTEGER NOT NULL, words BIGINT NOT NULL, dropped INTEGER NOT NULL,
+    PRIMARY KEY (space, user_id, language))
+"""
+
+# The full text holds the terms we made ourselves: no positions, no stemming of its own. Triggers keep it in
+# step with `entries`, so that no code path can forget to.
+SQLITE_FULL_TEXT = """
+CREATE VIRTUAL TABLE fulltext USING fts5(
+    terms, content='', detail=none, columnsize=0, tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co'");
+CREATE TRIGGER entries_added AFTER INSERT ON entries BEGIN
+    INSERT INTO fulltext (rowid, terms) VALUES (new.doc, new.terms)\\; END;
+CREATE TRIGGER entries_removed AFTER DELETE ON entries BEGIN
+    INSERT INTO fulltext (fulltext, rowid, terms) VALUES ('delete', old.doc, old.terms)\\; END
+"""
+
+POSTGRES_FULL_TEXT = """
+CREATE SEQUENCE docs;
+CREATE INDEX entries_terms ON entries USING gin (tsv)
+"""
+
+SPELLING = {
+    "sqlite": {"key": "TEXT", "blob": "BLOB", "vector": "BLOB", "clustered": " WITHOUT ROWID", "tsv": ""},
+    "postgresql": {
+        "key": 'TEXT COLLATE "C"',
+        "blob": "BYTEA",
+        "vector": "halfvec",
+        "clustered": "",
+        "tsv": ", tsv tsvector GENERATED ALWAYS AS (array_to_tsvector(string_to_array(btrim(terms), '  '))) STORED",
+    },
+}
+
+STEPS: tuple[dict[str, str], ...] = (
+    {"sqlite": LOG_AND_INDEX + ";" + SQLITE_FULL_TEXT, "postgresql": LOG_AND_INDEX + ";" + POSTGRES_FULL_TEXT},
+)
+CURRENT = len(STEPS)
+
+
+def version(connection: Connection) -> int:
+    """The number of the last step this database has taken; 0 for an empty one."""
+    if not inspect(connection).has_table("meta"):
+        return 0
+    found = connection.execute(text("SELECT value FROM meta WHERE key = 'schema'")).scalar()
+    return int(found or 0)
+
+
+def check(found: int, name: str) -> None:
+    """Refuse a database that is not exactly at today's step."""
+    if found > CURRENT:
+        raise SchemaMismatch(
+            f"{name} was made by a newer recollect (schema {found}, this one knows {CURRENT}): upgrade recollect"
+        )
+    if found < CURRENT:
+        raise SchemaMismatch(
+            f"{name} has schema {found} and this recollect needs {CURRENT}: run `recollect migrate` on it first"
+        )
+
+
+def migrate(connection: Connection, name: str, upto: int | None = None) -> int:
+    """Take the steps that are missing, inside the caller's transaction. Returns how many."""
+    found, goal = version(connection), CURRENT if upto is None else upto
+    if found > CURRENT:
+        check(found, name)
+    spelling = SPELLING[connection.dialect.name]
+    for step in STEPS[found:goal]:
+        for statement in statements(step[connection.dialect.name]):
+            for word, meaning in spelling.items():
+                statement = statement.replace("{" + word + "}", meaning)
+            connection.exec_driver_sql(statement)
+    if found < goal:
+        connection.execute(
+            text(
+                "INSERT INTO meta (key, value) VALUES ('schema', :n) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+            ),
+            {"n": str(goal)},
+        )
+    return max(goal - found, 0)
+
+
+def statements(step: str) -> list[str]:
+    """The statements of a step, split at semicolons; one inside a trigger is written with a backslash before it."""
+    parts = step.replace("\\;", "\0").split(";")
+    return [part.replace("\0", ";").strip() for part in parts if part.strip()]

@@ -1,0 +1,206 @@
+"""PostgreSQL with pgvector: for many processes and machines on one memory.
+
+Everything lives in a schema of its own, `recollect`. Opening never changes the database: `recollect migrate URL`
+does. Writers lock the rows they build on, so turn numbers have no gaps; a deadlock or a serialisation failure
+is tried again. Vectors are compared exactly, through the index on space and user; a very large scope uses an
+approximate index if one was made (`recollect migrate --hnsw URL`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Float, Select, Table, Text, cast, create_engine, event, func, literal, select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+
+from recollect.errors import ConfigError, MissingExtra, StoreBusy, StoreError, StoreUnwritable
+from recollect.model import Filter
+from recollect.ports import Near, Vectors
+from recollect.stores import migrations
+from recollect.stores.index import IndexTx, scope_terms
+from recollect.stores.schema import Halfvec, entries, vector_text, vectors
+from recollect.stores.sql import SqlStore, batches, conditions, transaction
+from recollect.stores.vectors import unit
+
+SCHEMA = "recollect"
+AGAIN = {"40001", "40P01", "55P03"}  # serialisation failure, deadlock, lock not available
+GONE = {"57P01", "57P02", "57P03", "08000", "08003", "08006", "08001", "08004"}  # the server went away
+UNWRITABLE = {"53100": "the disk is full", "25006": "the server is read-only", "58030": "the disk failed"}
+EXACT_UP_TO = 50_000  # passages in a scope; above it an approximate index is used, where there is one
+HNSW = "vectors_hnsw"
+
+
+class PostgresTx(IndexTx):
+    """One PostgreSQL transaction."""
+
+    def upsert(self, table: Table) -> Any:
+        return insert(table)
+
+    def locking(self, query: Select[Any]) -> Select[Any]:
+        return query.with_for_update()
+
+    def new_docs(self, count: int) -> Sequence[int]:
+        numbers = self.connection.execute(text("SELECT nextval('docs') FROM generate_series(1, :n)"), {"n": count})
+        return sorted(numbers.scalars())
+
+    def load(self, table: str, rows: Sequence[Any]) -> None:
+        super().load(table, rows)
+        if table == entries.name and rows:
+            top = max(row["doc"] for row in rows)
+            self.connection.execute(text("SELECT setval('docs', GREATEST(:top, (SELECT last_value FROM docs)))"), {"top": top})
+
+    def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[Any]:
+        # Materialised, so that the planner does not walk all passages backwards in the hope of a match.
+        found = self._matching(where, group, entries.c.doc).cte("found").prefix_with("MATERIALIZED", dialect="postgresql")
+        query = (
+            select(entries.c.doc, entries.c.message_id, entries.c.time, entries.c.length, entries.c.terms)
+            .where(entries.c.space == where.space, entries.c.doc.in_(select(found.c.doc).order_by(found.c.doc.desc()).limit(limit)))
+            .order_by(entries.c.doc.desc())
+        )
+        return self.connection.execute(query).all()
+
+    def matching_count(self, where: Filter, group: Sequence[str]) -> int:
+        found = self._matching(where, group, entries.c.doc).subquery()
+        return self.connection.execute(select(func.count()).select_from(found)).scalar() or 0
+
+    def _matching(self, where: Filter, group: Sequence[str], *columns: Any) -> Select[Any]:
+        has = text("tsv @@ CAST(:terms AS tsquery)").bindparams(terms=match(where, group))
+        return select(*columns).where(has, *conditions(entries, where))
+
+    def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[Near]:
+        if where.whole and self._approximate(where, len(vector)):
+            # Without it a filtered walk of the graph gives up early and misses most of what is near.
+            self.connection.exec_driver_sql("SET LOCAL hnsw.iterative_scan = relaxed_order")
+            stored, asked = cast(vectors.c.vec, Halfvec(len(vector))), cast(as_text(vector), Halfvec(len(vector)))
+        else:
+            stored, asked = vectors.c.vec, cast(as_text(vector), Halfvec())
+        distance = stored.op("<=>", return_type=Float())(asked).label("distance")
+        query = select(vectors.c.doc, distance).where(vectors.c.space == where.space)
+        if where.user is not None:
+            query = query.where(vectors.c.user_id == where.user)
+        if not where.whole:
+            query = query.where(vectors.c.doc.in_(select(entries.c.doc).where(*conditions(entries, where))))
+        near = query.order_by(distance).limit(limit).cte("near")
+        found = self.connection.execute(
+            select(near.c.doc, entries.c.message_id, entries.c.time, 1 - near.c.distance)
+            .join(entries, (entries.c.space == where.space) & (entries.c.doc == near.c.doc))
+            .order_by(near.c.distance, near.c.doc.desc())
+        )
+        return [Near(*row) for row in found]
+
+    def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
+        distance = vectors.c.vec.op("<=>", return_type=Float())(cast(as_text(vector), Halfvec()))
+        found: dict[int, float] = {}
+        for some in batches(docs):
+            query = select(vectors.c.doc, 1 - distance).where(vectors.c.space == where.space, vectors.c.doc.in_(some))
+            if where.user is not None:
+                query = query.where(vectors.c.user_id == where.user)
+            found |= {row[0]: row[1] for row in self.connection.execute(query)}
+        return found
+
+    def _approximate(self, where: Filter, width: int) -> bool:
+        if self.tally(where.space, where.user).docs <= EXACT_UP_TO:
+            return False
+        made = text("SELECT 1 FROM pg_indexes WHERE schemaname = :schema AND indexname = :name")
+        return self.connection.execute(made, {"schema": SCHEMA, "name": f"{HNSW}_{width}"}).scalar() is not None
+
+
+def as_text(vector: Vectors) -> Any:
+    return literal(vector_text(unit(vector)), Text())
+
+
+def match(where: Filter, group: Sequence[str]) -> str:
+    """A tsquery. Every term is quoted: nothing a user typed is ever syntax."""
+    quoted = ["'" + term.replace("'", "''").replace("\\", "\\\\") + "'" for term in group]
+    return " & ".join(f"'{term}'" for term in scope_terms(where)) + " & (" + " | ".join(quoted) + ")"
+
+
+class PostgresStore(SqlStore):
+    """A store in a PostgreSQL database."""
+
+    def __init__(self, url: str, *, busy_seconds: float = 30.0, migrate: bool = False, hnsw: int | None = None) -> None:
+        parsed = parsed_url(url)
+        super().__init__(pooled_engine(parsed, busy_seconds), parsed.render_as_string(hide_password=True), busy_seconds)
+        try:
+            if migrate:
+                self._again(self._migrate, self.writing)
+                if hnsw is not None:
+                    self._again(lambda tx: self._index_vectors(tx, hnsw), self.writing)
+            else:
+                migrations.check(self._again(self._version, self.reading), self.name)
+        except BaseException:
+            self.engine.dispose()
+            raise
+
+    def _version(self, tx: Any) -> int:
+        there = tx.connection.execute(text("SELECT to_regclass(:meta)"), {"meta": f"{SCHEMA}.meta"}).scalar()
+        return migrations.version(tx.connection) if there else 0
+
+    def _migrate(self, tx: Any) -> None:
+        # Two processes that migrate at once: the second waits, and finds nothing left to do.
+        tx.connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('recollect migrate'))"))
+        tx.connection.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        tx.connection.exec_driver_sql("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
+        migrations.migrate(tx.connection, self.name)
+
+    def _index_vectors(self, tx: Any, width: int) -> None:
+        tx.connection.exec_driver_sql(
+            f"CREATE INDEX IF NOT EXISTS {HNSW}_{int(width)} ON vectors "
+            f"USING hnsw ((CAST(vec AS halfvec({int(width)}))) halfvec_cosine_ops)"
+        )
+
+    @contextmanager
+    def reading(self) -> Iterator[PostgresTx]:
+        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        with self.engine.connect() as connection, transaction(connection, begin, commit=False):
+            yield PostgresTx(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[PostgresTx]:
+        with self.engine.connect() as connection, transaction(connection, "BEGIN", commit=True):
+            yield PostgresTx(connection)
+
+    def translate(self, error: DBAPIError) -> StoreError:
+        state = getattr(error.orig, "sqlstate", None)
+        if state in AGAIN:
+            return StoreBusy(f"{self.name}: other writers kept the rows busy for too long; nothing was written, try again")
+        if state in UNWRITABLE:
+            return StoreUnwritable(f"{self.name}: {UNWRITABLE[state]}; nothing of this transaction was kept")
+        if error.connection_invalidated or state in GONE:
+            return StoreBusy(f"{self.name}: the server went away; nothing was written, try again")
+        if state == "0A000" or "vector" in str(error.orig) and "extension" in str(error.orig):
+            return StoreError(f"{self.name}: pgvector is needed on the server ({first_line(error)}); install its package there")
+        return StoreError(f"{self.name}: {first_line(error)}")
+
+
+def first_line(error: DBAPIError) -> str:
+    return (str(error.orig).strip().splitlines() or ["no reason given"])[0]
+
+
+def parsed_url(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError) as error:
+        raise ConfigError("store: the PostgreSQL address cannot be read; write postgresql://user:password@host/database") from error
+    return parsed.set(drivername="postgresql+psycopg")
+
+
+def pooled_engine(url: URL, busy_seconds: float) -> Any:
+    try:
+        engine = create_engine(
+            url, pool_size=8, max_overflow=16, pool_timeout=busy_seconds, pool_pre_ping=True, isolation_level="AUTOCOMMIT"
+        )
+    except (ImportError, NoSuchModuleError) as error:
+        raise MissingExtra("postgres", "a PostgreSQL store") from error
+
+    @event.listens_for(engine, "connect")
+    def _settle(connection: Any, _: Any) -> None:
+        connection.execute(f"SET search_path TO {SCHEMA}, public")
+        if not connection.autocommit:
+            connection.commit()
+
+    return engine

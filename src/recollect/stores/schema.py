@@ -1,0 +1,193 @@
+"""The tables, once, for every database. Migrations create them; a test holds the two against each other.
+
+Every primary key begins with the space, so that the same schema can be spread over a sharded PostgreSQL. The
+one exception is `meta`, which is about the store itself. `conversations`, `messages` and `erasures` are the
+log; `cursors` and `leases` say how far each view has got and who is at work on it; the rest are views, and
+can be thrown away.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from sqlalchemy import BigInteger, Column, Dialect, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy.types import TypeDecorator, UserDefinedType
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+
+class Instant(TypeDecorator[datetime]):
+    """An aware UTC time, kept as whole microseconds since 1970: exact, ordered, the same in every database."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        return None if value is None else (value - EPOCH) // MICROSECOND
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else EPOCH + timedelta(microseconds=value)
+
+
+class Object(TypeDecorator[dict[str, Any]]):
+    """A JSON object, kept as canonical text: what was hashed is what is stored, number for number."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: dict[str, Any] | None, dialect: Dialect) -> str | None:
+        return json.dumps(value or {}, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> dict[str, Any]:
+        return json.loads(value) if value and value != "{}" else {}
+
+
+class Halfvec(UserDefinedType[str]):
+    """pgvector's half-precision vector, as text on the wire; of any width, or of one."""
+
+    cache_ok = True
+
+    def __init__(self, width: int | None = None) -> None:
+        self.width = width
+
+    def get_col_spec(self, **_: Any) -> str:
+        return "halfvec" if self.width is None else f"halfvec({self.width})"
+
+
+class Vector(TypeDecorator[bytes]):
+    """A vector as float16 bytes, in every database: so that a cosine means the same in each."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> Any:
+        kind: Any = Halfvec() if dialect.name == "postgresql" else LargeBinary()
+        return dialect.type_descriptor(kind)
+
+    def process_bind_param(self, value: bytes | None, dialect: Dialect) -> Any:
+        if value is None or dialect.name != "postgresql":
+            return value
+        return vector_text(np.frombuffer(value, dtype=np.float16))
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> bytes | None:
+        if value is None or dialect.name != "postgresql":
+            return None if value is None else bytes(value)
+        return np.array(value.strip("[]").split(","), dtype=np.float32).astype(np.float16).tobytes()
+
+
+def vector_text(vector: Any) -> str:
+    """A vector in pgvector's notation. Six digits give every float16 back exactly."""
+    return "[" + ",".join(f"{x:.6g}" for x in vector.tolist()) + "]"
+
+
+metadata = MetaData()
+
+meta = Table("meta", metadata, Column("key", Text, primary_key=True), Column("value", Text, nullable=False))
+
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("user_id", Text),
+    Column("created_at", Instant, nullable=False),
+    Column("changed_at", Instant, nullable=False),
+    Column("turns", Integer, nullable=False),
+    Column("head", LargeBinary, nullable=False),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("conversation", Text, primary_key=True),
+    Column("turn", Integer, primary_key=True),
+    Column("id", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("user_id", Text),
+    Column("content", Text, nullable=False),
+    Column("time", Instant, nullable=False),
+    Column("platform_id", Text),
+    Column("metadata", Object, nullable=False),
+    Column("erasure", Text),
+    Column("salt", LargeBinary, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("link", LargeBinary, nullable=False),
+)
+
+erasures = Table(
+    "erasures",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("at", Instant, nullable=False),
+    Column("messages", Integer, nullable=False),
+)
+
+cursors = Table(
+    "cursors",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("view", Text, primary_key=True),
+    Column("conversation", Text, primary_key=True),
+    Column("turn", Integer, nullable=False),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("view", Text, primary_key=True),
+    Column("conversation", Text, primary_key=True),
+    Column("holder", Text),
+    Column("until", Instant),
+    Column("failures", Integer, nullable=False),
+    Column("retry_at", Instant),
+    Column("error", Text),
+)
+
+entries = Table(
+    "entries",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("doc", BigInteger, primary_key=True, autoincrement=False),
+    Column("conversation", Text, nullable=False),
+    Column("turn", Integer, nullable=False),
+    Column("part", Integer, nullable=False),
+    Column("message_id", Text, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("time", Instant, nullable=False),
+    Column("language", Text, nullable=False),
+    Column("length", Integer, nullable=False),
+    Column("terms", Text, nullable=False),
+)
+
+vectors = Table(
+    "vectors",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("user_id", Text, primary_key=True),
+    Column("doc", BigInteger, primary_key=True, autoincrement=False),
+    Column("vec", Vector, nullable=False),
+)
+
+tallies = Table(
+    "tallies",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("user_id", Text, primary_key=True),
+    Column("language", Text, primary_key=True),
+    Column("docs", Integer, nullable=False),
+    Column("words", BigInteger, nullable=False),
+    Column("dropped", Integer, nullable=False),
+)
+
+LOG: tuple[Table, ...] = (conversations, messages, erasures)
+VIEW_TABLES: dict[str, tuple[Table, ...]] = {"index": (entries, vectors, tallies)}
+TABLES: dict[str, Table] = dict(metadata.tables)

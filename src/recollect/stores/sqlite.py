@@ -1,0 +1,199 @@
+"""SQLite: one file, any number of threads and processes, nothing to install.
+
+Writers take the write lock at BEGIN, so a transaction never fails half way for want of it; inside a process they
+queue for it in order, between processes they wait and try again. The log is in WAL mode with full sync: what
+`write` returned from is on the disk.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, Select, Table, column, create_engine, event, func, select, table, text
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import QueuePool
+
+from recollect.errors import SchemaMismatch, StoreBusy, StoreError, StoreUnwritable
+from recollect.model import Filter
+from recollect.ports import Near, Vectors
+from recollect.stores import migrations
+from recollect.stores.index import IndexTx, scope_terms
+from recollect.stores.schema import entries
+from recollect.stores.sql import SqlStore, batches, conditions, transaction
+from recollect.stores.vectors import MatrixCache, best, scores_of, unit
+
+fulltext = table("fulltext", column("rowid"), column("fulltext"))
+
+REASONS = {
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_IOERR: "the disk failed",
+    sqlite3.SQLITE_READONLY: "the file is read-only",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened",
+}
+
+
+class SqliteTx(IndexTx):
+    """One SQLite transaction."""
+
+    def __init__(self, connection: Any, matrices: MatrixCache) -> None:
+        super().__init__(connection)
+        self.matrices = matrices
+
+    def upsert(self, table: Table) -> Any:
+        return insert(table)
+
+    def new_docs(self, count: int) -> Sequence[int]:
+        last = int(self.note("docs") or 0)
+        self.set_note("docs", str(last + count))
+        return range(last + 1, last + count + 1)
+
+    def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[Any]:
+        query = (
+            self._matching(where, group, entries.c.doc, entries.c.message_id, entries.c.time, entries.c.length, entries.c.terms)
+            .order_by(fulltext.c.rowid.desc())
+            .limit(limit)
+        )
+        return self.connection.execute(query).all()
+
+    def matching_count(self, where: Filter, group: Sequence[str]) -> int:
+        query = select(func.count()).select_from(fulltext).where(fulltext.c.fulltext.op("MATCH")(match(where, group)))
+        return self.connection.execute(query).scalar() or 0
+
+    def _matching(self, where: Filter, group: Sequence[str], *columns: Any) -> Select[Any]:
+        return (
+            select(*columns)
+            .select_from(fulltext.join(entries, entries.c.doc == fulltext.c.rowid))
+            .where(fulltext.c.fulltext.op("MATCH")(match(where, group)), *conditions(entries, where))
+        )
+
+    def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[Near]:
+        docs, data = self.matrices.get(self.connection, where.space, where.user)
+        if not where.whole:
+            asked = self.connection.execute(select(entries.c.doc).where(*conditions(entries, where))).scalars().all()
+            mask = docs.searchsorted(sorted(asked))
+            mask = mask[mask < len(docs)]
+            docs, data = docs[mask], data[mask]
+        if not len(docs):
+            return []
+        top = best(docs, data @ unit(vector), limit)
+        about: dict[int, Any] = {}
+        for some in batches(doc for doc, _ in top):
+            query = select(entries.c.doc, entries.c.message_id, entries.c.time).where(
+                entries.c.space == where.space, entries.c.doc.in_(some)
+            )
+            about |= {row.doc: row for row in self.connection.execute(query)}
+        return [Near(doc, about[doc].message_id, about[doc].time, cosine) for doc, cosine in top]
+
+    def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
+        known, data = self.matrices.get(self.connection, where.space, where.user)
+        return scores_of(known, data, unit(vector), docs) if len(known) else {}
+
+
+def match(where: Filter, group: Sequence[str]) -> str:
+    """An FTS5 query. Every term is quoted: nothing a user typed is ever syntax."""
+    scope = " AND ".join(f'"{term}"' for term in scope_terms(where))
+    return scope + " AND (" + " OR ".join('"' + term.replace('"', '""') + '"' for term in group) + ")"
+
+
+class SqliteStore(SqlStore):
+    """A store in one SQLite file."""
+
+    def __init__(self, path: str | Path, *, busy_seconds: float = 30.0, cache_bytes: int = 256 << 20) -> None:
+        self.path = Path(path)
+        if not self.path.parent.is_dir():
+            raise StoreError(f"{path}: the folder {self.path.parent} does not exist; create it first")
+        super().__init__(file_engine(self.path, busy_seconds), str(path), busy_seconds)
+        self.matrices = MatrixCache(cache_bytes)
+        self._turn = threading.Lock()
+        try:
+            self._prepare()
+        except BaseException:
+            self.engine.dispose()
+            raise
+
+    def _prepare(self) -> None:
+        with self.engine.connect() as connection:
+            found = self._guarded(lambda: migrations.version(connection))
+        if found < migrations.CURRENT:
+            self.write(lambda tx: migrations.migrate(tx.connection, self.name))  # type: ignore[attr-defined]
+        elif found > migrations.CURRENT:
+            migrations.check(found, self.name)
+
+    def _guarded(self, fn: Any) -> Any:
+        try:
+            return fn()
+        except DBAPIError as error:
+            raise self.translate(error) from error
+
+    @contextmanager
+    def reading(self) -> Iterator[SqliteTx]:
+        with self.engine.connect() as connection, transaction(connection, "BEGIN", commit=False):
+            yield SqliteTx(connection, self.matrices)
+
+    @contextmanager
+    def writing(self) -> Iterator[SqliteTx]:
+        # Threads of one process queue here, where a lock is fair and cheap, and not at the file.
+        with self._turn, self.engine.connect() as connection, transaction(connection, "BEGIN IMMEDIATE", commit=True):
+            yield SqliteTx(connection, self.matrices)
+
+    def translate(self, error: DBAPIError) -> StoreError:
+        return translated(error, self.name)
+
+
+def translated(error: DBAPIError, name: str) -> StoreError:
+    code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreBusy(f"{name}: other writers kept the database busy for too long; nothing was written, try again")
+    if code in REASONS:
+        return StoreUnwritable(f"{name}: {REASONS[code]}; nothing of this transaction was kept")
+    if code == sqlite3.SQLITE_NOTADB:
+        return SchemaMismatch(f"{name} is not a SQLite database; name another file")
+    if code == sqlite3.SQLITE_CORRUPT:
+        return StoreError(f"{name} is damaged ({error.orig}); restore a backup, or copy what is readable: recollect copy")
+    return StoreError(f"{name}: {error.orig}")
+
+
+def file_engine(path: Path, busy_seconds: float) -> Engine:
+    engine = create_engine(
+        f"sqlite:///{path}",
+        poolclass=QueuePool,
+        pool_size=4,
+        max_overflow=-1,
+        isolation_level="AUTOCOMMIT",
+        connect_args={"timeout": min(busy_seconds, 5.0), "check_same_thread": False},
+    )
+
+    @event.listens_for(engine, "connect")
+    def _settle(connection: sqlite3.Connection, _: Any) -> None:
+        # Turning WAL on needs the file alone for a moment and does not wait by itself: a few tries, then the error.
+        for last in (False,) * 50 + (True,):
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                break
+            except sqlite3.OperationalError as error:
+                if last or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    raise
+                threading.Event().wait(0.05)
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA cache_size = -16000")
+
+    return engine
+
+
+def memory_engine() -> Engine:
+    """SQLite in memory on one connection, for the JSON store."""
+    from sqlalchemy.pool import StaticPool
+
+    engine = create_engine(
+        "sqlite://", poolclass=StaticPool, isolation_level="AUTOCOMMIT", connect_args={"check_same_thread": False}
+    )
+    with engine.connect() as connection:
+        connection.execute(text("PRAGMA foreign_keys = ON"))
+    return engine

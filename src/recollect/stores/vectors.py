@@ -1,0 +1,132 @@
+"""Exact nearest vectors for SQLite and JSON: a scan over a matrix held in memory for each user.
+
+The rows in the database are the truth and the matrix is a cache of them. Before each use it is compared with the
+tally of its scope, read in the same snapshot: new rows are added at its end, and after a removal it is read
+afresh. So two processes on one file both search all of it. The matrices together keep to a size; the one used
+longest ago goes first.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, func, select
+
+from recollect.ports import Vectors
+from recollect.stores.schema import tallies, vectors
+
+Scope = tuple[str, str | None]
+FIRST_ROWS = 256
+
+
+@dataclass(slots=True)
+class Matrix:
+    """The vectors of one scope, in order of doc; room to grow at the end."""
+
+    docs: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    data: Vectors = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    size: int = 0
+    state: tuple[int, int] = (0, 0)
+
+    def view(self) -> tuple[NDArray[np.int64], Vectors]:
+        return self.docs[: self.size], self.data[: self.size]
+
+    def extend(self, docs: NDArray[np.int64], rows: Vectors) -> None:
+        need, width = self.size + len(docs), rows.shape[1]
+        if need > len(self.docs):
+            room = max(need, 2 * self.size, FIRST_ROWS) if self.size else need
+            bigger_docs, bigger = np.empty(room, np.int64), np.empty((room, width), np.float32)
+            if self.size:
+                bigger_docs[: self.size], bigger[: self.size] = self.view()
+            self.docs, self.data = bigger_docs, bigger
+        self.docs[self.size : need], self.data[self.size : need] = docs, rows
+        self.size = need
+
+    @property
+    def nbytes(self) -> int:
+        return self.docs.nbytes + self.data.nbytes
+
+
+class MatrixCache:
+    """The matrices in use, up to a number of bytes."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self._matrices: OrderedDict[Scope, Matrix] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, connection: Connection, space: str, user: str | None) -> tuple[NDArray[np.int64], Vectors]:
+        """The docs and unit vectors of a scope, as the connection's snapshot sees them."""
+        state = self._state(connection, space, user)
+        with self._lock:
+            matrix = self._matrices.pop((space, user), None) or Matrix()
+            # A snapshot older than the cache (fewer docs, fewer removals) must not read rows it cannot see.
+            if matrix.state[1] != state[1] or matrix.state[0] > state[0]:
+                matrix = Matrix()
+            if matrix.state != state:
+                self._read_new(connection, space, user, matrix)
+                matrix.state = state
+            self._matrices[space, user] = matrix
+            self._trim()
+            return matrix.view()
+
+    def clear(self) -> None:
+        with self._lock:
+            self._matrices.clear()
+
+    def _state(self, connection: Connection, space: str, user: str | None) -> tuple[int, int]:
+        query = select(func.coalesce(func.sum(tallies.c.docs), 0), func.coalesce(func.sum(tallies.c.dropped), 0)).where(
+            tallies.c.space == space
+        )
+        docs, dropped = connection.execute(query if user is None else query.where(tallies.c.user_id == user)).one()
+        return int(docs), int(dropped)
+
+    def _read_new(self, connection: Connection, space: str, user: str | None, matrix: Matrix) -> None:
+        known = int(matrix.docs[matrix.size - 1]) if matrix.size else 0
+        query = select(vectors.c.doc, vectors.c.vec).where(vectors.c.space == space, vectors.c.doc > known)
+        rows = connection.execute(query if user is None else query.where(vectors.c.user_id == user)).all()
+        if not rows:
+            return
+        docs = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+        data = unit(np.frombuffer(b"".join(row[1] for row in rows), np.float16).reshape(len(rows), -1))
+        order = np.argsort(docs)
+        matrix.extend(docs[order], data[order])
+
+    def _trim(self) -> None:
+        total = sum(matrix.nbytes for matrix in self._matrices.values())
+        while total > self.max_bytes and len(self._matrices) > 1:
+            total -= self._matrices.popitem(last=False)[1].nbytes
+
+
+def unit(rows: Any) -> Vectors:
+    """Rows of length one, in float32; zero rows stay zero. What is stored is rounded, so lengths are set anew."""
+    data = np.asarray(rows, dtype=np.float16).astype(np.float32)
+    lengths = np.linalg.norm(data, axis=-1, keepdims=True)
+    return np.asarray(np.divide(data, lengths, out=np.zeros_like(data), where=lengths > 0), dtype=np.float32)
+
+
+def best(docs: NDArray[np.int64], scores: Vectors, limit: int) -> list[tuple[int, float]]:
+    """The highest scores with their docs, best first; of equals the newer."""
+    if len(docs) > limit:
+        top = np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]
+        docs, scores = docs[top], scores[top]
+    order = np.lexsort((-docs, -scores))
+    return [(int(docs[i]), float(scores[i])) for i in order]
+
+
+def scores_of(docs: NDArray[np.int64], data: Vectors, query: Vectors, wanted: Sequence[int]) -> dict[int, float]:
+    """The cosines of some docs; a doc that is not there has none."""
+    asked = np.asarray(wanted, np.int64)
+    places = np.searchsorted(docs, asked)
+    inside = places < len(docs)
+    asked, places = asked[inside], places[inside]
+    there = docs[places] == asked
+    asked, places = asked[there], places[there]
+    return dict(zip(asked.tolist(), (data[places] @ query).tolist(), strict=True))
+

@@ -1,0 +1,24 @@
+"""The last resort: about four characters a token, as the rule of thumb for English goes.
+
+Used for models whose vocabulary is not known. Scripts with more than one byte a character cost more tokens, so
+the estimate counts bytes there: it errs on the side of too many, and a budget holds.
+"""
+
+from __future__ import annotations
+
+
+class EstimateTokenizer:
+    """Characters / 4, rounded up; for other scripts than Latin, bytes / 3."""
+
+    @property
+    def name(self) -> str:
+        return "estimate"
+
+    @property
+    def exact(self) -> bool:
+        return False
+
+    def count(self, text: str) -> int:
+        if text.isascii():
+            return -(-len(text) // 4)
+        return max(-(-len(text) // 4), -(-len(text.encode("utf-8", "replace")) // 3))
