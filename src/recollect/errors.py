@@ -8,6 +8,7 @@ RecollectError
 ├── MissingExtra          an optional package is needed: pip install 'recollect[...]'
 ├── ImportFailed          a record of an imported file could not be read; names the line
 ├── EmbedderError         the embedder failed or answered nonsense
+├── NotSettled            a view did not catch up with the log in time; says why
 └── StoreError            the database refused
     ├── StoreBusy         others kept it busy for longer than we wait; try again
     ├── StoreLocked       another process has this JSON file open
@@ -65,6 +66,10 @@ class ImportFailed(RecollectError):
 
 class EmbedderError(RecollectError):
     """The embedder failed or answered nonsense."""
+
+
+class NotSettled(RecollectError):
+    """A view did not catch up with the log in time."""
 
 
 class StoreError(RecollectError):

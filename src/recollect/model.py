@@ -94,6 +94,7 @@ class Filter:
 
     space: str
     user: str | None = None
+    author: str | None = None
     conversation: str | None = None
     role: Role | None = None
     after: datetime | None = None

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.model import Conversation, Entry, Erasure, Filter, Message, Stats
+from recollect.model import Conversation, Entry, Erasure, Filter, Message, Stats, ViewState
 
 T = TypeVar("T")
 Vectors = NDArray[np.float32]
@@ -85,9 +85,16 @@ class Tx(Protocol):
         """The messages with one of these ids, or (in that conversation) one of these platform ids."""
 
     def messages(
-        self, where: Filter, *, first: int = 1, last: int | None = None, limit: int | None = None, newest: bool = False
+        self,
+        where: Filter,
+        *,
+        after: tuple[str, int] = ("", 0),
+        upto: int | None = None,
+        limit: int | None = None,
+        newest: bool = False,
     ) -> list[Message]:
-        """Messages in order of conversation and turn, turns `first` to `last`; with `newest`, the last ones, in order."""
+        """Messages in order of conversation and turn, those after `after` and up to turn `upto`; at most `limit`
+        of them, the first, or with `newest` the last."""
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message]) -> int:
         """Put tombstones in their messages' places, drop what was derived, note the erasure. Returns entries dropped."""
@@ -119,6 +126,9 @@ class Tx(Protocol):
 
     def failures(self, view: str, space: str, conversation: str) -> int:
         """How often in a row work on this view of this conversation has failed."""
+
+    def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
+        """How far a view is behind the log, and who is at work on it."""
 
     def reset_view(self, view: str, space: str | None = None) -> None:
         """Throw a view away and set its cursors to zero, so that it is built again."""
@@ -163,6 +173,9 @@ class Store(Protocol):
     def write(self, fn: Callable[[Tx], T]) -> T:
         """Run `fn` in one transaction: all of it is kept, or nothing. May run `fn` again on a busy database."""
 
+    def scrub(self) -> None:
+        """After an erasure: leave no trace of removed rows in the files, as far as the database can."""
+
     def close(self) -> None: ...
 
 
@@ -175,6 +188,9 @@ class Embedder(Protocol):
 
     @property
     def width(self) -> int: ...
+
+    async def ready(self) -> None:
+        """Know identity and width, if need be by asking. Until then they may raise EmbedderError."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text, each of length one (all zeros for a text with nothing in it)."""

@@ -1,7 +1,8 @@
 """A memory in front of an embedder: a text seen lately is not embedded again, nor twice within one batch.
 
-It changes nothing but speed. Texts are kept only as digests; vectors are copied in and out, so no caller can change
-what another will get. Two tasks that miss the same text at the same time both embed it: the results are the same.
+It changes nothing but speed. Texts are kept only as digests; vectors are copied in and out, so no caller can
+change what another will get. Two tasks that miss the same text at the same time both embed it: the results
+are the same.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ class CachedEmbedder:
     def width(self) -> int:
         return self._inner.width
 
+    async def ready(self) -> None:
+        await self._inner.ready()
+
     async def embed(self, texts: Sequence[str]) -> Vectors:
         keys = [_key(text) for text in texts]
         found = self._find(keys)
@@ -48,7 +52,7 @@ class CachedEmbedder:
         if missing:
             fresh = await self._inner.embed(list(missing.values()))
             if len(fresh) != len(missing):
-                raise EmbedderError(f"{self.identity} gave {len(fresh)} vectors for {len(missing)} texts: report this")
+                raise EmbedderError(f"{self.identity} gave {len(fresh)} vectors for {len(missing)} texts")
             found.update(zip(missing, fresh, strict=True))
             self._keep({key: found[key] for key in missing})
         if not keys:

@@ -1,8 +1,8 @@
 """Vectors from any OpenAI-compatible `/embeddings` endpoint.
 
-An endpoint is not trusted to answer well: the count, order, width and every number of a reply are checked before
-one vector is used, and each is brought to length one here. What goes wrong becomes an `EmbedderError` that says
-what to do. The key is handed to the client and kept nowhere else; it is in no message and no repr.
+An endpoint is not trusted to answer well: the count, order, width and every number of a reply are checked
+before one vector is used, and each is brought to length one here. What goes wrong becomes an `EmbedderError`
+that says what to do. The key is handed to the client and kept nowhere else; it is in no message and no repr.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class EndpointEmbedder:
     @property
     def width(self) -> int:
         if self._width is None:
-            raise EmbedderError(f"the width of {self._model} is not known yet: give it, or await ready() first")
+            raise EmbedderError(f"the width of {self._model} is not known: give it, or await ready() first")
         return self._width
 
     async def ready(self) -> None:
@@ -89,7 +89,8 @@ class EndpointEmbedder:
 
     async def _ask(self, texts: list[str]) -> Vectors:
         try:
-            reply = await self._client.embeddings.create(model=self._model, input=texts, encoding_format="float")
+            create = self._client.embeddings.create
+            reply = await create(model=self._model, input=texts, encoding_format="float")
         except (self._openai.OpenAIError, ValueError) as error:
             # Not chained: the client's error repeats what the server said, which may hold the key.
             raise EmbedderError(f"{self._model} at {self._where}: {self._advice(error)}") from None
@@ -111,14 +112,15 @@ class EndpointEmbedder:
             raise self._nonsense("vectors that are not lists of numbers")
         if self._width is not None and vectors.shape[1] != self._width:
             raise EmbedderError(
-                f"{self._model} at {self._where} gives vectors of width {vectors.shape[1]}, not {self._width}: "
+                f"{self._model} at {self._where} gives width {vectors.shape[1]}, not {self._width}: "
                 "set the width to the model's, or name the model that made the stored vectors"
             )
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not lengths.all():
             raise self._nonsense("numbers that are not finite, or only zeros")
         self._width = vectors.shape[1]
-        return (vectors / lengths).astype(np.float32)
+        unit: Vectors = (vectors / lengths).astype(np.float32)
+        return unit
 
     def _nonsense(self, what: str) -> EmbedderError:
         return EmbedderError(
@@ -136,13 +138,13 @@ class EndpointEmbedder:
         if isinstance(error, api.AuthenticationError | api.PermissionDeniedError):
             return f"refused the key (HTTP {error.status_code}); check the key and what it may use"
         if isinstance(error, api.NotFoundError):
-            return "knows no such model or path (HTTP 404); check the address (it often ends in /v1) and the model"
+            return "knows no such model or path (HTTP 404); check the model and the address (often …/v1)"
         if isinstance(error, api.RateLimitError):
             return "too many requests or no credit left (HTTP 429); wait, or check the account"
         if isinstance(error, api.APIStatusError):
             said = self._said(error)
             if error.status_code < 500:
-                return f"refused the request (HTTP {error.status_code}){said}; check the model and the texts' length"
+                return f"refused (HTTP {error.status_code}){said}; check the model and the texts' length"
             return f"failed (HTTP {error.status_code}){said}; try again later"
         return "answered with something that is not JSON; check that the address is an OpenAI-compatible API"
 

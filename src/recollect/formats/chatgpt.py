@@ -1,8 +1,8 @@
 """ChatGPT's `conversations.json`: a list of conversations, each a tree of messages.
 
-The way from the root to the current node is the conversation. What was regenerated or edited away is kept too, in
-`<id>/branch/<leaf>`, from where it leaves what was read before: every message of the tree is in exactly one of
-them. A message in which nothing was said (the empty and the hidden ones of the machinery) is passed over.
+The way from the root to the current node is the conversation. What was regenerated or edited away is kept
+too, in `<id>/branch/<leaf>`, from where it leaves what was read before: every message of the tree is in
+exactly one of them. A message in which nothing was said (the machinery's, empty or hidden) is passed over.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from recollect.formats.fields import (
     identifier,
     listing,
     mapping,
-    mapping_or_none,
+    mapping_or_empty,
     mappings,
     moment,
     present,
     text,
-    text_or_none,
+    text_or_empty,
 )
 from recollect.formats.record import BadRecord, Options, Record, attempt
 from recollect.formats.source import Stream
@@ -35,8 +35,17 @@ from recollect.model import ROLES, Draft, Role
 
 # Where a content without parts keeps its words, whatever its type; several are joined in this order.
 _WORDS = (
-    "title text result content summary url user_profile user_instructions model_set_context".split()
+    "title",
+    "text",
+    "result",
+    "content",
+    "summary",
+    "url",
+    "user_profile",
+    "user_instructions",
+    "model_set_context",
 )
+_MEDIA = ("image", "audio", "video")
 _SETTINGS = ("user_editable_context", "model_editable_context")
 
 
@@ -76,7 +85,7 @@ class _Conversation:
         id = fields.get("conversation_id") or fields.get("id") or next(iter(nodes), None)
         return cls(
             id=identifier(id, "conversation_id"),
-            title=text_or_none(fields.get("title"), "title"),
+            title=text_or_empty(fields.get("title"), "title"),
             time=given(moment, fields.get("create_time"), "create_time"),
             nodes=nodes,
             current=fields.get("current_node"),
@@ -95,11 +104,11 @@ class _Conversation:
                 about = present(branch_of=self.id, follows=fork, title=self.title)
             first = False
             before = self.times.get(fork or "")
-            number = 0
+            number = 1
             for id in thread:
-                number += 1
                 place = f"{where}, message {number}"
                 for record in attempt(place, partial(self.record, id, name, about, before, place)):
+                    number += 1
                     if isinstance(record, Record):
                         about = {}
                         before = record.draft.time
@@ -110,13 +119,13 @@ class _Conversation:
     def record(
         self, id: str, name: str, about: dict[str, Any], before: datetime | None, where: str
     ) -> Record | None:
-        """The message of a node, as a record of the conversation of that name; None if nothing was said in it."""
+        """The message of a node, in the conversation of that name; None if nothing was said in it."""
         node = mapping(self.nodes[id], f"node {id}")
-        message = mapping_or_none(node.get("message"), "message")
-        metadata = mapping_or_none(message.get("metadata"), "metadata")
+        message = mapping_or_empty(node.get("message"), "message")
+        metadata = mapping_or_empty(message.get("metadata"), "metadata")
         if not message or metadata.get("is_visually_hidden_from_conversation"):
             return None
-        kind, content, parts = _content(mapping_or_none(message.get("content"), "content"))
+        kind, content, parts = _content(mapping_or_empty(message.get("content"), "content"))
         attached = _attached(metadata)
         if not content.strip():
             content = "\n".join(f"[attachment: {item['name']}]" for item in attached)
@@ -127,7 +136,7 @@ class _Conversation:
         time = given(epoch, message.get("create_time") or None, "create_time") or before or self.time
         if time is None:
             raise ImportFailed("create_time: neither the message nor its conversation says when it was")
-        recipient = text_or_none(message.get("recipient"), "recipient")
+        recipient = text_or_empty(message.get("recipient"), "recipient")
         told = present(
             content_type=None if kind == "text" else kind,
             recipient=None if recipient == "all" else recipient,
@@ -136,10 +145,11 @@ class _Conversation:
             parts=parts,
         )
         user = self.options.user
+        by = given(identifier, author.get("name") or None, "author.name")
         draft = Draft(
             role=role,
             content=content,
-            author=given(identifier, author.get("name") or None, "author.name") or (user if role == "user" else None),
+            author=by or (user if role == "user" else None),
             user=user,
             time=time,
             platform_id=identifier(message.get("id") or id, "id"),
@@ -149,10 +159,10 @@ class _Conversation:
 
 
 def _threads(nodes: dict[str, Any], current: Any) -> Iterator[tuple[str, str | None, list[str]]]:
-    """The thread of the current node, then those of all other leaves: the leaf, the node it forks from, its nodes.
+    """The thread of the current node, then those of the other leaves: leaf, node it forks from, its nodes.
 
-    A thread goes up from its leaf to the first node that another one has. Nodes that no leaf leads to (they can
-    only be in a circle) are taken last, so that none is lost.
+    A thread goes up from its leaf to the first node that another one has. Nodes that no leaf leads to (they
+    can only be in a circle) are taken last, so that none is lost.
     """
     parents = {id: node.get("parent") if isinstance(node, dict) else None for id, node in nodes.items()}
     inner = {parent for parent in parents.values() if isinstance(parent, str)}
@@ -183,17 +193,18 @@ def _role(author: dict[str, Any], kind: str) -> Role:
 
 def _content(content: dict[str, Any]) -> tuple[str, str, list[dict[str, Any]]]:
     """The type of a content, its words, and those of its parts that are not words."""
-    kind = text_or_none(content.get("content_type"), "content_type") or "text"
+    kind = text_or_empty(content.get("content_type"), "content_type") or "text"
     if "parts" in content:
         return kind, *_parts(listing(content["parts"], "parts"))
     if "thoughts" in content:
         thoughts = mappings(content["thoughts"], "thoughts")
-        said = [text_or_none(thought.get(name), name) for thought in thoughts for name in ("summary", "content")]
+        said = [text_or_empty(item.get(name), name) for item in thoughts for name in ("summary", "content")]
         return kind, "\n\n".join(filter(None, said)), []
-    words = [text(content[name], name) for name in _WORDS if content.get(name) is not None]
-    if words or not content:
+    words = [text(content[name], name) for name in _WORDS if isinstance(content.get(name), str)]
+    told = present(**{name: value for name, value in content.items() if name != "content_type"})
+    if words or not told:
         return kind, "\n".join(filter(None, words)), []
-    return kind, f"[{kind}]", [content]
+    return kind, f"[{kind}]", [told]
 
 
 def _parts(parts: list[Any]) -> tuple[str, list[dict[str, Any]]]:
@@ -201,22 +212,22 @@ def _parts(parts: list[Any]) -> tuple[str, list[dict[str, Any]]]:
     others: list[dict[str, Any]] = []
     for index, part in enumerate(parts):
         if part is None or isinstance(part, str):
-            said.append(text_or_none(part, "part"))
+            said.append(text_or_empty(part, "part"))
             continue
         fields = mapping(part, f"parts[{index}]")
-        kind = text_or_none(fields.get("content_type"), "content_type")
+        kind = text_or_empty(fields.get("content_type"), "content_type")
         if isinstance(fields.get("text"), str):
             said.append(text(fields["text"], "text"))
             continue
         others.append(fields)
-        said.append(f"[{next((word for word in ('image', 'audio', 'video') if word in kind), kind or 'part')}]")
+        said.append(f"[{next((medium for medium in _MEDIA if medium in kind), kind or 'part')}]")
     return "\n".join(filter(None, said)), others
 
 
 def _attached(metadata: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         present(
-            name=text_or_none(item.get("name"), "name") or "unnamed",
+            name=text_or_empty(item.get("name"), "name") or "unnamed",
             id=item.get("id"),
             type=item.get("mime_type") or item.get("mimeType"),
             size=item.get("size"),

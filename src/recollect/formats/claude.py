@@ -1,8 +1,8 @@
 """Claude's `conversations.json`: a list of conversations, each with its messages in order.
 
-What was said is the text of a message's text blocks, as it stands; tools and thinking are kept beside it in the
-metadata. The text of an attachment was pasted in by the person who wrote the message, so it is part of what they
-said: it follows their words under a heading of its own.
+What was said is the text of a message's text blocks, as it stands; tools and thinking are kept beside it in
+the metadata. The text of an attachment was pasted in by the person who wrote the message, so it is part of
+what they said: it follows their words under a heading of its own.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from recollect.formats.fields import (
     identifier,
     listing,
     mapping,
-    mapping_or_none,
+    mapping_or_empty,
     mappings,
     moment,
     present,
     text,
-    text_or_none,
+    text_or_empty,
 )
 from recollect.formats.record import BadRecord, Options, Record, attempt
 from recollect.formats.source import Stream
@@ -63,12 +63,12 @@ class _Chat:
 
     @classmethod
     def of(cls, fields: dict[str, Any], options: Options) -> _Chat:
-        account = mapping_or_none(fields.get("account"), "account")
+        account = mapping_or_empty(fields.get("account"), "account")
         return cls(
             id=identifier(fields.get("uuid"), "uuid"),
-            title=text_or_none(fields.get("name"), "name"),
+            title=text_or_empty(fields.get("name"), "name"),
             user=options.user or given(identifier, account.get("uuid"), "account.uuid"),
-            time=given(moment, fields.get("created_at"), "created_at"),
+            time=given(partial(moment, zone=options.zone), fields.get("created_at"), "created_at"),
             options=options,
         )
 
@@ -104,9 +104,7 @@ def _record(
     if time is None:
         raise ImportFailed("created_at: neither the message nor its conversation says when it was")
     told = present(
-        attachments=[
-            present(name=_name(item), type=item.get("file_type"), size=item.get("file_size")) for item in attached
-        ],
+        attachments=[_about(item) for item in attached],
         files=files,
         blocks=others,
         reply_to=given(identifier, fields.get("parent_message_uuid"), "parent_message_uuid"),
@@ -130,11 +128,11 @@ def _content(
     words = [text(block.get("text"), "text") for block in blocks if block.get("type") == "text"]
     said = "\n\n".join(filter(None, words))
     if not blocks:
-        said = text_or_none(fields.get("text"), "text")
+        said = text_or_empty(fields.get("text"), "text")
     pasted = [
         f"[attachment: {_name(item)}]\n{content}"
         for item in attached
-        if (content := text_or_none(item.get("extracted_content"), "extracted_content"))
+        if (content := text_or_empty(item.get("extracted_content"), "extracted_content"))
     ]
     if said.strip() or pasted:
         return "\n\n".join(filter(None, [said, *pasted]))
@@ -142,11 +140,15 @@ def _content(
     return "\n".join(instead or [f"[{_label(block)}]" for block in blocks if block.get("type") != "text"])
 
 
+def _about(item: dict[str, Any]) -> dict[str, Any]:
+    return present(name=_name(item), type=item.get("file_type"), size=item.get("file_size"))
+
+
 def _name(file: dict[str, Any]) -> str:
-    return text_or_none(file.get("file_name"), "file_name") or "unnamed"
+    return text_or_empty(file.get("file_name"), "file_name") or "unnamed"
 
 
 def _label(block: dict[str, Any]) -> str:
-    kind = text_or_none(block.get("type"), "type") or "block"
-    name = text_or_none(block.get("name"), "name")
+    kind = text_or_empty(block.get("type"), "type") or "block"
+    name = text_or_empty(block.get("name"), "name")
     return f"{kind}: {name}" if name else kind

@@ -1,14 +1,15 @@
 """A channel of Discord, as DiscordChatExporter writes it in JSON: the guild, the channel, then its messages.
 
-A message is said by its author, whoever that is: a bot is the assistant only if the caller says so, since a guild
-has many bots and at most one of them is ours. What Discord itself says (somebody joined, a message was pinned) has
-the role system. A message with nothing in it, not even an attachment, is passed over.
+A message is said by its author, whoever that is: a bot is the assistant only if the caller says so, since a
+guild has many bots and at most one of them is ours. What Discord itself says (somebody joined, a message was
+pinned) has the role system. A message with nothing in it, not even an attachment, is passed over. A direct
+chat belongs to one person only if the other is the assistant; of two people it is neither's alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,12 +18,11 @@ from recollect.formats.fields import (
     given,
     identifier,
     mapping,
-    mapping_or_none,
+    mapping_or_empty,
     mappings,
     moment,
     present,
-    text,
-    text_or_none,
+    text_or_empty,
 )
 from recollect.formats.record import BadRecord, Options, Record, attempt
 from recollect.formats.source import Stream
@@ -34,8 +34,9 @@ _CHANNEL = ("channel",)
 _MESSAGES = ("messages",)
 _MESSAGE = ("messages", EACH)
 
-# Said by somebody; every other type is a notice of Discord's. The exporter writes types it does not know as numbers.
-_SPOKEN = {"Default", "Reply", "ChatInputCommand", "20", "ThreadStarterMessage", "21", "ContextMenuCommand", "23"}
+# Said by somebody (the last three: a command's answer, a thread's first message, a context menu's answer,
+# which the exporter writes as numbers); every other type is a notice of Discord's.
+_SPOKEN = ("Default", "Reply", "20", "21", "23")
 _DIRECT = "DirectTextChat"
 _NO_GUILD = "0"  # what the exporter writes for direct messages
 
@@ -43,19 +44,20 @@ _NO_GUILD = "0"  # what the exporter writes for direct messages
 @dataclass(frozen=True, slots=True)
 class _Channel:
     id: str
-    name: str
-    guild: str
     user: str | None
+    about: dict[str, Any]
 
     @classmethod
     def of(cls, channel: Any, guild: Any, options: Options) -> _Channel:
         fields = mapping(channel, "channel")
-        direct = text_or_none(fields.get("type"), "channel.type") == _DIRECT
+        direct = text_or_empty(fields.get("type"), "channel.type") == _DIRECT
         return cls(
             id=identifier(fields.get("id"), "channel.id"),
-            name=text_or_none(fields.get("name"), "channel.name"),
-            guild=text_or_none(mapping_or_none(guild, "guild").get("name"), "guild.name"),
-            user=options.user if direct else None,
+            user=options.user if direct and options.assistant_ids else None,
+            about=present(
+                channel=text_or_empty(fields.get("name"), "channel.name"),
+                guild=text_or_empty(mapping_or_empty(guild, "guild").get("name"), "guild.name"),
+            ),
         )
 
 
@@ -66,7 +68,8 @@ def space(stream: Stream) -> str | None:
             if path == _GUILD:
                 id = identifier(mapping(value, "guild").get("id"), "guild.id")
                 return None if id == _NO_GUILD else id
-            return None
+            if path == _MESSAGES:
+                return None
     except ImportFailed:
         return None
     return None
@@ -86,8 +89,12 @@ def read(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
             elif path == _MESSAGE and channel is not None:
                 number += 1
                 where = f"message {number}"
-                make = partial(_record, value, channel, number == 1, options, where, stream.position)
-                yield from attempt(where, make)
+                for record in attempt(
+                    where, partial(_record, value, channel, options, where, stream.position)
+                ):
+                    yield record
+                    if isinstance(record, Record):
+                        channel = replace(channel, about={})
             elif value is not START:
                 raise ImportFailed(f"{'.'.join(path) or 'the file'}: not as DiscordChatExporter writes it")
         if channel is None:
@@ -96,11 +103,9 @@ def read(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
         yield BadRecord(f"message {number + 1}", str(error))
 
 
-def _record(
-    message: Any, channel: _Channel, first: bool, options: Options, where: str, position: int
-) -> Record | None:
+def _record(message: Any, channel: _Channel, options: Options, where: str, position: int) -> Record | None:
     fields = mapping(message, "message")
-    kind = text_or_none(fields.get("type"), "type") or "Default"
+    kind = text_or_empty(fields.get("type"), "type") or "Default"
     author = mapping(fields.get("author"), "author")
     by = identifier(author.get("id"), "author.id")
     role: Role = "user"
@@ -108,7 +113,7 @@ def _record(
         role = "system"
     elif by in options.assistant_ids:
         role = "assistant"
-    content = text_or_none(fields.get("content"), "content")
+    content = text_or_empty(fields.get("content"), "content")
     if not content.strip():
         content = _instead(fields) or (f"[{kind}]" if role == "system" else "")
     if not content:
@@ -120,10 +125,7 @@ def _record(
         user=channel.user,
         time=moment(fields.get("timestamp"), "timestamp", options.zone),
         platform_id=identifier(fields.get("id"), "id"),
-        metadata={
-            **(present(channel=channel.name, guild=channel.guild) if first else {}),
-            **_told(fields, author, kind, options),
-        },
+        metadata={**channel.about, **_told(fields, author, kind, options)},
     )
     return Record(channel.id, channel.user, draft, where, position)
 
@@ -131,16 +133,16 @@ def _record(
 def _told(fields: dict[str, Any], author: dict[str, Any], kind: str, options: Options) -> dict[str, Any]:
     """What is known of a message besides its words."""
     edited = fields.get("timestampEdited")
-    reference = mapping_or_none(fields.get("reference"), "reference")
+    reference = mapping_or_empty(fields.get("reference"), "reference")
     return present(
-        name=text_or_none(author.get("nickname"), "author.nickname")
-        or text_or_none(author.get("name"), "author.name"),
+        name=text_or_empty(author.get("nickname"), "author.nickname")
+        or text_or_empty(author.get("name"), "author.name"),
         bot=author.get("isBot") is True,
         type=None if kind == "Default" else kind,
         edited=None if edited is None else moment(edited, "timestampEdited", options.zone).isoformat(),
         pinned=fields.get("isPinned") is True,
         reply_to=given(identifier, reference.get("messageId"), "reference.messageId"),
-        mentions=[identifier(user.get("id"), "mentions.id") for user in mappings(fields.get("mentions"), "mentions")],
+        mentions=[identifier(item.get("id"), "id") for item in mappings(fields.get("mentions"), "mentions")],
         attachments=[
             present(name=_name(item), url=item.get("url"), size=item.get("fileSizeBytes"))
             for item in mappings(fields.get("attachments"), "attachments")
@@ -151,7 +153,7 @@ def _told(fields: dict[str, Any], author: dict[str, Any], kind: str, options: Op
             for item in mappings(fields.get("embeds"), "embeds")
         ],
         reactions=[
-            present(emoji=mapping_or_none(item.get("emoji"), "emoji").get("name"), count=item.get("count"))
+            present(emoji=mapping_or_empty(item.get("emoji"), "emoji").get("name"), count=item.get("count"))
             for item in mappings(fields.get("reactions"), "reactions")
         ],
     )
@@ -162,18 +164,18 @@ def _instead(fields: dict[str, Any]) -> str:
     said = [f"[attachment: {_name(item)}]" for item in mappings(fields.get("attachments"), "attachments")]
     said += [f"[sticker: {_sticker(item)}]" for item in mappings(fields.get("stickers"), "stickers")]
     for embed in mappings(fields.get("embeds"), "embeds"):
-        title = text_or_none(embed.get("title"), "title") or text_or_none(embed.get("url"), "url") or "untitled"
-        said += [f"[embed: {title}]", text_or_none(embed.get("description"), "description")]
-    forwarded = mapping_or_none(fields.get("forwardedMessage"), "forwardedMessage")
+        title = text_or_empty(embed.get("title"), "title") or text_or_empty(embed.get("url"), "url")
+        said += [f"[embed: {title or 'untitled'}]", text_or_empty(embed.get("description"), "description")]
+    forwarded = mapping_or_empty(fields.get("forwardedMessage"), "forwardedMessage")
     if forwarded:
-        words = text_or_none(forwarded.get("content"), "forwardedMessage.content")
+        words = text_or_empty(forwarded.get("content"), "forwardedMessage.content")
         said += ["[forwarded message]", words or _instead({**forwarded, "forwardedMessage": None})]
     return "\n".join(filter(None, said))
 
 
 def _name(attachment: dict[str, Any]) -> str:
-    return text(attachment.get("fileName"), "fileName") if attachment.get("fileName") else "unnamed"
+    return text_or_empty(attachment.get("fileName"), "fileName") or "unnamed"
 
 
 def _sticker(sticker: dict[str, Any]) -> str:
-    return text_or_none(sticker.get("name"), "name") or "unnamed"
+    return text_or_empty(sticker.get("name"), "name") or "unnamed"

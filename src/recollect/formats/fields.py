@@ -1,8 +1,8 @@
 """Fields of unknown type, read as the type they should have.
 
-Every function takes a value and the name it has in the file, and either returns the value as that type or raises
-`ImportFailed` with the name and what was expected. No reader touches a value from a file in any other way, so a
-string where an object should be is a bad record and never a traceback.
+Every function takes a value and the name it has in the file, and either returns the value as that type or
+raises `ImportFailed` with the name and what was expected. No reader touches a value from a file in any other
+way, so a string where an object should be is a bad record and never a traceback.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def mapping(value: Any, name: str) -> dict[str, Any]:
     return value
 
 
-def mapping_or_none(value: Any, name: str) -> dict[str, Any]:
+def mapping_or_empty(value: Any, name: str) -> dict[str, Any]:
     """An object; an empty one where the file has nothing."""
     return {} if value is None else mapping(value, name)
 
@@ -62,7 +62,7 @@ def text(value: Any, name: str) -> str:
     return value
 
 
-def text_or_none(value: Any, name: str) -> str:
+def text_or_empty(value: Any, name: str) -> str:
     """Text; an empty one where the file has nothing."""
     return "" if value is None else text(value, name)
 
@@ -79,7 +79,7 @@ def identifier(value: Any, name: str) -> str:
 
 
 def moment(value: Any, name: str, zone: tzinfo | None = None) -> datetime:
-    """A time in UTC, from ISO 8601 text or from seconds since the epoch; `zone` is that of text that names none."""
+    """A time in UTC, from ISO 8601 text or seconds since the epoch; `zone` is that of text with none."""
     if not isinstance(value, str):
         return epoch(value, name)
     try:
@@ -88,7 +88,7 @@ def moment(value: Any, name: str, zone: tzinfo | None = None) -> datetime:
         raise ImportFailed(f"{name}: not a time; write it as 2025-01-31T12:00:00Z") from None
     if time.tzinfo is None:
         if zone is None:
-            raise ImportFailed(f"{name}: a time without a zone; add one (…Z, …+02:00) or name it with timezone")
+            raise ImportFailed(f"{name}: a time without a zone; add one (Z, +02:00) or give a timezone")
         time = time.replace(tzinfo=zone)
     try:
         return time.astimezone(UTC)
@@ -101,7 +101,7 @@ def epoch(value: Any, name: str) -> datetime:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise ImportFailed(f"{name}: expected a time, found {_kind(value)}")
     if not -LATEST_SECOND <= value <= LATEST_SECOND:
-        raise ImportFailed(f"{name}: out of range; a time as a number is in seconds since 1970, not milliseconds")
+        raise ImportFailed(f"{name}: out of range; a number is in seconds since 1970, not milliseconds")
     try:
         return EPOCH + timedelta(seconds=float(value))
     except OverflowError:
@@ -126,7 +126,8 @@ def plain(value: Any, name: str, depth: int = 0) -> Any:
 
 def present(**fields: Any) -> dict[str, Any]:
     """Metadata with only the fields that say something."""
-    return {name: plain(value, name) for name, value in fields.items() if value not in (None, "", [], {}, False)}
+    said = {name: value for name, value in fields.items() if value not in (None, "", [], {}, False)}
+    return {name: plain(value, name) for name, value in said.items()}
 
 
 def _kind(value: Any) -> str:
@@ -137,4 +138,6 @@ def _kind(value: Any) -> str:
         return "true or false"
     if isinstance(value, int | float | Decimal):
         return "a number"
-    return {str: "text", list: "a list", dict: "an object"}.get(type(value), type(value).__name__)
+    if isinstance(value, str):
+        return "text"
+    return "a list" if isinstance(value, list) else "an object"

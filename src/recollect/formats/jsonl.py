@@ -1,8 +1,8 @@
 """Our own format, JSON Lines: one message a line, or one whole conversation a line as `{"messages": […]}`.
 
-What `dump` writes, `read` gives back: the same draft, conversation and id. A line that names neither an `id` nor a
-`platform_id` gets a platform id made of what it says and of how often the file has said it before, so that a file
-imported twice is stored once and an "ok" said twice is kept twice.
+What `dump` writes, `read` gives back: the same draft, conversation and id. A line that names neither an `id`
+nor a `platform_id` gets a platform id made of what it says and of how often the file has said it before, so
+that a file imported twice is stored once and an "ok" said twice is kept twice.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from recollect.formats.fields import (
     identifier,
     listing,
     mapping,
-    mapping_or_none,
+    mapping_or_empty,
     mappings,
     moment,
     text,
-    text_or_none,
+    text_or_empty,
 )
 from recollect.formats.record import BadRecord, Options, Record, attempt
 from recollect.formats.source import Stream
@@ -35,15 +35,15 @@ from recollect.model import ROLES, Conversation, Draft, Message, Role
 DEFAULT_CONVERSATION = "imported"
 LONGEST_LINE_BYTES = 64 * 1024 * 1024
 
-_FIELDS = frozenset(
-    "space conversation owner user turn id role author time platform_id content metadata erased messages".split()
-)
-_SHARED = ("space", "conversation", "owner", "user", "time")  # of a conversation's line, for each of its messages
+# What a line that is a whole conversation says for each of its messages.
+_SHARED = ("space", "conversation", "owner", "user", "time")
+_OWN = ("turn", "id", "role", "author", "platform_id", "content", "metadata", "erased", "messages")
+_FIELDS = frozenset((*_SHARED, *_OWN))
 _ROLES: dict[str, Role] = {role: role for role in ROLES} | {"developer": "system", "function": "tool"}
 
 
 def dump(message: Message, conversation: Conversation | None = None) -> str:
-    """The message as one line, without the line's end. With its conversation, the line says whose chat it is."""
+    """The message as one line, without a line end. With its conversation, the line says whose chat it is."""
     place = {"space": message.space, "conversation": message.conversation}
     if message.erased:
         return _line({**place, "turn": message.turn, "id": message.id, "erased": True})
@@ -70,7 +70,7 @@ def _line(fields: Mapping[str, Any]) -> str:
 
 
 def read(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
-    """The messages of a JSON Lines file. An erased message is passed over: there is nothing left of it to read."""
+    """The messages of a JSON Lines file. An erased one is passed over: nothing is left of it to read."""
     number = 0
     seen = _Occurrences()
     try:
@@ -107,10 +107,10 @@ def _messages(
                 yield record if _named(record) else seen.name(record)
             return
         said = listing(fields["messages"], "messages")
-        digest = blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=8).hexdigest()
+        digest = blake2b(_canonical(said).encode(), digest_size=8).hexdigest()
         shared = {name: fields[name] for name in _SHARED if name in fields}
-        shared.setdefault("conversation", fields.get("id") or f"line:{digest}")
-        rest = {name: value for name, value in fields.items() if name not in {*_SHARED, "id", "messages"}}
+        shared["conversation"] = fields.get("conversation") or fields.get("id") or f"line:{digest}"
+        rest = {name: value for name, value in fields.items() if name not in _FIELDS or name == "metadata"}
     except ImportFailed as error:
         yield BadRecord(where, str(error))
         return
@@ -122,7 +122,13 @@ def _messages(
 
 
 def _spoken(
-    message: Any, shared: Mapping[str, Any], rest: Mapping[str, Any], name: str, where: str, position: int, options: Options
+    message: Any,
+    shared: Mapping[str, Any],
+    rest: Mapping[str, Any],
+    name: str,
+    where: str,
+    position: int,
+    options: Options,
 ) -> Record | None:
     """One message of a line that is a whole conversation, named by the line's content and its place in it."""
     fields = {**rest, **shared, **mapping(message, "message")}
@@ -138,7 +144,9 @@ def _parsed(line: bytes) -> Any:
     try:
         value = json.loads(line.decode(), parse_constant=_no_number, parse_float=_finite)
     except UnicodeDecodeError as error:
-        raise ImportFailed(f"not UTF-8 (byte {error.start + 1} of the line): save the file as UTF-8") from None
+        raise ImportFailed(
+            f"not UTF-8 (byte {error.start + 1} of the line): save the file as UTF-8"
+        ) from None
     except json.JSONDecodeError as error:
         raise ImportFailed(f"not valid JSON: {error.msg} (column {error.colno})") from None
     except RecursionError:
@@ -146,8 +154,15 @@ def _parsed(line: bytes) -> Any:
     except ValueError as error:
         raise ImportFailed(f"not valid JSON: {error}") from None
     if b"\\ud" in line.lower():
-        text(json.dumps(value, ensure_ascii=False), "line")
+        text(_canonical(value), "line")
     return value
+
+
+def _canonical(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    except RecursionError:
+        raise ImportFailed("nested too deep") from None
 
 
 def _no_number(name: str) -> float:
@@ -165,7 +180,7 @@ def _record(fields: dict[str, Any], where: str, position: int, options: Options)
     if _erased(fields):
         return None
     extra = {name: value for name, value in fields.items() if name not in _FIELDS}
-    metadata = dict(mapping_or_none(fields.get("metadata"), "metadata"))
+    metadata = dict(mapping_or_empty(fields.get("metadata"), "metadata"))
     role = _role(fields, extra)
     content = _content(fields, metadata)
     if extra:
@@ -212,19 +227,22 @@ def _content(fields: Mapping[str, Any], metadata: dict[str, Any]) -> str:
     content = fields.get("content")
     if content is None and fields.get("tool_calls"):
         calls = mappings(fields["tool_calls"], "tool_calls")
-        functions = [mapping_or_none(call.get("function"), "function") for call in calls]
-        return "\n".join(f"[tool call: {text_or_none(function.get('name'), 'name')}]" for function in functions)
+        functions = [mapping_or_empty(call.get("function"), "function") for call in calls]
+        return "\n".join(
+            f"[tool call: {text_or_empty(function.get('name'), 'name')}]" for function in functions
+        )
     if not isinstance(content, list):
         return text(content, "content")
     parts = mappings(content, "content")
     others = [part for part in parts if part.get("type") != "text"]
     if others:
         metadata["parts"] = others
-    said = [
-        text(part.get("text"), "text") if part.get("type") == "text" else f"[{text(part.get('type'), 'type')}]"
+    return "\n".join(
+        text(part.get("text"), "text")
+        if part.get("type") == "text"
+        else f"[{text(part.get('type'), 'type')}]"
         for part in parts
-    ]
-    return "\n".join(said)
+    )
 
 
 def _named(record: Record) -> bool:
@@ -236,7 +254,7 @@ def _with_name(record: Record, name: str) -> Record:
 
 
 class _Occurrences:
-    """Names lines that have no name by what they say, and by how often the same was said before in this file."""
+    """Names lines that have no name, by what they say and how often the file has said it before."""
 
     def __init__(self) -> None:
         self._counts: dict[bytes, int] = {}

@@ -1,6 +1,7 @@
 """What a reader hands over: a message ready for the log, or the reason why there is none.
 
-A bad record is a value, not an exception: it never stops the reading, and the caller decides what it is worth.
+A bad record is a value, not an exception: it never stops the reading, and the caller decides what it is
+worth.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from recollect.model import Draft
 class Record:
     """One message of an imported file.
 
-    `user` is the owner of the conversation if it is a chat with one person, None if it is a channel. `where` says
-    where in the file the message is, for a person; `position` is how many bytes had been read, for a progress bar.
-    `space` is the one the file names, if it names one: which space the message goes to is the caller's choice.
+    `user` is the owner of the conversation if it is a chat with one person, None if it is a channel. `where`
+    says where in the file the message is, for a person; `position` is how many bytes had been read, for a
+    progress bar. `space` is the one the file names: which one the message goes to is the caller's choice.
     """
 
     conversation: str
@@ -40,7 +41,7 @@ class BadRecord:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the file does not say: whose chats these are, which authors are the assistant, and the zone of bare times."""
+    """What a file does not say: whose chats these are, who the assistant is, the zone of bare times."""
 
     user: str | None = None
     assistant_ids: frozenset[str] = frozenset()

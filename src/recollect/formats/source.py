@@ -1,7 +1,7 @@
-"""Where an import comes from: a file, the members of a zip archive that hold conversations, or standard input.
+"""Where an import comes from: a file, the members of a zip that hold conversations, or standard input.
 
-A source is read in parts, one after the other, each as a `Stream` that counts its bytes. Whatever goes wrong below
-(a disk, an archive, a missing file) is an `ImportFailed` here.
+A source is read in parts, one after the other, each as a `Stream` that counts its bytes. Whatever goes wrong
+below (a disk, an archive, a missing file) is an `ImportFailed` here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import stat
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO
@@ -58,7 +58,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file to import. `path` is None for standard input; `members` are those to read if it is an archive."""
+    """One file to import. `path` is None for standard input; `members` are those to read of an archive."""
 
     name: str
     path: str | None
@@ -73,7 +73,7 @@ class Source:
         with _translated(where):
             status = os.stat(where)
             if stat.S_ISDIR(status.st_mode):
-                raise ImportFailed(f"{where} is a directory: name the file in it (conversations.json, result.json, …)")
+                raise ImportFailed(f"{where} is a directory: name the file in it, such as conversations.json")
             if not stat.S_ISREG(status.st_mode):
                 raise ImportFailed(f"{where} is not a plain file: to read a pipe, use - (standard input)")
             with open(where, "rb") as raw:
@@ -81,9 +81,10 @@ class Source:
                     return cls(where, where, (), status.st_size)
             with zipfile.ZipFile(where) as archive:
                 members = _chosen(where, archive)
-                return cls(where, where, tuple(m.filename for m in members), sum(m.file_size for m in members))
+            names = tuple(member.filename for member in members)
+            return cls(where, where, names, sum(member.file_size for member in members))
 
-    def parts(self) -> Iterator[tuple[str, Stream]]:
+    def parts(self) -> Generator[tuple[str, Stream], None, None]:
         """Each part and its name (empty if it is the only one), open until the next is asked for."""
         with _translated(self.name):
             if self.path is None:
@@ -109,13 +110,11 @@ def _chosen(name: str, archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
             files[info.filename] = (base, info)
     chosen = [info for base, info in files.values() if base in _WHOLE][:1]
     if not chosen:
-        chosen = sorted(
-            (info for base, info in files.values() if _NUMBERED.fullmatch(base)), key=lambda info: info.filename
-        )
+        chosen = [info for _, (base, info) in sorted(files.items()) if _NUMBERED.fullmatch(base)]
     if not chosen:
         chosen = [info for base, info in files.values() if base.endswith((".json", ".jsonl"))]
         if len(chosen) != 1:
-            raise ImportFailed(f"{name} has no conversations.json in it: unpack it and name the file to import")
+            raise ImportFailed(f"{name} has no conversations.json: unpack it and name the file to import")
     if any(info.flag_bits & 1 for info in chosen):
         raise ImportFailed(f"{name} is encrypted: unpack it with its password first")
     if any(info.compress_type not in _PACKINGS for info in chosen):

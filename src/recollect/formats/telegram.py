@@ -1,7 +1,9 @@
 """Telegram Desktop's `result.json`: one chat, or all of an account's.
 
-The true time is `date_unixtime`: `date` is the clock on the wall where the export was made, and says not where. An
-id is unique in its chat only. What Telegram itself says (somebody joined, a title changed) has the role system.
+The true time is `date_unixtime`: `date` is the clock on the wall where the export was made, and says not
+where. An id is unique in its chat only. What Telegram itself says (somebody joined) has the role system. A
+chat belongs to one person if they wrote it to themselves or to the assistant; of two people it is neither's
+alone.
 """
 
 from __future__ import annotations
@@ -20,42 +22,43 @@ from recollect.formats.fields import (
     identifier,
     listing,
     mapping,
-    mapping_or_none,
+    mapping_or_empty,
     mappings,
     moment,
     present,
     text,
-    text_or_none,
+    text_or_empty,
 )
 from recollect.formats.record import BadRecord, Options, Record, attempt
 from recollect.formats.source import Stream
-from recollect.formats.values import EACH, START, WRONG, Path, walk
+from recollect.formats.values import EACH, WRONG, Path, walk
 from recollect.model import Draft, Role
 
 _OWNER = ("personal_information", "user_id")
-_CHATS: tuple[Path, ...] = ((), ("chats", "list", EACH), ("left_chats", "list", EACH))
+_LISTED: tuple[Path, ...] = (("chats", "list", EACH), ("left_chats", "list", EACH))
+_CHATS: tuple[Path, ...] = ((), *_LISTED)
 _HEADER = ("name", "type", "id")
 _PLACES = (
     _OWNER,
     *((*chat, name) for chat in _CHATS for name in _HEADER),
     *((*chat, "messages", EACH) for chat in _CHATS),
 )
-# Chats of one person: with somebody, with a bot, or with themselves.
-_PERSONAL = ("personal_chat", "bot_chat", "saved_messages")
+_OWN_NOTES = "saved_messages"
+# Telegram Desktop writes control characters as no JSON does; and an escape may be cut by the end of a chunk.
 _BARE_ESCAPE = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|.)", re.DOTALL)
+_OPEN_ESCAPE = re.compile(rb"(?<!\\)(?:\\\\)*(\\(?:x[0-9A-Fa-f]?)?)\Z")
 _MEDIA = {
     "photo": "photo",
     "location_information": "location",
     "contact_information": "contact",
     "invoice_information": "invoice",
     "game_title": "game",
-    "poll": "poll",
     "file": "file",
 }
 
 
-class _Mended(Stream):
-    """The bytes of an export with `\\x1F` written as `\\u001F`: Telegram Desktop writes control characters as no JSON does."""
+class _Mended:
+    """The bytes of an export, with a control character's `\\x1F` written as JSON has it, `\\u001F`."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
@@ -64,13 +67,198 @@ class _Mended(Stream):
     def read(self, size: int = -1) -> bytes:
         if size == 0:
             return b""
-        data = self._rest + self._stream.read(size)
+        data = self._rest
+        while chunk := self._stream.read(size):
+            data += chunk
+            open_escape = _OPEN_ESCAPE.search(data)
+            end = open_escape.start(1) if open_escape else len(data)
+            if end:
+                data, self._rest = data[:end], data[end:]
+                return _BARE_ESCAPE.sub(_escaped, data) if b"\\x" in data else data
         self._rest = b""
-        if b"\\" not in data[-4:] and b"\\x" not in data:
-            return data
-        mended = _BARE_ESCAPE.sub(_unicode_escape, data)
-        return mended
+        return data
 
 
-def _unicode_escape(match: re.Match[bytes]) -> bytes:
+def _escaped(match: re.Match[bytes]) -> bytes:
     return match[0] if match[1] is None else b"\\u00" + match[1]
+
+
+@dataclass(slots=True)
+class _Chat:
+    """The chat being read: what stands before its messages, and how many of them have been seen."""
+
+    where: str = ""
+    header: dict[str, Any] = field(default_factory=dict)
+    id: str = ""
+    user: str | None = None
+    about: dict[str, Any] = field(default_factory=dict)
+    messages: int = 0
+
+    def place(self, number: int) -> str:
+        return f"{self.where}message {number}"
+
+    def open(self, owner: Any, options: Options) -> None:
+        self.id = identifier(self.header.get("id"), "id")
+        kind = text_or_empty(self.header.get("type"), "type")
+        self.about = present(title=text_or_empty(self.header.get("name"), "name"), chat_type=kind)
+        if kind == _OWN_NOTES or options.assistant_ids & {self.id, f"user{self.id}"}:
+            account = given(identifier, owner, "user_id")
+            self.user = options.user or (f"user{account}" if account else None)
+
+
+def read(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
+    """The messages of one chat, or of every chat of a full export."""
+    owner: Any = None
+    chats = 0
+    found = False
+    chat = _Chat()
+    try:
+        for path, value in walk(_Mended(stream), _PLACES):
+            if value is WRONG:
+                found = True
+                what = f"{'.'.join(path) or 'the file'}: not as Telegram Desktop writes it"
+                yield BadRecord(chat.place(chat.messages + 1), what)
+            elif path == _OWNER:
+                owner = value
+            elif path in _LISTED:
+                chats += 1
+                chat = _Chat(f"conversation {chats}, ")
+            elif path[-1:] == ("messages",):
+                found = True
+                yield from attempt(chat.place(1), partial(chat.open, owner, options))
+            elif path[-1:] == (EACH,):
+                chat.messages += 1
+                if chat.id:
+                    place = chat.place(chat.messages)
+                    yield from attempt(place, partial(_record, value, chat, options, place, stream.position))
+            elif path and path[:-1] in _CHATS:
+                chat.header[path[-1]] = value
+        if not found:
+            raise ImportFailed("there is no list of messages in the file")
+    except ImportFailed as error:
+        yield BadRecord(chat.place(chat.messages + 1), str(error))
+
+
+def _record(message: Any, chat: _Chat, options: Options, where: str, position: int) -> Record | None:
+    fields = mapping(message, "message")
+    kind = text_or_empty(fields.get("type"), "type") or "message"
+    if kind == "unsupported":
+        raise ImportFailed("Telegram Desktop could not export this message")
+    label = "actor" if kind == "service" else "from"
+    name = text_or_empty(fields.get(label), label)
+    author = given(identifier, fields.get(f"{label}_id"), f"{label}_id")
+    content, links = _words(fields)
+    role: Role = "user"
+    if kind == "service":
+        role, content = "system", _notice(fields, name, content)
+    elif author is not None and options.assistant_ids & {author, author.removeprefix("user")}:
+        role = "assistant"
+    if not content.strip():
+        content = _instead(fields)
+    if not content:
+        return None
+    draft = Draft(
+        role=role,
+        content=content,
+        author=author,
+        user=chat.user,
+        time=_time(fields, "date", options),
+        platform_id=identifier(fields.get("id"), "id"),
+        metadata={**chat.about, **_told(fields, name, links, options)},
+    )
+    chat.about = {}
+    return Record(chat.id, chat.user, draft, where, position)
+
+
+def _time(fields: dict[str, Any], name: str, options: Options) -> datetime:
+    stamp = fields.get(f"{name}_unixtime")
+    if stamp is None:
+        return moment(text(fields.get(name), name), name, options.zone)
+    if isinstance(stamp, str):
+        try:
+            stamp = int(stamp)
+        except ValueError:
+            raise ImportFailed(f"{name}_unixtime: expected seconds since 1970") from None
+    return epoch(stamp, f"{name}_unixtime")
+
+
+def _words(fields: dict[str, Any]) -> tuple[str, list[str]]:
+    """The text of a message, put together from its pieces, and the addresses that only its links show."""
+    words = fields.get("text")
+    if words is None:
+        words = fields.get("text_entities")
+    if isinstance(words, str):
+        return text(words, "text"), []
+    said: list[str] = []
+    links: list[str] = []
+    for piece in listing(words, "text"):
+        if isinstance(piece, str):
+            said.append(text(piece, "text"))
+            continue
+        entity = mapping(piece, "text")
+        said.append(text_or_empty(entity.get("text"), "text.text"))
+        if entity.get("href") is not None:
+            links.append(text(entity["href"], "text.href"))
+    return "".join(said), links
+
+
+def _notice(fields: dict[str, Any], actor: str, content: str) -> str:
+    """What Telegram says happened, in words."""
+    action = text_or_empty(fields.get("action"), "action").replace("_", " ")
+    invited = listing(fields.get("members"), "members")
+    members = [text_or_empty(member, "members") or "somebody" for member in invited]
+    details = [
+        text_or_empty(fields.get("title"), "title") or text_or_empty(fields.get("new_title"), "new_title"),
+        ", ".join(members),
+        text_or_empty(fields.get("information_text"), "information_text"),
+        content,
+    ]
+    return ": ".join(filter(None, [actor, action, *details])) or "[service message]"
+
+
+def _instead(fields: dict[str, Any]) -> str:
+    """What a message without words has in their place."""
+    poll = mapping_or_empty(fields.get("poll"), "poll")
+    if poll:
+        said = [f"[poll: {text_or_empty(poll.get('question'), 'poll.question')}]"]
+        for answer in mappings(poll.get("answers"), "poll.answers"):
+            said.append(f"- {text_or_empty(answer.get('text'), 'poll.answers.text')}")
+        return "\n".join(said)
+    kind = text_or_empty(fields.get("media_type"), "media_type").replace("_", " ")
+    emoji = text_or_empty(fields.get("sticker_emoji"), "sticker_emoji")
+    file = text_or_empty(fields.get("file_name"), "file_name")
+    kind = kind or next((name for key, name in _MEDIA.items() if fields.get(key) is not None), "")
+    detail = emoji or file or text_or_empty(fields.get("place_name"), "place_name")
+    return f"[{kind}: {detail}]" if kind and detail else f"[{kind}]" if kind else ""
+
+
+def _told(fields: dict[str, Any], name: str, links: list[str], options: Options) -> dict[str, Any]:
+    """What is known of a message besides its words."""
+    media = present(
+        type=fields.get("media_type"),
+        photo=fields.get("photo"),
+        file=fields.get("file"),
+        name=fields.get("file_name"),
+        mime=fields.get("mime_type"),
+        seconds=fields.get("duration_seconds"),
+        location=fields.get("location_information"),
+        place=fields.get("place_name"),
+        contact=fields.get("contact_information"),
+        poll=fields.get("poll"),
+    )
+    edited = fields.get("edited") or fields.get("edited_unixtime")
+    return present(
+        name=name,
+        action=given(text, fields.get("action"), "action"),
+        links=links,
+        media=media,
+        reply_to=given(identifier, fields.get("reply_to_message_id"), "reply_to_message_id"),
+        forwarded_from=given(text, fields.get("forwarded_from"), "forwarded_from"),
+        via_bot=given(text, fields.get("via_bot"), "via_bot"),
+        signature=given(text, fields.get("author"), "author"),
+        edited=_time(fields, "edited", options).isoformat() if edited else None,
+        reactions=[
+            present(emoji=item.get("emoji"), count=item.get("count"))
+            for item in mappings(fields.get("reactions"), "reactions")
+        ],
+    )

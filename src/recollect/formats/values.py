@@ -1,23 +1,28 @@
-"""JSON values out of a stream, one at a time: a file of any size costs the memory of its largest single value.
+"""JSON values out of a stream, one at a time: a file of any size costs the memory of its largest value.
 
-`elements` gives the elements of a file that is one list; `walk` those at given places of a file that is one object.
-Both give everything up to the byte where a file breaks, and then raise `ImportFailed`.
+`elements` gives the elements of a file that is one list; `walk` the values at given places of a file that is
+one object. Both give everything up to the byte where a file breaks, and then raise `ImportFailed`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import ijson
 
 from recollect.errors import ImportFailed
-from recollect.formats.source import Stream
 
 Path: TypeAlias = tuple[str, ...]
 Events: TypeAlias = Iterator[tuple[str, Any]]
 
 EACH: Final = "*"  # in a path: any element of a list
+
+
+class Readable(Protocol):
+    """Where the bytes come from."""
+
+    def read(self, size: int = -1, /) -> bytes: ...
 
 
 class _Mark:
@@ -31,7 +36,7 @@ _STARTS = ("start_map", "start_array")
 _ENDS = ("end_map", "end_array")
 
 
-def elements(stream: Stream) -> Iterator[Any]:
+def elements(stream: Readable) -> Iterator[Any]:
     """The elements of the list the file is; the file's one value, if it is not a list."""
     events = _events(stream)
     for event, value in events:
@@ -45,7 +50,7 @@ def elements(stream: Stream) -> Iterator[Any]:
 
 
 class _Place:
-    """A node of the tree of places: a leaf is a value to give, any other a list or an object to go through."""
+    """A node of the tree of places: a leaf is a value to give, any other a list or object to go through."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -65,8 +70,8 @@ class _Place:
         return root
 
 
-def walk(stream: Stream, paths: Iterable[Path]) -> Iterator[tuple[Path, Any]]:
-    """Each value at one of these paths with its path, in the order of the file; `START` and `WRONG` on the way."""
+def walk(stream: Readable, paths: Iterable[Path]) -> Iterator[tuple[Path, Any]]:
+    """Each value at one of these paths, with its path, in the file's order; `START`, `WRONG` on the way."""
     events = _events(stream)
     inside: list[_Place] = []
     place: _Place | None = _Place.tree(paths)
@@ -89,7 +94,7 @@ def walk(stream: Stream, paths: Iterable[Path]) -> Iterator[tuple[Path, Any]]:
         place = inside[-1].children.get(EACH) if inside else None
 
 
-def _events(stream: Stream) -> Events:
+def _events(stream: Readable) -> Events:
     try:
         yield from ijson.basic_parse(stream)
     except ijson.JSONError as error:
@@ -98,7 +103,9 @@ def _events(stream: Stream) -> Events:
             raise ImportFailed("the file breaks off here") from None
         raise ImportFailed(f"the file is not valid JSON from here on: {problem}") from None
     except (ValueError, ArithmeticError):
-        raise ImportFailed("the file is not valid JSON from here on: a number or a character that cannot be") from None
+        raise ImportFailed(
+            "the file is not valid JSON from here on: an impossible number or letter"
+        ) from None
 
 
 def _whole(event: str, value: Any, events: Events) -> Any:

@@ -172,6 +172,7 @@ _BEYOND_LATIN = re.compile(r"[\u0370-\u1cff\u1f00-\u1fff\u2c80-\ua71f\ua800-\uab
 # cannot matter; and the sum without which a text counts as the first language of its script.
 _WORTH = (0, 12, 8, 6, 5, 4, *[3] * 13)
 _NEEDED = 6
+_SHORT = 3
 
 
 def script_of(character: str) -> str:
@@ -200,7 +201,8 @@ def detect(text: str) -> str:
 
 def _vote(script: str, sample: str) -> str:
     words, letters = _signs(script)
-    found = [words[word] for word in words.keys() & _WORD.findall(sample)]
+    said = set(_WORD.findall(sample))
+    found = [words[word] for word in words.keys() & said]
     if not sample.isascii():
         found += [letters[letter] for letter in letters.keys() & set(sample)]
     tally = dict.fromkeys(BY_SCRIPT[script], 0)
@@ -209,7 +211,10 @@ def _vote(script: str, sample: str) -> str:
         for language in users:
             tally[language] += worth
     best = max(tally, key=tally.__getitem__)  # of equals the first in the list, so the default
-    return best if tally[best] >= _NEEDED else BY_SCRIPT[script][0]
+    # One sign is enough in a short text and in a script of few languages; in a long one it is a name or a quotation.
+    signs = sum(best in users for users in found)
+    enough = signs > 1 or len(said) <= _SHORT or script != "latin"
+    return best if tally[best] >= _NEEDED and enough else BY_SCRIPT[script][0]
 
 
 @cache

@@ -16,8 +16,8 @@ _WORDS = {
         could couldnt did didnt do does doesnt doing done dont down during each either else ever every
         everybody everyone everything few for from further had hadnt has hasnt have havent having he her here
         hers herself him himself his how however i if im in into is isnt it its itself ive just let many may
-        me might mine more most much must my myself neither no nobody none nor not nothing of off on once one
-        only onto or other others ought our ours ourselves out over own per quite rather really same shall she
+        me might mine more most much must my myself neither no nobody none nor not nothing of off on once only
+        onto or other others ought our ours ourselves out over own per quite rather really same shall she
         should shouldnt since so some somebody someone something such than that thats the their theirs them
         themselves then there these they theyre this those though through to too toward towards under unless
         until up upon us very via was wasnt we were werent what whatever whats when whenever where wherever

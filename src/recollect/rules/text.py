@@ -75,7 +75,12 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)+")
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\WA-Za-z\d_]+")
+_DIGITS = re.compile(r"\d+|\D+")
 _MAX_HUMPS = 6
+_SPELT = {"+": "plus", "++": "plusplus", "#": "sharp"}
+_LONG = 100
+_REMEMBERED = 20_000
+_ANYWHERE = frozenset({"http", "https", "www"})
 _SEPARATORS = re.compile(r"[_.,:&'-]+")
 _POSSESSIVES = frozenset({"s", "m", "re", "ve", "ll", "d"})
 _ELISIONS = frozenset(
@@ -147,7 +152,7 @@ def _normal(text: str) -> str:
         text = unicodedata.normalize("NFKC", _MARKED.sub(" ", text))
         text = _INVISIBLE.sub("", _AFTER_ARABIC_JOINER.sub(" ", text))
     if "." in text:
-        text = _LEADING_DOT.sub(r" dot\1 \1", text)
+        text = _LEADING_DOT.sub(lambda name: f" dot{name[1].lower()} {name[1]}", text)
     return text
 
 
@@ -178,7 +183,7 @@ def _marks() -> str:
 def _pieces(token: str, asked: bool = False) -> Iterator[str]:
     """The words of a token, lower case. Asked for, without those that are indexed only to be found by a part."""
     if token.isascii():
-        yield from map(str.lower, _words(token))
+        yield from (word.lower() for word in _words(token))
         return
     if unicodedata.category(token[0])[0] == "S":
         if not _SKIN.fullmatch(token):
@@ -213,27 +218,152 @@ def _syllables(run: str, asked: bool) -> Iterator[str]:
         yield run[0]
 
 
-def _words(token: str) -> Iterator[str]:
+def _words(token: str) -> list[str]:
     """The words of a token in a script with spaces; case is kept."""
     if token.isalpha() and (token.islower() or token.istitle()):
-        yield token
-        return
-    if token.endswith(("+", "#")):
-        token = yield from _ended(token)
-    if "'" in token:
-        token = yield from _apostrophes(token)
-    if "," in token:
-        token = _THOUSANDS.sub("", token)
-    number = _NUMBER.match(token)
-    if number:
-        yield re.sub("[.,:]", "p", number[0])
-    parts = [part for part in _SEPARATORS.split(token) if part]
-    if len(parts) > 1 and (joined := _joined(token, parts)):
-        yield joined
-        if all(len(part) == 1 for part in parts):
-            return
+        return [token]
+    if len(token) > _LONG:
+        return [part for part in _SEPARATORS.split(token.rstrip("+#")) if part]
+    bare = token.rstrip("+#")
+    if bare != token and bare[-1].isalpha():
+        name = _SEPARATORS.split(bare)[-1] + _SPELT[token[len(bare) :]]
+        return [name] if len(bare) == 1 else [name, *_words(bare)]
+    if "'" in bare:
+        return _apostrophes(bare)
+    bare = _THOUSANDS.sub("", bare)
+    parts = [part for part in _SEPARATORS.split(bare) if part]
+    number = _NUMBER.search(bare)
+    words = [re.sub("[.,:]", "p", number[0])] if number else []
+    if len(parts) > 1 and _reads_as_one(bare, parts):
+        words.append("".join(parts))
+        if max(map(len, parts)) <= 2 and "-" not in bare:
+            return words
     for part in parts:
-        yield from _humps(part)
+        words += _humps(part)
+    return words
 
 
-def _ended(token: str) -> Iterator[str]: ...
+def _apostrophes(token: str) -> list[str]:
+    """Without what a language hangs on a word by an apostrophe: "Mel's", "l'homme"; "don't" stays one word."""
+    head, _, rest = token.partition("'")
+    if token.lower().endswith("n't"):
+        return [token.replace("'", "")]
+    if rest.lower() in _POSSESSIVES:
+        return _words(head)
+    if head.lower() in _ELISIONS:
+        return _words(rest)
+    parts = token.split("'")
+    whole = _SEPARATORS.sub("", token)
+    return [whole, *(word for part in parts if len(part) > 2 for word in _words(part))]
+
+
+def _reads_as_one(token: str, parts: list[str]) -> bool:
+    """Whether people also write it as one word: U.S.A., R&D, node.js, e-mail."""
+    if not all(map(str.isalpha, parts)):
+        return False
+    longest = max(map(len, parts))
+    if "&" in token or longest == 1:
+        return longest <= 2
+    if len(parts) != 2 or not token.isascii():
+        return False
+    return (parts[1].islower() and len(parts[1]) <= 3) if "." in token else ("-" in token and min(map(len, parts)) <= 2)
+
+
+def _humps(part: str) -> list[str]:
+    """A word, and the words it is made of: camelCase, iPhone15, 10am. Of 15th, the number alone."""
+    if part.isdecimal() or (part.isalpha() and (part.islower() or part.isupper() or part.istitle())):
+        return [part]
+    ordinal = _ORDINAL.fullmatch(part)
+    if ordinal:
+        return [ordinal[1]]
+    humps = (_HUMPS if part.isascii() else _DIGITS).findall(part)
+    if not 1 < len(humps) <= _MAX_HUMPS:
+        return [part]
+    return [part, *(hump for hump in humps if len(hump) > 1 or hump.isdecimal())]
+
+
+# Making a term of a word
+
+
+def _learn(known: dict[str, tuple[str, ...]], token: str, language: str) -> tuple[str, ...]:
+    made = tuple(
+        term
+        for piece in _pieces(token)
+        if not _is_function_word(piece, language) and (term := _term(piece, language))
+    )
+    if len(token) <= MAX_TERM:
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        known[sys.intern(token)] = made
+    return made
+
+
+@cache
+def _memo(language: str) -> dict[str, tuple[str, ...]]:
+    return {}
+
+
+def _is_function_word(word: str, language: str) -> bool:
+    return word in _ANYWHERE or word in _left_out(_language_of(word, language))
+
+
+@cache
+def _left_out(language: str) -> frozenset[str]:
+    """Function words, also as people write them who leave the accents out."""
+    words = function_words(language)
+    return words | {_fold(word) for word in words}
+
+
+def _language_of(word: str, language: str) -> str:
+    """The language to treat a word by: that of its text, unless that is written in another script."""
+    script = script_of(word[0])
+    if _HOME.get(language, script) == script:
+        return language
+    return BY_SCRIPT.get(script, (UNKNOWN,))[0]
+
+
+def _term(word: str, language: str) -> str:
+    """What a word is indexed as; empty where nothing of it is left."""
+    language = _language_of(word, language) if word else UNKNOWN
+    if language in _STEMMERS and not any(map(str.isdigit, word)):
+        if language in _FOLD_FIRST:
+            word = _fold(word)
+        elif language == "ar":
+            word = _arabic(word)
+        word = _stem(word, language)
+    word = _fold(word)
+    if len(word) > MAX_TERM:
+        mark = blake2b(word.encode(), digest_size=5).hexdigest()
+        word = word[: MAX_TERM - len(mark)] + mark
+    return word
+
+
+def _arabic(word: str) -> str:
+    """One spelling for the letters that are written in several ways; a final ha is mostly a ta marbuta."""
+    word = word.translate(_FOLDED)
+    return word[:-1] + "ة" if word.endswith("ه") else word
+
+
+def _fold(word: str) -> str:
+    """Without the accents of Latin and Greek letters and the vowel signs of Hebrew and Arabic."""
+    if word.isascii():
+        return word
+    bases = (unicodedata.normalize("NFD", c)[0] for c in word)
+    return "".join(b if b < "\u0400" else c for b, c in zip(bases, word, strict=True)).translate(_FOLDED)
+
+
+# A stemmer keeps its state between calls. What it says is remembered above, so it is asked rarely enough for
+# all threads to share one.
+_turn = threading.Lock()
+
+
+def _stem(word: str, language: str) -> str:
+    with _turn:
+        stemmer = _stemmer(language)
+        return word if stemmer is None else str(stemmer.stemWord(word))
+
+
+@cache
+def _stemmer(language: str) -> Stemmer.Stemmer | None:
+    name = _STEMMERS[language]
+    return Stemmer.Stemmer(name, 0) if name in Stemmer.algorithms() else None

@@ -164,6 +164,13 @@ class PostgresStore(SqlStore):
         with self.engine.connect() as connection, transaction(connection, "BEGIN", commit=True):
             yield PostgresTx(connection)
 
+    def scrub(self) -> None:
+        try:
+            with self.engine.connect() as connection:
+                connection.exec_driver_sql("VACUUM messages, entries, vectors")
+        except DBAPIError as error:
+            raise self.translate(error) from error
+
     def translate(self, error: DBAPIError) -> StoreError:
         state = getattr(error.orig, "sqlstate", None)
         if state in AGAIN:

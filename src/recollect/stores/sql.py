@@ -106,15 +106,23 @@ class SqlTx(ABC):
         return [to_message(row) for row in found]
 
     def messages(
-        self, where: Filter, *, first: int = 1, last: int | None = None, limit: int | None = None, newest: bool = False
+        self,
+        where: Filter,
+        *,
+        after: tuple[str, int] = ("", 0),
+        upto: int | None = None,
+        limit: int | None = None,
+        newest: bool = False,
     ) -> list[Message]:
         table = messages
-        query = select(table).where(*conditions(table, where))
-        if first > 1:
-            query = query.where(table.c.turn >= first)
-        if last is not None:
-            query = query.where(table.c.turn <= last)
         keys = (table.c.conversation, table.c.turn)
+        query = select(table).where(*conditions(table, where))
+        if where.conversation is not None and after[0] == where.conversation:
+            query = query.where(table.c.turn > after[1])
+        elif after != ("", 0):
+            query = query.where(tuple_(*keys) > after)
+        if upto is not None:
+            query = query.where(table.c.turn <= upto)
         query = query.order_by(*(key.desc() for key in keys)) if newest else query.order_by(*keys)
         rows = self.connection.execute(query if limit is None else query.limit(limit)).all()
         return [to_message(row) for row in (reversed(rows) if newest else rows)]
@@ -335,6 +343,8 @@ def conditions(table: Table, where: Filter) -> Iterator[Any]:
     yield table.c.space == where.space
     if where.user is not None:
         yield table.c.user_id == where.user
+    if where.author is not None:
+        yield table.c.author == where.author
     if where.conversation is not None:
         yield table.c.conversation == where.conversation
     if where.role is not None:
@@ -415,6 +425,9 @@ class SqlStore(ABC):
             # Jitter, so that two writers who met once do not keep meeting.
             time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(pause * 2, LONGEST_PAUSE)
+
+    def scrub(self) -> None:
+        """Leave no trace of removed rows in the files, as far as the database can."""
 
     def close(self) -> None:
         self.engine.dispose()

@@ -142,6 +142,12 @@ class SqliteStore(SqlStore):
         with self._turn, self.engine.connect() as connection, transaction(connection, "BEGIN IMMEDIATE", commit=True):
             yield SqliteTx(connection, self.matrices)
 
+    def scrub(self) -> None:
+        # Deleted cells are zeroed already; the full text and the WAL still hold old copies of what was removed.
+        self.write(lambda tx: tx.connection.exec_driver_sql("INSERT INTO fulltext (fulltext) VALUES ('optimize')"))  # type: ignore[attr-defined]
+        with self._turn, self.engine.connect() as connection:
+            self._guarded(lambda: connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)"))
+
     def translate(self, error: DBAPIError) -> StoreError:
         return translated(error, self.name)
 
@@ -182,6 +188,7 @@ def file_engine(path: Path, busy_seconds: float) -> Engine:
                 threading.Event().wait(0.05)
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA cache_size = -16000")
 
     return engine

@@ -1,0 +1,44 @@
+# Two commands are all a newcomer needs: `make demo` and `make test`. Both set everything up in .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: demo test lint types suite docs bench clean
+
+demo: $(VENV)/.core
+	@$(BIN)/recollect demo
+
+test: $(VENV)/.dev lint types suite
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+suite: $(VENV)/.dev
+	$(BIN)/pytest -n 2
+
+docs: $(VENV)/.dev
+	$(BIN)/python scripts/reference.py
+
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/ingest.py
+	$(BIN)/python benchmarks/search.py
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml | $(VENV)/bin/python
+	@test -e $(VENV)/.dev || { echo "Setting up $(VENV) ..."; $(BIN)/python -m pip install -q -e .; }
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	@echo "Setting up $(VENV) with the development tools ..."
+	@$(BIN)/python -m pip install -q -e '.[dev]'
+	@touch $@

@@ -1,0 +1,209 @@
+"""Followers bring views up to date with the log. There is no job to lose: there is the difference of two numbers.
+
+For each view and conversation a cursor says how far the view has got. A follower claims conversations that are
+behind, reads what is new, thinks about it outside any transaction, and then stores the result and the new cursor in
+one. Only who still holds the lease, and finds the cursor where it left it, may store: so two workers never do
+the same work twice, and a crash at any point leaves work undone but never half done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import random
+import socket
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol, TypeVar
+
+from recollect.errors import NotSettled
+from recollect.model import Filter, Message, ViewState
+from recollect.ports import Clock, Lag, Store, Tx
+
+log = logging.getLogger("recollect.followers")
+
+R = TypeVar("R")
+CLAIMED = 64  # conversations at a time
+MESSAGES = 512  # messages at a time
+CHARACTERS = 2_000_000  # of text at a time
+FIRST_RETRY = timedelta(seconds=1)
+LONGEST_RETRY = timedelta(minutes=10)
+POLL = 2.0  # seconds between looks at what other processes have written
+FULL_LOOK = 60.0  # seconds between looks at every conversation, not only at those changed lately
+OVERLAP = timedelta(minutes=2)  # how far clocks of two machines may be apart
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """New messages of one conversation, in order."""
+
+    lag: Lag
+    messages: Sequence[Message]
+
+
+class View(Protocol[R]):
+    """What a view does with new messages."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def prepare(self, runs: Sequence[Run]) -> Sequence[R]:
+        """Think: one result for each run. No transaction is open."""
+
+    def save(self, tx: Tx, result: R) -> None:
+        """Store a result. The cursor moves in the same transaction."""
+
+
+class Follower:
+    """Keeps one view up with the log. Steps of one follower never overlap."""
+
+    def __init__(self, store: Store, view: View[Any], clock: Clock, run: Callable[..., Any], lease_seconds: int) -> None:
+        self.view = view
+        self._store, self._clock, self._run = store, clock, run
+        self._lease = timedelta(seconds=lease_seconds)
+        self._holder = f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}"
+        self._one = asyncio.Lock()
+
+    async def step(self, since: datetime | None = None) -> int:
+        """Claim, think, store, once. Returns the number of messages brought in, 0 if there was nothing to do."""
+        async with self._one:
+            # A look costs no lock; most looks find nothing.
+            if not await self._run(self._store.read, lambda tx: self._behind(tx, since, 1)):
+                return 0
+            runs: list[Run] = await self._run(self._store.write, lambda tx: self._claim(tx, since))
+            if not runs:
+                return 0
+            try:
+                results = await self.view.prepare(runs)
+                return int(await self._run(self._store.write, lambda tx: self._save(tx, runs, results)))
+            except asyncio.CancelledError:
+                await asyncio.shield(self._give_back(runs, None))
+                raise
+            except Exception as error:  # noqa: BLE001  whatever a view does, the log and the other views go on
+                log.warning("%s: %s: %s", self.view.name, type(error).__name__, error)
+                await self._give_back(runs, f"{type(error).__name__}: {error}")
+                return 0
+
+    def _behind(self, tx: Tx, since: datetime | None, limit: int) -> list[Lag]:
+        return tx.lagging(self.view.name, self._clock.now(), since=since, limit=limit)
+
+    def _claim(self, tx: Tx, since: datetime | None) -> list[Run]:
+        now, runs, count, size = self._clock.now(), list[Run](), 0, 0
+        for lag in self._behind(tx, since, CLAIMED):
+            if count >= MESSAGES or size >= CHARACTERS:
+                break
+            if not tx.claim(self.view.name, lag.space, lag.conversation, self._holder, now, now + self._lease):
+                continue
+            where = Filter(lag.space, conversation=lag.conversation)
+            done = tx.cursor(self.view.name, lag.space, lag.conversation)
+            messages = tx.messages(where, after=(lag.conversation, done), limit=MESSAGES - count)
+            kept = []
+            for message in messages:
+                kept.append(message)
+                size += len(message.content)
+                if size >= CHARACTERS:
+                    break
+            count += len(kept)
+            runs.append(Run(Lag(lag.space, lag.conversation, done, lag.turns), kept))
+        return runs
+
+    def _save(self, tx: Tx, runs: Sequence[Run], results: Sequence[Any]) -> int:
+        stored = 0
+        for run, result in zip(runs, results, strict=True):
+            place = (self.view.name, run.lag.space, run.lag.conversation)
+            # Another took over, or somebody set the cursor back for a rebuild: what we thought is void.
+            if not tx.holds(*place, self._holder) or tx.cursor(*place) != run.lag.done:
+                continue
+            if run.messages:
+                self.view.save(tx, result)
+                tx.set_cursor(*place, run.messages[-1].turn)
+                stored += len(run.messages)
+            tx.release(*place, self._holder)
+        return stored
+
+    async def _give_back(self, runs: Sequence[Run], error: str | None) -> None:
+        def release(tx: Tx) -> None:
+            for run in runs:
+                place = (self.view.name, run.lag.space, run.lag.conversation)
+                wait = backoff(tx.failures(*place)) if error else None
+                tx.release(*place, self._holder, error=error, retry_at=wait and self._clock.now() + wait)
+
+        await self._run(self._store.write, release)
+
+    async def settle(self, timeout: float) -> None:
+        """Work and wait until this view has caught up, or say what is in the way."""
+        deadline = time.monotonic() + timeout
+        while True:
+            if await self.step():
+                continue
+            state = await self._run(self._store.read, lambda tx: tx.view_state(self.view.name, self._clock.now(), None))
+            if not state.behind:
+                return
+            if state.waiting and not state.leased or time.monotonic() > deadline:
+                raise NotSettled(describe(state))
+            await asyncio.sleep(0.02)
+
+
+def backoff(failures: int) -> timedelta:
+    """Twice as long after each failure, with some chance in it, up to a limit."""
+    wait = FIRST_RETRY * 2 ** min(failures, 20)
+    return min(wait, LONGEST_RETRY) * random.uniform(0.75, 1.0)
+
+
+def describe(state: ViewState) -> str:
+    why = f"the last error was: {state.error}" if state.error else "another worker holds the lease"
+    return f"the {state.view} view is {state.behind} messages behind the log ({why}); it is tried again by itself"
+
+
+class Loop:
+    """Runs followers in the background of a process until it is told to stop."""
+
+    def __init__(self, followers: Sequence[Follower], clock: Clock) -> None:
+        self._followers, self._clock = followers, clock
+        self._wake, self._idle = asyncio.Event(), asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._forever(), name="recollect followers")
+
+    def wake(self) -> None:
+        """There is something new: no need to wait for the next look."""
+        self._idle.clear()
+        self._wake.set()
+
+    async def idle(self, timeout: float) -> bool:
+        """Wait until all that was written here so far has been seen to; False if that takes too long."""
+        try:
+            await asyncio.wait_for(self._idle.wait(), timeout)
+        except TimeoutError:
+            return False
+        return True
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _forever(self) -> None:
+        looked = float("-inf")
+        while True:
+            self._wake.clear()
+            full = time.monotonic() - looked > FULL_LOOK
+            since = None if full else self._clock.now() - OVERLAP
+            try:
+                done = sum([await follower.step(since) for follower in self._followers])
+            except Exception as error:  # noqa: BLE001  a store that is away for a while must not end the loop
+                log.warning("followers: %s: %s", type(error).__name__, error)
+                done = 0
+            if done:
+                continue
+            looked = time.monotonic() if full else looked
+            if not self._wake.is_set():
+                self._idle.set()
+            try:
+                await asyncio.wait_for(self._wake.wait(), POLL)
+            except TimeoutError:
+                continue

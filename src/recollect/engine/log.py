@@ -1,0 +1,188 @@
+"""The log, as transactions: append, verify, erase. Each is a function of a `Tx` and can be run again.
+
+Appending locks the conversation, so turns are given out one after another with none left out, whoever else is
+writing. Nothing here changes a message; `erase` alone replaces one by its tombstone, and nothing calls
+it but a person's explicit wish.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+
+from recollect.errors import InvalidInput, NotFound, ScopeError
+from recollect.model import Added, Conversation, Draft, Erasure, Fault, Filter, Message, Verification
+from recollect.ports import Tx
+from recollect.rules import log as rules
+
+PAGE = 1_000  # rows read at a time
+LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u to misread
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MILLISECOND = timedelta(milliseconds=1)
+
+
+def new_id(now: datetime) -> str:
+    """Twenty characters: 45 bits of time, so that ids sort by age, and 55 of chance, so that no two meet."""
+    number = ((now - EPOCH) // MILLISECOND & (1 << 45) - 1) << 55 | int.from_bytes(os.urandom(7)) >> 1
+    return "".join(LETTERS[number >> shift & 31] for shift in range(95, -1, -5))
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Messages for one conversation, in order."""
+
+    space: str
+    conversation: str
+    user: str | None
+    drafts: Sequence[Draft]
+
+
+def append(tx: Tx, batch: Batch, now: datetime) -> list[Added]:
+    """Add messages to the end of a conversation, each once: one whose id or platform id is known is given back as it is."""
+    fresh = Conversation(batch.space, batch.conversation, batch.user, created_at=now, changed_at=now)
+    conversation = adopted(tx, tx.lock_conversation(fresh), batch.user)
+    drafts = [rules.checked(draft, conversation, now) for draft in batch.drafts]
+    known = known_messages(tx, conversation, drafts)
+    added, new, head = [], [], conversation.head
+    for draft in drafts:
+        before = next((known[key] for key in keys(draft) if key in known), None)
+        if before is None:
+            message = rules.sealed(from_draft(draft, conversation, conversation.turns + len(new) + 1, now), head, os.urandom(16))
+            head = message.seal.link
+            new.append(message)
+            known.update((key, message) for key in keys(draft))
+        added.append(Added(before or message, before is None))
+    if new:
+        tx.insert_messages(new)
+        tx.save_conversation(replace(conversation, turns=conversation.turns + len(new), head=head, changed_at=now))
+    return added
+
+
+def keys(draft: Draft) -> Iterator[str]:
+    """What tells that two drafts are the same message."""
+    if draft.id is not None:
+        yield "id " + draft.id
+    if draft.platform_id is not None:
+        yield "platform " + draft.platform_id
+
+
+def known_messages(tx: Tx, conversation: Conversation, drafts: Sequence[Draft]) -> dict[str, Message]:
+    ids = [draft.id for draft in drafts if draft.id is not None]
+    platform = {p: rules.erased_platform_id(p) for p in (draft.platform_id for draft in drafts) if p is not None}
+    if conversation.turns == 0:
+        platform = {}  # nothing is in it yet
+    known: dict[str, Message] = {}
+    both = [*platform, *platform.values()]
+    for message in tx.find_messages(conversation.space, ids=ids, conversation=conversation.id, platform_ids=both):
+        if message.conversation != conversation.id:
+            raise InvalidInput("id", f"{message.id!r} is the id of a message in another conversation")
+        known["id " + message.id] = message
+        if message.platform_id is not None:
+            known["platform " + message.platform_id] = message
+    for given, hashed in platform.items():
+        if "platform " + hashed in known:
+            known["platform " + given] = known["platform " + hashed]
+    return known
+
+
+def from_draft(draft: Draft, conversation: Conversation, turn: int, now: datetime) -> Message:
+    return Message(
+        space=conversation.space,
+        conversation=conversation.id,
+        turn=turn,
+        id=draft.id or new_id(now),
+        role=draft.role,
+        author=draft.author or "",
+        user=draft.user,
+        content=draft.content,
+        time=draft.time or now,
+        platform_id=draft.platform_id,
+        metadata=draft.metadata,
+    )
+
+
+def adopted(tx: Tx, conversation: Conversation, user: str | None) -> Conversation:
+    """The conversation, if it is this user's or nobody asks; another's is refused and not revealed.
+
+    A person who had everything erased and comes back finds their chat ownerless and empty, and takes it up again.
+    """
+    if user is None or conversation.user == user:
+        return conversation
+    everything = every_message(tx, Filter(conversation.space, conversation=conversation.id))
+    if conversation.user is None and all(message.erased for message in everything):
+        return replace(conversation, user=user)
+    raise ScopeError(f"conversation {conversation.id!r} does not belong to user {user!r}; choose another id")
+
+
+def owned(tx: Tx, space: str, conversation: str, user: str | None) -> Conversation | None:
+    """The conversation, if there is one and it is this user's."""
+    found = tx.conversation(space, conversation)
+    return None if found is None else adopted(tx, found, user)
+
+
+# -- proving
+
+
+def verify(tx: Tx) -> Verification:
+    """Walk every chain from its first message to its last, in one snapshot."""
+    faults: list[Fault] = []
+    messages = erased = conversations = 0
+    root = sha256()
+    for conversation in every_conversation(tx):
+        conversations += 1
+        turn, last = 0, b""
+        for message in every_message(tx, Filter(conversation.space, conversation=conversation.id)):
+            wrong = rules.problem(message, turn + 1, last)
+            if wrong is not None:
+                faults.append(rules.fault(conversation, min(turn + 1, message.turn), wrong))
+            messages, erased = messages + (not message.erased), erased + message.erased
+            turn, last = message.turn, message.seal.link
+        wrong = rules.tail_problem(conversation, turn, last)
+        if wrong is not None:
+            faults.append(rules.fault(conversation, turn + (turn < conversation.turns), wrong))
+        root.update(conversation.head)
+    return Verification(conversations, messages, erased, (*faults, *forged_erasures(tx)), root.hexdigest())
+
+
+def forged_erasures(tx: Tx) -> Iterator[Fault]:
+    """A message made to look erased, without an erasure that counts it."""
+    noted, found = tx.erasures(), tx.erased_by()
+    for id in sorted({*noted, *(key or "" for key in found)}):
+        if noted.get(id) != found.get(id):
+            yield Fault("", id, 0, f"erasure counts {noted.get(id, 0)} messages but {found.get(id, 0)} are erased by it")
+
+
+def every_conversation(tx: Tx, space: str | None = None, user: str | None = None) -> Iterator[Conversation]:
+    after = ("", "")
+    while page := tx.conversations(space, user, after=after, limit=PAGE):
+        yield from page
+        after = (page[-1].space, page[-1].id)
+
+
+def every_message(tx: Tx, where: Filter) -> Iterator[Message]:
+    after = (where.conversation or "", 0)
+    while page := tx.messages(where, after=after, limit=PAGE):
+        yield from page
+        after = (page[-1].conversation, page[-1].turn)
+
+
+# -- erasing
+
+
+def erase(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
+    """Take a person's messages out: what they wrote, and what was written to them in chats of their own."""
+    gone: dict[tuple[str, int], Message] = {}
+    for where in (Filter(space, user=user), Filter(space, author=user)):
+        gone.update(((m.conversation, m.turn), m) for m in every_message(tx, where) if not m.erased)
+    if not gone:
+        raise NotFound(f"user {user!r} has no messages in space {space!r}; nothing was erased")
+    tombstones = [rules.tombstone(message) for message in gone.values()]
+    touched = {conversation for conversation, _ in gone}
+    erasure = Erasure(new_id(now), space, now, len(tombstones), len(touched), entries=0)
+    dropped = tx.erase(erasure, tombstones)
+    for conversation in every_conversation(tx, space, user):
+        tx.save_conversation(replace(conversation, user=None))
+    return replace(erasure, entries=dropped)

@@ -1,0 +1,315 @@
+"""The engine's face, asynchronous: conversations, search, and what one does with a memory as a whole.
+
+It owns the order of things and nothing else: rules decide, stores keep, views follow. Every call into a store is
+one hop to a thread and one transaction. What an `add` returned is on the disk; what is derived from it follows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from recollect.engine import assemble, log, recall
+from recollect.engine.followers import Follower, Loop
+from recollect.engine.indexing import EMBEDDER, IndexView
+from recollect.errors import EmbedderError, InvalidInput, RecollectError
+from recollect.model import (
+    Added,
+    Budget,
+    Context,
+    Conversation,
+    Draft,
+    Erasure,
+    Filter,
+    Hit,
+    Message,
+    Role,
+    Stats,
+    Verification,
+)
+from recollect.ports import Clock, Embedder, Store, Tokenizer
+from recollect.rules import log as rules
+from recollect.rules.ranking import Weights
+
+T = TypeVar("T")
+
+THREADS = 8
+PAGE = 500  # messages read at a time by export and history
+MAX_LIMIT = 1_000  # messages in one answer
+MAX_QUERY = 1 << 20  # bytes
+CATCH_UP = 2.0  # seconds a search waits for what was just added here
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an engine is made of."""
+
+    store: Store
+    embedder: Embedder
+    tokenizer: Tokenizer
+    clock: Clock
+    space: str
+    followers: bool = True
+    lease_seconds: int = 60
+    weights: Weights = Weights()
+
+
+class MemoryEngine:
+    """A memory, opened with `async with`. Safe to use from many tasks at once."""
+
+    def __init__(self, build: Callable[[], Parts]) -> None:
+        self._build = build
+        self._parts: Parts | None = None
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect")
+
+    # -- opening and closing
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def open(self, *, check_embedder: bool = True) -> None:
+        """Open the store and start following. `async with` does this."""
+        if self._parts is not None:
+            return
+        parts = await self._run(self._build)
+        self._parts = parts
+        self._index = IndexView(parts.embedder, self._run)
+        self._follower = Follower(parts.store, self._index, parts.clock, self._run, parts.lease_seconds)
+        self._loop = Loop([self._follower], parts.clock)
+        try:
+            if check_embedder:
+                await self._check_embedder()
+        except BaseException:
+            await self.close()
+            raise
+        if parts.followers:
+            self._loop.start()
+
+    async def _check_embedder(self) -> None:
+        try:
+            self._opened.embedder.identity  # noqa: B018  an endpoint knows it only once it has answered
+        except EmbedderError:
+            return
+        await self._read(self._index.check)
+
+    async def close(self) -> None:
+        """Stop following, finish what is being written, close the store."""
+        if self._parts is None:
+            return
+        parts, self._parts = self._parts, None
+        await self._loop.stop()
+        await parts.embedder.close()
+        await self._run(parts.store.close)
+        self._pool.shutdown(wait=False)
+
+    @property
+    def _opened(self) -> Parts:
+        if self._parts is None:
+            raise RecollectError("this memory is not open: use it inside `async with`, and not after")
+        return self._parts
+
+    async def _run(self, fn: Callable[..., T], *args: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, fn, *args)
+
+    async def _read(self, fn: Callable[[Any], T]) -> T:
+        return await self._run(self._opened.store.read, fn)
+
+    async def _write(self, fn: Callable[[Any], T]) -> T:
+        return await self._run(self._opened.store.write, fn)
+
+    def _space(self, space: str | None) -> str:
+        return self._opened.space if space is None else rules.checked_id("space", space)
+
+    # -- conversations
+
+    def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> AsyncConversation:
+        """A handle on a conversation: with one `user`, or without one, on a channel of many. It begins with its first message."""
+        user = None if user is None else rules.checked_id("user", user)
+        return AsyncConversation(self, self._space(space), rules.checked_id("conversation", id), user)
+
+    async def conversations(
+        self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
+    ) -> list[Conversation]:
+        """Conversations of a space in order of id, those after `after`; of one user, if given."""
+        place, count = self._space(space), checked_limit(limit)
+        return await self._read(lambda tx: tx.conversations(place, user, after=(place, after), limit=count))
+
+    async def add_many(self, batches: Iterable[log.Batch]) -> list[list[Added]]:
+        """Add messages to several conversations in one transaction: all of them, or none."""
+        given = list(batches)
+        order = sorted(range(len(given)), key=lambda i: (given[i].space, given[i].conversation))
+        now = self._opened.clock.now()
+
+        def write(tx: Any) -> list[list[Added]]:
+            done: dict[int, list[Added]] = {}
+            for i in order:  # in one order for everybody, so that no two writers wait for each other
+                done[i] = log.append(tx, given[i], now)
+            return [done[i] for i in range(len(given))]
+
+        added = await self._write(write)
+        self._loop.wake()
+        return added
+
+    # -- finding
+
+    async def search(
+        self,
+        query: str,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        role: Role | None = None,
+        after: datetime | None = None,
+        before: datetime | None = None,
+        limit: int = 10,
+        space: str | None = None,
+    ) -> list[Hit]:
+        """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
+        rules.checked_text("query", query, limit=MAX_QUERY)
+        count, now = checked_limit(limit), self._opened.clock.now()
+        where = Filter(
+            self._space(space),
+            user=None if user is None else rules.checked_id("user", user),
+            conversation=None if conversation is None else rules.checked_id("conversation", conversation),
+            role=None if role is None else rules.checked_role(role),
+            after=None if after is None else rules.checked_time("after", after),
+            before=None if before is None else rules.checked_time("before", before),
+        )
+        if self._opened.followers:
+            await self._loop.idle(CATCH_UP)
+        vector = (await self._opened.embedder.embed([query]))[0]
+
+        def find(tx: Any) -> list[Hit]:
+            self._index.check(tx)
+            return recall.search(tx, where, query, vector, count, now, self._opened.weights)
+
+        return await self._read(find)
+
+    # -- the memory as a whole
+
+    async def settle(self, timeout: float = 60.0) -> None:
+        """Wait until every view has caught up with the log; raises NotSettled with the reason if one cannot."""
+        await self._follower.settle(timeout)
+
+    async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
+        """Throw a view away and let it be built again from the log."""
+        if view != self._index.name:
+            raise InvalidInput("view", f"is {view!r}; the views are: {self._index.name}")
+        await self._opened.embedder.ready()
+        identity = self._opened.embedder.identity
+
+        def reset(tx: Any) -> None:
+            if space is not None:
+                self._index.check(tx)
+            tx.reset_view(view, space)
+            tx.set_note(EMBEDDER, identity)
+
+        await self._write(reset)
+        self._loop.wake()
+
+    async def export(
+        self, *, user: str | None = None, conversation: str | None = None, space: str | None = None
+    ) -> AsyncIterator[Message]:
+        """Every message of a space, or of one user's memory, or of one conversation, in order."""
+        where = Filter(self._space(space), user=user, conversation=conversation)
+        after: tuple[str, int] = (conversation or "", 0)
+        while True:
+            page = await self._read(lambda tx: tx.messages(where, after=after, limit=PAGE))  # noqa: B023
+            for message in page:
+                yield message
+            if len(page) < PAGE:
+                return
+            after = (page[-1].conversation, page[-1].turn)
+
+    async def erase(self, *, user: str, space: str | None = None) -> Erasure:
+        """Remove a person's messages and all that was derived from them, for good. Nothing else ever does this."""
+        place, who, now = self._space(space), rules.checked_id("user", user), self._opened.clock.now()
+        erasure = await self._write(lambda tx: log.erase(tx, place, who, now))
+        await self._run(self._opened.store.scrub)
+        return erasure
+
+    async def verify(self) -> Verification:
+        """Prove the log whole: every message unchanged, none missing."""
+        return await self._read(log.verify)
+
+    async def stats(self, *, space: str | None = None) -> Stats:
+        """What is in the store, and how far its views are."""
+        now = self._opened.clock.now()
+        found = await self._read(lambda tx: tx.stats(now, space))
+        return replace(found, store=self._opened.store.name)
+
+
+class AsyncConversation:
+    """One thread of messages."""
+
+    def __init__(self, memory: MemoryEngine, space: str, id: str, user: str | None) -> None:
+        self._memory = memory
+        self.space, self.id, self.user = space, id, user
+
+    def __repr__(self) -> str:
+        return f"<conversation {self.space}/{self.id}>"
+
+    async def add(
+        self,
+        role: Role,
+        content: str,
+        *,
+        author: str | None = None,
+        user: str | None = None,
+        time: datetime | None = None,
+        platform_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> Message:
+        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once."""
+        draft = Draft(role, content, author, user, time, platform_id, metadata or {})
+        return (await self.extend([draft]))[0].message
+
+    async def extend(self, drafts: Iterable[Draft]) -> list[Added]:
+        """Keep several messages in one transaction: all of them, or none."""
+        batch = log.Batch(self.space, self.id, self.user, list(drafts))
+        return (await self._memory.add_many([batch]))[0]
+
+    async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
+        """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
+        count = None if limit is None else checked_limit(limit, most=None)
+        return await self._recent(count, before)
+
+    async def context(
+        self, text: str, *, budget: Budget | None = None, system: str | None = None
+    ) -> Context:
+        """What to send to a model to have `text` answered: never over budget, with a receipt."""
+        rules.checked_text("text", text)
+        if system is not None:
+            rules.checked_text("system", system)
+        recent = await self._recent(assemble.LOOK_BACK, None)
+        tokenizer = self._memory._opened.tokenizer
+        return await self._memory._run(assemble.assemble, text, recent, system, budget or Budget(), tokenizer)
+
+    async def _recent(self, limit: int | None, before: int | None) -> list[Message]:
+        where = Filter(self.space, conversation=self.id)
+
+        def read(tx: Any) -> Sequence[Message]:
+            if log.owned(tx, self.space, self.id, self.user) is None:
+                return []
+            return tx.messages(where, upto=None if before is None else before - 1, limit=limit, newest=True)  # type: ignore[no-any-return]
+
+        return [message for message in await self._memory._read(read) if not message.erased]
+
+
+def checked_limit(value: int, most: int | None = MAX_LIMIT) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InvalidInput("limit", f"must be a whole number, not {type(value).__name__}")
+    if value < 1 or (most is not None and value > most):
+        raise InvalidInput("limit", f"is {value}; must be {'at least 1' if most is None else f'1 to {most}'}")
+    return value

@@ -1,0 +1,196 @@
+"""The same memory for programs without an event loop. Every method is one line: the asynchronous one, waited for.
+
+A thread of our own runs the loop, so that views go on following while the program does other things.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from recollect.engine.log import Batch
+from recollect.engine.memory import AsyncConversation, MemoryEngine
+from recollect.errors import RecollectError
+from recollect.model import (
+    Added,
+    Budget,
+    Context,
+    Conversation,
+    Draft,
+    Erasure,
+    Hit,
+    Message,
+    Role,
+    Stats,
+    Verification,
+)
+
+T = TypeVar("T")
+
+
+class Private:
+    """An event loop in a thread of its own."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="recollect loop", daemon=True)
+        self._thread.start()
+
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        if not self._thread.is_alive():
+            work.close()
+            raise RecollectError("this memory is closed: open it again")
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise RecollectError("Memory cannot be called from inside its own loop: use AsyncMemory there")
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def each(self, source: AsyncIterator[T]) -> Iterator[T]:
+        async def following() -> list[T]:
+            return [item async for item in _first(source, 500)]
+
+        while some := self.wait(following()):
+            yield from some
+
+    def stop(self) -> None:
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+
+async def _first(source: AsyncIterator[T], count: int) -> AsyncIterator[T]:
+    while count and (item := await anext(source, None)) is not None:
+        yield item
+        count -= 1
+
+
+class BlockingMemory:
+    """A memory, open from the moment it is made. Safe to use from many threads at once."""
+
+    def __init__(self, make: Callable[[], MemoryEngine], **opening: Any) -> None:
+        self._private = Private()
+        try:
+            self._engine = make()
+            self._private.wait(self._engine.open(**opening))
+        except BaseException:
+            self._private.stop()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop following, finish what is being written, close the store."""
+        if self._private._thread.is_alive():
+            self._private.wait(self._engine.close())
+            self._private.stop()
+
+    def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> BlockingConversation:
+        """A handle on a conversation: with one `user`, or without one, on a channel of many. It begins with its first message."""
+        return BlockingConversation(self._engine.conversation(id, user=user, space=space), self._private)
+
+    def conversations(
+        self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
+    ) -> list[Conversation]:
+        """Conversations of a space in order of id, those after `after`; of one user, if given."""
+        return self._private.wait(self._engine.conversations(user=user, space=space, after=after, limit=limit))
+
+    def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
+        """Add messages to several conversations in one transaction: all of them, or none."""
+        return self._private.wait(self._engine.add_many(batches))
+
+    def search(
+        self,
+        query: str,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        role: Role | None = None,
+        after: datetime | None = None,
+        before: datetime | None = None,
+        limit: int = 10,
+        space: str | None = None,
+    ) -> list[Hit]:
+        """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
+        return self._private.wait(
+            self._engine.search(
+                query, user=user, conversation=conversation, role=role, after=after, before=before, limit=limit, space=space
+            )
+        )
+
+    def settle(self, timeout: float = 60.0) -> None:
+        """Wait until every view has caught up with the log; raises NotSettled with the reason if one cannot."""
+        self._private.wait(self._engine.settle(timeout))
+
+    def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
+        """Throw a view away and let it be built again from the log."""
+        self._private.wait(self._engine.rebuild(view, space=space))
+
+    def export(
+        self, *, user: str | None = None, conversation: str | None = None, space: str | None = None
+    ) -> Iterator[Message]:
+        """Every message of a space, or of one user's memory, or of one conversation, in order."""
+        return self._private.each(self._engine.export(user=user, conversation=conversation, space=space))
+
+    def erase(self, *, user: str, space: str | None = None) -> Erasure:
+        """Remove a person's messages and all that was derived from them, for good. Nothing else ever does this."""
+        return self._private.wait(self._engine.erase(user=user, space=space))
+
+    def verify(self) -> Verification:
+        """Prove the log whole: every message unchanged, none missing."""
+        return self._private.wait(self._engine.verify())
+
+    def stats(self, *, space: str | None = None) -> Stats:
+        """What is in the store, and how far its views are."""
+        return self._private.wait(self._engine.stats(space=space))
+
+
+class BlockingConversation:
+    """One thread of messages."""
+
+    def __init__(self, inner: AsyncConversation, private: Private) -> None:
+        self._inner, self._private = inner, private
+        self.space, self.id, self.user = inner.space, inner.id, inner.user
+
+    def __repr__(self) -> str:
+        return repr(self._inner)
+
+    def add(
+        self,
+        role: Role,
+        content: str,
+        *,
+        author: str | None = None,
+        user: str | None = None,
+        time: datetime | None = None,
+        platform_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> Message:
+        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once."""
+        return self._private.wait(
+            self._inner.add(
+                role, content, author=author, user=user, time=time, platform_id=platform_id, metadata=metadata
+            )
+        )
+
+    def extend(self, drafts: Iterable[Draft]) -> list[Added]:
+        """Keep several messages in one transaction: all of them, or none."""
+        return self._private.wait(self._inner.extend(drafts))
+
+    def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
+        """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
+        return self._private.wait(self._inner.history(limit=limit, before=before))
+
+    def context(self, text: str, *, budget: Budget | None = None, system: str | None = None) -> Context:
+        """What to send to a model to have `text` answered: never over budget, with a receipt."""
+        return self._private.wait(self._inner.context(text, budget=budget, system=system))

@@ -1,0 +1,118 @@
+"""The composition root: settings in, a memory out. The only module that knows every adapter.
+
+Adapters are imported when they are asked for: a program that keeps its memory in SQLite never loads PostgreSQL's
+driver, nor a program that only prints `--help` anything at all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recollect.clock import SystemClock
+from recollect.config import Settings
+from recollect.engine.memory import MemoryEngine, Parts
+from recollect.engine.sync import BlockingMemory
+from recollect.errors import ConfigError
+from recollect.ports import Clock, Embedder, Store, Tokenizer
+
+POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
+
+
+def open_store(url: str, settings: Settings, *, migrate: bool = False, hnsw: int | None = None) -> Store:
+    """The store an address names: `postgresql://…`, `json:FILE`, `sqlite:FILE`, or simply a file."""
+    cache = settings.vector_cache_mb << 20
+    if url.startswith(POSTGRES):
+        from recollect.stores.postgres import PostgresStore
+
+        return PostgresStore("postgresql://" + url.split("://", 1)[1], busy_seconds=settings.busy_seconds, migrate=migrate, hnsw=hnsw)
+    kind, colon, path = url.partition(":")
+    if colon and kind == "json":
+        from recollect.stores.jsonfile import JsonStore
+
+        return JsonStore(path, busy_seconds=settings.busy_seconds, cache_bytes=cache)
+    if "://" in url and kind != "sqlite":
+        raise ConfigError(f"store: there is no kind of store {kind!r}; use a file name, json:FILE or postgresql://…")
+    from recollect.stores.sqlite import SqliteStore
+
+    name = path.removeprefix("///") if colon and kind == "sqlite" else url
+    return SqliteStore(name, busy_seconds=settings.busy_seconds, cache_bytes=cache)
+
+
+def open_embedder(settings: Settings) -> Embedder:
+    from recollect.embed.cache import CachedEmbedder
+
+    if settings.embedder == "endpoint":
+        from recollect.embed.endpoint import EndpointEmbedder
+
+        if not settings.embedder_url:
+            raise ConfigError("embedder_url: is empty; name the server, as in RECOLLECT_EMBEDDER_URL=http://localhost:8080/v1")
+        return CachedEmbedder(EndpointEmbedder(settings.embedder_url, settings.embedder_key, settings.embedder_model))
+    if settings.embedder == "minilm":
+        from recollect.embed.minilm import MiniLMEmbedder
+
+        return CachedEmbedder(MiniLMEmbedder(threads=settings.embedder_threads))
+    from recollect.embed.static import StaticEmbedder
+
+    return StaticEmbedder()  # faster than a look into a cache
+
+
+def open_tokenizer(settings: Settings) -> Tokenizer:
+    if settings.tokenizer == "estimate":
+        from recollect.tokens.estimate import EstimateTokenizer
+
+        return EstimateTokenizer()
+    from recollect.tokens.tiktoken import TiktokenTokenizer
+
+    return TiktokenTokenizer(settings.tokenizer)
+
+
+def build(
+    settings: Settings, *, store: Store | None = None, embedder: Embedder | None = None, clock: Clock | None = None
+) -> Parts:
+    """Everything a memory is made of; what is given is used as it is."""
+    return Parts(
+        store=store or open_store(settings.store, settings),
+        embedder=embedder or open_embedder(settings),
+        tokenizer=open_tokenizer(settings),
+        clock=clock or SystemClock(),
+        space=settings.space,
+        followers=settings.followers,
+        lease_seconds=settings.lease_seconds,
+    )
+
+
+class AsyncMemory(MemoryEngine):
+    """A memory for asynchronous programs: `async with AsyncMemory("recollect.db") as memory: …`.
+
+    `store` is an address or a `Store`; further arguments are settings by name (docs/settings.md).
+    """
+
+    def __init__(
+        self,
+        store: str | Store | None = None,
+        *,
+        embedder: str | Embedder | None = None,
+        clock: Clock | None = None,
+        **settings: Any,
+    ) -> None:
+        url, ready_store = (store, None) if isinstance(store, str | None) else (None, store)
+        name, ready_embedder = (embedder, None) if isinstance(embedder, str | None) else (None, embedder)
+        loaded = Settings.load(store=url, embedder=name, **settings)
+        super().__init__(lambda: build(loaded, store=ready_store, embedder=ready_embedder, clock=clock))
+
+
+class Memory(BlockingMemory):
+    """A memory: `with Memory("recollect.db") as memory: …`. `AsyncMemory` is the same with await.
+
+    `store` is an address or a `Store`; further arguments are settings by name (docs/settings.md).
+    """
+
+    def __init__(
+        self,
+        store: str | Store | None = None,
+        *,
+        embedder: str | Embedder | None = None,
+        clock: Clock | None = None,
+        **settings: Any,
+    ) -> None:
+        super().__init__(lambda: AsyncMemory(store, embedder=embedder, clock=clock, **settings))
