@@ -41,7 +41,8 @@ class Settings:
     """All there is to set."""
 
     store: str = setting(
-        "recollect.db", "Where memory is kept: a SQLite file, `json:FILE`, or `postgresql://user:password@host/database`."
+        "recollect.db",
+        "Where memory is kept: a SQLite file, `json:FILE`, or `postgresql://user:password@host/database`.",
     )
     space: str = setting("default", "The space used when none is named.")
     embedder: str = setting(
@@ -58,13 +59,21 @@ class Settings:
         "How tokens are counted: `o200k_base` (GPT-4o and later), `cl100k_base` (GPT-4), or `estimate`.",
         choices=("o200k_base", "cl100k_base", "estimate"),
     )
-    followers: bool = setting(True, "Bring views up to date inside this process. Off: `recollect worker` does it.")
-    lease_seconds: int = setting(60, "How long work on a view may go on before another worker may take it over.", least=1)
+    followers: bool = setting(
+        True, "Bring views up to date inside this process. Off: `recollect worker` does it."
+    )
+    lease_seconds: int = setting(
+        60, "How long work on a view may go on before another worker may take it over.", least=1
+    )
     busy_seconds: int = setting(30, "How long to wait for a busy database before giving up.", least=1)
-    vector_cache_mb: int = setting(256, "Memory for vectors held ready for search (SQLite and JSON).", least=1)
+    vector_cache_mb: int = setting(
+        256, "Memory for vectors held ready for search (SQLite and JSON).", least=1
+    )
 
     @classmethod
-    def load(cls, *, environ: Mapping[str, str] | None = None, folder: Path | None = None, **given: Any) -> Settings:
+    def load(
+        cls, *, environ: Mapping[str, str] | None = None, folder: Path | None = None, **given: Any
+    ) -> Settings:
         """Settings from arguments, environment, file and defaults, in that order. None means: not given."""
         environ = os.environ if environ is None else environ
         values: dict[str, Any] = {}
@@ -107,12 +116,16 @@ def converted(name: str, value: Any, source: str) -> Any:
     """The value in its setting's type, or an error that says where it stood."""
     known = BY_NAME.get(name)
     if known is None:
-        raise ConfigError(f"{source}: there is no setting {name!r}; settings are {', '.join(sorted(BY_NAME))}")
+        raise ConfigError(
+            f"{source}: there is no setting {name!r}; settings are {', '.join(sorted(BY_NAME))}"
+        )
     kind, about = type(known.default), known.metadata
     try:
         result = truth(value) if kind is bool else kind(value)
     except (TypeError, ValueError):
-        raise ConfigError(f"{source}: {name} must be {'true or false' if kind is bool else 'a whole number'}") from None
+        raise ConfigError(
+            f"{source}: {name} must be {'true or false' if kind is bool else 'a whole number'}"
+        ) from None
     if kind in (str, Secret) and not isinstance(value, str):
         raise ConfigError(f"{source}: {name} must be text, not {type(value).__name__}")
     if about["choices"] and result not in about["choices"]:
@@ -127,7 +140,16 @@ def converted(name: str, value: Any, source: str) -> Any:
 def truth(value: Any) -> bool:
     if isinstance(value, bool):
         return value
-    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+    words = {
+        "1": True,
+        "true": True,
+        "yes": True,
+        "on": True,
+        "0": False,
+        "false": False,
+        "no": False,
+        "off": False,
+    }
     if isinstance(value, str) and value.lower() in words:
         return words[value.lower()]
     raise ValueError(value)

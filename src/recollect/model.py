@@ -89,6 +89,31 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
+class Record:
+    """One message of an imported file.
+
+    `user` is the owner of the conversation if it is a chat with one person, None if it is a channel. `where` says
+    where in the file the message is, for a person; `position` is how many bytes had been read, for a progress bar.
+    `space` is the one the file names, if it names one: which space the message goes to is the caller's choice.
+    """
+
+    conversation: str
+    user: str | None
+    draft: Draft
+    where: str
+    position: int = 0
+    space: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BadRecord:
+    """One place in an imported file that could not be read, and why."""
+
+    where: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Filter:
     """Which messages are meant. Nothing crosses a space; None means "any"."""
 

@@ -71,7 +71,11 @@ class Tx(Protocol):
     def conversation(self, space: str, id: str) -> Conversation | None: ...
 
     def conversations(
-        self, space: str | None = None, user: str | None = None, after: tuple[str, str] = ("", ""), limit: int = 1000
+        self,
+        space: str | None = None,
+        user: str | None = None,
+        after: tuple[str, str] = ("", ""),
+        limit: int = 1000,
     ) -> list[Conversation]:
         """Conversations in order of (space, id), those after `after`."""
 
@@ -80,7 +84,12 @@ class Tx(Protocol):
     def insert_messages(self, messages: Sequence[Message]) -> None: ...
 
     def find_messages(
-        self, space: str, *, ids: Iterable[str] = (), conversation: str | None = None, platform_ids: Iterable[str] = ()
+        self,
+        space: str,
+        *,
+        ids: Iterable[str] = (),
+        conversation: str | None = None,
+        platform_ids: Iterable[str] = (),
     ) -> list[Message]:
         """The messages with one of these ids, or (in that conversation) one of these platform ids."""
 
@@ -106,21 +115,32 @@ class Tx(Protocol):
         """For each erasure id found on a tombstone, the number of tombstones."""
 
     # views
-    def lagging(self, view: str, now: datetime, *, since: datetime | None = None, limit: int = 100) -> list[Lag]:
+    def lagging(
+        self, view: str, now: datetime, *, since: datetime | None = None, limit: int = 100
+    ) -> list[Lag]:
         """Conversations whose view is behind and free to be claimed, changed since then if given."""
 
     def cursor(self, view: str, space: str, conversation: str) -> int: ...
 
     def set_cursor(self, view: str, space: str, conversation: str, turn: int) -> None: ...
 
-    def claim(self, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime) -> bool:
+    def claim(
+        self, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime
+    ) -> bool:
         """Take or renew the lease on a view of a conversation; False if another holds it or a retry is not due."""
 
     def holds(self, view: str, space: str, conversation: str, holder: str) -> bool:
         """Whether the lease is still ours, locked until the transaction ends."""
 
     def release(
-        self, view: str, space: str, conversation: str, holder: str, *, error: str | None = None, retry_at: datetime | None = None
+        self,
+        view: str,
+        space: str,
+        conversation: str,
+        holder: str,
+        *,
+        error: str | None = None,
+        retry_at: datetime | None = None,
     ) -> None:
         """Give the lease back; with an error, count the failure and keep others off until `retry_at`."""
 
@@ -138,7 +158,9 @@ class Tx(Protocol):
 
     def tally(self, space: str, user: str | None) -> Tally: ...
 
-    def matches(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> tuple[list[Candidate], list[int]]:
+    def matches(
+        self, where: Filter, groups: Sequence[Sequence[str]], limit: int
+    ) -> tuple[list[Candidate], list[int]]:
         """For each group of alternative terms, the newest `limit` passages with one of them: together, each once,
         with counts for every group; and for each group, in how many passages of the user (or space) it occurs."""
 
@@ -154,8 +176,8 @@ class Tx(Protocol):
 
     def stats(self, now: datetime, space: str | None = None) -> Stats: ...
 
-    def rows(self, table: str, after: tuple[Any, ...] | None, limit: int) -> list[Mapping[str, Any]]:
-        """Raw rows of a table in order of its primary key, those after the key `after`: for copying."""
+    def rows(self, table: str, after: Mapping[str, Any] | None, limit: int) -> list[Mapping[str, Any]]:
+        """Raw rows of a table in order of its primary key, those after the row `after`: for copying."""
 
     def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None: ...
 

@@ -24,14 +24,21 @@ def open_store(url: str, settings: Settings, *, migrate: bool = False, hnsw: int
     if url.startswith(POSTGRES):
         from recollect.stores.postgres import PostgresStore
 
-        return PostgresStore("postgresql://" + url.split("://", 1)[1], busy_seconds=settings.busy_seconds, migrate=migrate, hnsw=hnsw)
+        return PostgresStore(
+            "postgresql://" + url.split("://", 1)[1],
+            busy_seconds=settings.busy_seconds,
+            migrate=migrate,
+            hnsw=hnsw,
+        )
     kind, colon, path = url.partition(":")
     if colon and kind == "json":
         from recollect.stores.jsonfile import JsonStore
 
         return JsonStore(path, busy_seconds=settings.busy_seconds, cache_bytes=cache)
     if "://" in url and kind != "sqlite":
-        raise ConfigError(f"store: there is no kind of store {kind!r}; use a file name, json:FILE or postgresql://…")
+        raise ConfigError(
+            f"store: there is no kind of store {kind!r}; use a file name, json:FILE or postgresql://…"
+        )
     from recollect.stores.sqlite import SqliteStore
 
     name = path.removeprefix("///") if colon and kind == "sqlite" else url
@@ -45,8 +52,12 @@ def open_embedder(settings: Settings) -> Embedder:
         from recollect.embed.endpoint import EndpointEmbedder
 
         if not settings.embedder_url:
-            raise ConfigError("embedder_url: is empty; name the server, as in RECOLLECT_EMBEDDER_URL=http://localhost:8080/v1")
-        return CachedEmbedder(EndpointEmbedder(settings.embedder_url, settings.embedder_key, settings.embedder_model))
+            raise ConfigError(
+                "embedder_url: is empty; name the server, as in RECOLLECT_EMBEDDER_URL=http://localhost:8080/v1"
+            )
+        return CachedEmbedder(
+            EndpointEmbedder(settings.embedder_url, settings.embedder_key, settings.embedder_model)
+        )
     if settings.embedder == "minilm":
         from recollect.embed.minilm import MiniLMEmbedder
 
@@ -67,7 +78,11 @@ def open_tokenizer(settings: Settings) -> Tokenizer:
 
 
 def build(
-    settings: Settings, *, store: Store | None = None, embedder: Embedder | None = None, clock: Clock | None = None
+    settings: Settings,
+    *,
+    store: Store | None = None,
+    embedder: Embedder | None = None,
+    clock: Clock | None = None,
 ) -> Parts:
     """Everything a memory is made of; what is given is used as it is."""
     return Parts(

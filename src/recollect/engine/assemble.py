@@ -14,7 +14,9 @@ from recollect.rules.budgets import PER_MESSAGE, PER_REPLY, fitting, room
 LOOK_BACK = 400  # messages considered for the recent section
 
 
-def assemble(text: str, recent: Sequence[Message], system: str | None, budget: Budget, tokenizer: Tokenizer) -> Context:
+def assemble(
+    text: str, recent: Sequence[Message], system: str | None, budget: Budget, tokenizer: Tokenizer
+) -> Context:
     """A context for answering `text` after these messages."""
 
     def cost(content: str) -> int:
@@ -29,8 +31,13 @@ def assemble(text: str, recent: Sequence[Message], system: str | None, budget: B
     split = len(spoken) - kept
     items = [Item(message.id, tokens, "recent") for message, tokens in zip(spoken, costs, strict=True)]
     left = tuple(Item(item.id, item.tokens, "does not fit the budget") for item in items[:split])
-    sections = [Section("recent", sum(costs[split:]), tuple(items[split:]), left), Section("current", current)]
-    messages: list[ChatMessage] = [{"role": message.role, "content": message.content} for message in spoken[split:]]
+    sections = [
+        Section("recent", sum(costs[split:]), tuple(items[split:]), left),
+        Section("current", current),
+    ]
+    messages: list[ChatMessage] = [
+        {"role": message.role, "content": message.content} for message in spoken[split:]
+    ]
     if system:
         sections.insert(0, Section("system", system_cost))
         messages.insert(0, {"role": "system", "content": system})

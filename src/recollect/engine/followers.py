@@ -60,7 +60,9 @@ class View(Protocol[R]):
 class Follower:
     """Keeps one view up with the log. Steps of one follower never overlap."""
 
-    def __init__(self, store: Store, view: View[Any], clock: Clock, run: Callable[..., Any], lease_seconds: int) -> None:
+    def __init__(
+        self, store: Store, view: View[Any], clock: Clock, run: Callable[..., Any], lease_seconds: int
+    ) -> None:
         self.view = view
         self._store, self._clock, self._run = store, clock, run
         self._lease = timedelta(seconds=lease_seconds)
@@ -95,7 +97,9 @@ class Follower:
         for lag in self._behind(tx, since, CLAIMED):
             if count >= MESSAGES or size >= CHARACTERS:
                 break
-            if not tx.claim(self.view.name, lag.space, lag.conversation, self._holder, now, now + self._lease):
+            if not tx.claim(
+                self.view.name, lag.space, lag.conversation, self._holder, now, now + self._lease
+            ):
                 continue
             where = Filter(lag.space, conversation=lag.conversation)
             done = tx.cursor(self.view.name, lag.space, lag.conversation)
@@ -139,7 +143,9 @@ class Follower:
         while True:
             if await self.step():
                 continue
-            state = await self._run(self._store.read, lambda tx: tx.view_state(self.view.name, self._clock.now(), None))
+            state = await self._run(
+                self._store.read, lambda tx: tx.view_state(self.view.name, self._clock.now(), None)
+            )
             if not state.behind:
                 return
             if state.waiting and not state.leased or time.monotonic() > deadline:

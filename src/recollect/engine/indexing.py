@@ -30,7 +30,9 @@ class IndexView:
 
     async def prepare(self, runs: Sequence[Run]) -> list[list[Entry]]:
         await self._embedder.ready()
-        every: list[list[Passage]] = await self._run(lambda: [list(passages_of(run.messages)) for run in runs])
+        every: list[list[Passage]] = await self._run(
+            lambda: [list(passages_of(run.messages)) for run in runs]
+        )
         vectors = await self._embedder.embed([text for found in every for _, _, text, _ in found])
         results, start = [], 0
         for found in every:

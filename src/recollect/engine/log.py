@@ -19,6 +19,7 @@ from recollect.ports import Tx
 from recollect.rules import log as rules
 
 PAGE = 1_000  # rows read at a time
+COPYING = "copying"  # the note on a store that is being filled from another
 LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u to misread
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
@@ -50,14 +51,18 @@ def append(tx: Tx, batch: Batch, now: datetime) -> list[Added]:
     for draft in drafts:
         before = next((known[key] for key in keys(draft) if key in known), None)
         if before is None:
-            message = rules.sealed(from_draft(draft, conversation, conversation.turns + len(new) + 1, now), head, os.urandom(16))
+            message = rules.sealed(
+                from_draft(draft, conversation, conversation.turns + len(new) + 1, now), head, os.urandom(16)
+            )
             head = message.seal.link
             new.append(message)
             known.update((key, message) for key in keys(draft))
         added.append(Added(before or message, before is None))
     if new:
         tx.insert_messages(new)
-        tx.save_conversation(replace(conversation, turns=conversation.turns + len(new), head=head, changed_at=now))
+        tx.save_conversation(
+            replace(conversation, turns=conversation.turns + len(new), head=head, changed_at=now)
+        )
     return added
 
 
@@ -71,12 +76,16 @@ def keys(draft: Draft) -> Iterator[str]:
 
 def known_messages(tx: Tx, conversation: Conversation, drafts: Sequence[Draft]) -> dict[str, Message]:
     ids = [draft.id for draft in drafts if draft.id is not None]
-    platform = {p: rules.erased_platform_id(p) for p in (draft.platform_id for draft in drafts) if p is not None}
+    platform = {
+        p: rules.erased_platform_id(p) for p in (draft.platform_id for draft in drafts) if p is not None
+    }
     if conversation.turns == 0:
         platform = {}  # nothing is in it yet
     known: dict[str, Message] = {}
     both = [*platform, *platform.values()]
-    for message in tx.find_messages(conversation.space, ids=ids, conversation=conversation.id, platform_ids=both):
+    for message in tx.find_messages(
+        conversation.space, ids=ids, conversation=conversation.id, platform_ids=both
+    ):
         if message.conversation != conversation.id:
             raise InvalidInput("id", f"{message.id!r} is the id of a message in another conversation")
         known["id " + message.id] = message
@@ -152,7 +161,12 @@ def forged_erasures(tx: Tx) -> Iterator[Fault]:
     noted, found = tx.erasures(), tx.erased_by()
     for id in sorted({*noted, *(key or "" for key in found)}):
         if noted.get(id) != found.get(id):
-            yield Fault("", id, 0, f"erasure counts {noted.get(id, 0)} messages but {found.get(id, 0)} are erased by it")
+            yield Fault(
+                "",
+                id,
+                0,
+                f"erasure counts {noted.get(id, 0)} messages but {found.get(id, 0)} are erased by it",
+            )
 
 
 def every_conversation(tx: Tx, space: str | None = None, user: str | None = None) -> Iterator[Conversation]:

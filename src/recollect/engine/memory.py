@@ -17,7 +17,7 @@ from typing import Any, Self, TypeVar
 from recollect.engine import assemble, log, recall
 from recollect.engine.followers import Follower, Loop
 from recollect.engine.indexing import EMBEDDER, IndexView
-from recollect.errors import EmbedderError, InvalidInput, RecollectError
+from recollect.errors import EmbedderError, InvalidInput, RecollectError, StoreError
 from recollect.model import (
     Added,
     Budget,
@@ -32,7 +32,7 @@ from recollect.model import (
     Stats,
     Verification,
 )
-from recollect.ports import Clock, Embedder, Store, Tokenizer
+from recollect.ports import Clock, Embedder, Store, Tokenizer, Tx
 from recollect.rules import log as rules
 from recollect.rules.ranking import Weights
 
@@ -88,6 +88,7 @@ class MemoryEngine:
         self._follower = Follower(parts.store, self._index, parts.clock, self._run, parts.lease_seconds)
         self._loop = Loop([self._follower], parts.clock)
         try:
+            await self._read(whole)
             if check_embedder:
                 await self._check_embedder()
         except BaseException:
@@ -133,7 +134,9 @@ class MemoryEngine:
 
     # -- conversations
 
-    def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> AsyncConversation:
+    def conversation(
+        self, id: str, *, user: str | None = None, space: str | None = None
+    ) -> AsyncConversation:
         """A handle on a conversation: with one `user`, or without one, on a channel of many. It begins with its first message."""
         user = None if user is None else rules.checked_id("user", user)
         return AsyncConversation(self, self._space(space), rules.checked_id("conversation", id), user)
@@ -285,9 +288,7 @@ class AsyncConversation:
         count = None if limit is None else checked_limit(limit, most=None)
         return await self._recent(count, before)
 
-    async def context(
-        self, text: str, *, budget: Budget | None = None, system: str | None = None
-    ) -> Context:
+    async def context(self, text: str, *, budget: Budget | None = None, system: str | None = None) -> Context:
         """What to send to a model to have `text` answered: never over budget, with a receipt."""
         rules.checked_text("text", text)
         if system is not None:
@@ -305,6 +306,15 @@ class AsyncConversation:
             return tx.messages(where, upto=None if before is None else before - 1, limit=limit, newest=True)  # type: ignore[no-any-return]
 
         return [message for message in await self._memory._read(read) if not message.erased]
+
+
+def whole(tx: Tx) -> None:
+    """Refuse a store that a copy was to fill and did not."""
+    source = tx.note(log.COPYING)
+    if source is not None:
+        raise StoreError(
+            f"this store is the unfinished copy of {source}; remove it and run `recollect copy` again"
+        )
 
 
 def checked_limit(value: int, most: int | None = MAX_LIMIT) -> int:

@@ -18,7 +18,9 @@ BY_VECTOR = 200  # passages vectors propose
 BY_TEXT = 400  # best passages of full text that are given their cosine
 
 
-def search(tx: Tx, where: Filter, query: str, vector: Vectors, limit: int, now: datetime, weights: Weights) -> list[Hit]:
+def search(
+    tx: Tx, where: Filter, query: str, vector: Vectors, limit: int, now: datetime, weights: Weights
+) -> list[Hit]:
     """The messages that answer a query best, best first."""
     tally = tx.tally(where.space, where.user)
     groups = query_groups(query, tally.languages)
@@ -31,7 +33,9 @@ def search(tx: Tx, where: Filter, query: str, vector: Vectors, limit: int, now: 
     if missing and vector.any():
         cosines |= tx.cosines(where, vector, missing)
     kept = {*strongest, *cosines}
-    ids = {c.doc: c.message_id for c in candidates if c.doc in kept} | {found.doc: found.message_id for found in near}
+    ids = {c.doc: c.message_id for c in candidates if c.doc in kept} | {
+        found.doc: found.message_id for found in near
+    }
     times = {c.doc: c.time for c in candidates if c.doc in kept} | {found.doc: found.time for found in near}
     ranked = fuse({doc: text[doc] for doc in strongest}, cosines, times, now, weights)
     best: dict[str, tuple[float, dict[str, float]]] = {}

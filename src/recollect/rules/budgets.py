@@ -34,6 +34,7 @@ def room(budget: Budget, system: int, current: int) -> int:
     left = budget.total - PER_REPLY - system - current
     if left < 0:
         raise InvalidInput(
-            "text", f"has {current} tokens and the system prompt {system}; the budget of {budget.total} has no room for them"
+            "text",
+            f"has {current} tokens and the system prompt {system}; the budget of {budget.total} has no room for them",
         )
     return left if budget.recent is None else min(left, budget.recent)

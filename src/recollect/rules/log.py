@@ -61,8 +61,9 @@ def checked_text(field: str, value: object, *, limit: int = MAX_CONTENT) -> str:
         size = len(value.encode())
     except UnicodeEncodeError as error:
         raise InvalidInput(
-            field, f"contains a lone surrogate (at character {error.start + 1}), which is not text; "
-            "re-encode it: text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')"
+            field,
+            f"contains a lone surrogate (at character {error.start + 1}), which is not text; "
+            "re-encode it: text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')",
         ) from None
     if size > limit:
         raise InvalidInput(field, f"has {size:,} bytes; at most {limit:,} are allowed")
@@ -86,7 +87,9 @@ def checked_time(field: str, value: object, now: datetime | None = None) -> date
 
 def canonical(metadata: Mapping[str, Any]) -> str:
     """Metadata as the one text that stands for it."""
-    return json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return json.dumps(
+        dict(metadata), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+    )
 
 
 def checked_metadata(value: object) -> dict[str, Any]:
@@ -148,7 +151,9 @@ def digest(message: Message, salt: bytes) -> bytes:
         message.platform_id,
         canonical(message.metadata),
     ]
-    return hashlib.sha256(salt + json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()).digest()
+    return hashlib.sha256(
+        salt + json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
+    ).digest()
 
 
 def link(before: bytes, digest: bytes) -> bytes:

@@ -102,8 +102,17 @@ class IndexTx(SqlTx):
     def add_to_tally(self, space: str, user: str, language: str, docs: int, words: int, dropped: int) -> None:
         insert = self.upsert(tallies)
         more = {name: tallies.c[name] + insert.excluded[name] for name in ("docs", "words", "dropped")}
-        row = {"space": space, "user_id": user, "language": language, "docs": docs, "words": words, "dropped": dropped}
-        self.write(tallies, insert.on_conflict_do_update(index_elements=list(tallies.primary_key), set_=more), row)
+        row = {
+            "space": space,
+            "user_id": user,
+            "language": language,
+            "docs": docs,
+            "words": words,
+            "dropped": dropped,
+        }
+        self.write(
+            tallies, insert.on_conflict_do_update(index_elements=list(tallies.primary_key), set_=more), row
+        )
 
     def drop_entries(self, messages: Sequence[Message]) -> int:
         dropped = 0
@@ -123,7 +132,9 @@ class IndexTx(SqlTx):
         return dropped
 
     def tally(self, space: str, user: str | None) -> Tally:
-        query = select(tallies.c.language, func.sum(tallies.c.docs), func.sum(tallies.c.words)).where(tallies.c.space == space)
+        query = select(tallies.c.language, func.sum(tallies.c.docs), func.sum(tallies.c.words)).where(
+            tallies.c.space == space
+        )
         if user is not None:
             query = query.where(tallies.c.user_id == user)
         rows = self.connection.execute(query.group_by(tallies.c.language).order_by(tallies.c.language)).all()
@@ -133,7 +144,9 @@ class IndexTx(SqlTx):
             languages=tuple(row[0] for row in rows if row[1]),
         )
 
-    def matches(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> tuple[list[Candidate], list[int]]:
+    def matches(
+        self, where: Filter, groups: Sequence[Sequence[str]], limit: int
+    ) -> tuple[list[Candidate], list[int]]:
         whole = Filter(where.space, where.user)
         found: dict[int, Any] = {}
         frequencies = []
@@ -156,4 +169,3 @@ def turns_of(messages: Sequence[Message]) -> Iterator[tuple[Any, ...]]:
     for (space, conversation), group in groupby(ordered, key=lambda m: (m.space, m.conversation)):
         for some in batches(message.turn for message in group):
             yield entries.c.space == space, entries.c.conversation == conversation, entries.c.turn.in_(some)
-

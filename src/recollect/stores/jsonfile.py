@@ -84,7 +84,9 @@ class JsonStore(SqlStore):
             try:
                 tx.load(table.name, [unpacked(table, row) for row in data.get(table.name, [])])
             except (KeyError, TypeError, ValueError, AttributeError, DBAPIError) as error:
-                raise StoreError(f"{self.path}: {table.name} cannot be read ({error}); restore a backup") from error
+                raise StoreError(
+                    f"{self.path}: {table.name} cannot be read ({error}); restore a backup"
+                ) from error
 
     def _save(self, tx: SqliteTx) -> None:
         changed = [table for table in KEPT if table.name in tx.touched]
@@ -112,7 +114,9 @@ def read(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise StoreError(f"{path} is not valid JSON ({error}); mend it or restore a backup") from error
     if not isinstance(data, dict) or data.get("what") != HEADING or not isinstance(data.get("schema"), int):
-        raise SchemaMismatch(f"{path} is not a recollect memory; to read a chat export use `recollect import`")
+        raise SchemaMismatch(
+            f"{path} is not a recollect memory; to read a chat export use `recollect import`"
+        )
     if data["schema"] > migrations.CURRENT:
         migrations.check(data["schema"], str(path))
     return data
@@ -122,7 +126,9 @@ def packed(table: Table, tx: SqliteTx) -> str:
     """A table as JSON, one row a line."""
     keys = list(table.primary_key)
     rows = tx.connection.execute(select(table).order_by(*keys)).mappings()
-    lines = [json.dumps({name: plain(value) for name, value in row.items()}, ensure_ascii=False) for row in rows]
+    lines = [
+        json.dumps({name: plain(value) for name, value in row.items()}, ensure_ascii=False) for row in rows
+    ]
     return "[\n  " + ",\n  ".join(lines) + "\n ]" if lines else "[]"
 
 
@@ -155,7 +161,9 @@ def replace(path: Path, text: str) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             beside.unlink(missing_ok=True)
-        raise StoreUnwritable(f"{path}: {error.strerror or error}; nothing of this transaction was kept") from error
+        raise StoreUnwritable(
+            f"{path}: {error.strerror or error}; nothing of this transaction was kept"
+        ) from error
 
 
 def sync_folder(folder: Path) -> None:

@@ -92,7 +92,10 @@ SPELLING = {
 }
 
 STEPS: tuple[dict[str, str], ...] = (
-    {"sqlite": LOG_AND_INDEX + ";" + SQLITE_FULL_TEXT, "postgresql": LOG_AND_INDEX + ";" + POSTGRES_FULL_TEXT},
+    {
+        "sqlite": LOG_AND_INDEX + ";" + SQLITE_FULL_TEXT,
+        "postgresql": LOG_AND_INDEX + ";" + POSTGRES_FULL_TEXT,
+    },
 )
 CURRENT = len(STEPS)
 

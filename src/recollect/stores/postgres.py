@@ -44,21 +44,32 @@ class PostgresTx(IndexTx):
         return query.with_for_update()
 
     def new_docs(self, count: int) -> Sequence[int]:
-        numbers = self.connection.execute(text("SELECT nextval('docs') FROM generate_series(1, :n)"), {"n": count})
+        numbers = self.connection.execute(
+            text("SELECT nextval('docs') FROM generate_series(1, :n)"), {"n": count}
+        )
         return sorted(numbers.scalars())
 
     def load(self, table: str, rows: Sequence[Any]) -> None:
         super().load(table, rows)
         if table == entries.name and rows:
             top = max(row["doc"] for row in rows)
-            self.connection.execute(text("SELECT setval('docs', GREATEST(:top, (SELECT last_value FROM docs)))"), {"top": top})
+            self.connection.execute(
+                text("SELECT setval('docs', GREATEST(:top, (SELECT last_value FROM docs)))"), {"top": top}
+            )
 
     def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[Any]:
         # Materialised, so that the planner does not walk all passages backwards in the hope of a match.
-        found = self._matching(where, group, entries.c.doc).cte("found").prefix_with("MATERIALIZED", dialect="postgresql")
+        found = (
+            self._matching(where, group, entries.c.doc)
+            .cte("found")
+            .prefix_with("MATERIALIZED", dialect="postgresql")
+        )
         query = (
             select(entries.c.doc, entries.c.message_id, entries.c.time, entries.c.length, entries.c.terms)
-            .where(entries.c.space == where.space, entries.c.doc.in_(select(found.c.doc).order_by(found.c.doc.desc()).limit(limit)))
+            .where(
+                entries.c.space == where.space,
+                entries.c.doc.in_(select(found.c.doc).order_by(found.c.doc.desc()).limit(limit)),
+            )
             .order_by(entries.c.doc.desc())
         )
         return self.connection.execute(query).all()
@@ -75,7 +86,10 @@ class PostgresTx(IndexTx):
         if where.whole and self._approximate(where, len(vector)):
             # Without it a filtered walk of the graph gives up early and misses most of what is near.
             self.connection.exec_driver_sql("SET LOCAL hnsw.iterative_scan = relaxed_order")
-            stored, asked = cast(vectors.c.vec, Halfvec(len(vector))), cast(as_text(vector), Halfvec(len(vector)))
+            stored, asked = (
+                cast(vectors.c.vec, Halfvec(len(vector))),
+                cast(as_text(vector), Halfvec(len(vector))),
+            )
         else:
             stored, asked = vectors.c.vec, cast(as_text(vector), Halfvec())
         distance = stored.op("<=>", return_type=Float())(asked).label("distance")
@@ -96,7 +110,9 @@ class PostgresTx(IndexTx):
         distance = vectors.c.vec.op("<=>", return_type=Float())(cast(as_text(vector), Halfvec()))
         found: dict[int, float] = {}
         for some in batches(docs):
-            query = select(vectors.c.doc, 1 - distance).where(vectors.c.space == where.space, vectors.c.doc.in_(some))
+            query = select(vectors.c.doc, 1 - distance).where(
+                vectors.c.space == where.space, vectors.c.doc.in_(some)
+            )
             if where.user is not None:
                 query = query.where(vectors.c.user_id == where.user)
             found |= {row[0]: row[1] for row in self.connection.execute(query)}
@@ -106,7 +122,9 @@ class PostgresTx(IndexTx):
         if self.tally(where.space, where.user).docs <= EXACT_UP_TO:
             return False
         made = text("SELECT 1 FROM pg_indexes WHERE schemaname = :schema AND indexname = :name")
-        return self.connection.execute(made, {"schema": SCHEMA, "name": f"{HNSW}_{width}"}).scalar() is not None
+        return (
+            self.connection.execute(made, {"schema": SCHEMA, "name": f"{HNSW}_{width}"}).scalar() is not None
+        )
 
 
 def as_text(vector: Vectors) -> Any:
@@ -122,9 +140,13 @@ def match(where: Filter, group: Sequence[str]) -> str:
 class PostgresStore(SqlStore):
     """A store in a PostgreSQL database."""
 
-    def __init__(self, url: str, *, busy_seconds: float = 30.0, migrate: bool = False, hnsw: int | None = None) -> None:
+    def __init__(
+        self, url: str, *, busy_seconds: float = 30.0, migrate: bool = False, hnsw: int | None = None
+    ) -> None:
         parsed = parsed_url(url)
-        super().__init__(pooled_engine(parsed, busy_seconds), parsed.render_as_string(hide_password=True), busy_seconds)
+        super().__init__(
+            pooled_engine(parsed, busy_seconds), parsed.render_as_string(hide_password=True), busy_seconds
+        )
         try:
             if migrate:
                 self._again(self._migrate, self.writing)
@@ -174,13 +196,17 @@ class PostgresStore(SqlStore):
     def translate(self, error: DBAPIError) -> StoreError:
         state = getattr(error.orig, "sqlstate", None)
         if state in AGAIN:
-            return StoreBusy(f"{self.name}: other writers kept the rows busy for too long; nothing was written, try again")
+            return StoreBusy(
+                f"{self.name}: other writers kept the rows busy for too long; nothing was written, try again"
+            )
         if state in UNWRITABLE:
             return StoreUnwritable(f"{self.name}: {UNWRITABLE[state]}; nothing of this transaction was kept")
         if error.connection_invalidated or state in GONE:
             return StoreBusy(f"{self.name}: the server went away; nothing was written, try again")
         if state == "0A000" or "vector" in str(error.orig) and "extension" in str(error.orig):
-            return StoreError(f"{self.name}: pgvector is needed on the server ({first_line(error)}); install its package there")
+            return StoreError(
+                f"{self.name}: pgvector is needed on the server ({first_line(error)}); install its package there"
+            )
         return StoreError(f"{self.name}: {first_line(error)}")
 
 
@@ -192,14 +218,21 @@ def parsed_url(url: str) -> URL:
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError) as error:
-        raise ConfigError("store: the PostgreSQL address cannot be read; write postgresql://user:password@host/database") from error
+        raise ConfigError(
+            "store: the PostgreSQL address cannot be read; write postgresql://user:password@host/database"
+        ) from error
     return parsed.set(drivername="postgresql+psycopg")
 
 
 def pooled_engine(url: URL, busy_seconds: float) -> Any:
     try:
         engine = create_engine(
-            url, pool_size=8, max_overflow=16, pool_timeout=busy_seconds, pool_pre_ping=True, isolation_level="AUTOCOMMIT"
+            url,
+            pool_size=8,
+            max_overflow=16,
+            pool_timeout=busy_seconds,
+            pool_pre_ping=True,
+            isolation_level="AUTOCOMMIT",
         )
     except (ImportError, NoSuchModuleError) as error:
         raise MissingExtra("postgres", "a PostgreSQL store") from error

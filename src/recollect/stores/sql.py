@@ -14,7 +14,21 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Row, Select, Table, and_, bindparam, func, or_, select, tuple_, update
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Row,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    func,
+    literal,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy import delete as sql_delete
 from sqlalchemy.exc import DBAPIError
 
@@ -27,7 +41,15 @@ from recollect.stores.schema import conversations, cursors, erasures, leases, me
 T = TypeVar("T")
 V = TypeVar("V")
 
-FIXED = {"space", "conversation", "turn", "id", "role", "digest", "link"}  # what a tombstone keeps of its message
+FIXED = {
+    "space",
+    "conversation",
+    "turn",
+    "id",
+    "role",
+    "digest",
+    "link",
+}  # what a tombstone keeps of its message
 BATCH = 500  # values in one IN (...): every database takes this many
 FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.25  # seconds between tries at a busy database
 
@@ -51,7 +73,11 @@ class SqlTx(ABC):
 
     def write(self, table: Table, statement: Any, values: Any = None) -> Any:
         self.touched.add(table.name)
-        return self.connection.execute(statement, values) if values is not None else self.connection.execute(statement)
+        return (
+            self.connection.execute(statement, values)
+            if values is not None
+            else self.connection.execute(statement)
+        )
 
     # -- the log
 
@@ -61,7 +87,9 @@ class SqlTx(ABC):
         )
         row = self.connection.execute(query).first()
         if row is None:
-            self.write(conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh))
+            self.write(
+                conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh)
+            )
             row = self.connection.execute(query).one()
         return to_conversation(row)
 
@@ -72,10 +100,19 @@ class SqlTx(ABC):
         return None if row is None else to_conversation(row)
 
     def conversations(
-        self, space: str | None = None, user: str | None = None, after: tuple[str, str] = ("", ""), limit: int = 1000
+        self,
+        space: str | None = None,
+        user: str | None = None,
+        after: tuple[str, str] = ("", ""),
+        limit: int = 1000,
     ) -> list[Conversation]:
         key = tuple_(conversations.c.space, conversations.c.id)
-        query = select(conversations).where(key > after).order_by(conversations.c.space, conversations.c.id).limit(limit)
+        query = (
+            select(conversations)
+            .where(key > after)
+            .order_by(conversations.c.space, conversations.c.id)
+            .limit(limit)
+        )
         if space is not None:
             query = query.where(conversations.c.space == space)
         if user is not None:
@@ -85,22 +122,34 @@ class SqlTx(ABC):
     def save_conversation(self, conversation: Conversation) -> None:
         row = conversation_row(conversation)
         table = conversations
-        self.write(table, update(table).where(table.c.space == row.pop("space"), table.c.id == row.pop("id")).values(row))
+        self.write(
+            table,
+            update(table).where(table.c.space == row.pop("space"), table.c.id == row.pop("id")).values(row),
+        )
 
     def insert_messages(self, new: Sequence[Message]) -> None:
         if new:
             self.write(messages, messages.insert(), [message_row(message) for message in new])
 
     def find_messages(
-        self, space: str, *, ids: Iterable[str] = (), conversation: str | None = None, platform_ids: Iterable[str] = ()
+        self,
+        space: str,
+        *,
+        ids: Iterable[str] = (),
+        conversation: str | None = None,
+        platform_ids: Iterable[str] = (),
     ) -> list[Message]:
         table, found = messages, []
         for some in batches(ids):
-            found += self.connection.execute(select(table).where(table.c.space == space, table.c.id.in_(some))).all()
+            found += self.connection.execute(
+                select(table).where(table.c.space == space, table.c.id.in_(some))
+            ).all()
         for some in batches(platform_ids):
             found += self.connection.execute(
                 select(table).where(
-                    table.c.space == space, table.c.conversation == conversation, table.c.platform_id.in_(some)
+                    table.c.space == space,
+                    table.c.conversation == conversation,
+                    table.c.platform_id.in_(some),
                 )
             ).all()
         return [to_message(row) for row in found]
@@ -129,7 +178,10 @@ class SqlTx(ABC):
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message]) -> int:
         dropped = self.drop_entries(tombstones)
-        table, kept = messages, ("author", "user_id", "content", "time", "platform_id", "metadata", "erasure", "salt")
+        table, kept = (
+            messages,
+            ("author", "user_id", "content", "time", "platform_id", "metadata", "erasure", "salt"),
+        )
         here = and_(
             table.c.space == bindparam("in_space"),
             table.c.conversation == bindparam("in_conversation"),
@@ -157,11 +209,15 @@ class SqlTx(ABC):
 
     # -- views
 
-    def lagging(self, view: str, now: datetime, *, since: datetime | None = None, limit: int = 100) -> list[Lag]:
+    def lagging(
+        self, view: str, now: datetime, *, since: datetime | None = None, limit: int = 100
+    ) -> list[Lag]:
         done = func.coalesce(cursors.c.turn, 0)
         query = (
             select(conversations.c.space, conversations.c.id, done, conversations.c.turns)
-            .select_from(conversations.outerjoin(cursors, same(cursors, view)).outerjoin(leases, same(leases, view)))
+            .select_from(
+                conversations.outerjoin(cursors, same(cursors, view)).outerjoin(leases, same(leases, view))
+            )
             .where(conversations.c.turns > done, free(now))
             .order_by(conversations.c.changed_at)
             .limit(limit)
@@ -178,11 +234,24 @@ class SqlTx(ABC):
         row = {"view": view, "space": space, "conversation": conversation, "turn": turn}
         insert = self.upsert(cursors)
         self.write(
-            cursors, insert.on_conflict_do_update(index_elements=list(cursors.primary_key), set_={"turn": insert.excluded.turn}), row
+            cursors,
+            insert.on_conflict_do_update(
+                index_elements=list(cursors.primary_key), set_={"turn": insert.excluded.turn}
+            ),
+            row,
         )
 
-    def claim(self, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime) -> bool:
-        row = {"view": view, "space": space, "conversation": conversation, "holder": holder, "until": until, "failures": 0}
+    def claim(
+        self, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime
+    ) -> bool:
+        row = {
+            "view": view,
+            "space": space,
+            "conversation": conversation,
+            "holder": holder,
+            "until": until,
+            "failures": 0,
+        }
         statement = self.upsert(leases).on_conflict_do_update(
             index_elements=list(leases.primary_key),
             set_={"holder": holder, "until": until},
@@ -195,7 +264,14 @@ class SqlTx(ABC):
         return self.connection.execute(query).scalar() == holder
 
     def release(
-        self, view: str, space: str, conversation: str, holder: str, *, error: str | None = None, retry_at: datetime | None = None
+        self,
+        view: str,
+        space: str,
+        conversation: str,
+        holder: str,
+        *,
+        error: str | None = None,
+        retry_at: datetime | None = None,
     ) -> None:
         failures = 0 if error is None else leases.c.failures + 1
         self.write(
@@ -236,7 +312,9 @@ class SqlTx(ABC):
 
     def stats(self, now: datetime, space: str | None = None) -> Stats:
         def one(query: Select[Any], table: Table) -> Row[Any]:
-            return self.connection.execute(query if space is None else query.where(table.c.space == space)).one()
+            return self.connection.execute(
+                query if space is None else query.where(table.c.space == space)
+            ).one()
 
         kept = one(
             select(
@@ -249,7 +327,10 @@ class SqlTx(ABC):
             ).select_from(messages),
             messages,
         )
-        held = one(select(func.count(), func.count(conversations.c.space.distinct())).select_from(conversations), conversations)
+        held = one(
+            select(func.count(), func.count(conversations.c.space.distinct())).select_from(conversations),
+            conversations,
+        )
         indexed = one(select(func.coalesce(func.sum(tallies.c.docs), 0)), tallies)
         return Stats(
             store="",
@@ -267,24 +348,26 @@ class SqlTx(ABC):
         )
 
     def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
-        query = select(func.coalesce(func.sum(conversations.c.turns - func.coalesce(cursors.c.turn, 0)), 0)).select_from(
-            conversations.outerjoin(cursors, same(cursors, view))
-        )
+        query = select(
+            func.coalesce(func.sum(conversations.c.turns - func.coalesce(cursors.c.turn, 0)), 0)
+        ).select_from(conversations.outerjoin(cursors, same(cursors, view)))
         work = select(
-            func.count().filter(leases.c.retry_at > now), func.count().filter(leases.c.until > now), func.max(leases.c.error)
+            func.count().filter(leases.c.retry_at > now),
+            func.count().filter(leases.c.until > now),
+            func.max(leases.c.error),
         ).where(leases.c.view == view)
         if space is not None:
             query, work = query.where(conversations.c.space == space), work.where(leases.c.space == space)
         waiting, leased, error = self.connection.execute(work).one()
         return ViewState(view, int(self.connection.execute(query).scalar() or 0), waiting, leased, error)
 
-    def rows(self, table: str, after: tuple[Any, ...] | None, limit: int) -> list[Mapping[str, Any]]:
+    def rows(self, table: str, after: Mapping[str, Any] | None, limit: int) -> list[Mapping[str, Any]]:
         source = schema.TABLES[table]
         keys = list(source.primary_key)
         query = select(source).order_by(*keys).limit(limit)
         if after is not None:
-            query = query.where(tuple_(*keys) > tuple_(*after))
-        return list(self.connection.execute(query).mappings())
+            query = query.where(tuple_(*keys) > tuple_(*(literal(after[key.name], key.type) for key in keys)))
+        return [dict(row) for row in self.connection.execute(query).mappings()]
 
     def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         if rows:
@@ -295,7 +378,9 @@ class SqlTx(ABC):
 
 
 def to_conversation(row: Row[Any]) -> Conversation:
-    return Conversation(row.space, row.id, row.user_id, row.created_at, row.changed_at, row.turns, bytes(row.head))
+    return Conversation(
+        row.space, row.id, row.user_id, row.created_at, row.changed_at, row.turns, bytes(row.head)
+    )
 
 
 def conversation_row(value: Conversation) -> dict[str, Any]:
@@ -311,10 +396,38 @@ def conversation_row(value: Conversation) -> dict[str, Any]:
 
 
 def to_message(row: Row[Any]) -> Message:
-    (space, conversation, turn, id, role, author, user, content, at, platform_id, data, erasure, salt, digest, link) = row
+    (
+        space,
+        conversation,
+        turn,
+        id,
+        role,
+        author,
+        user,
+        content,
+        at,
+        platform_id,
+        data,
+        erasure,
+        salt,
+        digest,
+        link,
+    ) = row
     seal = Seal(bytes(salt), bytes(digest), bytes(link))
     return Message(
-        space, conversation, turn, id, role, author, user, content, at, platform_id, data, erasure is not None, seal
+        space,
+        conversation,
+        turn,
+        id,
+        role,
+        author,
+        user,
+        content,
+        at,
+        platform_id,
+        data,
+        erasure is not None,
+        seal,
     )
 
 
@@ -361,13 +474,18 @@ def at(table: Table, view: str, space: str, conversation: str) -> tuple[Any, ...
 
 def same(table: Table, view: str) -> Any:
     """Joins a view's row to its conversation."""
-    return and_(table.c.space == conversations.c.space, table.c.view == view, table.c.conversation == conversations.c.id)
+    return and_(
+        table.c.space == conversations.c.space,
+        table.c.view == view,
+        table.c.conversation == conversations.c.id,
+    )
 
 
 def free(now: datetime) -> Any:
     """A lease nobody holds any more, with no retry to wait for."""
     return and_(
-        or_(leases.c.until.is_(None), leases.c.until <= now), or_(leases.c.retry_at.is_(None), leases.c.retry_at <= now)
+        or_(leases.c.until.is_(None), leases.c.until <= now),
+        or_(leases.c.retry_at.is_(None), leases.c.retry_at <= now),
     )
 
 
@@ -445,4 +563,3 @@ def transaction(connection: Connection, begin: str, commit: bool) -> Iterator[Co
             connection.exec_driver_sql("ROLLBACK")
         raise
     connection.exec_driver_sql("COMMIT" if commit else "ROLLBACK")
-

@@ -55,14 +55,26 @@ class SqliteTx(IndexTx):
 
     def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[Any]:
         query = (
-            self._matching(where, group, entries.c.doc, entries.c.message_id, entries.c.time, entries.c.length, entries.c.terms)
+            self._matching(
+                where,
+                group,
+                entries.c.doc,
+                entries.c.message_id,
+                entries.c.time,
+                entries.c.length,
+                entries.c.terms,
+            )
             .order_by(fulltext.c.rowid.desc())
             .limit(limit)
         )
         return self.connection.execute(query).all()
 
     def matching_count(self, where: Filter, group: Sequence[str]) -> int:
-        query = select(func.count()).select_from(fulltext).where(fulltext.c.fulltext.op("MATCH")(match(where, group)))
+        query = (
+            select(func.count())
+            .select_from(fulltext)
+            .where(fulltext.c.fulltext.op("MATCH")(match(where, group)))
+        )
         return self.connection.execute(query).scalar() or 0
 
     def _matching(self, where: Filter, group: Sequence[str], *columns: Any) -> Select[Any]:
@@ -75,7 +87,11 @@ class SqliteTx(IndexTx):
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[Near]:
         docs, data = self.matrices.get(self.connection, where.space, where.user)
         if not where.whole:
-            asked = self.connection.execute(select(entries.c.doc).where(*conditions(entries, where))).scalars().all()
+            asked = (
+                self.connection.execute(select(entries.c.doc).where(*conditions(entries, where)))
+                .scalars()
+                .all()
+            )
             mask = docs.searchsorted(sorted(asked))
             mask = mask[mask < len(docs)]
             docs, data = docs[mask], data[mask]
@@ -139,12 +155,18 @@ class SqliteStore(SqlStore):
     @contextmanager
     def writing(self) -> Iterator[SqliteTx]:
         # Threads of one process queue here, where a lock is fair and cheap, and not at the file.
-        with self._turn, self.engine.connect() as connection, transaction(connection, "BEGIN IMMEDIATE", commit=True):
+        with (
+            self._turn,
+            self.engine.connect() as connection,
+            transaction(connection, "BEGIN IMMEDIATE", commit=True),
+        ):
             yield SqliteTx(connection, self.matrices)
 
     def scrub(self) -> None:
         # Deleted cells are zeroed already; the full text and the WAL still hold old copies of what was removed.
-        self.write(lambda tx: tx.connection.exec_driver_sql("INSERT INTO fulltext (fulltext) VALUES ('optimize')"))  # type: ignore[attr-defined]
+        self.write(
+            lambda tx: tx.connection.exec_driver_sql("INSERT INTO fulltext (fulltext) VALUES ('optimize')")
+        )  # type: ignore[attr-defined]
         with self._turn, self.engine.connect() as connection:
             self._guarded(lambda: connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)"))
 
@@ -155,13 +177,17 @@ class SqliteStore(SqlStore):
 def translated(error: DBAPIError, name: str) -> StoreError:
     code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StoreBusy(f"{name}: other writers kept the database busy for too long; nothing was written, try again")
+        return StoreBusy(
+            f"{name}: other writers kept the database busy for too long; nothing was written, try again"
+        )
     if code in REASONS:
         return StoreUnwritable(f"{name}: {REASONS[code]}; nothing of this transaction was kept")
     if code == sqlite3.SQLITE_NOTADB:
         return SchemaMismatch(f"{name} is not a SQLite database; name another file")
     if code == sqlite3.SQLITE_CORRUPT:
-        return StoreError(f"{name} is damaged ({error.orig}); restore a backup, or copy what is readable: recollect copy")
+        return StoreError(
+            f"{name} is damaged ({error.orig}); restore a backup, or copy what is readable: recollect copy"
+        )
     return StoreError(f"{name}: {error.orig}")
 
 
@@ -199,7 +225,10 @@ def memory_engine() -> Engine:
     from sqlalchemy.pool import StaticPool
 
     engine = create_engine(
-        "sqlite://", poolclass=StaticPool, isolation_level="AUTOCOMMIT", connect_args={"check_same_thread": False}
+        "sqlite://",
+        poolclass=StaticPool,
+        isolation_level="AUTOCOMMIT",
+        connect_args={"check_same_thread": False},
     )
     with engine.connect() as connection:
         connection.execute(text("PRAGMA foreign_keys = ON"))

@@ -29,7 +29,9 @@ class TiktokenTokenizer:
 
     def __init__(self, encoding: str = "o200k_base") -> None:
         if encoding not in ENCODINGS:
-            raise ConfigError(f"tokenizer: {encoding!r} is not known; choose one of {', '.join(ENCODINGS)} or 'estimate'")
+            raise ConfigError(
+                f"tokenizer: {encoding!r} is not known; choose one of {', '.join(ENCODINGS)} or 'estimate'"
+            )
         self._encoding = encoding
         self._loaded: Any = None
         self._remembered = lru_cache(maxsize=REMEMBERED)(self._count)
