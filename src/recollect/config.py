@@ -32,6 +32,9 @@ class Secret(str):
         return format("***" if self else "", spec)
 
 
+NONE = Secret("")
+
+
 def setting(default: Any, about: str, *, least: float | None = None, choices: tuple[str, ...] = ()) -> Any:
     return field(default=default, metadata={"about": about, "least": least, "choices": choices})
 
@@ -47,33 +50,27 @@ class Settings:
     space: str = setting("default", "The space used when none is named.")
     embedder: str = setting(
         "static",
-        "What makes vectors: `static` (built in, offline), `minilm` (extra `[minilm]`), or `endpoint` (extra `[openai]`).",
+        "What makes vectors: `static` (built in), `minilm` (extra `[minilm]`) or `endpoint` (extra `[openai]`).",
         choices=("static", "minilm", "endpoint"),
     )
     embedder_url: str = setting("", "Base URL of an OpenAI-compatible server, for `embedder = endpoint`.")
     embedder_model: str = setting("text-embedding-3-small", "The model asked for at that server.")
-    embedder_key: Secret = setting(Secret(""), "Its API key. Never shown, never logged.")
+    embedder_key: Secret = setting(NONE, "Its API key. Never shown, never logged.")
     embedder_threads: int = setting(1, "Threads for `minilm`. One is right on shared machines.", least=1)
     tokenizer: str = setting(
         "o200k_base",
         "How tokens are counted: `o200k_base` (GPT-4o and later), `cl100k_base` (GPT-4), or `estimate`.",
         choices=("o200k_base", "cl100k_base", "estimate"),
     )
-    followers: bool = setting(
-        True, "Bring views up to date inside this process. Off: `recollect worker` does it."
-    )
+    followers: bool = setting(True, "Bring views up to date inside this process. Off: `recollect worker` does it.")
     lease_seconds: int = setting(
         60, "How long work on a view may go on before another worker may take it over.", least=1
     )
     busy_seconds: int = setting(30, "How long to wait for a busy database before giving up.", least=1)
-    vector_cache_mb: int = setting(
-        256, "Memory for vectors held ready for search (SQLite and JSON).", least=1
-    )
+    vector_cache_mb: int = setting(256, "Memory for vectors held ready for search (SQLite and JSON).", least=1)
 
     @classmethod
-    def load(
-        cls, *, environ: Mapping[str, str] | None = None, folder: Path | None = None, **given: Any
-    ) -> Settings:
+    def load(cls, *, environ: Mapping[str, str] | None = None, folder: Path | None = None, **given: Any) -> Settings:
         """Settings from arguments, environment, file and defaults, in that order. None means: not given."""
         environ = os.environ if environ is None else environ
         values: dict[str, Any] = {}
@@ -116,16 +113,13 @@ def converted(name: str, value: Any, source: str) -> Any:
     """The value in its setting's type, or an error that says where it stood."""
     known = BY_NAME.get(name)
     if known is None:
-        raise ConfigError(
-            f"{source}: there is no setting {name!r}; settings are {', '.join(sorted(BY_NAME))}"
-        )
-    kind, about = type(known.default), known.metadata
+        raise ConfigError(f"{source}: there is no setting {name!r}; settings are {', '.join(sorted(BY_NAME))}")
+    kind: Any = type(known.default)
+    about = known.metadata
     try:
         result = truth(value) if kind is bool else kind(value)
     except (TypeError, ValueError):
-        raise ConfigError(
-            f"{source}: {name} must be {'true or false' if kind is bool else 'a whole number'}"
-        ) from None
+        raise ConfigError(f"{source}: {name} must be {'true or false' if kind is bool else 'a whole number'}") from None
     if kind in (str, Secret) and not isinstance(value, str):
         raise ConfigError(f"{source}: {name} must be text, not {type(value).__name__}")
     if about["choices"] and result not in about["choices"]:

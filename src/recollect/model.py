@@ -38,7 +38,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """What makes a message provable: `digest` covers the message and its salt, `link` the digest and the link before."""
+    """Makes a message provable: `digest` covers it and its salt, `link` the digest and the link before."""
 
     salt: bytes
     digest: bytes
@@ -230,7 +230,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What `verify` saw. `root` covers every conversation's head: note it elsewhere to prove later that nothing moved."""
+    """What `verify` saw. `root` covers every conversation: note it elsewhere to prove later that nothing moved."""
 
     conversations: int
     messages: int

@@ -106,7 +106,7 @@ class Tx(Protocol):
         of them, the first, or with `newest` the last."""
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message]) -> int:
-        """Put tombstones in their messages' places, drop what was derived, note the erasure. Returns entries dropped."""
+        """Put tombstones in their messages' places, drop what was derived. Returns entries dropped."""
 
     def erasures(self) -> dict[str, int]:
         """The id of each erasure and the number of messages it says it removed."""
@@ -115,18 +115,14 @@ class Tx(Protocol):
         """For each erasure id found on a tombstone, the number of tombstones."""
 
     # views
-    def lagging(
-        self, view: str, now: datetime, *, since: datetime | None = None, limit: int = 100
-    ) -> list[Lag]:
+    def lagging(self, view: str, now: datetime, *, since: datetime | None = None, limit: int = 100) -> list[Lag]:
         """Conversations whose view is behind and free to be claimed, changed since then if given."""
 
     def cursor(self, view: str, space: str, conversation: str) -> int: ...
 
     def set_cursor(self, view: str, space: str, conversation: str, turn: int) -> None: ...
 
-    def claim(
-        self, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime
-    ) -> bool:
+    def claim(self, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime) -> bool:
         """Take or renew the lease on a view of a conversation; False if another holds it or a retry is not due."""
 
     def holds(self, view: str, space: str, conversation: str, holder: str) -> bool:
@@ -158,9 +154,7 @@ class Tx(Protocol):
 
     def tally(self, space: str, user: str | None) -> Tally: ...
 
-    def matches(
-        self, where: Filter, groups: Sequence[Sequence[str]], limit: int
-    ) -> tuple[list[Candidate], list[int]]:
+    def matches(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> tuple[list[Candidate], list[int]]:
         """For each group of alternative terms, the newest `limit` passages with one of them: together, each once,
         with counts for every group; and for each group, in how many passages of the user (or space) it occurs."""
 

@@ -36,9 +36,7 @@ def open_store(url: str, settings: Settings, *, migrate: bool = False, hnsw: int
 
         return JsonStore(path, busy_seconds=settings.busy_seconds, cache_bytes=cache)
     if "://" in url and kind != "sqlite":
-        raise ConfigError(
-            f"store: there is no kind of store {kind!r}; use a file name, json:FILE or postgresql://…"
-        )
+        raise ConfigError(f"store: there is no kind of store {kind!r}; use a file name, json:FILE or postgresql://…")
     from recollect.stores.sqlite import SqliteStore
 
     name = path.removeprefix("///") if colon and kind == "sqlite" else url
@@ -55,9 +53,7 @@ def open_embedder(settings: Settings) -> Embedder:
             raise ConfigError(
                 "embedder_url: is empty; name the server, as in RECOLLECT_EMBEDDER_URL=http://localhost:8080/v1"
             )
-        return CachedEmbedder(
-            EndpointEmbedder(settings.embedder_url, settings.embedder_key, settings.embedder_model)
-        )
+        return CachedEmbedder(EndpointEmbedder(settings.embedder_url, settings.embedder_key, settings.embedder_model))
     if settings.embedder == "minilm":
         from recollect.embed.minilm import MiniLMEmbedder
 

@@ -14,9 +14,7 @@ from recollect.rules.budgets import PER_MESSAGE, PER_REPLY, fitting, room
 LOOK_BACK = 400  # messages considered for the recent section
 
 
-def assemble(
-    text: str, recent: Sequence[Message], system: str | None, budget: Budget, tokenizer: Tokenizer
-) -> Context:
+def assemble(text: str, recent: Sequence[Message], system: str | None, budget: Budget, tokenizer: Tokenizer) -> Context:
     """A context for answering `text` after these messages."""
 
     def cost(content: str) -> int:
@@ -35,9 +33,7 @@ def assemble(
         Section("recent", sum(costs[split:]), tuple(items[split:]), left),
         Section("current", current),
     ]
-    messages: list[ChatMessage] = [
-        {"role": message.role, "content": message.content} for message in spoken[split:]
-    ]
+    messages: list[ChatMessage] = [{"role": message.role, "content": message.content} for message in spoken[split:]]
     if system:
         sections.insert(0, Section("system", system_cost))
         messages.insert(0, {"role": "system", "content": system})

@@ -97,9 +97,7 @@ class Follower:
         for lag in self._behind(tx, since, CLAIMED):
             if count >= MESSAGES or size >= CHARACTERS:
                 break
-            if not tx.claim(
-                self.view.name, lag.space, lag.conversation, self._holder, now, now + self._lease
-            ):
+            if not tx.claim(self.view.name, lag.space, lag.conversation, self._holder, now, now + self._lease):
                 continue
             where = Filter(lag.space, conversation=lag.conversation)
             done = tx.cursor(self.view.name, lag.space, lag.conversation)
@@ -132,8 +130,8 @@ class Follower:
         def release(tx: Tx) -> None:
             for run in runs:
                 place = (self.view.name, run.lag.space, run.lag.conversation)
-                wait = backoff(tx.failures(*place)) if error else None
-                tx.release(*place, self._holder, error=error, retry_at=wait and self._clock.now() + wait)
+                retry_at = self._clock.now() + backoff(tx.failures(*place)) if error else None
+                tx.release(*place, self._holder, error=error, retry_at=retry_at)
 
         await self._run(self._store.write, release)
 
@@ -143,19 +141,17 @@ class Follower:
         while True:
             if await self.step():
                 continue
-            state = await self._run(
-                self._store.read, lambda tx: tx.view_state(self.view.name, self._clock.now(), None)
-            )
+            state = await self._run(self._store.read, lambda tx: tx.view_state(self.view.name, self._clock.now(), None))
             if not state.behind:
                 return
-            if state.waiting and not state.leased or time.monotonic() > deadline:
+            if (state.waiting and not state.leased) or time.monotonic() > deadline:
                 raise NotSettled(describe(state))
             await asyncio.sleep(0.02)
 
 
 def backoff(failures: int) -> timedelta:
     """Twice as long after each failure, with some chance in it, up to a limit."""
-    wait = FIRST_RETRY * 2 ** min(failures, 20)
+    wait: timedelta = FIRST_RETRY * (1 << min(failures, 20))
     return min(wait, LONGEST_RETRY) * random.uniform(0.75, 1.0)
 
 

@@ -30,9 +30,7 @@ class IndexView:
 
     async def prepare(self, runs: Sequence[Run]) -> list[list[Entry]]:
         await self._embedder.ready()
-        every: list[list[Passage]] = await self._run(
-            lambda: [list(passages_of(run.messages)) for run in runs]
-        )
+        every: list[list[Passage]] = await self._run(lambda: [list(passages_of(run.messages)) for run in runs])
         vectors = await self._embedder.embed([text for found in every for _, _, text, _ in found])
         results, start = [], 0
         for found in every:
@@ -52,8 +50,8 @@ class IndexView:
         made_by = tx.note(EMBEDDER)
         if made_by is not None and made_by != self._embedder.identity:
             raise EmbedderMismatch(
-                f"the vectors in this store were made by {made_by!r} and the embedder now is {self._embedder.identity!r}: "
-                "set the embedder back, or make the index anew with `recollect rebuild index`"
+                f"the vectors in this store were made by {made_by!r}, and this embedder is "
+                f"{self._embedder.identity!r}: set the embedder back, or make the index anew: `recollect rebuild index`"
             )
 
 

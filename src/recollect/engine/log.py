@@ -42,12 +42,14 @@ class Batch:
 
 
 def append(tx: Tx, batch: Batch, now: datetime) -> list[Added]:
-    """Add messages to the end of a conversation, each once: one whose id or platform id is known is given back as it is."""
+    """Add messages to the end of a conversation, each once: one whose id is known is given back as it is."""
     fresh = Conversation(batch.space, batch.conversation, batch.user, created_at=now, changed_at=now)
     conversation = adopted(tx, tx.lock_conversation(fresh), batch.user)
     drafts = [rules.checked(draft, conversation, now) for draft in batch.drafts]
     known = known_messages(tx, conversation, drafts)
-    added, new, head = [], [], conversation.head
+    added: list[Added] = []
+    new: list[Message] = []
+    head = conversation.head
     for draft in drafts:
         before = next((known[key] for key in keys(draft) if key in known), None)
         if before is None:
@@ -60,9 +62,7 @@ def append(tx: Tx, batch: Batch, now: datetime) -> list[Added]:
         added.append(Added(before or message, before is None))
     if new:
         tx.insert_messages(new)
-        tx.save_conversation(
-            replace(conversation, turns=conversation.turns + len(new), head=head, changed_at=now)
-        )
+        tx.save_conversation(replace(conversation, turns=conversation.turns + len(new), head=head, changed_at=now))
     return added
 
 
@@ -76,16 +76,12 @@ def keys(draft: Draft) -> Iterator[str]:
 
 def known_messages(tx: Tx, conversation: Conversation, drafts: Sequence[Draft]) -> dict[str, Message]:
     ids = [draft.id for draft in drafts if draft.id is not None]
-    platform = {
-        p: rules.erased_platform_id(p) for p in (draft.platform_id for draft in drafts) if p is not None
-    }
+    platform = {p: rules.erased_platform_id(p) for p in (draft.platform_id for draft in drafts) if p is not None}
     if conversation.turns == 0:
         platform = {}  # nothing is in it yet
     known: dict[str, Message] = {}
     both = [*platform, *platform.values()]
-    for message in tx.find_messages(
-        conversation.space, ids=ids, conversation=conversation.id, platform_ids=both
-    ):
+    for message in tx.find_messages(conversation.space, ids=ids, conversation=conversation.id, platform_ids=both):
         if message.conversation != conversation.id:
             raise InvalidInput("id", f"{message.id!r} is the id of a message in another conversation")
         known["id " + message.id] = message

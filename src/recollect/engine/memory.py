@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -56,7 +56,7 @@ class Parts:
     space: str
     followers: bool = True
     lease_seconds: int = 60
-    weights: Weights = Weights()
+    weights: Weights = field(default_factory=Weights)
 
 
 class MemoryEngine:
@@ -134,10 +134,8 @@ class MemoryEngine:
 
     # -- conversations
 
-    def conversation(
-        self, id: str, *, user: str | None = None, space: str | None = None
-    ) -> AsyncConversation:
-        """A handle on a conversation: with one `user`, or without one, on a channel of many. It begins with its first message."""
+    def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> AsyncConversation:
+        """A conversation: with one `user`, or without, a channel of many. It begins with its first message."""
         user = None if user is None else rules.checked_id("user", user)
         return AsyncConversation(self, self._space(space), rules.checked_id("conversation", id), user)
 
@@ -249,7 +247,7 @@ class MemoryEngine:
     async def stats(self, *, space: str | None = None) -> Stats:
         """What is in the store, and how far its views are."""
         now = self._opened.clock.now()
-        found = await self._read(lambda tx: tx.stats(now, space))
+        found: Stats = await self._read(lambda tx: tx.stats(now, space))
         return replace(found, store=self._opened.store.name)
 
 
@@ -312,9 +310,7 @@ def whole(tx: Tx) -> None:
     """Refuse a store that a copy was to fill and did not."""
     source = tx.note(log.COPYING)
     if source is not None:
-        raise StoreError(
-            f"this store is the unfinished copy of {source}; remove it and run `recollect copy` again"
-        )
+        raise StoreError(f"this store is the unfinished copy of {source}; remove it and run `recollect copy` again")
 
 
 def checked_limit(value: int, most: int | None = MAX_LIMIT) -> int:

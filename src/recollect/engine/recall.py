@@ -1,7 +1,8 @@
 """Finding things: full text and vectors over the same passages, weighed together by one rule for every store.
 
 Full text proposes passages that share a word with the query, vectors those that are near it in meaning. Each
-proposal is then scored on both, so that neither side's silence counts as a no. A message is as good as its best passage.
+proposal is then scored on both, so that neither side's silence counts as a no. A message is
+as good as its best passage.
 """
 
 from __future__ import annotations
@@ -33,9 +34,7 @@ def search(
     if missing and vector.any():
         cosines |= tx.cosines(where, vector, missing)
     kept = {*strongest, *cosines}
-    ids = {c.doc: c.message_id for c in candidates if c.doc in kept} | {
-        found.doc: found.message_id for found in near
-    }
+    ids = {c.doc: c.message_id for c in candidates if c.doc in kept} | {found.doc: found.message_id for found in near}
     times = {c.doc: c.time for c in candidates if c.doc in kept} | {found.doc: found.time for found in near}
     ranked = fuse({doc: text[doc] for doc in strongest}, cosines, times, now, weights)
     best: dict[str, tuple[float, dict[str, float]]] = {}

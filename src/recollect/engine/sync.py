@@ -95,19 +95,15 @@ class BlockingMemory:
             self._private.wait(self._engine.close())
             self._private.stop()
 
-    def conversation(
-        self, id: str, *, user: str | None = None, space: str | None = None
-    ) -> BlockingConversation:
-        """A handle on a conversation: with one `user`, or without one, on a channel of many. It begins with its first message."""
+    def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> BlockingConversation:
+        """A conversation: with one `user`, or without, a channel of many. It begins with its first message."""
         return BlockingConversation(self._engine.conversation(id, user=user, space=space), self._private)
 
     def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
     ) -> list[Conversation]:
         """Conversations of a space in order of id, those after `after`; of one user, if given."""
-        return self._private.wait(
-            self._engine.conversations(user=user, space=space, after=after, limit=limit)
-        )
+        return self._private.wait(self._engine.conversations(user=user, space=space, after=after, limit=limit))
 
     def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
         """Add messages to several conversations in one transaction: all of them, or none."""

@@ -72,9 +72,7 @@ def batched(records: Iterable[Record | BadRecord], done: Imported, skip_bad: boo
     yield batch
 
 
-async def import_batch(
-    memory: MemoryEngine, batch: list[Record], space: str, done: Imported, skip_bad: bool
-) -> None:
+async def import_batch(memory: MemoryEngine, batch: list[Record], space: str, done: Imported, skip_bad: bool) -> None:
     try:
         await add(memory, batch, space, done)
     except (InvalidInput, ScopeError):
@@ -94,8 +92,7 @@ async def add(memory: MemoryEngine, batch: list[Record], space: str, done: Impor
 
     groups = [list(group) for _, group in groupby(sorted(batch, key=place), key=place)]
     batches = [
-        Batch(space, group[0].conversation, group[0].user, [record.draft for record in group])
-        for group in groups
+        Batch(space, group[0].conversation, group[0].user, [record.draft for record in group]) for group in groups
     ]
     for added in await memory.add_many(batches):
         done.read += len(added)

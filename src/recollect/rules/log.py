@@ -87,9 +87,7 @@ def checked_time(field: str, value: object, now: datetime | None = None) -> date
 
 def canonical(metadata: Mapping[str, Any]) -> str:
     """Metadata as the one text that stands for it."""
-    return json.dumps(
-        dict(metadata), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
-    )
+    return json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def checked_metadata(value: object) -> dict[str, Any]:
@@ -151,9 +149,7 @@ def digest(message: Message, salt: bytes) -> bytes:
         message.platform_id,
         canonical(message.metadata),
     ]
-    return hashlib.sha256(
-        salt + json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
-    ).digest()
+    return hashlib.sha256(salt + json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()).digest()
 
 
 def link(before: bytes, digest: bytes) -> bytes:

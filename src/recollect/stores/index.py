@@ -19,8 +19,9 @@ from sqlalchemy import delete, func, select
 
 from recollect.model import Entry, Filter, Message
 from recollect.ports import Candidate, Tally
+from recollect.stores.rows import batches
 from recollect.stores.schema import entries, tallies, vectors
-from recollect.stores.sql import SqlTx, batches
+from recollect.stores.views import ViewTx
 
 NOBODY = ""  # the user_id of a passage that belongs to no one person
 
@@ -50,7 +51,7 @@ def scope_terms(where: Filter) -> list[str]:
     return terms or [scope_term("space", where.space)]
 
 
-class IndexTx(SqlTx):
+class IndexTx(ViewTx):
     """The operations of the index that every database shares."""
 
     @abstractmethod
@@ -110,9 +111,7 @@ class IndexTx(SqlTx):
             "words": words,
             "dropped": dropped,
         }
-        self.write(
-            tallies, insert.on_conflict_do_update(index_elements=list(tallies.primary_key), set_=more), row
-        )
+        self.write(tallies, insert.on_conflict_do_update(index_elements=list(tallies.primary_key), set_=more), row)
 
     def drop_entries(self, messages: Sequence[Message]) -> int:
         dropped = 0
@@ -144,9 +143,7 @@ class IndexTx(SqlTx):
             languages=tuple(row[0] for row in rows if row[1]),
         )
 
-    def matches(
-        self, where: Filter, groups: Sequence[Sequence[str]], limit: int
-    ) -> tuple[list[Candidate], list[int]]:
+    def matches(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> tuple[list[Candidate], list[int]]:
         whole = Filter(where.space, where.user)
         found: dict[int, Any] = {}
         frequencies = []

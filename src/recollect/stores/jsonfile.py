@@ -12,6 +12,7 @@ import base64
 import contextlib
 import json
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -68,6 +69,9 @@ class JsonStore(SqlStore):
             yield tx
             self._save(tx)
 
+    def scrub(self) -> None:
+        """Nothing to do: the file was written anew without what was removed."""
+
     def translate(self, error: DBAPIError) -> StoreError:
         return translated(error, self.name)
 
@@ -84,9 +88,7 @@ class JsonStore(SqlStore):
             try:
                 tx.load(table.name, [unpacked(table, row) for row in data.get(table.name, [])])
             except (KeyError, TypeError, ValueError, AttributeError, DBAPIError) as error:
-                raise StoreError(
-                    f"{self.path}: {table.name} cannot be read ({error}); restore a backup"
-                ) from error
+                raise StoreError(f"{self.path}: {table.name} cannot be read ({error}); restore a backup") from error
 
     def _save(self, tx: SqliteTx) -> None:
         changed = [table for table in KEPT if table.name in tx.touched]
@@ -114,9 +116,7 @@ def read(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise StoreError(f"{path} is not valid JSON ({error}); mend it or restore a backup") from error
     if not isinstance(data, dict) or data.get("what") != HEADING or not isinstance(data.get("schema"), int):
-        raise SchemaMismatch(
-            f"{path} is not a recollect memory; to read a chat export use `recollect import`"
-        )
+        raise SchemaMismatch(f"{path} is not a recollect memory; to read a chat export use `recollect import`")
     if data["schema"] > migrations.CURRENT:
         migrations.check(data["schema"], str(path))
     return data
@@ -126,9 +126,7 @@ def packed(table: Table, tx: SqliteTx) -> str:
     """A table as JSON, one row a line."""
     keys = list(table.primary_key)
     rows = tx.connection.execute(select(table).order_by(*keys)).mappings()
-    lines = [
-        json.dumps({name: plain(value) for name, value in row.items()}, ensure_ascii=False) for row in rows
-    ]
+    lines = [json.dumps({name: plain(value) for name, value in row.items()}, ensure_ascii=False) for row in rows]
     return "[\n  " + ",\n  ".join(lines) + "\n ]" if lines else "[]"
 
 
@@ -161,9 +159,7 @@ def replace(path: Path, text: str) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             beside.unlink(missing_ok=True)
-        raise StoreUnwritable(
-            f"{path}: {error.strerror or error}; nothing of this transaction was kept"
-        ) from error
+        raise StoreUnwritable(f"{path}: {error.strerror or error}; nothing of this transaction was kept") from error
 
 
 def sync_folder(folder: Path) -> None:
@@ -209,15 +205,15 @@ class FileLock:
             self.file = None
 
 
-if os.name == "posix":
-    import fcntl
-
-    def seize(file: IO[str]) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-else:  # pragma: no cover
+if sys.platform == "win32":  # pragma: no cover
     import msvcrt
 
     def seize(file: IO[str]) -> None:
         file.seek(0)
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def seize(file: IO[str]) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -134,7 +134,8 @@ def migrate(connection: Connection, name: str, upto: int | None = None) -> int:
     if found < goal:
         connection.execute(
             text(
-                "INSERT INTO meta (key, value) VALUES ('schema', :n) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+                "INSERT INTO meta (key, value) VALUES ('schema', :n) "
+                "ON CONFLICT (key) DO UPDATE SET value = excluded.value"
             ),
             {"n": str(goal)},
         )

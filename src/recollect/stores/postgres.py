@@ -22,8 +22,9 @@ from recollect.model import Filter
 from recollect.ports import Near, Vectors
 from recollect.stores import migrations
 from recollect.stores.index import IndexTx, scope_terms
+from recollect.stores.rows import batches, conditions
 from recollect.stores.schema import Halfvec, entries, vector_text, vectors
-from recollect.stores.sql import SqlStore, batches, conditions, transaction
+from recollect.stores.sql import SqlStore, transaction
 from recollect.stores.vectors import unit
 
 SCHEMA = "recollect"
@@ -44,9 +45,7 @@ class PostgresTx(IndexTx):
         return query.with_for_update()
 
     def new_docs(self, count: int) -> Sequence[int]:
-        numbers = self.connection.execute(
-            text("SELECT nextval('docs') FROM generate_series(1, :n)"), {"n": count}
-        )
+        numbers = self.connection.execute(text("SELECT nextval('docs') FROM generate_series(1, :n)"), {"n": count})
         return sorted(numbers.scalars())
 
     def load(self, table: str, rows: Sequence[Any]) -> None:
@@ -60,9 +59,7 @@ class PostgresTx(IndexTx):
     def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[Any]:
         # Materialised, so that the planner does not walk all passages backwards in the hope of a match.
         found = (
-            self._matching(where, group, entries.c.doc)
-            .cte("found")
-            .prefix_with("MATERIALIZED", dialect="postgresql")
+            self._matching(where, group, entries.c.doc).cte("found").prefix_with("MATERIALIZED", dialect="postgresql")
         )
         query = (
             select(entries.c.doc, entries.c.message_id, entries.c.time, entries.c.length, entries.c.terms)
@@ -86,10 +83,8 @@ class PostgresTx(IndexTx):
         if where.whole and self._approximate(where, len(vector)):
             # Without it a filtered walk of the graph gives up early and misses most of what is near.
             self.connection.exec_driver_sql("SET LOCAL hnsw.iterative_scan = relaxed_order")
-            stored, asked = (
-                cast(vectors.c.vec, Halfvec(len(vector))),
-                cast(as_text(vector), Halfvec(len(vector))),
-            )
+            stored: Any = cast(vectors.c.vec, Halfvec(len(vector)))
+            asked = cast(as_text(vector), Halfvec(len(vector)))
         else:
             stored, asked = vectors.c.vec, cast(as_text(vector), Halfvec())
         distance = stored.op("<=>", return_type=Float())(asked).label("distance")
@@ -110,9 +105,7 @@ class PostgresTx(IndexTx):
         distance = vectors.c.vec.op("<=>", return_type=Float())(cast(as_text(vector), Halfvec()))
         found: dict[int, float] = {}
         for some in batches(docs):
-            query = select(vectors.c.doc, 1 - distance).where(
-                vectors.c.space == where.space, vectors.c.doc.in_(some)
-            )
+            query = select(vectors.c.doc, 1 - distance).where(vectors.c.space == where.space, vectors.c.doc.in_(some))
             if where.user is not None:
                 query = query.where(vectors.c.user_id == where.user)
             found |= {row[0]: row[1] for row in self.connection.execute(query)}
@@ -122,9 +115,7 @@ class PostgresTx(IndexTx):
         if self.tally(where.space, where.user).docs <= EXACT_UP_TO:
             return False
         made = text("SELECT 1 FROM pg_indexes WHERE schemaname = :schema AND indexname = :name")
-        return (
-            self.connection.execute(made, {"schema": SCHEMA, "name": f"{HNSW}_{width}"}).scalar() is not None
-        )
+        return self.connection.execute(made, {"schema": SCHEMA, "name": f"{HNSW}_{width}"}).scalar() is not None
 
 
 def as_text(vector: Vectors) -> Any:
@@ -140,20 +131,16 @@ def match(where: Filter, group: Sequence[str]) -> str:
 class PostgresStore(SqlStore):
     """A store in a PostgreSQL database."""
 
-    def __init__(
-        self, url: str, *, busy_seconds: float = 30.0, migrate: bool = False, hnsw: int | None = None
-    ) -> None:
+    def __init__(self, url: str, *, busy_seconds: float = 30.0, migrate: bool = False, hnsw: int | None = None) -> None:
         parsed = parsed_url(url)
-        super().__init__(
-            pooled_engine(parsed, busy_seconds), parsed.render_as_string(hide_password=True), busy_seconds
-        )
+        super().__init__(pooled_engine(parsed, busy_seconds), parsed.render_as_string(hide_password=True), busy_seconds)
         try:
             if migrate:
-                self._again(self._migrate, self.writing)
+                self.again(self._migrate, self.writing)
                 if hnsw is not None:
-                    self._again(lambda tx: self._index_vectors(tx, hnsw), self.writing)
+                    self.again(lambda tx: self._index_vectors(tx, hnsw), self.writing)
             else:
-                migrations.check(self._again(self._version, self.reading), self.name)
+                migrations.check(self.again(self._version, self.reading), self.name)
         except BaseException:
             self.engine.dispose()
             raise
@@ -203,7 +190,7 @@ class PostgresStore(SqlStore):
             return StoreUnwritable(f"{self.name}: {UNWRITABLE[state]}; nothing of this transaction was kept")
         if error.connection_invalidated or state in GONE:
             return StoreBusy(f"{self.name}: the server went away; nothing was written, try again")
-        if state == "0A000" or "vector" in str(error.orig) and "extension" in str(error.orig):
+        if state == "0A000" or ("vector" in str(error.orig) and "extension" in str(error.orig)):
             return StoreError(
                 f"{self.name}: pgvector is needed on the server ({first_line(error)}); install its package there"
             )

@@ -11,7 +11,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from typing import Any, TypeVar
 
 from sqlalchemy import (
@@ -24,7 +23,6 @@ from sqlalchemy import (
     bindparam,
     func,
     literal,
-    or_,
     select,
     tuple_,
     update,
@@ -33,13 +31,20 @@ from sqlalchemy import delete as sql_delete
 from sqlalchemy.exc import DBAPIError
 
 from recollect.errors import StoreBusy, StoreError
-from recollect.model import Conversation, Erasure, Filter, Message, Seal, Stats, ViewState
-from recollect.ports import Lag, Tx
+from recollect.model import Conversation, Erasure, Filter, Message
+from recollect.ports import Tx
 from recollect.stores import schema
-from recollect.stores.schema import conversations, cursors, erasures, leases, messages, meta, tallies
+from recollect.stores.rows import (
+    batches,
+    conditions,
+    conversation_row,
+    message_row,
+    to_conversation,
+    to_message,
+)
+from recollect.stores.schema import conversations, erasures, messages, meta
 
 T = TypeVar("T")
-V = TypeVar("V")
 
 FIXED = {
     "space",
@@ -50,7 +55,6 @@ FIXED = {
     "digest",
     "link",
 }  # what a tombstone keeps of its message
-BATCH = 500  # values in one IN (...): every database takes this many
 FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.25  # seconds between tries at a busy database
 
 
@@ -73,11 +77,7 @@ class SqlTx(ABC):
 
     def write(self, table: Table, statement: Any, values: Any = None) -> Any:
         self.touched.add(table.name)
-        return (
-            self.connection.execute(statement, values)
-            if values is not None
-            else self.connection.execute(statement)
-        )
+        return self.connection.execute(statement, values) if values is not None else self.connection.execute(statement)
 
     # -- the log
 
@@ -87,9 +87,7 @@ class SqlTx(ABC):
         )
         row = self.connection.execute(query).first()
         if row is None:
-            self.write(
-                conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh)
-            )
+            self.write(conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh))
             row = self.connection.execute(query).one()
         return to_conversation(row)
 
@@ -108,10 +106,7 @@ class SqlTx(ABC):
     ) -> list[Conversation]:
         key = tuple_(conversations.c.space, conversations.c.id)
         query = (
-            select(conversations)
-            .where(key > after)
-            .order_by(conversations.c.space, conversations.c.id)
-            .limit(limit)
+            select(conversations).where(key > after).order_by(conversations.c.space, conversations.c.id).limit(limit)
         )
         if space is not None:
             query = query.where(conversations.c.space == space)
@@ -139,11 +134,10 @@ class SqlTx(ABC):
         conversation: str | None = None,
         platform_ids: Iterable[str] = (),
     ) -> list[Message]:
-        table, found = messages, []
+        table = messages
+        found: list[Row[Any]] = []
         for some in batches(ids):
-            found += self.connection.execute(
-                select(table).where(table.c.space == space, table.c.id.in_(some))
-            ).all()
+            found += self.connection.execute(select(table).where(table.c.space == space, table.c.id.in_(some))).all()
         for some in batches(platform_ids):
             found += self.connection.execute(
                 select(table).where(
@@ -207,93 +201,6 @@ class SqlTx(ABC):
         query = select(messages.c.erasure, func.count()).where(messages.c.erasure.is_not(None))
         return {row[0]: row[1] for row in self.connection.execute(query.group_by(messages.c.erasure))}
 
-    # -- views
-
-    def lagging(
-        self, view: str, now: datetime, *, since: datetime | None = None, limit: int = 100
-    ) -> list[Lag]:
-        done = func.coalesce(cursors.c.turn, 0)
-        query = (
-            select(conversations.c.space, conversations.c.id, done, conversations.c.turns)
-            .select_from(
-                conversations.outerjoin(cursors, same(cursors, view)).outerjoin(leases, same(leases, view))
-            )
-            .where(conversations.c.turns > done, free(now))
-            .order_by(conversations.c.changed_at)
-            .limit(limit)
-        )
-        if since is not None:
-            query = query.where(conversations.c.changed_at >= since)
-        return [Lag(*row) for row in self.connection.execute(query)]
-
-    def cursor(self, view: str, space: str, conversation: str) -> int:
-        query = select(cursors.c.turn).where(*at(cursors, view, space, conversation))
-        return self.connection.execute(query).scalar() or 0
-
-    def set_cursor(self, view: str, space: str, conversation: str, turn: int) -> None:
-        row = {"view": view, "space": space, "conversation": conversation, "turn": turn}
-        insert = self.upsert(cursors)
-        self.write(
-            cursors,
-            insert.on_conflict_do_update(
-                index_elements=list(cursors.primary_key), set_={"turn": insert.excluded.turn}
-            ),
-            row,
-        )
-
-    def claim(
-        self, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime
-    ) -> bool:
-        row = {
-            "view": view,
-            "space": space,
-            "conversation": conversation,
-            "holder": holder,
-            "until": until,
-            "failures": 0,
-        }
-        statement = self.upsert(leases).on_conflict_do_update(
-            index_elements=list(leases.primary_key),
-            set_={"holder": holder, "until": until},
-            where=or_(leases.c.holder == holder, free(now)),
-        )
-        return bool(self.write(leases, statement, row).rowcount)
-
-    def holds(self, view: str, space: str, conversation: str, holder: str) -> bool:
-        query = self.locking(select(leases.c.holder).where(*at(leases, view, space, conversation)))
-        return self.connection.execute(query).scalar() == holder
-
-    def release(
-        self,
-        view: str,
-        space: str,
-        conversation: str,
-        holder: str,
-        *,
-        error: str | None = None,
-        retry_at: datetime | None = None,
-    ) -> None:
-        failures = 0 if error is None else leases.c.failures + 1
-        self.write(
-            leases,
-            update(leases)
-            .where(*at(leases, view, space, conversation), leases.c.holder == holder)
-            .values(holder=None, until=None, failures=failures, error=error, retry_at=retry_at),
-        )
-
-    def failures(self, view: str, space: str, conversation: str) -> int:
-        query = select(leases.c.failures).where(*at(leases, view, space, conversation))
-        return self.connection.execute(query).scalar() or 0
-
-    def reset_view(self, view: str, space: str | None = None) -> None:
-        for table in (*schema.VIEW_TABLES.get(view, ()), cursors, leases):
-            statement = sql_delete(table)
-            if "view" in table.c:
-                statement = statement.where(table.c.view == view)
-            if space is not None:
-                statement = statement.where(table.c.space == space)
-            self.write(table, statement)
-
     # -- the store itself
 
     def note(self, key: str) -> str | None:
@@ -310,57 +217,6 @@ class SqlTx(ABC):
             {"key": key, "value": value},
         )
 
-    def stats(self, now: datetime, space: str | None = None) -> Stats:
-        def one(query: Select[Any], table: Table) -> Row[Any]:
-            return self.connection.execute(
-                query if space is None else query.where(table.c.space == space)
-            ).one()
-
-        kept = one(
-            select(
-                func.count(),
-                func.count().filter(messages.c.erasure.is_not(None)),
-                func.coalesce(func.sum(func.length(messages.c.content)), 0),
-                func.min(messages.c.time).filter(messages.c.erasure.is_(None)),
-                func.max(messages.c.time).filter(messages.c.erasure.is_(None)),
-                func.count(messages.c.user_id.distinct()),
-            ).select_from(messages),
-            messages,
-        )
-        held = one(
-            select(func.count(), func.count(conversations.c.space.distinct())).select_from(conversations),
-            conversations,
-        )
-        indexed = one(select(func.coalesce(func.sum(tallies.c.docs), 0)), tallies)
-        return Stats(
-            store="",
-            spaces=held[1],
-            conversations=held[0],
-            users=kept[5],
-            messages=kept[0] - kept[1],
-            erased=kept[1],
-            characters=kept[2],
-            first=kept[3],
-            last=kept[4],
-            entries=indexed[0],
-            embedder=self.note("embedder"),
-            views=tuple(self.view_state(view, now, space) for view in schema.VIEW_TABLES),
-        )
-
-    def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
-        query = select(
-            func.coalesce(func.sum(conversations.c.turns - func.coalesce(cursors.c.turn, 0)), 0)
-        ).select_from(conversations.outerjoin(cursors, same(cursors, view)))
-        work = select(
-            func.count().filter(leases.c.retry_at > now),
-            func.count().filter(leases.c.until > now),
-            func.max(leases.c.error),
-        ).where(leases.c.view == view)
-        if space is not None:
-            query, work = query.where(conversations.c.space == space), work.where(leases.c.space == space)
-        waiting, leased, error = self.connection.execute(work).one()
-        return ViewState(view, int(self.connection.execute(query).scalar() or 0), waiting, leased, error)
-
     def rows(self, table: str, after: Mapping[str, Any] | None, limit: int) -> list[Mapping[str, Any]]:
         source = schema.TABLES[table]
         keys = list(source.primary_key)
@@ -372,126 +228,6 @@ class SqlTx(ABC):
     def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         if rows:
             self.write(schema.TABLES[table], schema.TABLES[table].insert(), [dict(row) for row in rows])
-
-
-# -- rows and values
-
-
-def to_conversation(row: Row[Any]) -> Conversation:
-    return Conversation(
-        row.space, row.id, row.user_id, row.created_at, row.changed_at, row.turns, bytes(row.head)
-    )
-
-
-def conversation_row(value: Conversation) -> dict[str, Any]:
-    return {
-        "space": value.space,
-        "id": value.id,
-        "user_id": value.user,
-        "created_at": value.created_at,
-        "changed_at": value.changed_at,
-        "turns": value.turns,
-        "head": value.head,
-    }
-
-
-def to_message(row: Row[Any]) -> Message:
-    (
-        space,
-        conversation,
-        turn,
-        id,
-        role,
-        author,
-        user,
-        content,
-        at,
-        platform_id,
-        data,
-        erasure,
-        salt,
-        digest,
-        link,
-    ) = row
-    seal = Seal(bytes(salt), bytes(digest), bytes(link))
-    return Message(
-        space,
-        conversation,
-        turn,
-        id,
-        role,
-        author,
-        user,
-        content,
-        at,
-        platform_id,
-        data,
-        erasure is not None,
-        seal,
-    )
-
-
-def message_row(message: Message, erasure: str | None = None) -> dict[str, Any]:
-    return {
-        "space": message.space,
-        "conversation": message.conversation,
-        "turn": message.turn,
-        "id": message.id,
-        "role": message.role,
-        "author": message.author,
-        "user_id": message.user,
-        "content": message.content,
-        "time": message.time,
-        "platform_id": message.platform_id,
-        "metadata": message.metadata,
-        "erasure": erasure,
-        "salt": message.seal.salt,
-        "digest": message.seal.digest,
-        "link": message.seal.link,
-    }
-
-
-def conditions(table: Table, where: Filter) -> Iterator[Any]:
-    """A filter as SQL, for any table that has the columns."""
-    yield table.c.space == where.space
-    if where.user is not None:
-        yield table.c.user_id == where.user
-    if where.author is not None:
-        yield table.c.author == where.author
-    if where.conversation is not None:
-        yield table.c.conversation == where.conversation
-    if where.role is not None:
-        yield table.c.role == where.role
-    if where.after is not None:
-        yield table.c.time >= where.after
-    if where.before is not None:
-        yield table.c.time < where.before
-
-
-def at(table: Table, view: str, space: str, conversation: str) -> tuple[Any, ...]:
-    return table.c.space == space, table.c.view == view, table.c.conversation == conversation
-
-
-def same(table: Table, view: str) -> Any:
-    """Joins a view's row to its conversation."""
-    return and_(
-        table.c.space == conversations.c.space,
-        table.c.view == view,
-        table.c.conversation == conversations.c.id,
-    )
-
-
-def free(now: datetime) -> Any:
-    """A lease nobody holds any more, with no retry to wait for."""
-    return and_(
-        or_(leases.c.until.is_(None), leases.c.until <= now),
-        or_(leases.c.retry_at.is_(None), leases.c.retry_at <= now),
-    )
-
-
-def batches(values: Iterable[V]) -> Iterator[list[V]]:
-    every = list(dict.fromkeys(values))
-    return (every[i : i + BATCH] for i in range(0, len(every), BATCH))
 
 
 # -- the store
@@ -525,12 +261,12 @@ class SqlStore(ABC):
         """The database's error as one of ours; StoreBusy means: try again."""
 
     def read(self, fn: Callable[[Tx], T]) -> T:
-        return self._again(fn, self.reading)
+        return self.again(fn, self.reading)
 
     def write(self, fn: Callable[[Tx], T]) -> T:
-        return self._again(fn, self.writing)
+        return self.again(fn, self.writing)
 
-    def _again(self, fn: Callable[[Tx], T], opened: Callable[[], Any]) -> T:
+    def again(self, fn: Callable[[Any], T], opened: Callable[[], Any]) -> T:
         deadline, pause = time.monotonic() + self.busy_seconds, FIRST_PAUSE
         while True:
             try:
@@ -544,6 +280,7 @@ class SqlStore(ABC):
             time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(pause * 2, LONGEST_PAUSE)
 
+    @abstractmethod
     def scrub(self) -> None:
         """Leave no trace of removed rows in the files, as far as the database can."""
 

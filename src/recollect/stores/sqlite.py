@@ -24,8 +24,9 @@ from recollect.model import Filter
 from recollect.ports import Near, Vectors
 from recollect.stores import migrations
 from recollect.stores.index import IndexTx, scope_terms
+from recollect.stores.rows import batches, conditions
 from recollect.stores.schema import entries
-from recollect.stores.sql import SqlStore, batches, conditions, transaction
+from recollect.stores.sql import SqlStore, transaction
 from recollect.stores.vectors import MatrixCache, best, scores_of, unit
 
 fulltext = table("fulltext", column("rowid"), column("fulltext"))
@@ -70,11 +71,7 @@ class SqliteTx(IndexTx):
         return self.connection.execute(query).all()
 
     def matching_count(self, where: Filter, group: Sequence[str]) -> int:
-        query = (
-            select(func.count())
-            .select_from(fulltext)
-            .where(fulltext.c.fulltext.op("MATCH")(match(where, group)))
-        )
+        query = select(func.count()).select_from(fulltext).where(fulltext.c.fulltext.op("MATCH")(match(where, group)))
         return self.connection.execute(query).scalar() or 0
 
     def _matching(self, where: Filter, group: Sequence[str], *columns: Any) -> Select[Any]:
@@ -87,11 +84,7 @@ class SqliteTx(IndexTx):
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[Near]:
         docs, data = self.matrices.get(self.connection, where.space, where.user)
         if not where.whole:
-            asked = (
-                self.connection.execute(select(entries.c.doc).where(*conditions(entries, where)))
-                .scalars()
-                .all()
-            )
+            asked = self.connection.execute(select(entries.c.doc).where(*conditions(entries, where))).scalars().all()
             mask = docs.searchsorted(sorted(asked))
             mask = mask[mask < len(docs)]
             docs, data = docs[mask], data[mask]
@@ -137,7 +130,7 @@ class SqliteStore(SqlStore):
         with self.engine.connect() as connection:
             found = self._guarded(lambda: migrations.version(connection))
         if found < migrations.CURRENT:
-            self.write(lambda tx: migrations.migrate(tx.connection, self.name))  # type: ignore[attr-defined]
+            self.again(lambda tx: migrations.migrate(tx.connection, self.name), self.writing)
         elif found > migrations.CURRENT:
             migrations.check(found, self.name)
 
@@ -164,9 +157,8 @@ class SqliteStore(SqlStore):
 
     def scrub(self) -> None:
         # Deleted cells are zeroed already; the full text and the WAL still hold old copies of what was removed.
-        self.write(
-            lambda tx: tx.connection.exec_driver_sql("INSERT INTO fulltext (fulltext) VALUES ('optimize')")
-        )  # type: ignore[attr-defined]
+        optimize = "INSERT INTO fulltext (fulltext) VALUES ('optimize')"
+        self.again(lambda tx: tx.connection.exec_driver_sql(optimize), self.writing)
         with self._turn, self.engine.connect() as connection:
             self._guarded(lambda: connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)"))
 
@@ -177,9 +169,7 @@ class SqliteStore(SqlStore):
 def translated(error: DBAPIError, name: str) -> StoreError:
     code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StoreBusy(
-            f"{name}: other writers kept the database busy for too long; nothing was written, try again"
-        )
+        return StoreBusy(f"{name}: other writers kept the database busy for too long; nothing was written, try again")
     if code in REASONS:
         return StoreUnwritable(f"{name}: {REASONS[code]}; nothing of this transaction was kept")
     if code == sqlite3.SQLITE_NOTADB:

@@ -81,12 +81,10 @@ class MatrixCache:
             self._matrices.clear()
 
     def _state(self, connection: Connection, space: str, user: str | None) -> tuple[int, int]:
-        query = select(
-            func.coalesce(func.sum(tallies.c.docs), 0), func.coalesce(func.sum(tallies.c.dropped), 0)
-        ).where(tallies.c.space == space)
-        docs, dropped = connection.execute(
-            query if user is None else query.where(tallies.c.user_id == user)
-        ).one()
+        query = select(func.coalesce(func.sum(tallies.c.docs), 0), func.coalesce(func.sum(tallies.c.dropped), 0)).where(
+            tallies.c.space == space
+        )
+        docs, dropped = connection.execute(query if user is None else query.where(tallies.c.user_id == user)).one()
         return int(docs), int(dropped)
 
     def _read_new(self, connection: Connection, space: str, user: str | None, matrix: Matrix) -> None:
@@ -122,9 +120,7 @@ def best(docs: NDArray[np.int64], scores: Vectors, limit: int) -> list[tuple[int
     return [(int(docs[i]), float(scores[i])) for i in order]
 
 
-def scores_of(
-    docs: NDArray[np.int64], data: Vectors, query: Vectors, wanted: Sequence[int]
-) -> dict[int, float]:
+def scores_of(docs: NDArray[np.int64], data: Vectors, query: Vectors, wanted: Sequence[int]) -> dict[int, float]:
     """The cosines of some docs; a doc that is not there has none."""
     asked = np.asarray(wanted, np.int64)
     places = np.searchsorted(docs, asked)

@@ -1,0 +1,131 @@
+"""Rows and values: how messages and conversations stand in their tables, and how a filter reads as SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any, TypeVar
+
+from sqlalchemy import Row, Table, and_, or_
+
+from recollect.model import Conversation, Filter, Message, Seal
+from recollect.stores.schema import conversations, leases
+
+V = TypeVar("V")
+
+BATCH = 500  # values in one IN (...): every database takes this many
+
+
+def to_conversation(row: Row[Any]) -> Conversation:
+    return Conversation(row.space, row.id, row.user_id, row.created_at, row.changed_at, row.turns, bytes(row.head))
+
+
+def conversation_row(value: Conversation) -> dict[str, Any]:
+    return {
+        "space": value.space,
+        "id": value.id,
+        "user_id": value.user,
+        "created_at": value.created_at,
+        "changed_at": value.changed_at,
+        "turns": value.turns,
+        "head": value.head,
+    }
+
+
+def to_message(row: Any) -> Message:
+    (
+        space,
+        conversation,
+        turn,
+        id,
+        role,
+        author,
+        user,
+        content,
+        at,
+        platform_id,
+        data,
+        erasure,
+        salt,
+        digest,
+        link,
+    ) = row
+    seal = Seal(bytes(salt), bytes(digest), bytes(link))
+    return Message(
+        space,
+        conversation,
+        turn,
+        id,
+        role,
+        author,
+        user,
+        content,
+        at,
+        platform_id,
+        data,
+        erasure is not None,
+        seal,
+    )
+
+
+def message_row(message: Message, erasure: str | None = None) -> dict[str, Any]:
+    return {
+        "space": message.space,
+        "conversation": message.conversation,
+        "turn": message.turn,
+        "id": message.id,
+        "role": message.role,
+        "author": message.author,
+        "user_id": message.user,
+        "content": message.content,
+        "time": message.time,
+        "platform_id": message.platform_id,
+        "metadata": message.metadata,
+        "erasure": erasure,
+        "salt": message.seal.salt,
+        "digest": message.seal.digest,
+        "link": message.seal.link,
+    }
+
+
+def conditions(table: Table, where: Filter) -> Iterator[Any]:
+    """A filter as SQL, for any table that has the columns."""
+    yield table.c.space == where.space
+    if where.user is not None:
+        yield table.c.user_id == where.user
+    if where.author is not None:
+        yield table.c.author == where.author
+    if where.conversation is not None:
+        yield table.c.conversation == where.conversation
+    if where.role is not None:
+        yield table.c.role == where.role
+    if where.after is not None:
+        yield table.c.time >= where.after
+    if where.before is not None:
+        yield table.c.time < where.before
+
+
+def at(table: Table, view: str, space: str, conversation: str) -> tuple[Any, ...]:
+    return table.c.space == space, table.c.view == view, table.c.conversation == conversation
+
+
+def same(table: Table, view: str) -> Any:
+    """Joins a view's row to its conversation."""
+    return and_(
+        table.c.space == conversations.c.space,
+        table.c.view == view,
+        table.c.conversation == conversations.c.id,
+    )
+
+
+def free(now: datetime) -> Any:
+    """A lease nobody holds any more, with no retry to wait for."""
+    return and_(
+        or_(leases.c.until.is_(None), leases.c.until <= now),
+        or_(leases.c.retry_at.is_(None), leases.c.retry_at <= now),
+    )
+
+
+def batches(values: Iterable[V]) -> Iterator[list[V]]:
+    every = list(dict.fromkeys(values))
+    return (every[i : i + BATCH] for i in range(0, len(every), BATCH))
