@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,24 +32,21 @@ class Lag:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """An indexed passage that has at least one of the terms asked for, and what ranking needs of it."""
+class Posting:
+    """Where one word of a query occurs: the newest passages that have it, and how many of the scope do."""
+
+    docs: tuple[int, ...]
+    frequency: int
+
+
+class Candidate(NamedTuple):
+    """An indexed passage and what ranking needs of it: for each word of the query, how often it occurs."""
 
     doc: int
     message_id: str
     time: datetime
     length: int
     counts: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Near:
-    """An indexed passage near a vector, with its cosine."""
-
-    doc: int
-    message_id: str
-    time: datetime
-    cosine: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +151,15 @@ class Tx(Protocol):
 
     def tally(self, space: str, user: str | None) -> Tally: ...
 
-    def matches(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> tuple[list[Candidate], list[int]]:
-        """For each group of alternative terms, the newest `limit` passages with one of them: together, each once,
-        with counts for every group; and for each group, in how many passages of the user (or space) it occurs."""
+    def postings(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> list[Posting]:
+        """For each group of alternative terms: the newest `limit` passages in scope that have one of them, newest
+        first, and how many passages of the user (or space) do."""
 
-    def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[Near]: ...
+    def candidates(self, where: Filter, docs: Sequence[int], groups: Sequence[Sequence[str]]) -> list[Candidate]:
+        """These passages, those of them that are in scope, with the counts of each group."""
+
+    def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
+        """The passages in scope with the highest cosine, best first."""
 
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]: ...
 

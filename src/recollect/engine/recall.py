@@ -11,12 +11,12 @@ from datetime import datetime
 
 from recollect.model import Filter, Hit
 from recollect.ports import Tx, Vectors
-from recollect.rules.ranking import Weights, bm25, fuse
+from recollect.rules.ranking import Weights, bm25, fuse, shortlist
 from recollect.rules.text import query_groups
 
-PER_TERM = 2_000  # passages a single term may propose, the newest
-BY_VECTOR = 200  # passages vectors propose
-BY_TEXT = 400  # best passages of full text that are given their cosine
+PER_WORD = 2_000  # passages a single word may propose, the newest
+BY_TEXT = 300  # of all they propose, those with the rarest words
+BY_VECTOR = 100  # passages vectors propose
 
 
 def search(
@@ -25,22 +25,20 @@ def search(
     """The messages that answer a query best, best first."""
     tally = tx.tally(where.space, where.user)
     groups = query_groups(query, tally.languages)
-    candidates, frequencies = tx.matches(where, groups, PER_TERM) if groups else ([], [])
-    text = bm25(candidates, frequencies, tally)
-    near = tx.nearest(where, vector, max(BY_VECTOR, 2 * limit)) if vector.any() else []
-    cosines = {found.doc: found.cosine for found in near}
-    strongest = sorted(text, key=lambda doc: (-text[doc], -doc))[: max(BY_TEXT, 2 * limit)]
-    missing = [doc for doc in strongest if doc not in cosines]
-    if missing and vector.any():
-        cosines |= tx.cosines(where, vector, missing)
-    kept = {*strongest, *cosines}
-    ids = {c.doc: c.message_id for c in candidates if c.doc in kept} | {found.doc: found.message_id for found in near}
-    times = {c.doc: c.time for c in candidates if c.doc in kept} | {found.doc: found.time for found in near}
-    ranked = fuse({doc: text[doc] for doc in strongest}, cosines, times, now, weights)
+    postings = tx.postings(where, groups, PER_WORD)
+    proposed = shortlist(postings, tally, max(BY_TEXT, 2 * limit))
+    cosines: dict[int, float] = {}
+    if vector.any():
+        cosines = dict(tx.nearest(where, vector, max(BY_VECTOR, 2 * limit)))
+        cosines |= tx.cosines(where, vector, [doc for doc in proposed if doc not in cosines])
+    passages = tx.candidates(where, [*{*proposed, *cosines}], groups)
+    text = bm25(passages, [posting.frequency for posting in postings], tally)
+    about = {passage.doc: passage for passage in passages}
+    times = {doc: passage.time for doc, passage in about.items()}
     best: dict[str, tuple[float, dict[str, float]]] = {}
-    for doc, score, parts in ranked:
-        if len(best) == limit:
+    for doc, score, parts in fuse(text, {doc: cosines[doc] for doc in about if doc in cosines}, times, now, weights):
+        if len(best) == limit or score <= 0:
             break
-        best.setdefault(ids[doc], (score, dict(parts)))
+        best.setdefault(about[doc].message_id, (score, dict(parts)))
     messages = {message.id: message for message in tx.find_messages(where.space, ids=best)}
     return [Hit(messages[id], score, parts) for id, (score, parts) in best.items() if id in messages]

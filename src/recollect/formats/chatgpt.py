@@ -116,9 +116,7 @@ class _Conversation:
                 if before is not None:
                     self.times[id] = before
 
-    def record(
-        self, id: str, name: str, about: dict[str, Any], before: datetime | None, where: str
-    ) -> Record | None:
+    def record(self, id: str, name: str, about: dict[str, Any], before: datetime | None, where: str) -> Record | None:
         """The message of a node, in the conversation of that name; None if nothing was said in it."""
         node = mapping(self.nodes[id], f"node {id}")
         message = mapping_or_empty(node.get("message"), "message")

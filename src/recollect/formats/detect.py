@@ -39,9 +39,7 @@ _SIGNS: dict[str, dict[str, tuple[str, ...]]] = {
         "telegram": ("date", "date_unixtime", "from", "from_id", "actor", "text"),
     },
 }
-_FORMAT_OF = {
-    (place, key): format for place, signs in _SIGNS.items() for format, keys in signs.items() for key in keys
-}
+_FORMAT_OF = {(place, key): format for place, signs in _SIGNS.items() for format, keys in signs.items() for key in keys}
 
 
 def detect(path: str | os.PathLike[str]) -> str:

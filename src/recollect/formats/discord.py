@@ -89,9 +89,7 @@ def read(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
             elif path == _MESSAGE and channel is not None:
                 number += 1
                 where = f"message {number}"
-                for record in attempt(
-                    where, partial(_record, value, channel, options, where, stream.position)
-                ):
+                for record in attempt(where, partial(_record, value, channel, options, where, stream.position)):
                     yield record
                     if isinstance(record, Record):
                         channel = replace(channel, about={})

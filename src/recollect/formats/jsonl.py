@@ -144,9 +144,7 @@ def _parsed(line: bytes) -> Any:
     try:
         value = json.loads(line.decode(), parse_constant=_no_number, parse_float=_finite)
     except UnicodeDecodeError as error:
-        raise ImportFailed(
-            f"not UTF-8 (byte {error.start + 1} of the line): save the file as UTF-8"
-        ) from None
+        raise ImportFailed(f"not UTF-8 (byte {error.start + 1} of the line): save the file as UTF-8") from None
     except json.JSONDecodeError as error:
         raise ImportFailed(f"not valid JSON: {error.msg} (column {error.colno})") from None
     except RecursionError:
@@ -228,9 +226,7 @@ def _content(fields: Mapping[str, Any], metadata: dict[str, Any]) -> str:
     if content is None and fields.get("tool_calls"):
         calls = mappings(fields["tool_calls"], "tool_calls")
         functions = [mapping_or_empty(call.get("function"), "function") for call in calls]
-        return "\n".join(
-            f"[tool call: {text_or_empty(function.get('name'), 'name')}]" for function in functions
-        )
+        return "\n".join(f"[tool call: {text_or_empty(function.get('name'), 'name')}]" for function in functions)
     if not isinstance(content, list):
         return text(content, "content")
     parts = mappings(content, "content")
@@ -238,9 +234,7 @@ def _content(fields: Mapping[str, Any], metadata: dict[str, Any]) -> str:
     if others:
         metadata["parts"] = others
     return "\n".join(
-        text(part.get("text"), "text")
-        if part.get("type") == "text"
-        else f"[{text(part.get('type'), 'type')}]"
+        text(part.get("text"), "text") if part.get("type") == "text" else f"[{text(part.get('type'), 'type')}]"
         for part in parts
     )
 

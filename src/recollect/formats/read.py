@@ -103,9 +103,7 @@ def _zone(name: str | None) -> ZoneInfo | None:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise InvalidInput(
-            "timezone", f"there is no zone {name!r}; name one such as Europe/Berlin or UTC"
-        ) from None
+        raise InvalidInput("timezone", f"there is no zone {name!r}; name one such as Europe/Berlin or UTC") from None
 
 
 def _space(source: Source) -> str | None:

@@ -44,9 +44,7 @@ _PLACES = (
     *((*chat, "messages", EACH) for chat in _CHATS),
 )
 _OWN_NOTES = "saved_messages"
-# Telegram Desktop writes control characters as no JSON does; and an escape may be cut by the end of a chunk.
 _BARE_ESCAPE = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|.)", re.DOTALL)
-_OPEN_ESCAPE = re.compile(rb"(?<!\\)(?:\\\\)*(\\(?:x[0-9A-Fa-f]?)?)\Z")
 _MEDIA = {
     "photo": "photo",
     "location_information": "location",
@@ -70,13 +68,19 @@ class _Mended:
         data = self._rest
         while chunk := self._stream.read(size):
             data += chunk
-            open_escape = _OPEN_ESCAPE.search(data)
-            end = open_escape.start(1) if open_escape else len(data)
-            if end:
+            if end := _last_whole(data):
                 data, self._rest = data[:end], data[end:]
                 return _BARE_ESCAPE.sub(_escaped, data) if b"\\x" in data else data
         self._rest = b""
         return data
+
+
+def _last_whole(data: bytes) -> int:
+    """Where the data ends but for an escape that the end of the chunk has cut off."""
+    slash = data.rfind(b"\\", -3)
+    before = data[: slash + 1]
+    escaped = (len(before) - len(before.rstrip(b"\\"))) % 2 == 0
+    return len(data) if slash < 0 or escaped or data[slash + 1 : slash + 2] not in b"x" else slash
 
 
 def _escaped(match: re.Match[bytes]) -> bytes:

@@ -94,18 +94,30 @@ def walk(stream: Readable, paths: Iterable[Path]) -> Iterator[tuple[Path, Any]]:
         place = inside[-1].children.get(EACH) if inside else None
 
 
+class _Watched:
+    """A stream that knows whether its end has been seen: JSON that is wrong only then was cut off."""
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream = stream
+        self.ended = False
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size)
+        self.ended = not data and size != 0
+        return data
+
+
 def _events(stream: Readable) -> Events:
+    watched = _Watched(stream)
     try:
-        yield from ijson.basic_parse(stream)
+        yield from ijson.basic_parse(watched)
     except ijson.JSONError as error:
-        problem = str(error).removeprefix("b'").replace("\\n", "\n").split("\n", 1)[0].rstrip(".")
-        if "premature EOF" in problem or "ncomplete" in problem:
+        if watched.ended:
             raise ImportFailed("the file breaks off here") from None
+        problem = str(error).removeprefix("b'").replace("\\n", "\n").split("\n", 1)[0].rstrip(".")
         raise ImportFailed(f"the file is not valid JSON from here on: {problem}") from None
     except (ValueError, ArithmeticError):
-        raise ImportFailed(
-            "the file is not valid JSON from here on: an impossible number or letter"
-        ) from None
+        raise ImportFailed("the file is not valid JSON from here on: an impossible number or letter") from None
 
 
 def _whole(event: str, value: Any, events: Events) -> Any:

@@ -95,8 +95,7 @@ _STARTS = tuple(start for start, _ in _RANGES)
 _SCRIPTS = tuple(name for _, name in _RANGES)
 
 BY_SCRIPT: dict[str, tuple[str, ...]] = {
-    "latin": ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "no", "fi", "hu", "ro", "tr", "pl", "cs")
-    + ("ca", "id"),
+    "latin": tuple("en de fr es it pt nl sv da no fi hu ro tr pl cs ca id".split()),  # noqa: SIM905
     "cyrillic": ("ru", "uk"),
     "greek": ("el",),
     "arabic": ("ar", "fa"),
@@ -142,7 +141,7 @@ _COMMON = {
     "en": "again back best better bye call care cool day don didn doesn feel find get give glad go going good got "
     "great guess guy happy hello help hey hi home hope isn keep kids know last life like ll long look lot love made "
     "make man maybe mean men much need new next nice oh okay old people pet play please re read right said say see "
-    "show soon start sure take talk tell thank thanks thing things think time try ve want wasn way week well work "
+    "show size soon start sure take talk tell thank thanks thing things think time try ve want wasn way week well work "
     "wow yeah year years yep yes",
     "de": "bitte danke gehen geht gerade gern guten gut hallo heute immer kommen leben liebe machen macht mag mal "
     "mehr morgen schön tag wohne wohnen zeit",

@@ -18,8 +18,8 @@ import numpy as np
 from sqlalchemy import delete, func, select
 
 from recollect.model import Entry, Filter, Message
-from recollect.ports import Candidate, Tally
-from recollect.stores.rows import batches
+from recollect.ports import Candidate, Posting, Tally
+from recollect.stores.rows import batches, conditions
 from recollect.stores.schema import entries, tallies, vectors
 from recollect.stores.views import ViewTx
 
@@ -59,11 +59,15 @@ class IndexTx(ViewTx):
         """Numbers for that many passages, never given before, growing."""
 
     @abstractmethod
-    def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[Any]:
-        """The newest passages in scope with one of these terms: doc, message_id, time, length, terms."""
+    def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
+        """The newest passages in scope with one of these terms, newest first."""
 
     @abstractmethod
     def matching_count(self, where: Filter, group: Sequence[str]) -> int: ...
+
+    @abstractmethod
+    def among(self, column: Any, docs: Sequence[int]) -> Any:
+        """A condition: the column is one of many numbers."""
 
     def put_entries(self, new: Sequence[Entry]) -> None:
         if not new:
@@ -143,21 +147,25 @@ class IndexTx(ViewTx):
             languages=tuple(row[0] for row in rows if row[1]),
         )
 
-    def matches(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> tuple[list[Candidate], list[int]]:
+    def postings(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> list[Posting]:
         whole = Filter(where.space, where.user)
-        found: dict[int, Any] = {}
-        frequencies = []
+        found = []
         for group in groups:
-            rows = self.matching(where, group, limit)
-            found.update((row[0], row) for row in rows)
+            docs = self.matching(where, group, limit)
             # All passages of the scope with the term are here already, unless the limit or a filter cut some off.
-            complete = len(rows) < limit and where.whole
-            frequencies.append(len(rows) if complete else self.matching_count(whole, group))
+            complete = len(docs) < limit and where.whole
+            found.append(Posting(tuple(docs), len(docs) if complete else self.matching_count(whole, group)))
+        return found
+
+    def candidates(self, where: Filter, docs: Sequence[int], groups: Sequence[Sequence[str]]) -> list[Candidate]:
+        query = select(entries.c.doc, entries.c.message_id, entries.c.time, entries.c.length, entries.c.terms).where(
+            *conditions(entries, where), self.among(entries.c.doc, docs)
+        )
         padded = [[f" {term} " for term in group] for group in groups]
         return [
-            Candidate(doc, id, time, length, tuple(sum(map(terms.count, group)) for group in padded))
-            for doc, id, time, length, terms in found.values()
-        ], frequencies
+            Candidate(doc, id, time, length, tuple([sum(map(terms.count, group)) for group in padded]))
+            for doc, id, time, length, terms in self.connection.execute(query).all()
+        ]
 
 
 def turns_of(messages: Sequence[Message]) -> Iterator[tuple[Any, ...]]:

@@ -12,17 +12,32 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Float, Select, Table, Text, cast, create_engine, event, func, literal, select, text
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Float,
+    Select,
+    Table,
+    Text,
+    any_,
+    cast,
+    create_engine,
+    event,
+    func,
+    literal,
+    select,
+    text,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from recollect.errors import ConfigError, MissingExtra, StoreBusy, StoreError, StoreUnwritable
 from recollect.model import Filter
-from recollect.ports import Near, Vectors
+from recollect.ports import Vectors
 from recollect.stores import migrations
 from recollect.stores.index import IndexTx, scope_terms
-from recollect.stores.rows import batches, conditions
+from recollect.stores.rows import conditions
 from recollect.stores.schema import Halfvec, entries, vector_text, vectors
 from recollect.stores.sql import SqlStore, transaction
 from recollect.stores.vectors import unit
@@ -41,7 +56,7 @@ class PostgresTx(IndexTx):
     def upsert(self, table: Table) -> Any:
         return insert(table)
 
-    def locking(self, query: Select[Any]) -> Select[Any]:
+    def locking(self, query: Any) -> Any:
         return query.with_for_update()
 
     def new_docs(self, count: int) -> Sequence[int]:
@@ -56,20 +71,10 @@ class PostgresTx(IndexTx):
                 text("SELECT setval('docs', GREATEST(:top, (SELECT last_value FROM docs)))"), {"top": top}
             )
 
-    def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[Any]:
+    def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
         # Materialised, so that the planner does not walk all passages backwards in the hope of a match.
-        found = (
-            self._matching(where, group, entries.c.doc).cte("found").prefix_with("MATERIALIZED", dialect="postgresql")
-        )
-        query = (
-            select(entries.c.doc, entries.c.message_id, entries.c.time, entries.c.length, entries.c.terms)
-            .where(
-                entries.c.space == where.space,
-                entries.c.doc.in_(select(found.c.doc).order_by(found.c.doc.desc()).limit(limit)),
-            )
-            .order_by(entries.c.doc.desc())
-        )
-        return self.connection.execute(query).all()
+        found = self._matching(where, group, entries.c.doc).cte("found").prefix_with("MATERIALIZED")
+        return self.connection.execute(select(found.c.doc).order_by(found.c.doc.desc()).limit(limit)).scalars().all()
 
     def matching_count(self, where: Filter, group: Sequence[str]) -> int:
         found = self._matching(where, group, entries.c.doc).subquery()
@@ -79,7 +84,7 @@ class PostgresTx(IndexTx):
         has = text("tsv @@ CAST(:terms AS tsquery)").bindparams(terms=match(where, group))
         return select(*columns).where(has, *conditions(entries, where))
 
-    def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[Near]:
+    def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
         if where.whole and self._approximate(where, len(vector)):
             # Without it a filtered walk of the graph gives up early and misses most of what is near.
             self.connection.exec_driver_sql("SET LOCAL hnsw.iterative_scan = relaxed_order")
@@ -93,23 +98,21 @@ class PostgresTx(IndexTx):
             query = query.where(vectors.c.user_id == where.user)
         if not where.whole:
             query = query.where(vectors.c.doc.in_(select(entries.c.doc).where(*conditions(entries, where))))
-        near = query.order_by(distance).limit(limit).cte("near")
-        found = self.connection.execute(
-            select(near.c.doc, entries.c.message_id, entries.c.time, 1 - near.c.distance)
-            .join(entries, (entries.c.space == where.space) & (entries.c.doc == near.c.doc))
-            .order_by(near.c.distance, near.c.doc.desc())
-        )
-        return [Near(*row) for row in found]
+        rows = self.connection.execute(query.order_by(distance).limit(limit))
+        found = [(row.doc, 1 - row.distance) for row in rows]
+        return sorted(found, key=lambda one: (-one[1], -one[0]))
+
+    def among(self, column: Any, docs: Sequence[int]) -> Any:
+        return column == any_(cast(literal(list(docs), ARRAY(BigInteger)), ARRAY(BigInteger)))
 
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
         distance = vectors.c.vec.op("<=>", return_type=Float())(cast(as_text(vector), Halfvec()))
-        found: dict[int, float] = {}
-        for some in batches(docs):
-            query = select(vectors.c.doc, 1 - distance).where(vectors.c.space == where.space, vectors.c.doc.in_(some))
-            if where.user is not None:
-                query = query.where(vectors.c.user_id == where.user)
-            found |= {row[0]: row[1] for row in self.connection.execute(query)}
-        return found
+        query = select(vectors.c.doc, 1 - distance).where(
+            vectors.c.space == where.space, self.among(vectors.c.doc, docs)
+        )
+        if where.user is not None:
+            query = query.where(vectors.c.user_id == where.user)
+        return {row[0]: row[1] for row in self.connection.execute(query)}
 
     def _approximate(self, where: Filter, width: int) -> bool:
         if self.tally(where.space, where.user).docs <= EXACT_UP_TO:

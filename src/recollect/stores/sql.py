@@ -17,7 +17,6 @@ from sqlalchemy import (
     Connection,
     Engine,
     Row,
-    Select,
     Table,
     and_,
     bindparam,
@@ -58,6 +57,18 @@ FIXED = {
 FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.25  # seconds between tries at a busy database
 
 
+# Built once: on the path of every message, building a statement costs more than running it.
+FIND_CONVERSATION = select(conversations).where(
+    conversations.c.space == bindparam("space"), conversations.c.id == bindparam("id")
+)
+SAVE_CONVERSATION = (
+    update(conversations)
+    .where(conversations.c.space == bindparam("at_space"), conversations.c.id == bindparam("at_id"))
+    .values({name: bindparam(name) for name in ("user_id", "created_at", "changed_at", "turns", "head")})
+)
+ADD_MESSAGES = messages.insert()
+
+
 class SqlTx(ABC):
     """One transaction on a connection. `touched` collects the tables written to."""
 
@@ -71,7 +82,7 @@ class SqlTx(ABC):
     def upsert(self, table: Table) -> Any:
         """An INSERT that can say ON CONFLICT."""
 
-    def locking(self, query: Select[Any]) -> Select[Any]:
+    def locking(self, query: Any) -> Any:
         """The query, holding its rows until the transaction ends. A SQLite writer is alone already."""
         return query
 
@@ -82,19 +93,15 @@ class SqlTx(ABC):
     # -- the log
 
     def lock_conversation(self, fresh: Conversation) -> Conversation:
-        query = self.locking(
-            select(conversations).where(conversations.c.space == fresh.space, conversations.c.id == fresh.id)
-        )
-        row = self.connection.execute(query).first()
+        query, place = self.locking(FIND_CONVERSATION), {"space": fresh.space, "id": fresh.id}
+        row = self.connection.execute(query, place).first()
         if row is None:
             self.write(conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh))
-            row = self.connection.execute(query).one()
+            row = self.connection.execute(query, place).one()
         return to_conversation(row)
 
     def conversation(self, space: str, id: str) -> Conversation | None:
-        row = self.connection.execute(
-            select(conversations).where(conversations.c.space == space, conversations.c.id == id)
-        ).first()
+        row = self.connection.execute(FIND_CONVERSATION, {"space": space, "id": id}).first()
         return None if row is None else to_conversation(row)
 
     def conversations(
@@ -116,15 +123,11 @@ class SqlTx(ABC):
 
     def save_conversation(self, conversation: Conversation) -> None:
         row = conversation_row(conversation)
-        table = conversations
-        self.write(
-            table,
-            update(table).where(table.c.space == row.pop("space"), table.c.id == row.pop("id")).values(row),
-        )
+        self.write(conversations, SAVE_CONVERSATION, row | {"at_space": row.pop("space"), "at_id": row.pop("id")})
 
     def insert_messages(self, new: Sequence[Message]) -> None:
         if new:
-            self.write(messages, messages.insert(), [message_row(message) for message in new])
+            self.write(messages, ADD_MESSAGES, [message_row(message) for message in new])
 
     def find_messages(
         self,

@@ -7,6 +7,7 @@ queue for it in order, between processes they wait and try again. The log is in 
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
@@ -14,17 +15,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, Select, Table, column, create_engine, event, func, select, table, text
+import numpy as np
+from sqlalchemy import Engine, Table, column, create_engine, event, func, select, table, text
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
 from recollect.errors import SchemaMismatch, StoreBusy, StoreError, StoreUnwritable
 from recollect.model import Filter
-from recollect.ports import Near, Vectors
+from recollect.ports import Vectors
 from recollect.stores import migrations
 from recollect.stores.index import IndexTx, scope_terms
-from recollect.stores.rows import batches, conditions
+from recollect.stores.rows import conditions
 from recollect.stores.schema import entries
 from recollect.stores.sql import SqlStore, transaction
 from recollect.stores.vectors import MatrixCache, best, scores_of, unit
@@ -54,50 +56,26 @@ class SqliteTx(IndexTx):
         self.set_note("docs", str(last + count))
         return range(last + 1, last + count + 1)
 
-    def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[Any]:
-        query = (
-            self._matching(
-                where,
-                group,
-                entries.c.doc,
-                entries.c.message_id,
-                entries.c.time,
-                entries.c.length,
-                entries.c.terms,
-            )
-            .order_by(fulltext.c.rowid.desc())
-            .limit(limit)
-        )
-        return self.connection.execute(query).all()
+    def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
+        query = select(fulltext.c.rowid).where(fulltext.c.fulltext.op("MATCH")(match(where, group)))
+        if where.role is not None or where.after is not None or where.before is not None:
+            query = query.join(entries, entries.c.doc == fulltext.c.rowid).where(*conditions(entries, where))
+        return self.connection.execute(query.order_by(fulltext.c.rowid.desc()).limit(limit)).scalars().all()
 
     def matching_count(self, where: Filter, group: Sequence[str]) -> int:
         query = select(func.count()).select_from(fulltext).where(fulltext.c.fulltext.op("MATCH")(match(where, group)))
         return self.connection.execute(query).scalar() or 0
 
-    def _matching(self, where: Filter, group: Sequence[str], *columns: Any) -> Select[Any]:
-        return (
-            select(*columns)
-            .select_from(fulltext.join(entries, entries.c.doc == fulltext.c.rowid))
-            .where(fulltext.c.fulltext.op("MATCH")(match(where, group)), *conditions(entries, where))
-        )
+    def among(self, column: Any, docs: Sequence[int]) -> Any:
+        return column.in_(select(func.json_each(json.dumps(list(docs))).table_valued("value").c.value))
 
-    def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[Near]:
+    def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
         docs, data = self.matrices.get(self.connection, where.space, where.user)
         if not where.whole:
             asked = self.connection.execute(select(entries.c.doc).where(*conditions(entries, where))).scalars().all()
-            mask = docs.searchsorted(sorted(asked))
-            mask = mask[mask < len(docs)]
-            docs, data = docs[mask], data[mask]
-        if not len(docs):
-            return []
-        top = best(docs, data @ unit(vector), limit)
-        about: dict[int, Any] = {}
-        for some in batches(doc for doc, _ in top):
-            query = select(entries.c.doc, entries.c.message_id, entries.c.time).where(
-                entries.c.space == where.space, entries.c.doc.in_(some)
-            )
-            about |= {row.doc: row for row in self.connection.execute(query)}
-        return [Near(doc, about[doc].message_id, about[doc].time, cosine) for doc, cosine in top]
+            kept = np.isin(docs, np.fromiter(asked, np.int64, len(asked)), assume_unique=True)
+            docs, data = docs[kept], data[kept]
+        return best(docs, data @ unit(vector), limit) if len(docs) else []
 
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
         known, data = self.matrices.get(self.connection, where.space, where.user)

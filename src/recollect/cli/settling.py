@@ -1,0 +1,101 @@
+"""Brings views up with the log while somebody watches, or in the background until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from recollect.cli.options import warn
+from recollect.cli.show import counted, progress
+
+if TYPE_CHECKING:
+    from recollect.engine.memory import MemoryEngine
+    from recollect.model import ViewState
+    from recollect.ports import Store
+
+LOOK = 0.2  # seconds between looks for a progress bar
+BUSY, IDLE = 0.5, 3.0  # seconds between a worker's looks, while there is work and while there is none
+
+
+def index_state(store: Store, space: str | None = None) -> ViewState:
+    """How far the index is."""
+    from recollect.engine.indexing import IndexView
+
+    return store.read(lambda tx: tx.view_state(IndexView.name, datetime.now(UTC), space))
+
+
+async def settle(memory: MemoryEngine, store: Store) -> int:
+    """Bring the index up with the log, with a progress bar. Returns how many messages it was behind."""
+    behind = (await asyncio.to_thread(index_state, store)).behind
+    with progress("{task.completed:,} of {task.total:,} messages") as bar:
+        task = bar.add_task("indexing", total=behind)
+        work = asyncio.create_task(memory.settle(math.inf))
+        try:
+            while not (await asyncio.wait([work], timeout=None if bar.disable else LOOK))[0]:
+                left = (await asyncio.to_thread(index_state, store)).behind
+                bar.update(task, completed=max(behind - left, 0))
+            await work
+        finally:
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+    return behind
+
+
+async def follow(memory: MemoryEngine, store: Store) -> None:
+    """Report how the followers of an open memory get on, until SIGINT or SIGTERM."""
+    from recollect.errors import StoreError
+
+    said = ""
+    async with stopping() as stop:
+        while not stop.is_set():
+            try:
+                state = await asyncio.to_thread(index_state, store)
+                news, pause = reported(state), BUSY if state.behind else IDLE
+            except StoreError as error:  # the followers wait for it too
+                news, pause = f"waiting for the store: {error}", IDLE
+            if news and news != said:
+                click.echo(news)
+            said = news
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), pause)
+
+
+def reported(state: ViewState) -> str:
+    """What to say of a view; nothing while it is simply at work."""
+    if not state.behind:
+        return "caught up: the index has every message"
+    if state.waiting:
+        return f"{counted(state.behind, 'message')} behind, to be tried again; the last error was: {state.error}"
+    return ""
+
+
+@asynccontextmanager
+async def stopping() -> AsyncIterator[asyncio.Event]:
+    """An event that SIGINT and SIGTERM set, instead of ending the program in the middle of something."""
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    before = {
+        number: signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop.set))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+async def settle_or_warn(memory: MemoryEngine, store: Store) -> None:
+    """Settle; if a view cannot catch up now, say so: what was kept is safe, and it is tried again."""
+    from recollect.errors import NotSettled
+
+    try:
+        await settle(memory, store)
+    except NotSettled as error:
+        warn(f"{error}. The messages are kept; `recollect worker --once` tries now")

@@ -1,0 +1,75 @@
+"""How things look: rich on a terminal, plain in a pipe, and a progress bar only where somebody watches.
+
+What people said is never taken for markup or for a command to the terminal. Progress goes to standard error, so
+that standard output holds results alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+ENDLESS = 100_000  # characters of a line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+    from rich.table import Table
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Where to print. A pipe has no width: its lines are not broken."""
+    from rich.console import Console
+
+    made = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    if not made.is_terminal:
+        made.width = ENDLESS
+    return made
+
+
+def progress(*columns: str, bytes_read: bool = False) -> Progress:
+    """A progress bar on standard error; nothing at all if that is not a terminal. Columns are formats of a task."""
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    err = console(stderr=True)
+    shown = [TextColumn(column, markup=False) for column in columns]
+    amount = [DownloadColumn()] if bytes_read else []
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        *amount,
+        *shown,
+        TimeRemainingColumn(),
+        console=err,
+        disable=not err.is_terminal,
+        transient=True,
+    )
+
+
+def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
+    """An empty table without lines: readable on a terminal and easy to cut in a pipe."""
+    from rich.table import Table
+
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for column in columns:
+        grid.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    return grid
+
+
+def when(moment: datetime | None) -> str:
+    """A time to the minute, in UTC."""
+    return "-" if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 message`, `1,200 messages`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def json_line(value: Mapping[str, Any]) -> None:
+    """One line of JSON, in UTF-8 whatever the terminal speaks: it is meant for programs."""
+    click.echo((json.dumps(value, ensure_ascii=False, default=str) + "\n").encode(), nl=False)

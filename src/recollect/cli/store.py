@@ -1,0 +1,219 @@
+"""The store as a whole: what is in it, whether it is whole, and what keeps it in order."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from typing import TYPE_CHECKING
+
+import click
+
+from recollect.cli.opening import current_settings, engine_of, existing, file_of, opened
+from recollect.cli.options import SPACE, STORE, StoreCommand, given, masked, printable
+from recollect.cli.settling import follow, settle
+from recollect.cli.show import console, counted, json_line, table, when
+
+if TYPE_CHECKING:
+    from recollect.config import Settings
+    from recollect.model import Stats
+
+
+# -- stats, verify, settings
+
+
+@click.command(cls=StoreCommand)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def stats(as_json: bool) -> None:
+    """Show what is in the store and how far its views are.
+
+    Counts all spaces; with --space, that one.
+
+    \b
+    recollect stats
+    recollect stats --space team --json
+    """
+    with opened() as here:
+        found = here.memory.stats(space=given(SPACE))
+    if as_json:
+        json_line(dataclasses.asdict(found) | {name: iso(found, name) for name in ("first", "last")})
+        return
+    grid = table("", "")
+    grid.show_header = False
+    for name, value in lines_of(found):
+        grid.add_row(name, printable(value))
+    console().print(grid)
+
+
+def iso(found: Stats, name: str) -> str | None:
+    moment = getattr(found, name)
+    return None if moment is None else moment.isoformat()
+
+
+def lines_of(found: Stats) -> list[tuple[str, str]]:
+    lines = [
+        ("store", found.store),
+        ("spaces", f"{found.spaces:,}"),
+        ("conversations", f"{found.conversations:,}"),
+        ("users", f"{found.users:,}"),
+        ("messages", f"{found.messages:,}" + (f" (and {found.erased:,} erased)" if found.erased else "")),
+        ("characters", f"{found.characters:,}"),
+        ("first, last", f"{when(found.first)}, {when(found.last)} (UTC)"),
+        ("passages indexed", f"{found.entries:,}"),
+        ("embedder", found.embedder or "none yet"),
+    ]
+    for view in found.views:
+        state = "up to date" if not view.behind else f"{counted(view.behind, 'message')} behind"
+        if view.leased:
+            state += f", {counted(view.leased, 'conversation')} being worked on"
+        if view.waiting:
+            state += f", {counted(view.waiting, 'conversation')} to be tried again"
+        lines.append((f"view {view.view}", state + (f"; last error: {view.error}" if view.error else "")))
+    return lines
+
+
+@click.command(cls=StoreCommand)
+def verify() -> None:
+    """Prove that the log is whole: no message changed, none missing, in any space.
+
+    Walks the chain of seals through every conversation and names each fault; exit status 1 if there is one. The root
+    covers all of it: note it elsewhere, and equal roots later mean that nothing has moved.
+
+    \b
+    recollect verify && echo "all is well"
+    """
+    with opened() as here:
+        proof = here.memory.verify()
+    seen = f"{counted(proof.messages, 'message')} in {counted(proof.conversations, 'conversation')}"
+    for fault in proof.faults:
+        click.echo(f"fault: {printable(str(fault))}")
+    erased = f", {proof.erased:,} erased" if proof.erased else ""
+    click.echo(f"{'whole' if proof.ok else counted(len(proof.faults), 'fault')}: {seen}{erased}")
+    click.echo(f"root {proof.root}")
+    if not proof.ok:
+        raise click.exceptions.Exit(1)
+
+
+@click.command(cls=StoreCommand)
+def settings() -> None:
+    """Show every setting, its value, and where it comes from.
+
+    A value comes from the command line, else from the environment (RECOLLECT_STORE, …), else from recollect.toml in the
+    working folder (or the file RECOLLECT_CONFIG names), else it is the default. Secrets are shown as ***.
+
+    \b
+    RECOLLECT_TOKENIZER=estimate recollect settings
+    """
+    found, sources = current_settings(), origins()
+    grid = table("setting", "value", "from")
+    for field in dataclasses.fields(found):
+        # format(), not str(): a secret shows itself as stars there.
+        value = f"{getattr(found, field.name)}"
+        grid.add_row(field.name, printable(masked(value)) or "(empty)", sources.get(field.name, "default"))
+    console().print(grid)
+
+
+def origins() -> dict[str, str]:
+    """For each setting that is not at its default, where its value comes from."""
+    import os
+    from pathlib import Path
+
+    from recollect.config import from_environment, from_file
+
+    found = [*from_file(os.environ, Path.cwd()), *from_environment(os.environ)]
+    sources = {name: source for name, _, source in found}
+    return sources | {
+        key.removeprefix("recollect."): "command line" for key in (STORE, SPACE) if given(key) is not None
+    }
+
+
+# -- migrate, rebuild, worker
+
+
+@click.command()
+@click.argument("url", required=False)
+@click.option("--hnsw", is_flag=True, help="Also make an approximate vector index, for users with very many messages.")
+def migrate(url: str | None, hnsw: bool) -> None:
+    """Create or update recollect's tables on a PostgreSQL server.
+
+    URL is the store to migrate, by default the setting `store`. Files (SQLite, JSON) need no migration: they take it when
+    they are opened. Running it again changes nothing.
+
+    \b
+    recollect migrate postgresql://user:password@host/database
+    """
+    from recollect.errors import ConfigError
+    from recollect.stores.migrations import CURRENT
+    from recollect.wiring import open_store
+
+    found = current_settings()
+    address = url or found.store
+    if file_of(address) is not None:
+        if hnsw:
+            raise ConfigError("--hnsw is for PostgreSQL; files are searched exactly")
+        existing(address)
+    store = open_store(address, found, migrate=True, hnsw=width_of(found) if hnsw else None)
+    store.close()
+    click.echo(f"{store.name}: schema {CURRENT}, the newest")
+
+
+def width_of(found: Settings) -> int:
+    from recollect.wiring import open_embedder
+
+    async def ask() -> int:
+        embedder = open_embedder(found)
+        try:
+            await embedder.ready()
+            return embedder.width
+        finally:
+            await embedder.close()
+
+    return asyncio.run(ask())
+
+
+@click.command(cls=StoreCommand)
+@click.argument("view", type=click.Choice(["index"]))
+def rebuild(view: str) -> None:
+    """Throw a view away and build it again from the log.
+
+    Needed after a change of the embedder: vectors of two embedders are never mixed. The log is not touched. If it is
+    stopped, `recollect worker --once` goes on.
+
+    \b
+    RECOLLECT_EMBEDDER=minilm recollect rebuild index
+    """
+    found = current_settings()
+    existing(found.store)
+
+    async def again() -> int:
+        async with engine_of(found, check_embedder=False) as (memory, store):
+            await memory.rebuild(view, space=given(SPACE))
+            return await settle(memory, store)
+
+    click.echo(f"{view}: {counted(asyncio.run(again()), 'message')} brought in")
+
+
+@click.command(cls=StoreCommand)
+@click.option("--once", is_flag=True, help="End as soon as every view has caught up.")
+def worker(once: bool) -> None:
+    """Keep the views up with the log, apart from the program that writes it.
+
+    Runs until it is told to stop (Ctrl-C, SIGTERM) and finishes cleanly. Any number of workers may share a store: each
+    takes what no other has. Set `followers = false` in the programs that should leave the work to it.
+
+    \b
+    recollect worker
+    recollect worker --once
+    """
+    found = current_settings()
+    existing(found.store)
+
+    async def work() -> None:
+        async with engine_of(found, follow=not once) as (memory, store):
+            if once:
+                click.echo(f"caught up: {counted(await settle(memory, store), 'message')} brought in")
+                return
+            click.echo(f"following {store.name}; Ctrl-C ends it")
+            await follow(memory, store)
+        click.echo("stopped")
+
+    asyncio.run(work())

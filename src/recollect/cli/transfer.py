@@ -1,0 +1,316 @@
+"""Memories come in, go out and move: import, export, copy.
+
+Each can be stopped at any moment. An import keeps what it has read and goes on when it is run again; an export to a
+file leaves the old file until the new one is whole; a copy that was stopped leaves nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recollect.cli.opening import (
+    conversation_in,
+    current_settings,
+    engine_of,
+    existing,
+    file_of,
+    opened,
+    without_embedder,
+)
+from recollect.cli.options import INTERRUPTED, SPACE, StoreCommand, given, masked, printable
+from recollect.cli.settling import settle_or_warn
+from recollect.cli.show import counted, progress
+
+if TYPE_CHECKING:
+    from recollect.config import Settings
+    from recollect.engine.memory import MemoryEngine
+    from recollect.engine.transfer import Imported
+    from recollect.formats import BadRecord, Reader, Record
+    from recollect.model import Conversation, Message, Verification
+    from recollect.ports import Store
+
+FORMATS = ("recollect", "chatgpt", "claude", "discord", "telegram")
+STANDARD = "-"
+
+
+# -- import
+
+
+@click.command("import", cls=StoreCommand)
+@click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True), metavar="FILE...")
+@click.option("--format", type=click.Choice(FORMATS), help="What the files are.  [default: their content says]")
+@click.option("--user", metavar="ID", help="Whose chats these are, where the file does not say.")
+@click.option(
+    "--assistant", metavar="ID", multiple=True, help="An author who is the assistant, in channels; repeatable."
+)
+@click.option("--timezone", metavar="ZONE", help="The zone of times that have none, such as Europe/Berlin.")
+@click.option("--skip-bad", is_flag=True, help="Go on after a record that cannot be read, and report it.")
+@click.option("--no-settle", is_flag=True, help="Only keep the messages; a worker makes them searchable.")
+def import_(
+    files: tuple[str, ...],
+    format: str | None,
+    user: str | None,
+    assistant: tuple[str, ...],
+    timezone: str | None,
+    skip_bad: bool,
+    no_settle: bool,
+) -> None:
+    """Bring chats into the memory.
+
+    Reads our own JSON Lines (`-` is standard input) and the exports of ChatGPT, Claude, Telegram, and Discord
+    (DiscordChatExporter), with their true dates, authors and ids; zip files as they are. A message is kept once, however
+    often it is imported: if an import stops, run it again and it goes on. A record that cannot be read ends
+    the import with its place in the file, unless --skip-bad is given.
+
+    \b
+    recollect import chat.jsonl --user alex
+    recollect import conversations.json
+    recollect import general.json --space 1098765 --assistant 2012345
+    """
+    from recollect.formats import open_records
+
+    settings = current_settings()
+    settle = settings.followers and not no_settle
+
+    async def bring() -> None:
+        wanted = settings if settle else without_embedder(settings)
+        async with engine_of(wanted, check_embedder=settle) as (memory, store):
+            for file in files:
+                options: Any = {"user": user, "assistant_ids": assistant, "timezone": timezone}
+                with open_records(file, format, **options) as reader:
+                    await bring_file(memory, file, reader, settings, skip_bad)
+            if settle:
+                await settle_or_warn(memory, store)
+
+    try:
+        asyncio.run(bring())
+    except KeyboardInterrupt:
+        click.echo("stopped: what was read is kept; run the same command again and it goes on from there", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+async def bring_file(memory: MemoryEngine, file: str, reader: Reader, settings: Settings, skip_bad: bool) -> None:
+    from recollect.engine.transfer import Imported, import_records
+    from recollect.errors import ImportFailed
+
+    name = "standard input" if file == STANDARD else file
+    named: set[str] = {reader.suggested_space} if reader.suggested_space else set()
+    so_far, started = Imported(), time.monotonic()
+    with progress("{task.fields[messages]:,} messages, {task.fields[rate]:,}/s", bytes_read=True) as bar:
+        task = bar.add_task(Path(name).name, total=reader.total_bytes, messages=0, rate=0)
+
+        def note(done: Imported) -> None:
+            nonlocal so_far
+            so_far = done
+            rate = round(done.read / max(time.monotonic() - started, 1e-3))
+            bar.update(task, completed=reader.bytes_read, messages=done.read, rate=rate)
+
+        try:
+            records = noting_spaces(reader, named)
+            await import_records(memory, records, space=settings.space, skip_bad=skip_bad, progress=note)
+        except ImportFailed as error:
+            raise ImportFailed(f"{name}, {error}") from error
+        finally:
+            bar.stop()
+            report(f"{name} ({reader.format})", so_far)
+    hint(named, settings.space)
+
+
+def noting_spaces(records: Iterable[Record | BadRecord], named: set[str]) -> Iterator[Any]:
+    for record in records:
+        space = getattr(record, "space", None)
+        if space is not None:
+            named.add(space)
+        yield record
+
+
+def report(name: str, done: Imported) -> None:
+    for line in done.bad:
+        click.echo(f"skipped: {printable(line)}", err=True)
+    if done.bad_count > len(done.bad):
+        click.echo(f"skipped: {done.bad_count - len(done.bad):,} more", err=True)
+    click.echo(
+        f"{printable(name)}: {counted(done.read, 'message')} read, {done.new:,} new, {done.known:,} known already, "
+        f"{done.bad_count:,} bad"
+    )
+
+
+def hint(named: set[str], space: str) -> None:
+    """The file names a space of its own, and nobody has said which one to use."""
+    others = sorted(named - {space})
+    if others and given(SPACE) is None:
+        shown = printable(others[0]) + (f" (and {len(others) - 1} more)" if len(others) > 1 else "")
+        click.echo(
+            f"hint: the file names the space {shown}; it was imported into {space}. To keep spaces apart: --space NAME",
+            err=True,
+        )
+
+
+# -- export
+
+
+@click.command(cls=StoreCommand)
+@click.option("--user", metavar="ID", help="Only this person's memory.")
+@click.option("--conversation", metavar="ID", help="Only this conversation.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    default=STANDARD,
+    help="Where to write; - is standard output.",
+)
+def export(user: str | None, conversation: str | None, output: str) -> None:
+    """Write messages as JSON Lines, one a line, in order.
+
+    What is written can be imported again, here or elsewhere, without loss: ids, authors, times and all. A file is
+    replaced only once the new one is whole.
+
+    \b
+    recollect export -o backup.jsonl
+    recollect export --user alex | gzip > alex.jsonl.gz
+    """
+    from recollect.formats import dump
+
+    with opened() as here:
+        space = here.settings.space
+        total = expected(here.store, space, user, conversation)
+
+        @lru_cache(maxsize=1)  # messages come conversation by conversation
+        def owner(id: str) -> Conversation | None:
+            return here.store.read(lambda tx: tx.conversation(space, id))
+
+        messages = here.memory.export(user=user, conversation=conversation, space=space)
+        with destination(output) as write:
+            count = written(messages, total, output, lambda m: write(dump(m, owner(m.conversation)).encode() + b"\n"))
+    if output != STANDARD:
+        click.echo(f"{output}: {counted(count, 'message')} written", err=True)
+
+
+def expected(store: Store, space: str, user: str | None, conversation: str | None) -> int | None:
+    """How many messages there will be, where that is known beforehand."""
+    from datetime import UTC, datetime
+
+    if conversation is not None:
+        return conversation_in(store, space, conversation).turns if user is None else None
+    if user is not None:
+        return None
+    found = store.read(lambda tx: tx.stats(datetime.now(UTC), space))
+    return found.messages + found.erased
+
+
+def written(messages: Iterable[Message], total: int | None, output: str, write: Callable[[Message], Any]) -> int:
+    """Write every message. No bar where it would stand between the lines."""
+    count = 0
+    with progress("{task.completed:,} messages") as bar:
+        bar.disable = bar.disable or (output == STANDARD and sys.stdout.isatty())
+        task = bar.add_task("exporting", total=total)
+        for count, message in enumerate(messages, start=1):
+            write(message)
+            bar.update(task, completed=count)
+    return count
+
+
+@contextmanager
+def destination(output: str) -> Iterator[Callable[[bytes], Any]]:
+    """Where bytes go. A plain file appears whole or not at all; a pipe or device is written to as it is."""
+    path = Path(output).resolve()
+    if output == STANDARD:
+        yield click.get_binary_stream("stdout").write
+    elif path.exists() and not path.is_file():
+        with open(path, "wb") as file:
+            yield file.write
+    else:
+        beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            with open(beside, "xb") as file:
+                yield file.write
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, path)
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+# -- copy
+
+
+@click.command()
+@click.argument("source", metavar="SRC")
+@click.argument("target", metavar="DST")
+@click.option("--migrate", is_flag=True, help="Create recollect's schema on DST first, if it is PostgreSQL.")
+def copy(source: str, target: str, migrate: bool) -> None:
+    """Copy a whole store into an empty one, of the same kind or another.
+
+    Everything goes along: all spaces, ids, times, seals, tombstones and the index. The copy is verified at the end.
+    SRC is read as of one moment; others may go on using it.
+
+    \b
+    recollect copy recollect.db json:memory.json
+    recollect copy recollect.db postgresql://user:password@host/database --migrate
+    """
+    from recollect.errors import StoreError
+    from recollect.wiring import open_store
+
+    settings = current_settings()
+    file = file_of(target)
+    fresh = file if file is not None and not file.exists() else None
+    if file is not None and file_of(source) is not None and file.resolve() == Path(file_of(source) or "").resolve():
+        raise StoreError(f"{source} and {target} are the same file; copy into a new store")
+    origin = open_store(existing(source), settings)
+    try:
+        copied, proof = into(origin, target, fresh, settings, migrate)
+    finally:
+        origin.close()
+    click.echo(
+        f"{masked(target)}: {counted(copied['conversations'], 'conversation')}, "
+        f"{counted(copied['messages'], 'message')}, {counted(copied['entries'], 'passage')} of the index"
+    )
+    for fault in proof.faults:
+        click.echo(printable(str(fault)))
+    click.echo(f"the copy is {'whole' if proof.ok else 'faulty, as its source is'}: root {proof.root}")
+    if not proof.ok:
+        raise click.exceptions.Exit(1)
+
+
+def into(
+    origin: Store, target: str, fresh: Path | None, settings: Settings, migrate: bool
+) -> tuple[dict[str, int], Verification]:
+    """Copy and verify. If it is stopped, a file that was made for it goes again."""
+    from datetime import UTC, datetime
+
+    from recollect.engine.log import verify
+    from recollect.engine.transfer import copy_store
+    from recollect.wiring import open_store
+
+    whole = False
+    destination = open_store(target, settings, migrate=migrate)
+    try:
+        found = origin.read(lambda tx: tx.stats(datetime.now(UTC)))
+        rows = found.messages + found.erased + 2 * found.conversations + 2 * found.entries
+        with progress("{task.completed:,} rows") as bar:
+            task, before = bar.add_task("copying", total=rows), {}
+
+            def note(table: str, count: int) -> None:
+                before[table] = count
+                bar.update(task, description=f"copying {table}", completed=sum(before.values()))
+
+            copied = copy_store(origin, destination, note)
+        proof = destination.read(verify)
+        whole = True
+        return copied, proof
+    finally:
+        destination.close()
+        if fresh is not None and not whole:
+            for ending in ("", "-wal", "-shm", ".lock", ".tmp"):
+                with suppress(OSError):
+                    fresh.with_name(fresh.name + ending).unlink(missing_ok=True)

@@ -1,0 +1,41 @@
+"""What every store must do, as a class of tests. A store that passes it can stand under any memory.
+
+Inherit `StoreContract` in a class pytest collects, and say in the fixture `open_store` how to open a store; the rest
+follows. The same name always opens the same store, with all it held when it was closed:
+
+    class TestMyStore(StoreContract):
+        @pytest.fixture
+        def open_store(self, tmp_path: Path) -> OpenStore:
+            return lambda name="memory": MyStore(tmp_path / name)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from recollect.ports import Store
+from recollect.testing.index_contract import IndexContract
+from recollect.testing.log_contract import LogContract
+from recollect.testing.samples import OpenStore
+from recollect.testing.transaction_contract import TransactionContract
+from recollect.testing.vector_contract import VectorContract
+from recollect.testing.view_contract import ViewContract
+from recollect.testing.whole_contract import WholeContract
+
+__all__ = ["OpenStore", "StoreContract"]
+
+
+class StoreContract(LogContract, TransactionContract, ViewContract, IndexContract, VectorContract, WholeContract):
+    """All of it."""
+
+    @pytest.fixture
+    def open_store(self) -> OpenStore:
+        raise NotImplementedError("say in the fixture `open_store` how to open the store under test")
+
+    @pytest.fixture
+    def store(self, open_store: OpenStore) -> Iterator[Store]:
+        with closing(open_store()) as store:
+            yield store

@@ -1,0 +1,231 @@
+"""Full text, as every store must answer it: exactly the passages that have a term, and never one of somebody else.
+
+A term is one word of letters, digits and marks in lower case, as the analysis makes it. What is not one may still be asked
+for: it is found by nobody, and is never taken for the syntax of the database.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from recollect.errors import StoreError
+from recollect.model import Entry, Filter, Message
+from recollect.ports import Candidate, Store, Tx
+from recollect.testing.samples import T0, entry, keep, message
+
+SECOND = timedelta(seconds=1)
+WORDS = ("and", "or", "not", "near", "null", "select", "true", "1", "2024", "u1f600", "z")
+SCRIPTS = ("straße", "ärger", "łódź", "привет", "γειά", "שלום", "مرحبا", "สวัสดี", "你好", "日本", "안녕", "नमस्ते", "𠀋")
+HOSTILE = ('"', "'", "''", "\\", "*", ":", "(", ")", "-", "^", "&", "|", "!", "<->", "a:b", "it's", 'a"b', "a*", "")
+
+
+def index(store: Store, *entries: Entry) -> None:
+    store.write(lambda tx: tx.put_entries(entries))
+
+
+def matches(
+    store: Store, groups: Sequence[Sequence[str]], where: Filter | None = None, limit: int = 100
+) -> tuple[list[Candidate], list[int]]:
+    found, frequencies = store.read(lambda tx: tx.matches(where or Filter("s"), groups, limit))
+    return sorted(found, key=lambda one: one.doc), frequencies
+
+
+def found(store: Store, term: str, where: Filter | None = None) -> list[str]:
+    return [one.message_id for one in matches(store, [[term]], where)[0]]
+
+
+def everywhere() -> list[Message]:
+    """The same word said in every scope: two spaces, two conversations, two people and nobody."""
+    return [
+        message(turn, conversation=id, space=space, user=user, id=f"{space}/{id}/{user}")
+        for space in ("s", "t")
+        for id in ("c", "d")
+        for turn, user in enumerate(("alex", "kim", None), 1)
+    ]
+
+
+class IndexContract:
+    """Passages and their terms."""
+
+    def test_a_passage_is_found_by_each_of_its_terms(self, store: Store) -> None:
+        said = message(time=T0 + SECOND)
+        index(store, entry(said, ("one", "two", "one", "one")), entry(message(2), ("other",)))
+        (only,), frequencies = matches(store, [["one"], ["two"], ["three"]])
+        assert (only.message_id, only.time, only.length) == (said.id, said.time, 4)
+        assert only.counts == (3, 1, 0)
+        assert frequencies == [1, 1, 0]
+
+    def test_a_term_is_a_whole_word(self, store: Store) -> None:
+        index(store, entry(message(1), ("car", "cars", "scar", "carpet")), entry(message(2), ("cars",)))
+        (only,), frequencies = matches(store, [["car"]])
+        assert (only.message_id, only.counts, frequencies) == ("c-1", (1,), [1])
+        assert matches(store, [["ca"]]) == ([], [0])
+
+    @pytest.mark.parametrize("term", [*WORDS, *SCRIPTS, "x" * 64])
+    def test_any_word_of_any_script_is_found(self, store: Store, term: str) -> None:
+        index(store, entry(message(1), ("before", term, term)), entry(message(2), ("before", "after")))
+        (only,), frequencies = matches(store, [[term]])
+        assert (only.message_id, only.counts, frequencies) == ("c-1", (2,), [1])
+
+    @pytest.mark.parametrize("term", HOSTILE)
+    def test_what_is_not_a_word_is_not_syntax(self, store: Store, term: str) -> None:
+        index(store, entry(message(1), ("a", "b", "it", "s")), entry(message(2), ("word",)))
+        candidates, frequencies = matches(store, [[term], ["word"]])
+        assert [one.message_id for one in candidates if one.counts[0]] == []
+        assert [one.message_id for one in candidates if one.counts[1]] == ["c-2"]
+        assert frequencies == [0, 1]
+
+    def test_alternatives_count_as_one(self, store: Store) -> None:
+        index(
+            store,
+            entry(message(1), ("run", "ran", "run")),
+            entry(message(2), ("ran",)),
+            entry(message(3), ("walk",)),
+        )
+        candidates, frequencies = matches(store, [["run", "ran", "running"], ["walk"]])
+        assert [(one.message_id, one.counts) for one in candidates] == [
+            ("c-1", (3, 0)),
+            ("c-2", (1, 0)),
+            ("c-3", (0, 1)),
+        ]
+        assert frequencies == [2, 1]
+
+    def test_a_passage_with_several_terms_is_one_candidate(self, store: Store) -> None:
+        index(store, *(entry(message(turn), ("one", "two")) for turn in (1, 2, 3)))
+        candidates, frequencies = matches(store, [["one"], ["two"]])
+        assert [one.counts for one in candidates] == [(1, 1)] * 3
+        assert frequencies == [3, 3]
+
+    def test_no_terms_find_nothing(self, store: Store) -> None:
+        index(store, entry(message(1)))
+        assert matches(store, []) == ([], [])
+
+    def test_a_limit_keeps_the_newest_and_counts_all(self, store: Store) -> None:
+        """Newest means: indexed last. The count is of the whole scope, whatever the limit."""
+        index(store, *(entry(message(turn), ("often", "rare") if turn == 1 else ("often",)) for turn in range(1, 8)))
+        candidates, frequencies = matches(store, [["often"], ["rare"]], limit=2)
+        assert [(one.message_id, one.counts) for one in candidates] == [
+            ("c-1", (1, 1)),
+            ("c-6", (1, 0)),
+            ("c-7", (1, 0)),
+        ]
+        assert frequencies == [7, 1]
+
+    def test_passages_of_one_message_are_each_a_candidate(self, store: Store) -> None:
+        said = message(1)
+        index(store, entry(said, ("one",)), entry(said, ("one", "one"), part=1))
+        candidates, frequencies = matches(store, [["one"]])
+        assert [(one.message_id, one.counts) for one in candidates] == [("c-1", (1,)), ("c-1", (2,))]
+        assert frequencies == [2]
+        with pytest.raises(StoreError):
+            index(store, entry(said, ("again",), part=1))
+
+    # -- scope
+
+    def test_a_search_stays_in_its_scope(self, store: Store) -> None:
+        index(store, *(entry(one, ("word",)) for one in everywhere()))
+        for space in ("s", "t"):
+            for user in ("alex", "kim", "nobody"):
+                for id in (None, "c", "d", "e"):
+                    where = Filter(space, user=user, conversation=id)
+                    expected = [
+                        one.id
+                        for one in everywhere()
+                        if one.space == space and one.user == user and id in (None, one.conversation)
+                    ]
+                    assert found(store, "word", where) == expected
+        assert len(found(store, "word", Filter("s"))) == 6
+        assert len(found(store, "word", Filter("s", conversation="d"))) == 3
+        assert found(store, "word", Filter("third")) == []
+
+    def test_scopes_with_names_that_run_together_are_apart(self, store: Store) -> None:
+        pairs = [("ab", "c"), ("a", "bc"), ("a\u0301b", "c"), ("A", "bc"), ("a ", "bc")]
+        for number, (space, user) in enumerate(pairs):
+            index(store, entry(message(space=space, user=user, conversation=user, id=str(number)), ("word",)))
+        for number, (space, user) in enumerate(pairs):
+            assert found(store, "word", Filter(space, user=user)) == [str(number)]
+            assert found(store, "word", Filter(space, conversation=user)) == [str(number)]
+
+    def test_filters_narrow_what_is_found_and_not_what_is_counted(self, store: Store) -> None:
+        said = [
+            message(1, role="user", time=T0),
+            message(2, role="assistant", time=T0 + SECOND),
+            message(3, role="user", time=T0 + 2 * SECOND),
+            message(1, role="user", time=T0 + SECOND, conversation="d"),
+        ]
+        index(store, *(entry(one, ("word",)) for one in said), entry(message(4, user="kim"), ("word",)))
+        for where, expected in (
+            (Filter("s", user="alex", role="user"), ["c-1", "c-3", "d-1"]),
+            (Filter("s", user="alex", after=T0 + SECOND), ["c-2", "c-3", "d-1"]),
+            (Filter("s", user="alex", before=T0 + SECOND), ["c-1"]),
+            (Filter("s", user="alex", conversation="c", role="assistant"), ["c-2"]),
+            (Filter("s", user="alex", role="tool"), []),
+        ):
+            candidates, frequencies = matches(store, [["word"]], where)
+            assert [one.message_id for one in candidates] == expected
+            assert frequencies == [4]
+        assert matches(store, [["word"]], Filter("s", role="user"))[1] == [5]
+
+    def test_a_limit_counts_what_the_filter_lets_through(self, store: Store) -> None:
+        said = [message(turn, role="user" if turn < 4 else "assistant") for turn in range(1, 10)]
+        index(store, *(entry(one, ("word",)) for one in said))
+        candidates, frequencies = matches(store, [["word"]], Filter("s", role="user"), limit=2)
+        assert [one.message_id for one in candidates] == ["c-2", "c-3"]
+        assert frequencies == [9]
+
+    # -- how much there is
+
+    def test_the_tally_counts_passages_and_words_by_language(self, store: Store) -> None:
+        index(
+            store,
+            entry(message(1), ("a", "b", "a")),
+            entry(message(2), ("c",), language="ru"),
+            entry(message(3, user="kim"), ("d", "e"), language="de"),
+            entry(message(4, user=None), ("f",), language="zh"),
+            entry(message(1, space="t"), ("g",), language="fr"),
+        )
+        index(store, entry(message(5), ()))
+        tally = store.read(lambda tx: tx.tally("s", "alex"))
+        assert (tally.docs, tally.words, tally.languages) == (3, 4, ("en", "ru"))
+        tally = store.read(lambda tx: tx.tally("s", None))
+        assert (tally.docs, tally.words, tally.languages) == (5, 7, ("de", "en", "ru", "zh"))
+        tally = store.read(lambda tx: tx.tally("s", "nobody"))
+        assert (tally.docs, tally.words, tally.languages) == (0, 0, ())
+
+    def test_what_was_thrown_away_is_not_found_and_can_be_put_back(self, store: Store) -> None:
+        said = [message(turn) for turn in (1, 2, 3)]
+        store.write(lambda tx: keep(tx, *said))
+        for _ in range(3):
+            index(store, *(entry(one, ("word",)) for one in said))
+            assert found(store, "word") == ["c-1", "c-2", "c-3"]
+            store.write(lambda tx: tx.reset_view("index"))
+            assert matches(store, [["word"]]) == ([], [0])
+
+    def test_later_passages_are_newer(self, store: Store) -> None:
+        """Also after the last ones were thrown away: a number is given once."""
+        docs: list[int] = []
+        for _ in range(3):
+            index(store, *(entry(message(turn), ("word",)) for turn in (1, 2)))
+            docs += [one.doc for one in matches(store, [["word"]])[0]]
+            store.write(lambda tx: tx.reset_view("index"))
+        assert docs == sorted(set(docs))
+
+    def test_many_passages_at_once(self, store: Store) -> None:
+        terms = [(f"w{turn % 7}", f"x{turn % 3}") for turn in range(1, 1_501)]
+        index(store, *(entry(message(turn), pair) for turn, pair in enumerate(terms, 1)))
+        counted = Counter(term for pair in terms for term in pair)
+        groups = [[term] for term in sorted(counted)]
+        candidates, frequencies = matches(store, groups, limit=5_000)
+        assert len(candidates) == 1_500
+        assert frequencies == [counted[term] for (term,) in groups]
+
+    def test_passages_are_found_in_the_transaction_that_put_them_there(self, store: Store) -> None:
+        def put(tx: Tx) -> list[str]:
+            tx.put_entries([entry(message(1), ("word",))])
+            return [one.message_id for one in tx.matches(Filter("s"), [["word"]], 10)[0]]
+
+        assert store.write(put) == ["c-1"]

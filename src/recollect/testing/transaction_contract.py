@@ -1,0 +1,200 @@
+"""Transactions, as every store must hold them: all or nothing, one snapshot for a reader, one writer to a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+from threading import Barrier, BrokenBarrierError, Event
+from typing import TypeVar
+
+import pytest
+
+from recollect.errors import StoreError
+from recollect.model import Filter
+from recollect.ports import Store, Tx
+from recollect.testing.samples import T0, conversation, entry, keep, message
+
+R = TypeVar("R")
+MEET = 0.3  # seconds to wait for another transaction; a store that lets one in at a time never lets them meet
+PATIENCE = 30.0  # seconds until a test that waits for ever is given up
+
+
+class Refused(Exception):
+    """What the function of a transaction raises of its own."""
+
+
+class TransactionContract:
+    """What `read` and `write` promise."""
+
+    def test_what_the_function_returns_is_returned(self, store: Store) -> None:
+        result = object()
+        assert store.write(lambda tx: result) is result
+        assert store.read(lambda tx: result) is result
+
+    def test_an_error_undoes_everything_and_goes_through_unchanged(self, store: Store) -> None:
+        store.write(lambda tx: keep(tx, message(1)))
+        error = Refused("no")
+
+        def fail(tx: Tx) -> None:
+            keep(tx, message(2), message(1, conversation="d"))
+            tx.put_entries([entry(message(1))])
+            tx.set_cursor("index", "s", "c", 2)
+            tx.claim("index", "s", "c", "me", T0, T0 + timedelta(seconds=60))
+            tx.set_note("key", "value")
+            raise error
+
+        with pytest.raises(Refused) as caught:
+            store.write(fail)
+        assert caught.value is error
+        assert store.read(seen) == ([message(1)], 1, None, 0, 0, 0, None)
+        store.write(lambda tx: keep(tx, message(2)))
+        assert len(store.read(lambda tx: tx.messages(Filter("s")))) == 2
+
+    def test_an_error_of_the_database_undoes_everything_too(self, store: Store) -> None:
+        store.write(lambda tx: keep(tx, message(1)))
+
+        def fail(tx: Tx) -> None:
+            tx.set_note("key", "value")
+            tx.insert_messages([message(2), message(1, id="again")])
+
+        with pytest.raises(StoreError):
+            store.write(fail)
+        assert store.read(seen) == ([message(1)], 1, None, 0, 0, 0, None)
+
+    def test_an_interruption_undoes_everything(self, store: Store) -> None:
+        def interrupted(tx: Tx) -> None:
+            keep(tx, message(1))
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            store.write(interrupted)
+        assert store.read(lambda tx: tx.conversations()) == []
+        store.write(lambda tx: keep(tx, message(1)))
+
+    def test_a_transaction_sees_what_it_wrote(self, store: Store) -> None:
+        def write(tx: Tx) -> tuple[object, ...]:
+            keep(tx, message(1))
+            tx.put_entries([entry(message(1))])
+            tx.set_note("key", "value")
+            tx.set_cursor("index", "s", "c", 1)
+            return seen(tx)
+
+        assert store.write(write) == store.read(seen) == ([message(1)], 1, None, 1, 1, 0, "value")
+
+    def test_a_reader_sees_one_moment(self, store: Store) -> None:
+        """A write that begins in the middle of a read is not seen by it, and is seen by the next."""
+        store.write(lambda tx: keep(tx, message(1)))
+        store.write(lambda tx: tx.put_entries([entry(message(1))]))
+        done = Event()
+
+        def write() -> None:
+            store.write(lambda tx: (keep(tx, message(2)), tx.put_entries([entry(message(2))])))
+            done.set()
+
+        with ThreadPoolExecutor(1) as pool:
+
+            def look_twice(tx: Tx) -> tuple[object, object]:
+                first = (seen(tx), tx.stats(T0))
+                work.append(pool.submit(write))
+                done.wait(MEET)  # a store with one transaction at a time writes when we are through
+                return first, (seen(tx), tx.stats(T0))
+
+            work: list[object] = []
+            first, second = store.read(look_twice)
+        assert first == second
+        assert done.is_set()
+        assert store.read(seen)[:4] == ([message(1), message(2)], 2, None, 2)
+
+    def test_a_read_changes_nothing(self, store: Store) -> None:
+        def sneak(tx: Tx) -> None:
+            tx.set_note("key", "value")
+
+        try:
+            store.read(sneak)
+        except StoreError:
+            pass  # the better answer
+        assert store.read(lambda tx: tx.note("key")) is None
+
+    def test_nobody_else_writes_to_a_locked_conversation(self, store: Store) -> None:
+        inside = Event()
+        ours = conversation()
+
+        def slow(tx: Tx) -> int:
+            held = tx.lock_conversation(ours)
+            inside.set()
+            entered.wait(MEET)
+            tx.save_conversation(replace(held, turns=held.turns + 1))
+            return held.turns
+
+        def quick(tx: Tx) -> int:
+            held = tx.lock_conversation(ours)
+            entered.set()
+            tx.save_conversation(replace(held, turns=held.turns + 1))
+            return held.turns
+
+        entered = Event()
+        with ThreadPoolExecutor(2) as pool:
+            first = pool.submit(store.write, slow)
+            assert inside.wait(PATIENCE)
+            second = pool.submit(store.write, quick)
+            assert (first.result(PATIENCE), second.result(PATIENCE)) == (0, 1)
+
+    def test_writers_of_one_conversation_lose_nothing(self, store: Store) -> None:
+        def one_more(tx: Tx) -> int:
+            held = tx.lock_conversation(conversation())
+            tx.insert_messages([message(held.turns + 1)])
+            tx.save_conversation(replace(held, turns=held.turns + 1))
+            return held.turns + 1
+
+        turns = at_once(8, lambda _: [store.write(one_more) for _ in range(5)])
+        assert sorted(turn for some in turns for turn in some) == list(range(1, 41))
+        found = store.read(lambda tx: tx.messages(Filter("s")))
+        assert [one.turn for one in found] == list(range(1, 41))
+
+    def test_writers_who_lock_in_opposite_order_both_get_through(self, store: Store) -> None:
+        """One of them may be thrown out of the database: then its function is run again."""
+        both = Barrier(2)
+
+        def write(order: tuple[str, str]) -> None:
+            def locked(tx: Tx) -> None:
+                for number, id in enumerate(order):
+                    held = tx.lock_conversation(conversation(id))
+                    tx.save_conversation(replace(held, turns=held.turns + 1))
+                    if number == 0:
+                        try:
+                            both.wait(MEET)
+                        except BrokenBarrierError:
+                            pass  # we are alone in the store, or run again
+
+            store.write(locked)
+
+        at_once(2, lambda number: write((("a", "b"), ("b", "a"))[number]))
+        assert [one.turns for one in store.read(lambda tx: tx.conversations())] == [2, 2]
+
+
+def seen(tx: Tx) -> tuple[object, ...]:
+    """What can be seen of one conversation."""
+    held = tx.conversation("s", "c")
+    return (
+        tx.messages(Filter("s")),
+        held.turns if held else 0,
+        tx.conversation("s", "d"),
+        tx.tally("s", None).docs,
+        tx.cursor("index", "s", "c"),
+        tx.view_state("index", T0, None).leased,
+        tx.note("key"),
+    )
+
+
+def at_once(count: int, work: Callable[[int], R]) -> list[R]:
+    """Run the same thing in several threads that start together."""
+    start = Barrier(count)
+
+    def run(number: int) -> R:
+        start.wait(PATIENCE)
+        return work(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(run, range(count)))

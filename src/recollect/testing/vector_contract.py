@@ -1,0 +1,189 @@
+"""Vectors, as every store must compare them: by cosine, exactly, within the scope, whatever happened before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from recollect.model import Entry, Erasure, Filter, Message, Role
+from recollect.ports import Near, Store, Tx, Vectors
+from recollect.testing.log_contract import gone
+from recollect.testing.samples import T0, WIDTH, axis, entry, keep, message
+from recollect.testing.transaction_contract import Refused
+
+EXACT = 1e-3  # vectors are kept in half precision
+ROLES: tuple[Role, ...] = ("user", "assistant", "tool")
+
+
+def index(store: Store, *entries: Entry) -> None:
+    store.write(lambda tx: tx.put_entries(entries))
+
+
+def nearest(
+    store: Store, vector: Sequence[float] | Vectors, where: Filter | None = None, limit: int = 100
+) -> list[Near]:
+    asked = np.asarray(vector, dtype=np.float32)
+    return store.read(lambda tx: tx.nearest(where or Filter("s"), asked, limit))
+
+
+def ids(near: Sequence[Near]) -> list[str]:
+    return [one.message_id for one in near]
+
+
+def many(count: int = 300) -> list[Entry]:
+    """Passages in every scope, with vectors of chance; every tenth says nothing and has none."""
+    chance = np.random.default_rng(7)
+    made = []
+    for number in range(count):
+        said = message(
+            number + 1,
+            space=("s", "t")[number % 2],
+            conversation=("c", "d", "e")[number % 3],
+            user=("alex", "kim", None)[number % 5 % 3],
+            role=ROLES[number % 7 % 3],
+            time=T0 + timedelta(minutes=number % 11),
+        )
+        vector = chance.standard_normal(WIDTH) if number % 10 else np.zeros(WIDTH)
+        made.append(entry(said, vector=vector.tolist()))
+    return made
+
+
+def expected(entries: Sequence[Entry], vector: Vectors, where: Filter) -> dict[str, float]:
+    """Every passage in scope that has a vector, and its cosine, by numpy."""
+    cosines = {}
+    for one in entries:
+        own = np.asarray(one.vector, dtype=np.float64)
+        if own.any() and in_scope(one, where):
+            cosines[one.message_id] = float(own @ vector / np.linalg.norm(own) / np.linalg.norm(vector))
+    return cosines
+
+
+def in_scope(one: Entry, where: Filter) -> bool:
+    return (
+        one.space == where.space
+        and where.user in (None, one.user)
+        and where.conversation in (None, one.conversation)
+        and where.role in (None, one.role)
+        and (where.after is None or one.time >= where.after)
+        and (where.before is None or one.time < where.before)
+    )
+
+
+SCOPES = (
+    Filter("s"),
+    Filter("t", user="alex"),
+    Filter("s", user="kim"),
+    Filter("s", user="nobody"),
+    Filter("s", conversation="d"),
+    Filter("s", user="alex", conversation="c"),
+    Filter("s", user="alex", role="assistant"),
+    Filter("s", after=T0 + timedelta(minutes=5)),
+    Filter("s", user="kim", before=T0 + timedelta(minutes=3)),
+    Filter("t", user="kim", conversation="e", role="tool", after=T0, before=T0 + timedelta(minutes=9)),
+    Filter("third"),
+)
+
+
+class VectorContract:
+    """Passages and their vectors."""
+
+    @pytest.mark.parametrize("where", SCOPES, ids=str)
+    def test_the_nearest_are_those_numpy_finds(self, store: Store, where: Filter) -> None:
+        entries = many()
+        index(store, *entries)
+        vector = np.random.default_rng(11).standard_normal(WIDTH).astype(np.float32)
+        cosines = expected(entries, vector, where)
+        near = nearest(store, vector, where, limit=500)
+        assert sorted(ids(near)) == sorted(cosines)
+        assert [one.cosine for one in near] == sorted((one.cosine for one in near), reverse=True)
+        assert {one.message_id: one.cosine for one in near} == pytest.approx(cosines, abs=EXACT)
+        times = {one.message_id: one.time for one in entries if one.space == where.space}
+        assert all(one.time == times[one.message_id] for one in near)
+
+    def test_a_limit_keeps_the_best(self, store: Store) -> None:
+        entries = many()
+        index(store, *entries)
+        for where in SCOPES:
+            every = ids(nearest(store, axis(3), where, limit=500))
+            assert ids(nearest(store, axis(3), where, limit=7)) == every[:7]
+
+    def test_the_length_of_a_vector_does_not_matter(self, store: Store) -> None:
+        index(store, entry(message(1), vector=[3.0 * x for x in axis(1)]), entry(message(2), vector=axis(2)))
+        near = nearest(store, [0.5 * x for x in axis(1)])
+        assert ids(near) == ["c-1", "c-2"]
+        assert [one.cosine for one in near] == pytest.approx([1.0, 0.0], abs=EXACT)
+
+    def test_a_passage_with_nothing_in_it_is_near_to_nothing(self, store: Store) -> None:
+        nothing = [0.0] * WIDTH
+        index(store, entry(message(1), vector=nothing))
+        assert nearest(store, axis(0)) == []
+        index(store, entry(message(2), vector=axis(0)), entry(message(3, role="tool"), vector=nothing))
+        assert ids(nearest(store, axis(0))) == ["c-2"]
+        assert nearest(store, axis(0), Filter("s", role="tool")) == []
+        assert store.read(lambda tx: tx.tally("s", None)).docs == 3
+
+    def test_cosines_of_passages_are_those_of_the_nearest(self, store: Store) -> None:
+        index(store, *many())
+        vector = np.random.default_rng(13).standard_normal(WIDTH).astype(np.float32)
+        for where in (Filter("s"), Filter("s", user="alex"), Filter("s", user="nobody")):
+            near = nearest(store, vector, where, limit=500)
+            docs = [one.doc for one in near]
+            cosines = store.read(lambda tx: tx.cosines(where, vector, [*docs, 10**9]))  # noqa: B023
+            assert cosines == pytest.approx({one.doc: one.cosine for one in near}, abs=1e-5)
+        assert store.read(lambda tx: tx.cosines(Filter("s"), vector, [])) == {}
+
+    def test_cosines_stay_in_scope(self, store: Store) -> None:
+        index(store, *many())
+        vector = np.asarray(axis(0), dtype=np.float32)
+        docs = [one.doc for space in ("s", "t") for one in nearest(store, vector, Filter(space), limit=500)]
+        for where in (Filter("s"), Filter("t"), Filter("s", user="alex"), Filter("t", user="kim")):
+            inside = {one.doc for one in nearest(store, vector, where, limit=500)}
+            assert set(store.read(lambda tx: tx.cosines(where, vector, docs))) == inside  # noqa: B023
+
+    # -- as the index changes
+
+    def test_what_is_added_later_is_found(self, store: Store) -> None:
+        for number in range(WIDTH):
+            index(store, entry(message(number + 1), vector=axis(number)))
+            assert ids(nearest(store, axis(number), limit=1)) == [f"c-{number + 1}"]
+            assert len(nearest(store, axis(0))) == number + 1
+
+    def test_what_was_erased_is_not_found(self, store: Store) -> None:
+        said = [message(turn) for turn in (1, 2, 3)]
+        store.write(lambda tx: keep(tx, *said))
+        index(store, *(entry(one, vector=axis(one.turn)) for one in said))
+        assert len(nearest(store, axis(2))) == 3
+        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(said[1])]))
+        assert sorted(ids(nearest(store, axis(2)))) == ["c-1", "c-3"]
+        index(store, entry(message(4), vector=axis(4)))
+        assert sorted(ids(nearest(store, axis(2)))) == ["c-1", "c-3", "c-4"]
+
+    @pytest.mark.parametrize("where", [Filter("s"), Filter("s", user="alex"), Filter("s", role="user")], ids=str)
+    def test_an_index_built_again_is_the_new_one(self, store: Store, where: Filter) -> None:
+        """With as many passages as before, so that a count alone does not tell them apart."""
+        said: list[Message] = [message(turn) for turn in (1, 2, 3)]
+        index(store, *(entry(one, vector=axis(one.turn)) for one in said))
+        assert ids(nearest(store, axis(1), where, limit=1)) == ["c-1"]
+        store.write(lambda tx: tx.reset_view("index"))
+        index(store, *(entry(one, vector=axis(4 - one.turn)) for one in said))
+        assert ids(nearest(store, axis(1), where, limit=1)) == ["c-3"]
+        assert len(nearest(store, axis(1), where)) == 3
+
+    def test_what_a_failed_transaction_put_there_is_not_found(self, store: Store) -> None:
+        """Even if that transaction looked for it: a store must not remember what was never there."""
+        index(store, entry(message(1), vector=axis(1)))
+
+        def fail(tx: Tx) -> None:
+            tx.put_entries([entry(message(2), vector=axis(2))])
+            tx.nearest(Filter("s"), np.asarray(axis(2), dtype=np.float32), 10)
+            raise Refused
+
+        with pytest.raises(Refused):
+            store.write(fail)
+        assert ids(nearest(store, axis(2))) == ["c-1"]
+        index(store, entry(message(3), vector=axis(3)))
+        assert sorted(ids(nearest(store, axis(2)))) == ["c-1", "c-3"]
+        assert ids(nearest(store, axis(3), limit=1)) == ["c-3"]

@@ -1,0 +1,193 @@
+"""Cursors and leases, as every store must keep them: work on a view is never lost, and never done by two at once."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from recollect.model import Filter
+from recollect.ports import Lag, Store, Tx
+from recollect.testing.samples import T0, conversation, entry, keep, message
+from recollect.testing.transaction_contract import at_once
+
+SECOND = timedelta(seconds=1)
+C = ("index", "s", "c")  # one view of one conversation
+
+
+def claim(
+    store: Store, holder: str, now: datetime = T0, until: datetime = T0 + 60 * SECOND, place: tuple[str, str, str] = C
+) -> bool:
+    return store.write(lambda tx: tx.claim(*place, holder, now, until))
+
+
+def holds(store: Store, holder: str, place: tuple[str, str, str] = C) -> bool:
+    return store.write(lambda tx: tx.holds(*place, holder))
+
+
+def lagging(store: Store, now: datetime = T0, **more: object) -> list[str]:
+    return [lag.conversation for lag in store.read(lambda tx: tx.lagging("index", now, **more))]  # type: ignore[arg-type]
+
+
+class ViewContract:
+    """How far views are, and who is at work on them."""
+
+    # -- cursors
+
+    def test_a_cursor_is_zero_until_it_is_set(self, store: Store) -> None:
+        assert store.read(lambda tx: tx.cursor(*C)) == 0
+        for turn in (3, 7, 0, 5):
+            store.write(lambda tx: tx.set_cursor(*C, turn))  # noqa: B023
+            assert store.read(lambda tx: tx.cursor(*C)) == turn
+
+    def test_each_view_of_each_conversation_has_a_cursor_of_its_own(self, store: Store) -> None:
+        places = [(view, space, id) for view in ("index", "facts") for space in ("s", "t") for id in ("c", "d")]
+
+        def set_all(tx: Tx) -> None:
+            for number, place in enumerate(places):
+                tx.set_cursor(*place, number + 1)
+
+        store.write(set_all)
+        assert store.read(lambda tx: [tx.cursor(*place) for place in places]) == list(range(1, 9))
+
+    # -- leases
+
+    def test_a_lease_has_one_holder(self, store: Store) -> None:
+        assert claim(store, "one")
+        assert not claim(store, "two")
+        assert holds(store, "one")
+        assert not holds(store, "two")
+
+    def test_a_lease_is_one_of_a_view_of_a_conversation(self, store: Store) -> None:
+        assert claim(store, "one")
+        for place in (("facts", "s", "c"), ("index", "t", "c"), ("index", "s", "d")):
+            assert claim(store, "two", place=place)
+        assert holds(store, "one")
+
+    def test_of_many_who_claim_at_once_one_gets_it(self, store: Store) -> None:
+        won = at_once(8, lambda number: claim(store, f"holder {number}"))
+        assert won.count(True) == 1
+        assert holds(store, f"holder {won.index(True)}")
+
+    def test_its_holder_renews_a_lease(self, store: Store) -> None:
+        assert claim(store, "one", until=T0 + 10 * SECOND)
+        assert claim(store, "one", now=T0 + 5 * SECOND, until=T0 + 20 * SECOND)
+        assert not claim(store, "two", now=T0 + 15 * SECOND)
+
+    def test_a_lease_that_ran_out_can_be_taken(self, store: Store) -> None:
+        assert claim(store, "one", until=T0 + 10 * SECOND)
+        assert not claim(store, "two", now=T0 + 10 * SECOND - timedelta(microseconds=1))
+        assert holds(store, "one")
+        assert claim(store, "two", now=T0 + 10 * SECOND, until=T0 + 30 * SECOND)
+        assert not holds(store, "one")
+        assert not claim(store, "one", now=T0 + 11 * SECOND)
+
+    def test_a_lease_given_back_is_free(self, store: Store) -> None:
+        assert claim(store, "one")
+        store.write(lambda tx: tx.release(*C, "one"))
+        assert not holds(store, "one")
+        assert claim(store, "two")
+
+    def test_nobody_gives_back_what_another_holds(self, store: Store) -> None:
+        assert claim(store, "one")
+        store.write(lambda tx: tx.release(*C, "two", error="not mine", retry_at=T0 + SECOND))
+        assert holds(store, "one")
+        assert store.read(lambda tx: tx.failures(*C)) == 0
+        store.write(lambda tx: tx.release("index", "s", "never claimed", "two"))
+
+    def test_a_failure_keeps_everybody_off_until_the_retry(self, store: Store) -> None:
+        assert claim(store, "one")
+        store.write(lambda tx: tx.release(*C, "one", error="no answer", retry_at=T0 + 5 * SECOND))
+        assert not claim(store, "one", now=T0 + SECOND)
+        assert not claim(store, "two", now=T0 + 4 * SECOND)
+        assert claim(store, "two", now=T0 + 5 * SECOND)
+
+    def test_failures_are_counted_until_one_succeeds(self, store: Store) -> None:
+        assert store.read(lambda tx: tx.failures(*C)) == 0
+        for count in (1, 2, 3):
+            assert claim(store, "one")
+            store.write(lambda tx: tx.release(*C, "one", error="no answer", retry_at=T0))
+            assert store.read(lambda tx: tx.failures(*C)) == count
+        assert claim(store, "two", now=T0 + SECOND)
+        assert store.read(lambda tx: tx.failures(*C)) == 3
+        store.write(lambda tx: tx.release(*C, "two"))
+        assert store.read(lambda tx: tx.failures(*C)) == 0
+        assert store.read(lambda tx: tx.view_state("index", T0, None)).error is None
+
+    # -- what is behind
+
+    def test_a_conversation_lags_by_what_its_cursor_has_not_seen(self, store: Store) -> None:
+        store.write(lambda tx: keep(tx, *(message(turn) for turn in (1, 2, 3))))
+        store.write(lambda tx: tx.lock_conversation(conversation("empty")))
+        assert store.read(lambda tx: tx.lagging("index", T0)) == [Lag("s", "c", 0, 3)]
+        store.write(lambda tx: tx.set_cursor(*C, 2))
+        assert store.read(lambda tx: tx.lagging("index", T0)) == [Lag("s", "c", 2, 3)]
+        assert store.read(lambda tx: tx.lagging("facts", T0)) == [Lag("s", "c", 0, 3)]
+        store.write(lambda tx: tx.set_cursor(*C, 3))
+        assert store.read(lambda tx: tx.lagging("index", T0)) == []
+
+    def test_what_waits_longest_comes_first(self, store: Store) -> None:
+        for number, id in enumerate("badc"):
+            store.write(
+                lambda tx: keep(tx, message(conversation=id), at=T0 + number * SECOND)  # noqa: B023
+            )
+        assert lagging(store) == ["b", "a", "d", "c"]
+        assert lagging(store, limit=2) == ["b", "a"]
+        assert lagging(store, since=T0 + SECOND) == ["a", "d", "c"]
+        assert lagging(store, since=T0 + SECOND, limit=1) == ["a"]
+        assert lagging(store, since=T0 + 9 * SECOND) == []
+
+    def test_what_another_works_on_or_waits_for_does_not_lag(self, store: Store) -> None:
+        store.write(lambda tx: keep(tx, message(conversation="c"), message(conversation="d")))
+        assert claim(store, "one", until=T0 + 10 * SECOND)
+        assert lagging(store, T0 + SECOND) == ["d"]
+        assert sorted(lagging(store, T0 + 10 * SECOND)) == ["c", "d"]
+        store.write(lambda tx: tx.release(*C, "one", error="no", retry_at=T0 + 5 * SECOND))
+        assert lagging(store, T0 + 4 * SECOND) == ["d"]
+        assert sorted(lagging(store, T0 + 5 * SECOND)) == ["c", "d"]
+        assert [lag.conversation for lag in store.read(lambda tx: tx.lagging("facts", T0, limit=1))] in (["c"], ["d"])
+
+    def test_the_state_of_a_view_says_how_far_and_why_not_further(self, store: Store) -> None:
+        said = [message(turn, conversation=id) for id in ("c", "d", "e") for turn in (1, 2)]
+        store.write(lambda tx: keep(tx, *said, message(space="t")))
+        store.write(lambda tx: tx.set_cursor(*C, 1))
+        assert claim(store, "one", place=("index", "s", "d"))
+        assert claim(store, "one", place=("index", "s", "e"))
+        store.write(lambda tx: tx.release("index", "s", "e", "one", error="no answer", retry_at=T0 + SECOND))
+        state = store.read(lambda tx: tx.view_state("index", T0, None))
+        assert (state.view, state.behind, state.waiting, state.leased, state.error) == ("index", 6, 1, 1, "no answer")
+        assert store.read(lambda tx: tx.view_state("index", T0, "s")).behind == 5
+        other = store.read(lambda tx: tx.view_state("index", T0, "t"))
+        assert (other.behind, other.waiting, other.leased, other.error) == (1, 0, 0, None)
+        later = store.read(lambda tx: tx.view_state("index", T0 + 60 * SECOND, None))
+        assert (later.waiting, later.leased) == (0, 0)
+
+    # -- building again
+
+    def test_a_view_thrown_away_begins_at_zero(self, store: Store) -> None:
+        store.write(fill)
+        store.write(lambda tx: tx.reset_view("index"))
+        assert store.read(lambda tx: [tx.cursor("index", space, "c") for space in ("s", "t")]) == [0, 0]
+        assert store.read(lambda tx: tx.cursor("facts", "s", "c")) == 1
+        assert holds(store, "one", ("facts", "s", "c"))
+        assert store.read(lambda tx: tx.tally("s", None)).docs == 0
+        assert store.read(lambda tx: tx.messages(Filter("s"))) == [message()]
+        assert sorted(lag.space for lag in store.read(lambda tx: tx.lagging("index", T0))) == ["s", "t"]
+        assert claim(store, "two")
+
+    def test_a_view_of_one_space_is_thrown_away_alone(self, store: Store) -> None:
+        store.write(fill)
+        store.write(lambda tx: tx.reset_view("index", "s"))
+        assert store.read(lambda tx: [tx.cursor("index", space, "c") for space in ("s", "t")]) == [0, 1]
+        assert store.read(lambda tx: [tx.tally(space, None).docs for space in ("s", "t")]) == [0, 1]
+        assert holds(store, "one", ("index", "t", "c"))
+        assert not holds(store, "one")
+
+
+def fill(tx: Tx) -> None:
+    """One message in each of two spaces, seen by two views, and somebody at work on all of it."""
+    for space in ("s", "t"):
+        said = message(space=space)
+        keep(tx, said)
+        tx.put_entries([entry(said)])
+        for view in ("index", "facts"):
+            tx.set_cursor(view, space, "c", 1)
+            tx.claim(view, space, "c", "one", T0, T0 + 60 * SECOND)

@@ -1,0 +1,164 @@
+"""The store as a whole: its notes, its statistics, its rows for copying; and that all of it outlives the process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from datetime import timedelta
+from typing import Any
+
+from recollect.engine.log import COPYING
+from recollect.engine.transfer import TABLES, copy_store
+from recollect.model import Erasure, Filter, ViewState
+from recollect.ports import Store, Tx
+from recollect.testing.log_contract import gone
+from recollect.testing.samples import ODD_METADATA, ODD_TEXTS, T0, OpenStore, axis, entry, keep, message
+
+SECOND = timedelta(seconds=1)
+
+
+def fill(tx: Tx) -> None:
+    """Something in every table, odd values among it."""
+    said = [
+        message(turn, text, platform_id=f"p{turn}", metadata=ODD_METADATA[turn % len(ODD_METADATA)])
+        for turn, text in enumerate(ODD_TEXTS, 1)
+    ]
+    kims = [message(turn, "日本", conversation="d", author="kim", user="kim") for turn in (1, 2)]
+    keep(tx, *said, *kims, message(1, space="t"), user=None)
+    tx.put_entries([entry(one, ("word", f"w{one.turn}"), axis(one.turn % 5)) for one in (*said, *kims)])
+    tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(said[2])])
+    tx.set_cursor("index", "s", "c", len(said))
+    tx.set_note("embedder", "test/16")
+
+
+class WholeContract:
+    """What concerns all of a store."""
+
+    def test_it_has_a_name(self, store: Store) -> None:
+        assert store.name
+        assert "password" not in store.name
+
+    def test_a_note_is_kept_changed_and_removed(self, store: Store) -> None:
+        assert store.read(lambda tx: tx.note("key")) is None
+        for value in ("one", "", "zwei 日本 '\"\\\n"):
+            store.write(lambda tx: tx.set_note("key", value))  # noqa: B023
+            assert store.read(lambda tx: tx.note("key")) == value
+        store.write(lambda tx: tx.set_note("key", None))
+        store.write(lambda tx: tx.set_note("key", None))
+        assert store.read(lambda tx: tx.note("key")) is None
+
+    def test_an_empty_store_has_statistics(self, store: Store) -> None:
+        stats = store.read(lambda tx: tx.stats(T0))
+        assert (stats.spaces, stats.conversations, stats.users, stats.messages, stats.erased) == (0, 0, 0, 0, 0)
+        assert (stats.characters, stats.first, stats.last, stats.entries, stats.embedder) == (0, None, None, 0, None)
+        assert stats.views == (ViewState("index", 0, 0, 0, None),)
+
+    def test_statistics_count_what_is_there(self, store: Store) -> None:
+        said = [
+            message(1, "four", time=T0),
+            message(2, "日本😀", time=T0 - SECOND),
+            message(3, "gone", time=T0 - 9 * SECOND),
+            message(1, "", conversation="d", user="kim", time=T0 + SECOND),
+            message(2, "x", conversation="d", user=None, time=T0),
+        ]
+        store.write(lambda tx: keep(tx, *said, message(1, "other", space="t", time=T0 + 5 * SECOND)))
+        store.write(lambda tx: tx.put_entries([entry(one) for one in said]))
+        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(said[2])]))
+        store.write(lambda tx: tx.set_cursor("index", "s", "c", 3))
+        store.write(lambda tx: tx.set_note("embedder", "test/16"))
+        stats = store.read(lambda tx: tx.stats(T0, "s"))
+        assert (stats.spaces, stats.conversations, stats.users, stats.messages, stats.erased) == (1, 2, 2, 4, 1)
+        assert (stats.characters, stats.entries, stats.embedder) == (8, 4, "test/16")
+        assert (stats.first, stats.last) == (T0 - SECOND, T0 + SECOND)
+        assert stats.views == (ViewState("index", 2, 0, 0, None),)
+        stats = store.read(lambda tx: tx.stats(T0))
+        assert (stats.spaces, stats.conversations, stats.messages, stats.characters) == (2, 3, 5, 13)
+        assert stats.views[0].behind == 3
+        assert stats.last == T0 + 5 * SECOND
+
+    # -- copying
+
+    def test_rows_come_page_by_page_and_all(self, store: Store) -> None:
+        store.write(fill)
+        for table in TABLES:
+            whole = store.read(lambda tx: tx.rows(table, None, 1_000))  # noqa: B023
+            assert whole
+            for size in (1, 3):
+                assert store.read(lambda tx: paged(tx, table, size)) == whole  # noqa: B023
+
+    def test_a_copy_is_the_same_store(self, store: Store, open_store: OpenStore) -> None:
+        """D3: changed without loss."""
+        store.write(fill)
+        with closing(open_store("copy")) as copy:
+            copied = copy_store(store, copy, lambda table, rows: None)
+            assert copied["messages"] == 15
+            assert copy.read(contents) == store.read(contents)
+            assert copy.read(answers) == store.read(answers)
+            assert copy.read(lambda tx: tx.note(COPYING)) is None
+
+    def test_a_copy_goes_on_where_the_original_was(self, store: Store, open_store: OpenStore) -> None:
+        store.write(fill)
+        with closing(open_store("copy")) as copy:
+            copy_store(store, copy, lambda table, rows: None)
+            new = message(3, conversation="d")
+            for each in (store, copy):
+                each.write(lambda tx: (keep(tx, new), tx.put_entries([entry(new, ("word", "new"), axis(1))])))
+            assert copy.read(answers) == store.read(answers)
+            assert [one.message_id for one in copy.read(lambda tx: tx.matches(Filter("s"), [["new"]], 9))[0]] == ["d-3"]
+
+    # -- closing
+
+    def test_everything_is_there_after_a_restart(self, store: Store, open_store: OpenStore) -> None:
+        """D8: log, cursors, notes and index; and what comes after does not collide with what was before."""
+        store.write(fill)
+        before = store.read(contents), store.read(answers)
+        store.close()
+        with closing(open_store()) as again:
+            assert (again.read(contents), again.read(answers)) == before
+            new = message(3, conversation="d")
+            again.write(lambda tx: (keep(tx, new), tx.put_entries([entry(new, ("new",))])))
+        with closing(open_store()) as third:
+            assert len(third.read(lambda tx: tx.matches(Filter("s"), [["new"], ["word"]], 99))[0]) == 14
+
+    def test_closing_twice_is_closing_once(self, store: Store) -> None:
+        store.write(fill)
+        store.close()
+        store.close()
+
+    def test_stores_of_two_names_are_apart(self, store: Store, open_store: OpenStore) -> None:
+        with closing(open_store("other")) as other:
+            store.write(fill)
+            assert other.read(lambda tx: tx.conversations()) == []
+
+
+def paged(tx: Tx, table: str, size: int) -> list[Mapping[str, Any]]:
+    rows: list[Mapping[str, Any]] = []
+    after: Mapping[str, Any] | None = None
+    while page := tx.rows(table, after, size):
+        assert len(page) <= size
+        rows += page
+        after = page[-1]
+    return rows
+
+
+def contents(tx: Tx) -> dict[str, list[Mapping[str, Any]]]:
+    """Every row, but for what a store notes about itself alone."""
+    return {table: tx.rows(table, None, 1_000) for table in TABLES if table != "meta"}
+
+
+def answers(tx: Tx) -> tuple[object, ...]:
+    """What the log, the views and the index answer."""
+    candidates, frequencies = tx.matches(Filter("s"), [["word"], ["w3", "w4"]], 100)
+    return (
+        tx.conversations(),
+        [(one, one.seal) for space in ("s", "t") for one in tx.messages(Filter(space))],
+        tx.erasures(),
+        tx.erased_by(),
+        tx.cursor("index", "s", "c"),
+        tx.lagging("index", T0),
+        tx.tally("s", None),
+        sorted((one.message_id, one.counts, one.length) for one in candidates),
+        frequencies,
+        tx.note("embedder"),
+        tx.stats(T0),
+    )

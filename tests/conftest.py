@@ -1,0 +1,85 @@
+"""What the tests share: stores of all three kinds, each test's own; and nothing of the caller's environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+pytest.register_assert_rewrite("recollect.testing")
+
+from recollect.config import PREFIX, Settings  # noqa: E402
+from recollect.testing.contract import OpenStore  # noqa: E402
+from recollect.testing.postgres import PostgresServer, postgres_server  # noqa: E402
+from recollect.wiring import open_store  # noqa: E402
+
+KINDS = ("sqlite", "json", "postgresql")
+SERVER = "RECOLLECT_TEST_POSTGRES"
+
+# The same examples in every run, so that a failure is one for everybody.
+settings.register_profile("recollect", derandomize=True, database=None, deadline=None, print_blob=False)
+settings.load_profile("recollect")
+
+Address = Callable[[str], str]
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith(PREFIX) and name != SERVER:
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server: the one RECOLLECT_TEST_POSTGRES names, or one of our own."""
+    with postgres_server(os.environ.get(SERVER)) as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres: PostgresServer) -> Iterator[str]:
+    """The address of a new, migrated PostgreSQL database."""
+    with postgres.database() as url:
+        yield url
+
+
+@pytest.fixture
+def addresses(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[[str, str], str]]:
+    """Where the store of a kind and name is: always the same place in one test."""
+    with ExitStack() as stack:
+        known: dict[str, str] = {}
+
+        def address(kind: str, name: str) -> str:
+            if kind == "json":
+                return f"json:{tmp_path / name}.json"
+            if kind == "sqlite":
+                return str(tmp_path / f"{name}.db")
+            if name not in known:
+                server: PostgresServer = request.getfixturevalue("postgres")
+                known[name] = stack.enter_context(server.database())
+            return known[name]
+
+        yield address
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    """Each kind of store in turn."""
+    return str(request.param)
+
+
+@pytest.fixture
+def store_url(kind: str, addresses: Callable[[str, str], str]) -> str:
+    """The address of a new store, of each kind in turn."""
+    return addresses(kind, "memory")
+
+
+@pytest.fixture
+def opens(kind: str, addresses: Callable[[str, str], str]) -> OpenStore:
+    """Opens a store of this kind, the same one for the same name."""
+    return lambda name="memory": open_store(addresses(kind, name), Settings())

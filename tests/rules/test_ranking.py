@@ -1,0 +1,219 @@
+"""Ranking: BM25, and its fusion with cosines and time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.errors import ConfigError
+from recollect.ports import Candidate, Tally
+from recollect.rules.ranking import SHORT, Weights, bm25, fuse
+
+NOW = datetime(2024, 6, 1, tzinfo=UTC)
+TALLY = Tally(docs=1_000, words=30_000, languages=("en",))
+WEIGHTS = Weights()
+
+
+def candidate(doc: int, *counts: int, length: int = 30) -> Candidate:
+    return Candidate(doc=doc, message_id=f"m{doc}", time=NOW, length=length, counts=counts)
+
+
+def order(
+    text: dict[int, float],
+    cosines: dict[int, float],
+    ages: dict[int, timedelta] | None = None,
+    weights: Weights = WEIGHTS,
+) -> list[int]:
+    ages = ages or {}
+    times = {doc: NOW - ages.get(doc, timedelta(days=400)) for doc in {*text, *cosines}}
+    return [doc for doc, _, _ in fuse(text, cosines, times, NOW, weights)]
+
+
+class TestBM25:
+    def test_a_rare_word_counts_more_than_a_frequent_one(self) -> None:
+        scores = bm25([candidate(1, 1, 0), candidate(2, 0, 1)], [3, 400], TALLY)
+        assert scores[1] > scores[2] > 0
+
+    def test_one_rare_word_counts_more_than_two_frequent_ones(self) -> None:
+        scores = bm25([candidate(1, 1, 0, 0), candidate(2, 0, 1, 1)], [2, 200, 200], TALLY)
+        assert scores[1] > scores[2]
+
+    def test_saying_it_again_counts_but_less_each_time(self) -> None:
+        scores = bm25([candidate(n, n) for n in (1, 2, 3)], [10], TALLY)
+        assert scores[1] < scores[2] < scores[3]
+        assert scores[3] - scores[2] < scores[2] - scores[1]
+
+    def test_a_long_passage_pays_for_its_length(self) -> None:
+        scores = bm25([candidate(1, 1, length=SHORT), candidate(2, 1, length=20 * SHORT)], [10], TALLY)
+        assert scores[1] > scores[2]
+
+    def test_being_very_short_is_no_merit(self) -> None:
+        scores = bm25([candidate(1, 1, length=1), candidate(2, 1, length=SHORT)], [10], TALLY)
+        assert scores[1] == scores[2]
+
+    def test_no_words_no_scores(self) -> None:
+        assert bm25([], [], TALLY) == {}
+        assert bm25([], [5], TALLY) == {}
+        assert bm25([candidate(1)], [], TALLY) == {1: 0.0}
+
+    @pytest.mark.parametrize("tally", [Tally(0, 0, ()), Tally(1, 0, ()), Tally(1, 1, ("en",))])
+    def test_an_index_that_is_behind_its_own_numbers_does_no_harm(self, tally: Tally) -> None:
+        scores = bm25([candidate(1, 1), candidate(2, 2)], [5], tally)
+        assert 0 < scores[1] < scores[2]
+
+    def test_a_word_in_every_passage_still_counts_a_little(self) -> None:
+        assert bm25([candidate(1, 1)], [1_000], TALLY)[1] > 0
+
+    @given(
+        st.lists(
+            st.tuples(st.tuples(st.integers(0, 9), st.integers(0, 9)), st.integers(0, 2_000)),
+            min_size=1,
+            max_size=300,
+        ),
+        st.tuples(st.integers(0, 1_000), st.integers(0, 1_000)),
+        st.randoms(use_true_random=False),
+    )
+    @settings(deadline=None)
+    def test_scores_do_not_depend_on_the_company(
+        self, rows: list[tuple[tuple[int, int], int]], frequencies: tuple[int, int], random: Random
+    ) -> None:
+        candidates = [candidate(n, *counts, length=length) for n, (counts, length) in enumerate(rows)]
+        together = bm25(candidates, frequencies, TALLY)
+        shuffled = candidates[:]
+        random.shuffle(shuffled)
+        assert bm25(shuffled, frequencies, TALLY) == pytest.approx(together)
+        for each in candidates[:5]:
+            assert bm25([each], frequencies, TALLY)[each.doc] == pytest.approx(together[each.doc])
+        assert all(score >= 0 for score in together.values())
+
+    @given(st.integers(1, 50), st.integers(0, 50), st.integers(1, 500), st.integers(1, 999))
+    def test_one_more_occurrence_never_lowers_a_score(self, first: int, other: int, length: int, having: int) -> None:
+        scores = bm25(
+            [candidate(1, first, other, length=length), candidate(2, first + 1, other, length=length)],
+            [having, 10],
+            TALLY,
+        )
+        assert scores[2] > scores[1]
+
+
+class TestFuse:
+    def test_either_side_alone_keeps_its_order(self) -> None:
+        assert order({1: 5.0, 2: 9.0, 3: 1.0}, {}) == [2, 1, 3]
+        assert order({}, {1: 0.5, 2: 0.9, 3: 0.3}) == [2, 1, 3]
+
+    def test_both_sides_together_beat_either(self) -> None:
+        assert order({1: 6.0, 2: 6.0}, {2: 0.6, 3: 0.6})[0] == 2
+
+    def test_meaning_decides_where_words_are_equal_and_words_where_meaning_is(self) -> None:
+        assert order({1: 4.0, 2: 4.0}, {1: 0.3, 2: 0.6}) == [2, 1]
+        assert order({1: 8.0, 2: 4.0}, {1: 0.4, 2: 0.4}) == [1, 2]
+
+    def test_a_cosine_of_unrelated_texts_is_worth_nothing(self) -> None:
+        ranked = fuse({}, {1: WEIGHTS.unrelated, 2: -0.4}, {1: NOW, 2: NOW}, NOW, WEIGHTS)
+        assert [score for _, score, _ in ranked] == [0.0, 0.0]
+
+    def test_another_embedder_is_read_by_its_own_numbers(self) -> None:
+        other = Weights(unrelated=0.7, spread=0.05)
+        text = {1: 3.0}
+        cosines = {1: 0.72, 2: 0.76}
+        assert order(text, cosines, weights=other) == [1, 2]
+        assert order({}, {1: 0.9, 2: 0.7}, weights=other) == [1, 2]
+
+    def test_the_parts_say_where_the_score_comes_from(self) -> None:
+        [(doc, score, parts)] = fuse({7: 5.0}, {7: 0.5}, {7: NOW}, NOW, WEIGHTS)
+        assert doc == 7
+        assert set(parts) == {"text", "vector", "recency"}
+        assert score == pytest.approx(sum(parts.values()), abs=3e-6)
+        assert parts["text"] == 5.0
+        assert parts["vector"] == pytest.approx(WEIGHTS.vector * 3)
+
+    def test_of_equals_the_newer_then_the_higher_number_comes_first(self) -> None:
+        flat = Weights(recency=0)
+        text = {1: 2.0, 2: 2.0, 3: 2.0}
+        ages = {1: timedelta(days=3), 2: timedelta(days=1), 3: timedelta(days=3)}
+        assert order(text, {}, ages, flat) == [2, 3, 1]
+
+    def test_differences_below_the_sixth_place_are_none(self) -> None:
+        flat = Weights(recency=0)
+        ages = {1: timedelta(days=1), 2: timedelta(days=9)}
+        assert order({1: 2.0, 2: 2.0 + 1e-9}, {}, ages, flat) == [1, 2]
+
+    def test_recency_decides_between_near_equals(self) -> None:
+        ages = {1: timedelta(days=300), 2: timedelta(hours=1)}
+        assert order({1: 5.1, 2: 5.0}, {}, ages) == [2, 1]
+
+    def test_recency_never_lifts_the_irrelevant(self) -> None:
+        ages = {1: timedelta(days=3_000), 2: timedelta(0)}
+        assert order({1: 6.0}, {1: 0.5, 2: 0.25}, ages) == [1, 2]
+        assert order({1: 6.0, 2: 5.5}, {}, ages) == [1, 2]
+
+    def test_the_bonus_halves_with_each_half_life(self) -> None:
+        def bonus(age: timedelta) -> float:
+            [(_, _, parts)] = fuse({1: 10.0}, {}, {1: NOW - age}, NOW, WEIGHTS)
+            return parts["recency"]
+
+        assert bonus(timedelta(0)) == pytest.approx(10 * WEIGHTS.recency)
+        assert bonus(WEIGHTS.half_life) == pytest.approx(bonus(timedelta(0)) / 2)
+        assert bonus(timedelta(days=-5)) == bonus(timedelta(0))
+
+    def test_nothing_found_is_an_empty_list(self) -> None:
+        assert fuse({}, {}, {}, NOW, WEIGHTS) == []
+
+    def test_the_age_of_anything_can_be_told(self) -> None:
+        [(_, score, _)] = fuse({1: 1.0}, {}, {1: datetime(1, 1, 1, tzinfo=UTC)}, NOW, Weights())
+        assert score == 1.0
+
+    @given(
+        st.dictionaries(st.integers(0, 40), st.floats(0, 40)),
+        st.dictionaries(st.integers(0, 40), st.floats(-1, 1)),
+        st.dictionaries(st.integers(0, 40), st.integers(0, 10_000)),
+        st.randoms(use_true_random=False),
+    )
+    def test_the_order_is_total_and_does_not_depend_on_the_order_of_the_input(
+        self, text: dict[int, float], cosines: dict[int, float], hours: dict[int, int], random: Random
+    ) -> None:
+        times = {doc: NOW - timedelta(hours=hours.get(doc, 0)) for doc in {*text, *cosines}}
+        ranked = fuse(text, cosines, times, NOW, WEIGHTS)
+        mixed = list(text.items())
+        random.shuffle(mixed)
+        assert fuse(dict(mixed), dict(reversed(cosines.items())), times, NOW, WEIGHTS) == ranked
+        assert {doc for doc, _, _ in ranked} == {*text, *cosines}
+        keys = [(score, times[doc], doc) for doc, score, _ in ranked]
+        assert keys == sorted(keys, reverse=True)
+
+    @given(st.floats(0, 40), st.floats(-1, 1), st.floats(0.01, 5), st.floats(0.001, 0.5), st.integers(0, 10_000))
+    def test_more_of_anything_never_lowers_a_score(
+        self, words: float, cosine: float, more: float, nearer: float, hours: int
+    ) -> None:
+        def score(words: float, cosine: float, hours: int) -> float:
+            [(_, found, _)] = fuse({1: words}, {1: cosine}, {1: NOW - timedelta(hours=hours)}, NOW, WEIGHTS)
+            return found
+
+        base = score(words, cosine, hours)
+        assert score(words + more, cosine, hours) > base
+        assert score(words, cosine + nearer, hours) >= base
+        assert score(words, cosine, hours // 2) >= base
+
+    @given(st.floats(0, 40), st.floats(-1, 1), st.floats(0, 40), st.floats(-1, 1))
+    def test_no_age_turns_a_clear_lead(self, a: float, a_cosine: float, b: float, b_cosine: float) -> None:
+        timeless = Weights(recency=0)
+        lead = {
+            doc: score
+            for doc, score, _ in fuse({1: a, 2: b}, {1: a_cosine, 2: b_cosine}, {1: NOW, 2: NOW}, NOW, timeless)
+        }
+        if lead[1] > lead[2] * (1 + WEIGHTS.recency) + 1e-5:
+            ages = {1: timedelta(days=10_000), 2: timedelta(0)}
+            assert order({1: a, 2: b}, {1: a_cosine, 2: b_cosine}, ages) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"spread": 0.0}, {"half_life": timedelta(0)}, {"recency": 1.0}, {"recency": -0.1}, {"vector": -1.0}],
+)
+def test_weights_that_make_no_sense_are_refused(change: dict[str, object]) -> None:
+    with pytest.raises(ConfigError):
+        Weights(**change)  # type: ignore[arg-type]
