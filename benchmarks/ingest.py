@@ -17,11 +17,10 @@ import time
 from pathlib import Path
 
 from corpus import corpus
-from table import milliseconds, percentile, show
-
 from recollect import Draft, Memory
 from recollect.embed.static import StaticEmbedder
 from recollect.ports import Embedder
+from table import milliseconds, percentile, show
 
 BATCH = 500
 SINGLE = 500  # messages added one by one
@@ -32,7 +31,8 @@ def raw_insert(folder: Path, texts: list[str]) -> tuple[list[float], float]:
     connection = sqlite3.connect(folder / "raw.db", isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("CREATE TABLE messages (conversation TEXT, turn INTEGER, content TEXT, PRIMARY KEY (conversation, turn))")
+    columns = "conversation TEXT, turn INTEGER, content TEXT, PRIMARY KEY (conversation, turn)"
+    connection.execute(f"CREATE TABLE messages ({columns})")
     single = []
     for turn, text in enumerate(texts[:SINGLE]):
         start = time.perf_counter()
@@ -86,7 +86,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--store", help="measure this empty store instead of SQLite files")
-    parser.add_argument("--minilm", type=int, default=0, metavar="N", help="also measure N messages with the minilm embedder")
+    parser.add_argument("--minilm", type=int, default=0, metavar="N", help="also N messages with the minilm embedder")
     options = parser.parse_args()
     rows = []
     for size in options.sizes:
@@ -96,9 +96,17 @@ def main() -> None:
             bare = raw_embedding(texts, StaticEmbedder())
             single, appended, indexed = ours(options.store or f"{folder}/ours.db", texts)
         rows.append(
-            [f"{size:,}", milliseconds(percentile(raw_single, 0.5)), milliseconds(percentile(single, 0.5))]
-            + [milliseconds(percentile(single, 0.95)), f"{raw_rate:,.0f}", f"{appended:,.0f}"]
-            + [f"{bare:,.0f}", f"{indexed:,.0f}", f"{indexed / bare:.0%}"]
+            [
+                f"{size:,}",
+                milliseconds(percentile(raw_single, 0.5)),
+                milliseconds(percentile(single, 0.5)),
+                milliseconds(percentile(single, 0.95)),
+                f"{raw_rate:,.0f}",
+                f"{appended:,.0f}",
+                f"{bare:,.0f}",
+                f"{indexed:,.0f}",
+                f"{indexed / bare:.0%}",
+            ]
         )
     header = ["messages", "raw insert p50 ms", "add p50 ms", "add p95 ms", "raw batch /s", "extend /s"]
     show("Ingest, static embedder", [*header, "bare embedder /s", "searchable /s", "share"], rows)
@@ -109,8 +117,8 @@ def main() -> None:
         bare = raw_embedding(texts, MiniLMEmbedder())
         with tempfile.TemporaryDirectory(dir=".") as folder:
             _, _, indexed = ours(f"{folder}/ours.db", texts, MiniLMEmbedder())
-        show("Ingest, minilm embedder", ["messages", "bare embedder /s", "searchable /s", "share"],
-             [[f"{options.minilm:,}", f"{bare:,.0f}", f"{indexed:,.0f}", f"{indexed / bare:.0%}"]])  # fmt: skip
+        row = [f"{options.minilm:,}", f"{bare:,.0f}", f"{indexed:,.0f}", f"{indexed / bare:.0%}"]
+        show("Ingest, minilm embedder", ["messages", "bare embedder /s", "searchable /s", "share"], [row])
 
 
 if __name__ == "__main__":

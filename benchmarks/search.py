@@ -13,13 +13,14 @@ import argparse
 import asyncio
 import tempfile
 import time
+from itertools import pairwise
 
 import numpy as np
-from corpus import corpus, questions
-from table import milliseconds, percentile, show
 
+from corpus import corpus, questions
 from recollect import Draft, Memory
 from recollect.embed.static import WIDTH, StaticEmbedder
+from table import milliseconds, percentile, show
 
 BATCH = 1_000
 
@@ -84,12 +85,20 @@ def main() -> None:
         embed, product = embedding(asked), bare_product(size)
         medians.append(percentile(seconds, 0.5) - embed)
         rows.append(
-            [f"{size:,}", milliseconds(product), milliseconds(embed), milliseconds(cold), milliseconds(percentile(seconds, 0.5))]
-            + [milliseconds(percentile(seconds, 0.95)), milliseconds(medians[-1]), f"{found / len(asked):.0%}"]
+            [
+                f"{size:,}",
+                milliseconds(product),
+                milliseconds(embed),
+                milliseconds(cold),
+                milliseconds(percentile(seconds, 0.5)),
+                milliseconds(percentile(seconds, 0.95)),
+                milliseconds(medians[-1]),
+                f"{found / len(asked):.0%}",
+            ]
         )
     header = ["messages", "bare product ms", "query embedding ms", "first search ms", "search p50 ms", "search p95 ms"]
     show("Search, one user, static embedder", [*header, "p50 beside embedding", "found"], rows)
-    for before, after, (small, large) in zip(medians, medians[1:], zip(options.sizes, options.sizes[1:], strict=False), strict=False):
+    for (small, before), (large, after) in pairwise(zip(options.sizes, medians, strict=True)):
         print(f"growth from {small:,} to {large:,} messages: {after / before:.1f} times")
 
 

@@ -9,8 +9,9 @@
 2. Centre, keep the 256 principal components, and damp the strongest ones a little (variance ** -1/8): they
    say more about a token's kind (name, number, suffix) than about its meaning.
 3. Weigh by `a / (a + p)`, p the token's chance by Zipf's law from its place among the words, which the
-   vocabulary lists by frequency. The list tells nothing of characters and is of encyclopaedic text, so three
-   groups are set by hand: punctuation and marks get nothing; single letters and digits, and function words,
+   vocabulary lists by frequency. The list tells nothing of characters and is of encyclopaedic text, so some
+   groups are set by hand. Punctuation and marks get nothing. Nor do other scripts than Latin, which the teacher
+   cannot read: it puts any two Russian texts side by side. Single letters and digits, and function words, get
    at most a tenth.
 4. Store each row as 8-bit integers with an integer scale, so that a sum of rows is exact, in any order,
    everywhere.
@@ -97,15 +98,20 @@ def reduce(vectors: Floats) -> Floats:
     return damped
 
 
+def readable(letter: str) -> bool:
+    """Whether the teacher can read it: it was trained on English."""
+    return (letter.isascii() and letter.isalnum()) or unicodedata.name(letter, "").startswith("LATIN")
+
+
 def weight(token: str, rank: int, count: int) -> float:
     """How much a token says, from nothing to one; `rank` is its place among `count` entries by frequency."""
     bare = token.removeprefix("##")
     if token.startswith("[") and len(token) > 1:
         return 0.0
+    if not all(readable(letter) for letter in bare):
+        return 0.0
     if len(bare) == 1:
-        if not bare.isalnum():
-            return 0.0
-        return 1.0 if unicodedata.name(bare, "").startswith("CJK") else SMALL
+        return SMALL
     chance = 1 / (rank * (np.log(count) + np.euler_gamma))
     known = float(SOFTNESS / (SOFTNESS + chance))
     return min(known, SMALL) if token in FUNCTION_WORDS else known

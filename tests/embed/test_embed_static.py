@@ -67,7 +67,9 @@ def test_every_row_has_length_one_or_nothing_in_it() -> None:
     assert np.all(np.isclose(lengths, 1, atol=1e-6) | (lengths == 0))
     by_text = dict(zip(texts, lengths, strict=True))
     assert not any(by_text[text] for text in ("", "   ", "?!…", "👍🎉"))
-    assert all(by_text[text] for text in ("hello there", "我喜欢你", "مرحبا بالعالم", "Привет"))
+    # Scripts the table's teacher cannot read: no vector is better than one that is near to everything.
+    assert not any(by_text[text] for text in ("我喜欢你", "مرحبا بالعالم", "Привет"))
+    assert by_text["hello there"]
 
 
 def test_no_texts_give_no_rows() -> None:

@@ -1,3 +1,5 @@
+"""D12: import of ChatGPT's export."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""D12: import of Claude's export."""
+
 from __future__ import annotations
 
 import json

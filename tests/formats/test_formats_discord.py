@@ -1,3 +1,5 @@
+"""C1: a channel of a guild, with its space, author, time and platform id."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""D12: what a file to import may be: plain, packed, piped, broken, or none of ours."""
+
 from __future__ import annotations
 
 import io
@@ -7,7 +9,7 @@ import shutil
 import sys
 import tracemalloc
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,7 @@ FILES = {
 MB = 1024 * 1024
 
 
-def packed(path: Path, **members: str | Path) -> Path:
+def packed(path: Path, members: Mapping[str, str | Path]) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
             archive.writestr(name, content.read_bytes() if isinstance(content, Path) else content)
@@ -106,7 +108,7 @@ def test_an_unknown_format_is_refused_with_those_there_are() -> None:
 def test_an_export_is_read_from_its_archive(tmp_path: Path, name: str) -> None:
     path = packed(
         tmp_path / "export.zip",
-        **{
+        {
             "__MACOSX/._conversations.json": "x",
             "users.json": "[]",
             "export/conversations.json": DATA / name,
@@ -124,7 +126,7 @@ def test_a_split_export_is_read_in_order_as_one(tmp_path: Path) -> None:
     first, second = json.loads((DATA / "chatgpt.json").read_bytes())
     path = packed(
         tmp_path / "export.zip",
-        **{"conversations-001.json": json.dumps([second]), "conversations-000.json": json.dumps([first])},
+        {"conversations-001.json": json.dumps([second]), "conversations-000.json": json.dumps([first])},
     )
     found = [r for r in open_records(path) if isinstance(r, Record)]
     assert [r.draft for r in found] == [r.draft for r in open_records(DATA / "chatgpt.json") if isinstance(r, Record)]
@@ -134,7 +136,7 @@ def test_a_split_export_is_read_in_order_as_one(tmp_path: Path) -> None:
 
 
 def test_the_only_json_of_an_archive_is_read(tmp_path: Path) -> None:
-    path = packed(tmp_path / "a.zip", **{"channel.json": DATA / "discord.json", "a.png": "x"})
+    path = packed(tmp_path / "a.zip", {"channel.json": DATA / "discord.json", "a.png": "x"})
     reader = open_records(path)
     assert reader.suggested_space == "100"
     assert list(reader) == list(open_records(DATA / "discord.json"))
@@ -142,9 +144,9 @@ def test_the_only_json_of_an_archive_is_read(tmp_path: Path) -> None:
 
 def test_an_archive_without_conversations_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ImportFailed, match=r"has no conversations\.json"):
-        open_records(packed(tmp_path / "a.zip", **{"a.json": "{}", "b.json": "{}"}))
+        open_records(packed(tmp_path / "a.zip", {"a.json": "{}", "b.json": "{}"}))
     with pytest.raises(ImportFailed, match=r"has no conversations\.json"):
-        open_records(packed(tmp_path / "b.zip"))
+        open_records(packed(tmp_path / "b.zip", {}))
 
 
 def test_an_archive_that_cannot_be_unpacked_is_refused(tmp_path: Path) -> None:
@@ -153,7 +155,7 @@ def test_an_archive_that_cannot_be_unpacked_is_refused(tmp_path: Path) -> None:
         archive.writestr("conversations.json", "[]")
     with pytest.raises(ImportFailed, match="packed in an unusual way"):
         open_records(path)
-    raw = bytearray(packed(path, **{"conversations.json": DATA / "claude.json"}).read_bytes())
+    raw = bytearray(packed(path, {"conversations.json": DATA / "claude.json"}).read_bytes())
     raw[raw.rindex(b"PK\x01\x02") + 8] |= 1  # the flag of encryption
     path.write_bytes(raw)
     with pytest.raises(ImportFailed, match="is encrypted"):
@@ -166,7 +168,7 @@ def test_a_damaged_archive_gives_what_is_readable_and_then_the_reason(tmp_path: 
         {"uuid": f"{n}", "chat_messages": [{**message, "uuid": f"{n}", "text": os.urandom(500).hex()}]}
         for n in range(1000)
     ]
-    raw = bytearray(packed(tmp_path / "a.zip", **{"conversations.json": json.dumps(chats)}).read_bytes())
+    raw = bytearray(packed(tmp_path / "a.zip", {"conversations.json": json.dumps(chats)}).read_bytes())
     raw[len(raw) // 2 : len(raw) // 2 + 50] = bytes(50)
     (tmp_path / "a.zip").write_bytes(raw)
     *found, last = open_records(tmp_path / "a.zip")
@@ -221,17 +223,14 @@ def test_a_file_that_stops_being_json_says_where(tmp_path: Path) -> None:
     path.write_bytes(whole.replace(b'"id": "1003"', b'"id": oops'))
     *found, last = open_records(path)
     assert [record.draft.platform_id for record in found if isinstance(record, Record)] == ["1001", "1002"]
-    assert last == BadRecord(
-        "message 3", "the file is not valid JSON from here on: lexical error: invalid char in json text"
-    )
-    path.write_bytes(whole + b"{}")
-    last = list(open_records(path))[-1]
     assert isinstance(last, BadRecord)
-    assert "trailing garbage" in last.reason
-    path.write_bytes(whole.replace(b"How can I help?", b"\xff"))
-    last = list(open_records(path))[-1]
-    assert isinstance(last, BadRecord)
-    assert "invalid bytes in UTF8 string" in last.reason
+    assert last.where == "message 3"
+    assert last.reason.startswith("the file is not valid JSON from here on: ")
+    for wrong in (whole + b"{}", whole.replace(b"How can I help?", b"\xff")):
+        path.write_bytes(wrong)
+        last = list(open_records(path))[-1]
+        assert isinstance(last, BadRecord)
+        assert last.reason.startswith("the file is not valid JSON from here on: ")
 
 
 def test_a_file_that_is_gone_in_between_is_a_bad_record(tmp_path: Path) -> None:
@@ -292,7 +291,9 @@ def conversations(name: str) -> Callable[[int], Iterator[str]]:
     def write(count: int) -> Iterator[str]:
         yield "["
         for number in range(count):
-            yield ("," if number else "") + json.dumps({**whole, "id": number, "uuid": str(number), "summary": LONG * 3})
+            yield ("," if number else "") + json.dumps(
+                {**whole, "id": number, "uuid": str(number), "summary": LONG * 3}
+            )
         yield "]"
 
     return write

@@ -1,3 +1,5 @@
+"""D12: export and import in our own format."""
+
 from __future__ import annotations
 
 import json

@@ -91,6 +91,7 @@ def test_any_text_has_a_language_and_always_the_same(text: str) -> None:
     assert language == UNKNOWN or any(language in languages for languages in BY_SCRIPT.values())
 
 
+@settings(deadline=None)
 @given(st.characters(exclude_categories=()))
 def test_every_character_has_a_script_or_none(character: str) -> None:
     assert script_of(character) in {"", *BY_SCRIPT}

@@ -90,6 +90,7 @@ class TestBM25:
             assert bm25([each], frequencies, TALLY)[each.doc] == pytest.approx(together[each.doc])
         assert all(score >= 0 for score in together.values())
 
+    @settings(deadline=None)
     @given(st.integers(1, 50), st.integers(0, 50), st.integers(1, 500), st.integers(1, 999))
     def test_one_more_occurrence_never_lowers_a_score(self, first: int, other: int, length: int, having: int) -> None:
         scores = bm25(
@@ -167,6 +168,7 @@ class TestFuse:
         [(_, score, _)] = fuse({1: 1.0}, {}, {1: datetime(1, 1, 1, tzinfo=UTC)}, NOW, Weights())
         assert score == 1.0
 
+    @settings(deadline=None)
     @given(
         st.dictionaries(st.integers(0, 40), st.floats(0, 40)),
         st.dictionaries(st.integers(0, 40), st.floats(-1, 1)),
@@ -185,6 +187,7 @@ class TestFuse:
         keys = [(score, times[doc], doc) for doc, score, _ in ranked]
         assert keys == sorted(keys, reverse=True)
 
+    @settings(deadline=None)
     @given(st.floats(0, 40), st.floats(-1, 1), st.floats(0.01, 5), st.floats(0.001, 0.5), st.integers(0, 10_000))
     def test_more_of_anything_never_lowers_a_score(
         self, words: float, cosine: float, more: float, nearer: float, hours: int
@@ -198,6 +201,7 @@ class TestFuse:
         assert score(words, cosine + nearer, hours) >= base
         assert score(words, cosine, hours // 2) >= base
 
+    @settings(deadline=None)
     @given(st.floats(0, 40), st.floats(-1, 1), st.floats(0, 40), st.floats(-1, 1))
     def test_no_age_turns_a_clear_lead(self, a: float, a_cosine: float, b: float, b_cosine: float) -> None:
         timeless = Weights(recency=0)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recollect.cli.log import show_hit
-from recollect.cli.show import console, counted, when
+from recollect.cli.show import console, counted, show_table, table, when
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,10 +37,11 @@ SAID, FORGED = "below 2 GB free", "below 2 MB free"
 @click.command()
 @click.option("--keep", type=click.Path(path_type=Path), metavar="FOLDER", help="Keep the files, in this new folder.")
 def demo(keep: Path | None) -> None:
-    """Show in a few seconds what recollect does: offline, without a key, leaving nothing behind.
+    """Show what recollect does: a tour of a few seconds.
 
-    A chat of 40 messages over five months goes through the real engine: kept, searched by word, by meaning and in another
-    script, put into a context with its receipt, proved whole, tampered with, and moved to another store.
+    Offline, without a key, leaving nothing behind: a chat of 40 messages over five months goes through the real engine.
+    It is kept, searched by word, by meaning and in another script, put into a context with its receipt, proved whole,
+    tampered with, and moved to another store.
 
     \b
     recollect demo
@@ -89,6 +90,14 @@ def memory(path: Path) -> Iterator[BlockingMemory]:
         yield opened
 
 
+def expect(true: bool, otherwise: str) -> None:
+    """What the demo is about to claim is true, or it ends here."""
+    from recollect.errors import RecollectError
+
+    if not true:
+        raise RecollectError(f"the demo went wrong: {otherwise}")
+
+
 def step(out: Console, title: str, about: str) -> None:
     from rich.text import Text
 
@@ -125,7 +134,6 @@ def find(out: Console, kept: BlockingMemory) -> None:
 
 
 def build_context(out: Console, chat: BlockingConversation) -> None:
-    from recollect.cli.show import table
     from recollect.model import Budget
 
     step(
@@ -137,8 +145,9 @@ def build_context(out: Console, chat: BlockingConversation) -> None:
     for section in receipt.sections:
         inside = f"{len(section.items)}" if section.items or section.left_out else "1"
         grid.add_row(section.name, f"{section.tokens:,}", inside, f"{len(section.left_out)}")
-    out.print(grid)
-    out.print(f"together {receipt.tokens:,} of {BUDGET:,} tokens, counted exactly for {receipt.tokenizer}")
+    show_table(grid)
+    reply = receipt.tokens - sum(section.tokens for section in receipt.sections)
+    out.print(f"together {receipt.tokens:,} tokens ({reply} open the reply), counted exactly for {receipt.tokenizer}")
     reasons = {item.reason for section in receipt.sections for item in section.left_out}
     for reason in sorted(reasons):
         out.print(f"left out because: {reason}. Nothing is lost: search still finds it")
@@ -147,9 +156,8 @@ def build_context(out: Console, chat: BlockingConversation) -> None:
 def prove(out: Console, kept: BlockingMemory) -> None:
     step(out, "PROVE", "Every message is sealed with the one before it: a changed or missing one breaks the chain.")
     proof = kept.verify()
-    out.print(
-        f"verify: {'whole' if proof.ok else 'NOT whole'}, {counted(proof.messages, 'message')}, root {proof.root[:16]}…"
-    )
+    expect(proof.ok, f"the log is not whole: {proof.faults}")
+    out.print(f"verify: whole, {counted(proof.messages, 'message')}, root {proof.root[:16]}…")
 
 
 def tamper(out: Console, folder: Path) -> None:
@@ -161,23 +169,24 @@ def tamper(out: Console, folder: Path) -> None:
         copy.commit()
     with memory(forged) as changed:
         proof = changed.verify()
-    out.print(f"verify: {'whole' if proof.ok else 'not whole'}")
+    expect(not proof.ok, "a changed message was not noticed")
+    out.print("verify: not whole")
     for fault in proof.faults:
         out.print(f"  {fault}")
 
 
 def move(out: Console, folder: Path, kept: BlockingMemory, messages: list[Message]) -> None:
+    from recollect.formats import dump
+
     step(out, "MOVE", "Exported as JSON Lines and imported into a store of another kind: one readable JSON file.")
     lines = folder / "demo.jsonl"
     owners = {conversation.id: conversation for conversation in kept.conversations()}
-    from recollect.formats import dump
-
     text = "".join(dump(message, owners[message.conversation]) + "\n" for message in messages)
     lines.write_text(text, encoding="utf-8")
     arrived = asyncio.run(imported(lines, folder / "demo.json"))
-    same = arrived == messages
+    expect(arrived == messages, "the messages that arrived are not those that left")
     out.print(f"{lines.name}: {counted(len(messages), 'line')}; demo.json: {counted(len(arrived), 'message')}")
-    out.print(f"the same messages, ids, authors and times: {'yes' if same else 'NO'}")
+    out.print("each with the same words, id, author, time and turn")
 
 
 async def imported(lines: Path, target: Path) -> list[Message]:

@@ -47,9 +47,10 @@ class Line:
 
 @click.command(cls=StoreCommand)
 def doctor() -> None:
-    """Check that everything works: Python, SQLite, the store, the embedder, the tokenizer, the index, the disk.
+    """Check that everything works, and say what to do.
 
-    Each line is ok, warn or fail, with what to do; exit status 1 if something fails. Nothing is changed.
+    Python, SQLite, extras, tokenizer, embedder, disk, store, index and log. Each line is ok, warn or fail, with what to
+    do; exit status 1 if something fails. Nothing is changed.
 
     \b
     recollect doctor

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.opening import Opened, conversation_in, opened
-from recollect.cli.options import Moment, StoreCommand, printable, warn
+from recollect.cli.options import StoreCommand, moment, printable, warn
 from recollect.cli.settling import index_state
-from recollect.cli.show import console, counted, json_line, table, when
+from recollect.cli.show import console, counted, indented, json_line, show_table, table, when
 from recollect.model import ROLES, Role
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ PAGE = 500  # conversations read at a time
 @click.option("--user", metavar="ID", help="Only this person's memory.")
 @click.option("--conversation", metavar="ID", help="Only this conversation.")
 @click.option("--role", type=click.Choice(ROLES), help="Only messages of this role.")
-@click.option("--after", type=Moment(), help="Only messages from this moment on.")
-@click.option("--before", type=Moment(), help="Only messages before this moment.")
+@click.option("--after", callback=moment, metavar="DATE", help="Only messages from this moment on.")
+@click.option("--before", callback=moment, metavar="DATE", help="Only messages before this moment.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, help="How many to show.")
 @click.option("--explain", is_flag=True, help="Show what each score is made of.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with the whole message.")
@@ -86,7 +86,6 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
 
 
 def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> None:
-    from rich.padding import Padding
     from rich.text import Text
 
     from recollect.cli.snippet import snippet
@@ -98,10 +97,10 @@ def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> 
     head.append(f"  {printable(message.conversation)}, turn {message.turn}")
     head.append(f"  score {hit.score:.2f}", style="dim")
     out.print(head)
-    out.print(Padding(snippet(message.content, query), (0, 0, 0, 5)))
+    indented(out, snippet(message.content, query), 5)
     if explain:
         parts = "  ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
-        out.print(Padding(Text(parts, style="dim"), (0, 0, 0, 5)))
+        indented(out, Text(parts, style="dim"), 5)
 
 
 # -- history, conversations
@@ -133,14 +132,13 @@ def history(conversation: str, limit: int, as_json: bool) -> None:
 
 
 def show_message(out: Console, message: Message) -> None:
-    from rich.padding import Padding
     from rich.text import Text
 
     head = Text(f"{message.turn:>4}  ")
     head.append(when(message.time), style="cyan")
     head.append(f"  {printable(message.author)}", style="bold")
     out.print(head)
-    out.print(Padding(Text(printable(message.content)), (0, 0, 0, 6)))
+    indented(out, Text(printable(message.content)), 6)
 
 
 @click.command(cls=StoreCommand)
@@ -158,11 +156,11 @@ def conversations(user: str | None, as_json: bool) -> None:
         for one in found:
             json_line(conversation_fields(one))
         return
-    grid = table("conversation", "user", "messages", "begun", "last changed", right=("messages",))
+    grid = table("conversation", "user", "messages", "kept since", "last added to", right=("messages",))
     for one in found:
         owner = "(a channel)" if one.user is None else printable(one.user)
         grid.add_row(printable(one.id), owner, f"{one.turns:,}", when(one.created_at), when(one.changed_at))
-    console().print(grid)
+    show_table(grid)
 
 
 def every_conversation(here: Opened, user: str | None) -> Iterator[Conversation]:
@@ -190,11 +188,11 @@ def conversation_fields(one: Conversation) -> dict[str, Any]:
 @click.option("--user", metavar="ID", required=True, help="Whose messages to remove.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def erase(user: str, yes: bool) -> None:
-    """Remove a person's messages for good, and all that was derived from them.
+    """Remove a person's messages for good.
 
-    What they wrote, everywhere in the space, and what was written to them in chats of their own. Each message leaves an
-    empty place with its seal, so that `recollect verify` still proves the rest. There is no way back: export first
-    (`recollect export --user ID -o FILE`) if a copy is wanted.
+    What they wrote, everywhere in the space, what was written to them in chats of their own, and all that was derived
+    from it. Each message leaves an empty place with its seal, so that `recollect verify` still proves the rest. There
+    is no way back: export first (`recollect export --user ID -o FILE`) if a copy is wanted.
 
     \b
     recollect erase --user alex

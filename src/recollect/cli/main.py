@@ -24,9 +24,9 @@ def program(debug: bool) -> None:
     """Memory for conversational AI: keeps every word, finds it again, and can prove that nothing changed.
 
     \b
-    recollect demo                        a whole tour in a few seconds; leaves nothing behind
-    recollect import chat.jsonl           keep a chat (also exports of ChatGPT, Claude, Discord, Telegram)
-    recollect search "databases"          find it again, by word and by meaning
+    recollect demo                  a tour of a few seconds; leaves nothing behind
+    recollect import chat.jsonl     keep a chat; reads ChatGPT's export and others
+    recollect search "databases"    find it again, by word and by meaning
 
     Everything is kept in the store, a file `recollect.db` in the working folder unless told otherwise: by --store,
     by RECOLLECT_STORE, or by `store = …` in recollect.toml. `recollect settings` shows all there is to set.

@@ -53,7 +53,7 @@ def existing(url: str) -> str:
     file = file_of(url)
     if file is not None and not file.exists():
         raise NotFound(
-            f"there is no store {url}; `recollect import FILE` makes one, or name another with --store or RECOLLECT_STORE"
+            f"there is no store {url}; `recollect import FILE` makes one, or name another: --store, RECOLLECT_STORE"
         )
     return url
 

@@ -12,7 +12,6 @@ import io
 import re
 import sys
 import traceback
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import IO, Any
 
@@ -24,6 +23,7 @@ STORE, SPACE = "recollect.store", "recollect.space"
 INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
 PASSWORD = re.compile(r"(://[^:/@]*:).*@")
 WORD = re.compile(r"((?:password|passwd|key|token)=)[^&\s]*", re.IGNORECASE)
+LINES = re.compile(r"\s*\n\s*")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -45,7 +45,7 @@ class Failure(click.ClickException):
     """An error in one line."""
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(f"error: {printable(self.message)}", err=True, file=file)
+        click.echo(f"error: {LINES.sub(' ', printable(self.message))}", err=True, file=file)
 
 
 class Program(click.Group):
@@ -101,8 +101,8 @@ PLACE: list[click.Parameter] = [
 class StoreCommand(click.Command):
     """A command on a store: takes --store and --space after its name as well."""
 
-    def __init__(self, *args: Any, params: Sequence[click.Parameter] | None = None, **kwargs: Any) -> None:
-        super().__init__(*args, params=[*(params or ()), *PLACE], **kwargs)
+    def __init__(self, name: str | None, **options: Any) -> None:
+        super().__init__(name, **options | {"params": [*options.get("params", ()), *PLACE]})
 
 
 def given(key: str) -> str | None:
@@ -111,18 +111,14 @@ def given(key: str) -> str | None:
     return found
 
 
-class Moment(click.ParamType):
+def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
     """A point in time in ISO's notation; without a zone it is UTC, without a time it is midnight."""
-
-    name = "date"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        if isinstance(value, datetime):
-            return value
-        try:
-            moment = datetime.fromisoformat(value)
-        except ValueError:
-            self.fail(
-                f"{value!r} is not a date: write 2023-05-01, 2023-05-01T18:30 or 2023-05-01T18:30+02:00", param, ctx
-            )
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if value is None:
+        return None
+    try:
+        given = datetime.fromisoformat(value)
+    except ValueError:
+        raise click.BadParameter(
+            f"{value!r} is not a date: write 2023-05-01, 2023-05-01T18:30 or 2023-05-01T18:30+02:00", ctx, param
+        ) from None
+    return given if given.tzinfo else given.replace(tzinfo=UTC)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import math
 import signal
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.options import warn
+from recollect.cli.options import printable, warn
 from recollect.cli.show import counted, progress
 
 if TYPE_CHECKING:
@@ -48,23 +48,22 @@ async def settle(memory: MemoryEngine, store: Store) -> int:
     return behind
 
 
-async def follow(memory: MemoryEngine, store: Store) -> None:
-    """Report how the followers of an open memory get on, until SIGINT or SIGTERM."""
+async def follow(store: Store, stop: asyncio.Event) -> None:
+    """Say how the followers of an open memory get on, until told to stop."""
     from recollect.errors import StoreError
 
     said = ""
-    async with stopping() as stop:
-        while not stop.is_set():
-            try:
-                state = await asyncio.to_thread(index_state, store)
-                news, pause = reported(state), BUSY if state.behind else IDLE
-            except StoreError as error:  # the followers wait for it too
-                news, pause = f"waiting for the store: {error}", IDLE
-            if news and news != said:
-                click.echo(news)
-            said = news
-            with suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), pause)
+    while not stop.is_set():
+        try:
+            state = await asyncio.to_thread(index_state, store)
+            news, pause = reported(state), BUSY if state.behind else IDLE
+        except StoreError as error:  # the followers wait for it too
+            news, pause = f"waiting for the store: {error}", IDLE
+        if news and news != said:
+            click.echo(printable(news))
+        said = news
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), pause)
 
 
 def reported(state: ViewState) -> str:
@@ -76,8 +75,8 @@ def reported(state: ViewState) -> str:
     return ""
 
 
-@asynccontextmanager
-async def stopping() -> AsyncIterator[asyncio.Event]:
+@contextmanager
+def stopping() -> Iterator[asyncio.Event]:
     """An event that SIGINT and SIGTERM set, instead of ending the program in the middle of something."""
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     before = {

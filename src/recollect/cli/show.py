@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
     from rich.table import Table
+    from rich.text import Text
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -58,6 +59,23 @@ def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
     for column in columns:
         grid.add_column(column, justify="right" if column in right else "left", overflow="fold")
     return grid
+
+
+def show_table(grid: Table) -> None:
+    """Print a table, without the blanks at the ends of its lines."""
+    out = console()
+    with out.capture() as capture:
+        out.print(grid)
+    click.echo("\n".join(line.rstrip() for line in capture.get().rstrip("\n").split("\n")))
+
+
+def indented(out: Console, text: Text, by: int) -> None:
+    """Print text that far from the edge, however many lines it takes."""
+    from rich.text import Text
+
+    for line in text.wrap(out, max(out.width - by, 20)):
+        line.rstrip()
+        out.print(Text(" " * by) + line)
 
 
 def when(moment: datetime | None) -> str:

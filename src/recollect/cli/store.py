@@ -10,8 +10,8 @@ import click
 
 from recollect.cli.opening import current_settings, engine_of, existing, file_of, opened
 from recollect.cli.options import SPACE, STORE, StoreCommand, given, masked, printable
-from recollect.cli.settling import follow, settle
-from recollect.cli.show import console, counted, json_line, table, when
+from recollect.cli.settling import follow, settle, stopping
+from recollect.cli.show import counted, json_line, show_table, table, when
 
 if TYPE_CHECKING:
     from recollect.config import Settings
@@ -41,7 +41,7 @@ def stats(as_json: bool) -> None:
     grid.show_header = False
     for name, value in lines_of(found):
         grid.add_row(name, printable(value))
-    console().print(grid)
+    show_table(grid)
 
 
 def iso(found: Stats, name: str) -> str | None:
@@ -73,10 +73,11 @@ def lines_of(found: Stats) -> list[tuple[str, str]]:
 
 @click.command(cls=StoreCommand)
 def verify() -> None:
-    """Prove that the log is whole: no message changed, none missing, in any space.
+    """Prove the log whole: nothing changed, nothing missing.
 
-    Walks the chain of seals through every conversation and names each fault; exit status 1 if there is one. The root
-    covers all of it: note it elsewhere, and equal roots later mean that nothing has moved.
+    Walks the chain of seals through every conversation of every space and names each fault; exit status 1 if there
+    is one. The root stands for all of it: note it elsewhere, and if a later run finds no fault and the same root,
+    nothing has moved.
 
     \b
     recollect verify && echo "all is well"
@@ -109,7 +110,7 @@ def settings() -> None:
         # format(), not str(): a secret shows itself as stars there.
         value = f"{getattr(found, field.name)}"
         grid.add_row(field.name, printable(masked(value)) or "(empty)", sources.get(field.name, "default"))
-    console().print(grid)
+    show_table(grid)
 
 
 def origins() -> dict[str, str]:
@@ -133,10 +134,10 @@ def origins() -> dict[str, str]:
 @click.argument("url", required=False)
 @click.option("--hnsw", is_flag=True, help="Also make an approximate vector index, for users with very many messages.")
 def migrate(url: str | None, hnsw: bool) -> None:
-    """Create or update recollect's tables on a PostgreSQL server.
+    """Create or update the tables on a PostgreSQL server.
 
-    URL is the store to migrate, by default the setting `store`. Files (SQLite, JSON) need no migration: they take it when
-    they are opened. Running it again changes nothing.
+    URL is the store to migrate, by default the setting `store`. Files (SQLite, JSON) take what they need when they are
+    opened. Running it again changes nothing.
 
     \b
     recollect migrate postgresql://user:password@host/database
@@ -195,7 +196,7 @@ def rebuild(view: str) -> None:
 @click.command(cls=StoreCommand)
 @click.option("--once", is_flag=True, help="End as soon as every view has caught up.")
 def worker(once: bool) -> None:
-    """Keep the views up with the log, apart from the program that writes it.
+    """Keep the views up with the log, in a process of its own.
 
     Runs until it is told to stop (Ctrl-C, SIGTERM) and finishes cleanly. Any number of workers may share a store: each
     takes what no other has. Set `followers = false` in the programs that should leave the work to it.
@@ -208,12 +209,17 @@ def worker(once: bool) -> None:
     existing(found.store)
 
     async def work() -> None:
-        async with engine_of(found, follow=not once) as (memory, store):
-            if once:
-                click.echo(f"caught up: {counted(await settle(memory, store), 'message')} brought in")
-                return
-            click.echo(f"following {store.name}; Ctrl-C ends it")
-            await follow(memory, store)
+        with stopping() as stop:
+            async with engine_of(found, follow=True) as (_, store):
+                click.echo(f"following {store.name}; Ctrl-C ends it")
+                await follow(store, stop)
         click.echo("stopped")
 
-    asyncio.run(work())
+    async def work_once() -> int:
+        async with engine_of(found) as (memory, store):
+            return await settle(memory, store)
+
+    if once:
+        click.echo(f"caught up: {counted(asyncio.run(work_once()), 'message')} brought in")
+    else:
+        asyncio.run(work())

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from recollect.config import Settings
     from recollect.engine.memory import MemoryEngine
     from recollect.engine.transfer import Imported
-    from recollect.formats import BadRecord, Reader, Record
-    from recollect.model import Conversation, Message, Verification
+    from recollect.formats import Reader
+    from recollect.model import BadRecord, Conversation, Message, Record, Verification
     from recollect.ports import Store
 
 FORMATS = ("recollect", "chatgpt", "claude", "discord", "telegram")
@@ -68,8 +69,8 @@ def import_(
     """Bring chats into the memory.
 
     Reads our own JSON Lines (`-` is standard input) and the exports of ChatGPT, Claude, Telegram, and Discord
-    (DiscordChatExporter), with their true dates, authors and ids; zip files as they are. A message is kept once, however
-    often it is imported: if an import stops, run it again and it goes on. A record that cannot be read ends
+    (DiscordChatExporter), with their true dates, authors and ids; zip files as they are. A message is kept once,
+    however often it is imported: if an import stops, run it again and it goes on. A record that cannot be read ends
     the import with its place in the file, unless --skip-bad is given.
 
     \b
@@ -92,11 +93,19 @@ def import_(
             if settle:
                 await settle_or_warn(memory, store)
 
+    # Ctrl-C is to end a read that waits for input, too; asyncio's own handler would wait with it.
+    before = signal.signal(signal.SIGINT, interrupt)
     try:
         asyncio.run(bring())
     except KeyboardInterrupt:
         click.echo("stopped: what was read is kept; run the same command again and it goes on from there", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def interrupt(*_: Any) -> None:
+    raise KeyboardInterrupt
 
 
 async def bring_file(memory: MemoryEngine, file: str, reader: Reader, settings: Settings, skip_bad: bool) -> None:
@@ -122,27 +131,27 @@ async def bring_file(memory: MemoryEngine, file: str, reader: Reader, settings: 
             raise ImportFailed(f"{name}, {error}") from error
         finally:
             bar.stop()
-            report(f"{name} ({reader.format})", so_far)
+            report(name, reader.format, so_far)
     hint(named, settings.space)
 
 
-def noting_spaces(records: Iterable[Record | BadRecord], named: set[str]) -> Iterator[Any]:
+def noting_spaces(records: Iterable[Record | BadRecord], named: set[str]) -> Iterator[Record | BadRecord]:
+    """The records as they are; `named` collects the spaces they name."""
+    from recollect.model import Record
+
     for record in records:
-        space = getattr(record, "space", None)
-        if space is not None:
-            named.add(space)
+        if isinstance(record, Record) and record.space is not None:
+            named.add(record.space)
         yield record
 
 
-def report(name: str, done: Imported) -> None:
+def report(name: str, format: str, done: Imported) -> None:
     for line in done.bad:
-        click.echo(f"skipped: {printable(line)}", err=True)
+        click.echo(f"skipped: {printable(f'{name}, {line}')}", err=True)
     if done.bad_count > len(done.bad):
-        click.echo(f"skipped: {done.bad_count - len(done.bad):,} more", err=True)
-    click.echo(
-        f"{printable(name)}: {counted(done.read, 'message')} read, {done.new:,} new, {done.known:,} known already, "
-        f"{done.bad_count:,} bad"
-    )
+        click.echo(f"skipped: {printable(name)}, {done.bad_count - len(done.bad):,} more", err=True)
+    known = f"{done.known:,} known already, {done.bad_count:,} bad"
+    click.echo(f"{printable(name)} ({format}): {counted(done.read, 'message')} read, {done.new:,} new, {known}")
 
 
 def hint(named: set[str], space: str) -> None:
@@ -190,8 +199,10 @@ def export(user: str | None, conversation: str | None, output: str) -> None:
             return here.store.read(lambda tx: tx.conversation(space, id))
 
         messages = here.memory.export(user=user, conversation=conversation, space=space)
-        with destination(output) as write:
-            count = written(messages, total, output, lambda m: write(dump(m, owner(m.conversation)).encode() + b"\n"))
+        with destination(output) as file:
+            count = written(
+                messages, total, output, lambda m: file.write(dump(m, owner(m.conversation)).encode() + b"\n")
+            )
     if output != STANDARD:
         click.echo(f"{output}: {counted(count, 'message')} written", err=True)
 
@@ -221,19 +232,19 @@ def written(messages: Iterable[Message], total: int | None, output: str, write: 
 
 
 @contextmanager
-def destination(output: str) -> Iterator[Callable[[bytes], Any]]:
+def destination(output: str) -> Iterator[BinaryIO]:
     """Where bytes go. A plain file appears whole or not at all; a pipe or device is written to as it is."""
     path = Path(output).resolve()
     if output == STANDARD:
-        yield click.get_binary_stream("stdout").write
+        yield sys.stdout.buffer
     elif path.exists() and not path.is_file():
         with open(path, "wb") as file:
-            yield file.write
+            yield file
     else:
         beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         try:
             with open(beside, "xb") as file:
-                yield file.write
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(beside, path)
@@ -249,10 +260,11 @@ def destination(output: str) -> Iterator[Callable[[bytes], Any]]:
 @click.argument("target", metavar="DST")
 @click.option("--migrate", is_flag=True, help="Create recollect's schema on DST first, if it is PostgreSQL.")
 def copy(source: str, target: str, migrate: bool) -> None:
-    """Copy a whole store into an empty one, of the same kind or another.
+    """Copy a whole store into an empty one.
 
-    Everything goes along: all spaces, ids, times, seals, tombstones and the index. The copy is verified at the end.
-    SRC is read as of one moment; others may go on using it.
+    Both may be of any kind. Everything goes along: all spaces, ids, times, seals, tombstones and the index. SRC is read
+    as of one moment, and others may go on using it; the copy is verified at the end. If it is stopped, a file that was
+    made for it is removed again.
 
     \b
     recollect copy recollect.db json:memory.json

@@ -75,7 +75,7 @@ class Follower:
             # A look costs no lock; most looks find nothing.
             if not await self._run(self._store.read, lambda tx: self._behind(tx, since, 1)):
                 return 0
-            runs: list[Run] = await self._run(self._store.write, lambda tx: self._claim(tx, since))
+            runs = await self._claimed(since)
             if not runs:
                 return 0
             try:
@@ -88,6 +88,18 @@ class Follower:
                 log.warning("%s: %s: %s", self.view.name, type(error).__name__, error)
                 await self._give_back(runs, f"{type(error).__name__}: {error}")
                 return 0
+
+    async def _claimed(self, since: datetime | None) -> list[Run]:
+        claiming = asyncio.ensure_future(self._run(self._store.write, lambda tx: self._claim(tx, since)))
+        try:
+            runs: list[Run] = await asyncio.shield(claiming)
+        except asyncio.CancelledError:
+            # The thread goes on and takes the leases all the same: without us nobody would give them back.
+            await asyncio.wait([claiming])
+            if claiming.exception() is None:
+                await asyncio.shield(self._give_back(claiming.result(), None))
+            raise
+        return runs
 
     def _behind(self, tx: Tx, since: datetime | None, limit: int) -> list[Lag]:
         return tx.lagging(self.view.name, self._clock.now(), since=since, limit=limit)
@@ -167,6 +179,7 @@ class Loop:
         self._followers, self._clock = followers, clock
         self._wake, self._idle = asyncio.Event(), asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._stopping = False
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._forever(), name="recollect followers")
@@ -185,13 +198,16 @@ class Loop:
         return True
 
     async def stop(self) -> None:
+        # A store that fails while leases are given back hides the cancellation: hence the flag.
+        self._stopping = True
         if self._task is not None:
+            self._wake.set()
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _forever(self) -> None:
         looked = float("-inf")
-        while True:
+        while not self._stopping:
             self._wake.clear()
             full = time.monotonic() - looked > FULL_LOOK
             since = None if full else self._clock.now() - OVERLAP

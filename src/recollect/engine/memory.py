@@ -41,8 +41,10 @@ T = TypeVar("T")
 THREADS = 8
 PAGE = 500  # messages read at a time by export and history
 MAX_LIMIT = 1_000  # messages in one answer
+MAX_TURN = 2**31 - 1  # messages in one conversation
 MAX_QUERY = 1 << 20  # bytes
 CATCH_UP = 2.0  # seconds a search waits for what was just added here
+CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,6 @@ class MemoryEngine:
     def __init__(self, build: Callable[[], Parts]) -> None:
         self._build = build
         self._parts: Parts | None = None
-        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect")
 
     # -- opening and closing
 
@@ -82,6 +83,7 @@ class MemoryEngine:
         """Open the store and start following. `async with` does this."""
         if self._parts is not None:
             return
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect")
         parts = await self._run(self._build)
         self._parts = parts
         self._index = IndexView(parts.embedder, self._run)
@@ -110,18 +112,23 @@ class MemoryEngine:
             return
         parts, self._parts = self._parts, None
         await self._loop.stop()
+        await asyncio.to_thread(self._pool.shutdown)
         await parts.embedder.close()
-        await self._run(parts.store.close)
-        self._pool.shutdown(wait=False)
+        await asyncio.to_thread(parts.store.close)
 
     @property
     def _opened(self) -> Parts:
         if self._parts is None:
-            raise RecollectError("this memory is not open: use it inside `async with`, and not after")
+            raise RecollectError(CLOSED)
         return self._parts
 
     async def _run(self, fn: Callable[..., T], *args: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, fn, *args)
+        loop = asyncio.get_running_loop()
+        try:
+            work = loop.run_in_executor(self._pool, fn, *args)
+        except RuntimeError:  # the pool takes nothing more
+            raise RecollectError(CLOSED) from None
+        return await work
 
     async def _read(self, fn: Callable[[Any], T]) -> T:
         return await self._run(self._opened.store.read, fn)
@@ -143,8 +150,10 @@ class MemoryEngine:
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
     ) -> list[Conversation]:
         """Conversations of a space in order of id, those after `after`; of one user, if given."""
-        place, count = self._space(space), checked_limit(limit)
-        return await self._read(lambda tx: tx.conversations(place, user, after=(place, after), limit=count))
+        place, count = self._space(space), checked_number("limit", limit, MAX_LIMIT)
+        who = None if user is None else rules.checked_id("user", user)
+        begin = (place, after if after == "" else rules.checked_id("after", after))
+        return await self._read(lambda tx: tx.conversations(place, who, after=begin, limit=count))
 
     async def add_many(self, batches: Iterable[log.Batch]) -> list[list[Added]]:
         """Add messages to several conversations in one transaction: all of them, or none."""
@@ -178,7 +187,7 @@ class MemoryEngine:
     ) -> list[Hit]:
         """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
         rules.checked_text("query", query, limit=MAX_QUERY)
-        count, now = checked_limit(limit), self._opened.clock.now()
+        count, now = checked_number("limit", limit, MAX_LIMIT), self._opened.clock.now()
         where = Filter(
             self._space(space),
             user=None if user is None else rules.checked_id("user", user),
@@ -201,19 +210,21 @@ class MemoryEngine:
 
     async def settle(self, timeout: float = 60.0) -> None:
         """Wait until every view has caught up with the log; raises NotSettled with the reason if one cannot."""
+        self._opened  # noqa: B018  nobody waits for a memory that is closed
         await self._follower.settle(timeout)
 
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
         """Throw a view away and let it be built again from the log."""
         if view != self._index.name:
             raise InvalidInput("view", f"is {view!r}; the views are: {self._index.name}")
+        place = None if space is None else self._space(space)
         await self._opened.embedder.ready()
         identity = self._opened.embedder.identity
 
         def reset(tx: Any) -> None:
-            if space is not None:
+            if place is not None:
                 self._index.check(tx)
-            tx.reset_view(view, space)
+            tx.reset_view(view, place)
             tx.set_note(EMBEDDER, identity)
 
         await self._write(reset)
@@ -223,7 +234,11 @@ class MemoryEngine:
         self, *, user: str | None = None, conversation: str | None = None, space: str | None = None
     ) -> AsyncIterator[Message]:
         """Every message of a space, or of one user's memory, or of one conversation, in order."""
-        where = Filter(self._space(space), user=user, conversation=conversation)
+        where = Filter(
+            self._space(space),
+            user=None if user is None else rules.checked_id("user", user),
+            conversation=None if conversation is None else rules.checked_id("conversation", conversation),
+        )
         after: tuple[str, int] = (conversation or "", 0)
         while True:
             page = await self._read(lambda tx: tx.messages(where, after=after, limit=PAGE))  # noqa: B023
@@ -246,8 +261,8 @@ class MemoryEngine:
 
     async def stats(self, *, space: str | None = None) -> Stats:
         """What is in the store, and how far its views are."""
-        now = self._opened.clock.now()
-        found: Stats = await self._read(lambda tx: tx.stats(now, space))
+        now, place = self._opened.clock.now(), None if space is None else self._space(space)
+        found: Stats = await self._read(lambda tx: tx.stats(now, place))
         return replace(found, store=self._opened.store.name)
 
 
@@ -273,7 +288,7 @@ class AsyncConversation:
         metadata: dict[str, Any] | None = None,
     ) -> Message:
         """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once."""
-        draft = Draft(role, content, author, user, time, platform_id, metadata or {})
+        draft = Draft(role, content, author, user, time, platform_id, {} if metadata is None else metadata)
         return (await self.extend([draft]))[0].message
 
     async def extend(self, drafts: Iterable[Draft]) -> list[Added]:
@@ -283,8 +298,8 @@ class AsyncConversation:
 
     async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
         """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
-        count = None if limit is None else checked_limit(limit, most=None)
-        return await self._recent(count, before)
+        count = None if limit is None else checked_number("limit", limit, MAX_TURN)
+        return await self._recent(count, None if before is None else checked_number("before", before, MAX_TURN))
 
     async def context(self, text: str, *, budget: Budget | None = None, system: str | None = None) -> Context:
         """What to send to a model to have `text` answered: never over budget, with a receipt."""
@@ -313,9 +328,9 @@ def whole(tx: Tx) -> None:
         raise StoreError(f"this store is the unfinished copy of {source}; remove it and run `recollect copy` again")
 
 
-def checked_limit(value: int, most: int | None = MAX_LIMIT) -> int:
+def checked_number(field: str, value: int, most: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise InvalidInput("limit", f"must be a whole number, not {type(value).__name__}")
-    if value < 1 or (most is not None and value > most):
-        raise InvalidInput("limit", f"is {value}; must be {'at least 1' if most is None else f'1 to {most}'}")
+        raise InvalidInput(field, f"must be a whole number, not {type(value).__name__}")
+    if not 1 <= value <= most:
+        raise InvalidInput(field, f"is {value}; must be 1 to {most:,}")
     return value

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import CancelledError
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -31,6 +32,9 @@ from recollect.model import (
 
 T = TypeVar("T")
 
+CLOSED = "this memory is closed: open it again"
+GRACE = 5.0  # seconds for calls of other threads to end by themselves when a memory is closed
+
 
 class Private:
     """An event loop in a thread of its own."""
@@ -39,15 +43,21 @@ class Private:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="recollect loop", daemon=True)
         self._thread.start()
+        self._turn, self.stopped = threading.Lock(), False
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        if not self._thread.is_alive():
-            work.close()
-            raise RecollectError("this memory is closed: open it again")
         if threading.current_thread() is self._thread:
             work.close()
             raise RecollectError("Memory cannot be called from inside its own loop: use AsyncMemory there")
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        with self._turn:
+            if self.stopped:
+                work.close()
+                raise RecollectError(CLOSED)
+            answer = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return answer.result()
+        except CancelledError:
+            raise RecollectError(CLOSED) from None
 
     def each(self, source: AsyncIterator[T]) -> Iterator[T]:
         async def following() -> list[T]:
@@ -57,10 +67,25 @@ class Private:
             yield from some
 
     def stop(self) -> None:
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
+        with self._turn:
+            if self.stopped:
+                return
+            self.stopped = True
+        asyncio.run_coroutine_threadsafe(_wind_up(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+async def _wind_up() -> None:
+    """Whoever still waits for an answer gets one, if only that it is too late."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    if others:
+        _, late = await asyncio.wait(others, timeout=GRACE)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+    await asyncio.get_running_loop().shutdown_asyncgens()
 
 
 async def _first(source: AsyncIterator[T], count: int) -> AsyncIterator[T]:
@@ -73,7 +98,7 @@ class BlockingMemory:
     """A memory, open from the moment it is made. Safe to use from many threads at once."""
 
     def __init__(self, make: Callable[[], MemoryEngine], **opening: Any) -> None:
-        self._private = Private()
+        self._private, self._closing = Private(), threading.Lock()
         try:
             self._engine = make()
             self._private.wait(self._engine.open(**opening))
@@ -91,9 +116,10 @@ class BlockingMemory:
 
     def close(self) -> None:
         """Stop following, finish what is being written, close the store."""
-        if self._private._thread.is_alive():
-            self._private.wait(self._engine.close())
-            self._private.stop()
+        with self._closing:
+            if not self._private.stopped:
+                self._private.wait(self._engine.close())
+                self._private.stop()
 
     def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> BlockingConversation:
         """A conversation: with one `user`, or without, a channel of many. It begins with its first message."""

@@ -8,6 +8,6 @@ message or one conversation in memory at a time. What it cannot read it hands ov
 from recollect.formats.detect import FORMATS, detect
 from recollect.formats.jsonl import dump
 from recollect.formats.read import Reader, open_records
-from recollect.formats.record import BadRecord, Record
+from recollect.model import BadRecord, Record
 
 __all__ = ["FORMATS", "BadRecord", "Reader", "Record", "detect", "dump", "open_records"]

@@ -28,10 +28,10 @@ from recollect.formats.fields import (
     text,
     text_or_empty,
 )
-from recollect.formats.record import BadRecord, Options, Record, attempt
+from recollect.formats.record import Options, attempt
 from recollect.formats.source import Stream
 from recollect.formats.values import elements
-from recollect.model import ROLES, Draft, Role
+from recollect.model import ROLES, BadRecord, Draft, Record, Role
 
 # Where a content without parts keeps its words, whatever its type; several are joined in this order.
 _WORDS = (

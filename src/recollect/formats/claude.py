@@ -26,10 +26,10 @@ from recollect.formats.fields import (
     text,
     text_or_empty,
 )
-from recollect.formats.record import BadRecord, Options, Record, attempt
+from recollect.formats.record import Options, attempt
 from recollect.formats.source import Stream
 from recollect.formats.values import elements
-from recollect.model import Draft, Role
+from recollect.model import BadRecord, Draft, Record, Role
 
 _ROLES: dict[str, Role] = {"human": "user", "assistant": "assistant"}
 

@@ -24,10 +24,10 @@ from recollect.formats.fields import (
     present,
     text_or_empty,
 )
-from recollect.formats.record import BadRecord, Options, Record, attempt
+from recollect.formats.record import Options, attempt
 from recollect.formats.source import Stream
 from recollect.formats.values import EACH, START, walk
-from recollect.model import Draft, Role
+from recollect.model import BadRecord, Draft, Record, Role
 
 _GUILD = ("guild",)
 _CHANNEL = ("channel",)

@@ -28,9 +28,9 @@ from recollect.formats.fields import (
     text,
     text_or_empty,
 )
-from recollect.formats.record import BadRecord, Options, Record, attempt
+from recollect.formats.record import Options, attempt
 from recollect.formats.source import Stream
-from recollect.model import ROLES, Conversation, Draft, Message, Role
+from recollect.model import ROLES, BadRecord, Conversation, Draft, Message, Record, Role
 
 DEFAULT_CONVERSATION = "imported"
 LONGEST_LINE_BYTES = 64 * 1024 * 1024

@@ -16,8 +16,9 @@ from zoneinfo import ZoneInfo
 from recollect.errors import ImportFailed, InvalidInput
 from recollect.formats import chatgpt, claude, discord, jsonl, telegram
 from recollect.formats.detect import FORMATS, format_of, known
-from recollect.formats.record import BadRecord, Options, Record
+from recollect.formats.record import Options
 from recollect.formats.source import STANDARD_INPUT, Source, Stream
+from recollect.model import BadRecord, Record
 
 _READERS: dict[str, Callable[[Stream, Options], Iterator[Record | BadRecord]]] = {
     "recollect": jsonl.read,

@@ -1,7 +1,6 @@
-"""What a reader hands over: a message ready for the log, or the reason why there is none.
+"""What a reader is told, and how it hands over a record: a message ready for the log, or the reason why there is none.
 
-A bad record is a value, not an exception: it never stops the reading, and the caller decides what it is
-worth.
+A bad record is a value, not an exception: it never stops the reading, and the caller decides what it is worth.
 """
 
 from __future__ import annotations
@@ -11,32 +10,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from recollect.errors import ImportFailed
-from recollect.model import Draft
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One message of an imported file.
-
-    `user` is the owner of the conversation if it is a chat with one person, None if it is a channel. `where`
-    says where in the file the message is, for a person; `position` is how many bytes had been read, for a
-    progress bar. `space` is the one the file names: which one the message goes to is the caller's choice.
-    """
-
-    conversation: str
-    user: str | None
-    draft: Draft
-    where: str
-    position: int
-    space: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BadRecord:
-    """One place in an imported file that could not be read, and why."""
-
-    where: str
-    reason: str
+from recollect.model import BadRecord, Record
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,10 +29,10 @@ from recollect.formats.fields import (
     text,
     text_or_empty,
 )
-from recollect.formats.record import BadRecord, Options, Record, attempt
+from recollect.formats.record import Options, attempt
 from recollect.formats.source import Stream
 from recollect.formats.values import EACH, WRONG, Path, walk
-from recollect.model import Draft, Role
+from recollect.model import BadRecord, Draft, Record, Role
 
 _OWNER = ("personal_information", "user_id")
 _LISTED: tuple[Path, ...] = (("chats", "list", EACH), ("left_chats", "list", EACH))
@@ -44,6 +44,7 @@ _PLACES = (
     *((*chat, "messages", EACH) for chat in _CHATS),
 )
 _OWN_NOTES = "saved_messages"
+_LEFT_OUT = "unsupported"  # a message that Telegram Desktop could not export: it writes its id and no more
 _BARE_ESCAPE = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|.)", re.DOTALL)
 _MEDIA = {
     "photo": "photo",
@@ -146,8 +147,8 @@ def read(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
 def _record(message: Any, chat: _Chat, options: Options, where: str, position: int) -> Record | None:
     fields = mapping(message, "message")
     kind = text_or_empty(fields.get("type"), "type") or "message"
-    if kind == "unsupported":
-        raise ImportFailed("Telegram Desktop could not export this message")
+    if kind == _LEFT_OUT:
+        return None
     label = "actor" if kind == "service" else "from"
     name = text_or_empty(fields.get(label), label)
     author = given(identifier, fields.get(f"{label}_id"), f"{label}_id")

@@ -74,7 +74,7 @@ def checked_time(field: str, value: object, now: datetime | None = None) -> date
     """A time as aware UTC. Any past is welcome; one after `now` would be the newest message for ever."""
     if not isinstance(value, datetime):
         raise InvalidInput(field, f"must be a datetime, not {type(value).__name__}")
-    if value.tzinfo is None:
+    if value.utcoffset() is None:
         raise InvalidInput(field, "has no time zone; use datetime.now(timezone.utc) or add tzinfo")
     try:
         value = value.astimezone(UTC)
@@ -95,15 +95,24 @@ def checked_metadata(value: object) -> dict[str, Any]:
         raise InvalidInput("metadata", f"must be a mapping, not {type(value).__name__}")
     if not value:
         return {}
-    if not all(isinstance(key, str) for key in value):
-        raise InvalidInput("metadata", "has a key that is not text")
     try:
-        text = canonical(value)
+        text = canonical(value) if keys_are_text(value) else None
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput("metadata", f"cannot be written as JSON: {error}") from None
-    checked_text("metadata", text.replace("\\u0000", "\x00"), limit=MAX_METADATA)
+    if text is None:
+        raise InvalidInput("metadata", "has a key that is not text")
+    if "\\u0000" in text.replace("\\\\", ""):  # a backslash of the caller's own is written as two
+        raise InvalidInput("metadata", "contains NUL; remove it")
+    checked_text("metadata", text, limit=MAX_METADATA)
     kept: dict[str, Any] = json.loads(text)
     return kept
+
+
+def keys_are_text(value: object) -> bool:
+    """JSON would turn a number into a text for a key and say nothing."""
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and keys_are_text(one) for key, one in value.items())
+    return not isinstance(value, list | tuple) or all(map(keys_are_text, value))
 
 
 def checked(draft: Draft, conversation: Conversation, now: datetime) -> Draft:

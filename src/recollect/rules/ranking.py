@@ -98,14 +98,16 @@ def fuse(
 
     A passage that one side does not know gets nothing from it, as one without any likeness would.
     """
-    ranked: list[Ranked] = []
-    for doc in text.keys() | cosines.keys():
-        words = text.get(doc, 0.0)
-        likeness = (cosines[doc] - weights.unrelated) / weights.spread if doc in cosines else 0.0
-        meaning = weights.vector * max(likeness, 0.0)
-        age = max(now - times[doc], timedelta(0))
-        recency = weights.recency * 0.5 ** (age / weights.half_life) * (words + meaning)
-        parts = {"text": round(words, 6), "vector": round(meaning, 6), "recency": round(recency, 6)}
-        ranked.append((doc, round(words + meaning + recency, 6), parts))
+    docs = list(text.keys() | cosines.keys())
+    words = np.array([text.get(doc, 0.0) for doc in docs])
+    likeness = np.array([cosines.get(doc, weights.unrelated) for doc in docs])
+    meaning = weights.vector * np.maximum((likeness - weights.unrelated) / weights.spread, 0.0)
+    ages = np.array([max((now - times[doc]) / weights.half_life, 0.0) for doc in docs])
+    recency = weights.recency * 0.5**ages * (words + meaning)
+    columns = (column.round(6).tolist() for column in (words + meaning + recency, words, meaning, recency))
+    ranked = [
+        (doc, score, {"text": by_words, "vector": by_meaning, "recency": by_age})
+        for doc, score, by_words, by_meaning, by_age in zip(docs, *columns, strict=True)
+    ]
     ranked.sort(key=lambda one: (one[1], times[one[0]], one[0]), reverse=True)
     return ranked

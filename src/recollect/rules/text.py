@@ -279,10 +279,11 @@ def _humps(part: str) -> list[str]:
     ordinal = _ORDINAL.fullmatch(part)
     if ordinal:
         return [ordinal[1]]
-    humps = (_HUMPS if part.isascii() else _DIGITS).findall(part)
+    blocks = _DIGITS.findall(part)
+    humps = [hump for block in blocks for hump in (_HUMPS.findall(block) if block.isascii() else [block])]
     if not 1 < len(humps) <= _MAX_HUMPS:
         return [part]
-    return [part, *(hump for hump in humps if len(hump) > 1 or hump.isdecimal())]
+    return [word for word in dict.fromkeys((part, *blocks, *humps)) if len(word) > 1 or word.isdecimal()]
 
 
 # ... and a word becomes a term by its language.

@@ -76,8 +76,9 @@ class JsonStore(SqlStore):
         return translated(error, self.name)
 
     def close(self) -> None:
-        super().close()
-        self._lock.release()
+        with self._alone:  # not under a transaction of another thread
+            super().close()
+            self._lock.release()
 
     # -- the file
 
@@ -113,13 +114,17 @@ def read(path: Path) -> dict[str, Any]:
         return {}
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror or error}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StoreError(f"{path} is not valid JSON ({error}); mend it or restore a backup") from error
-    if not isinstance(data, dict) or data.get("what") != HEADING or not isinstance(data.get("schema"), int):
+    if not isinstance(data, dict) or data.get("what") != HEADING or not is_step(data.get("schema")):
         raise SchemaMismatch(f"{path} is not a recollect memory; to read a chat export use `recollect import`")
     if data["schema"] > migrations.CURRENT:
         migrations.check(data["schema"], str(path))
     return data
+
+
+def is_step(value: object) -> bool:
+    return type(value) is int and value > 0
 
 
 def packed(table: Table, tx: SqliteTx) -> str:
@@ -143,7 +148,9 @@ def unpacked(table: Table, row: dict[str, Any]) -> dict[str, Any]:
 def typed(kind: Any, value: Any) -> Any:
     if isinstance(kind, Instant) and value is not None:
         return datetime.fromisoformat(value)
-    return base64.b64decode(value) if isinstance(kind, LargeBinary | Vector) and value is not None else value
+    if isinstance(kind, LargeBinary | Vector) and value is not None:
+        return base64.b64decode(value, validate=True)
+    return value
 
 
 def replace(path: Path, text: str) -> None:

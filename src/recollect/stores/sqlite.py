@@ -105,8 +105,7 @@ class SqliteStore(SqlStore):
             raise
 
     def _prepare(self) -> None:
-        with self.engine.connect() as connection:
-            found = self._guarded(lambda: migrations.version(connection))
+        found = self.again(lambda tx: migrations.version(tx.connection), self.reading)
         if found < migrations.CURRENT:
             self.again(lambda tx: migrations.migrate(tx.connection, self.name), self.writing)
         elif found > migrations.CURRENT:

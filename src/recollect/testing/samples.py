@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Protocol
 
-from recollect.model import Conversation, Entry, Message, Role, Seal
-from recollect.ports import Store, Tx
+from recollect.model import Conversation, Entry, Filter, Message, Role, Seal
+from recollect.ports import Candidate, Store, Tx
 
 T0 = datetime(2024, 5, 17, 9, 30, 15, 123_456, tzinfo=UTC)
 WIDTH = 16
@@ -143,3 +143,21 @@ def entry(
 def axis(number: int) -> list[float]:
     """The unit vector along one axis."""
     return [float(i == number) for i in range(WIDTH)]
+
+
+def put(tx: Tx, *messages: Message, terms: Sequence[str] = ("hello",)) -> None:
+    """Keep messages and index them."""
+    keep(tx, *messages)
+    tx.put_entries([entry(one, terms) for one in messages])
+
+
+def matches(
+    tx: Tx, groups: Sequence[Sequence[str]], where: Filter | None = None, limit: int = 100
+) -> tuple[list[Candidate], list[int]]:
+    """The passages with one of the terms, oldest first, and how many of the scope have each."""
+    where = where or Filter("s")
+    postings = tx.postings(where, groups, limit)
+    docs = sorted({doc for posting in postings for doc in posting.docs})
+    candidates = sorted(tx.candidates(where, docs, groups), key=lambda one: one.doc)
+    assert [one.doc for one in candidates] == docs
+    return candidates, [posting.frequency for posting in postings]

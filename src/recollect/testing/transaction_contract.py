@@ -1,9 +1,10 @@
-"""Transactions, as every store must hold them: all or nothing, one snapshot for a reader, one writer to a conversation."""
+"""Transactions, as every store must hold them: all or nothing, one moment for a reader, one writer a conversation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from threading import Barrier, BrokenBarrierError, Event
@@ -14,7 +15,7 @@ import pytest
 from recollect.errors import StoreError
 from recollect.model import Filter
 from recollect.ports import Store, Tx
-from recollect.testing.samples import T0, conversation, entry, keep, message
+from recollect.testing.samples import T0, conversation, entry, keep, message, put
 
 R = TypeVar("R")
 MEET = 0.3  # seconds to wait for another transaction; a store that lets one in at a time never lets them meet
@@ -85,12 +86,11 @@ class TransactionContract:
 
     def test_a_reader_sees_one_moment(self, store: Store) -> None:
         """A write that begins in the middle of a read is not seen by it, and is seen by the next."""
-        store.write(lambda tx: keep(tx, message(1)))
-        store.write(lambda tx: tx.put_entries([entry(message(1))]))
+        store.write(lambda tx: put(tx, message(1)))
         done = Event()
 
         def write() -> None:
-            store.write(lambda tx: (keep(tx, message(2)), tx.put_entries([entry(message(2))])))
+            store.write(lambda tx: put(tx, message(2)))
             done.set()
 
         with ThreadPoolExecutor(1) as pool:
@@ -111,10 +111,8 @@ class TransactionContract:
         def sneak(tx: Tx) -> None:
             tx.set_note("key", "value")
 
-        try:
+        with suppress(StoreError):  # which is the better answer
             store.read(sneak)
-        except StoreError:
-            pass  # the better answer
         assert store.read(lambda tx: tx.note("key")) is None
 
     def test_nobody_else_writes_to_a_locked_conversation(self, store: Store) -> None:
@@ -163,10 +161,8 @@ class TransactionContract:
                     held = tx.lock_conversation(conversation(id))
                     tx.save_conversation(replace(held, turns=held.turns + 1))
                     if number == 0:
-                        try:
+                        with suppress(BrokenBarrierError):  # we are alone in the store, or run again
                             both.wait(MEET)
-                        except BrokenBarrierError:
-                            pass  # we are alone in the store, or run again
 
             store.write(locked)
 

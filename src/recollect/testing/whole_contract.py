@@ -12,7 +12,7 @@ from recollect.engine.transfer import TABLES, copy_store
 from recollect.model import Erasure, Filter, ViewState
 from recollect.ports import Store, Tx
 from recollect.testing.log_contract import gone
-from recollect.testing.samples import ODD_METADATA, ODD_TEXTS, T0, OpenStore, axis, entry, keep, message
+from recollect.testing.samples import ODD_METADATA, ODD_TEXTS, T0, OpenStore, axis, entry, keep, matches, message, put
 
 SECOND = timedelta(seconds=1)
 
@@ -102,9 +102,9 @@ class WholeContract:
             copy_store(store, copy, lambda table, rows: None)
             new = message(3, conversation="d")
             for each in (store, copy):
-                each.write(lambda tx: (keep(tx, new), tx.put_entries([entry(new, ("word", "new"), axis(1))])))
+                each.write(lambda tx: put(tx, new, terms=("word", "new")))
             assert copy.read(answers) == store.read(answers)
-            assert [one.message_id for one in copy.read(lambda tx: tx.matches(Filter("s"), [["new"]], 9))[0]] == ["d-3"]
+            assert [one.message_id for one in copy.read(lambda tx: matches(tx, [["new"]]))[0]] == ["d-3"]
 
     # -- closing
 
@@ -116,9 +116,9 @@ class WholeContract:
         with closing(open_store()) as again:
             assert (again.read(contents), again.read(answers)) == before
             new = message(3, conversation="d")
-            again.write(lambda tx: (keep(tx, new), tx.put_entries([entry(new, ("new",))])))
+            again.write(lambda tx: put(tx, new, terms=("new",)))
         with closing(open_store()) as third:
-            assert len(third.read(lambda tx: tx.matches(Filter("s"), [["new"], ["word"]], 99))[0]) == 14
+            assert len(third.read(lambda tx: matches(tx, [["new"], ["word"]]))[0]) == 14
 
     def test_closing_twice_is_closing_once(self, store: Store) -> None:
         store.write(fill)
@@ -148,7 +148,7 @@ def contents(tx: Tx) -> dict[str, list[Mapping[str, Any]]]:
 
 def answers(tx: Tx) -> tuple[object, ...]:
     """What the log, the views and the index answer."""
-    candidates, frequencies = tx.matches(Filter("s"), [["word"], ["w3", "w4"]], 100)
+    candidates, frequencies = matches(tx, [["word"], ["w3", "w4"]])
     return (
         tx.conversations(),
         [(one, one.seal) for space in ("s", "t") for one in tx.messages(Filter(space))],

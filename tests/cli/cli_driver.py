@@ -1,0 +1,72 @@
+"""Drives the command line in the tests: in this process, or as a program of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from click.testing import CliRunner, Result
+
+from recollect.cli.main import program
+
+TALK: list[dict[str, Any]] = [
+    {"role": "user", "content": "Which database suits a small bakery?", "time": "2023-05-01T09:00:00Z"},
+    {"role": "assistant", "content": "SQLite: one file, no server.", "time": "2023-05-01T09:00:30Z"},
+    {"role": "user", "content": "In March I am going to Kyoto by night train.", "time": "2023-07-02T18:00:00Z"},
+    {"role": "assistant", "content": "Take the bicycle along, the city is flat.", "time": "2023-07-02T18:01:00Z"},
+    {"role": "user", "content": "三月十二日から自転車を借ります。", "time": "2023-07-03T08:00:00Z"},
+]
+
+
+def recollect(
+    *arguments: object, input: str | bytes | IO[Any] | None = None, env: dict[str, str] | None = None
+) -> Result:
+    """Run a command in this process, in the working folder the test has chosen."""
+    return CliRunner().invoke(program, [str(argument) for argument in arguments], input=input, env=env)
+
+
+def succeeded(*arguments: object, input: str | bytes | None = None, env: dict[str, str] | None = None) -> str:
+    """The standard output of a command that is to succeed."""
+    result = recollect(*arguments, input=input, env=env)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def failed(*arguments: object, input: str | None = None, env: dict[str, str] | None = None) -> str:
+    """The error of a command that is to fail: one line on standard error, without its `error: `."""
+    result = recollect(*arguments, input=input, env=env)
+    assert result.exit_code == 1, result.output
+    lines = result.stderr.strip().splitlines()
+    assert lines[-1].startswith("error: ")
+    assert "Traceback" not in result.output
+    return lines[-1].removeprefix("error: ")
+
+
+def json_lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def talk(path: Path, **shared: Any) -> Path:
+    """A file with a short chat of alex."""
+    lines = [{"conversation": "chat", "user": "alex", **shared, **message} for message in TALK]
+    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def process(*arguments: object, folder: Path, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
+    """A command as a process of its own."""
+    command = [sys.executable, "-m", "recollect", *map(str, arguments)]
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONUTF8": "1", **(env or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )

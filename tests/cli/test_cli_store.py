@@ -1,0 +1,209 @@
+"""The store as a whole: stats, verify, settings, doctor, rebuild, worker, migrate."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from cli_driver import failed, process, recollect, succeeded, talk
+
+from recollect import Settings
+from recollect.testing.postgres import PostgresServer
+from recollect.wiring import open_store
+
+
+@pytest.fixture(autouse=True)
+def _memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    succeeded("import", talk(tmp_path / "talk.jsonl"))
+
+
+def change(statement: str) -> None:
+    """Change the file behind recollect's back."""
+    with closing(sqlite3.connect("recollect.db")) as file, file:
+        file.execute(statement)
+
+
+def note(key: str, value: str) -> None:
+    store = open_store("recollect.db", Settings())
+    store.write(lambda tx: tx.set_note(key, value))
+    store.close()
+
+
+# -- stats, verify
+
+
+def test_stats_of_the_store_and_of_a_space(tmp_path: Path) -> None:
+    succeeded("import", tmp_path / "talk.jsonl", "--space", "team")
+    whole, team = json.loads(succeeded("stats", "--json")), json.loads(succeeded("stats", "--space", "team", "--json"))
+    assert (whole["spaces"], whole["messages"]) == (2, 10)
+    assert (team["spaces"], team["messages"]) == (1, 5)
+    lines = dict(line.split("  ", 1) for line in succeeded("stats").splitlines())
+    assert lines["messages"].strip() == "10"
+    assert lines["first, last"].strip() == "2023-05-01 09:00, 2023-07-03 08:00 (UTC)"
+
+
+def test_verify_prints_a_root_that_stays(tmp_path: Path) -> None:
+    first = succeeded("verify")
+    assert first.splitlines()[0] == "whole: 5 messages in 1 conversation"
+    succeeded("import", tmp_path / "talk.jsonl")
+    assert succeeded("verify") == first
+    succeeded("import", "-", input='{"role": "user", "content": "one more", "conversation": "chat", "user": "alex"}\n')
+    assert succeeded("verify").splitlines()[1] != first.splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("UPDATE messages SET content = 'forged' WHERE turn = 3", "default/chat turn 3: was changed"),
+        ("DELETE FROM messages WHERE turn = 2", "default/chat turn 2: is missing"),
+        ("DELETE FROM messages WHERE turn = 5", "default/chat turn 5: is missing"),
+    ],
+)
+def test_verify_names_what_was_tampered_with(statement: str, named: str) -> None:
+    change(statement)
+    result = recollect("verify")
+    assert result.exit_code == 1
+    assert f"fault: {named}" in result.stdout
+    assert "root " in result.stdout
+
+
+def test_everything_goes_on_after_a_restart_d8(tmp_path: Path) -> None:
+    """D8, the log's part: a process that ended with work undone is gone on with by the next."""
+    succeeded("import", talk(tmp_path / "more.jsonl", conversation="more"), "--no-settle")
+    running = process("worker", "--once", folder=tmp_path)
+    assert running.communicate()[0] == "caught up: 5 messages brought in\n"
+    assert len(succeeded("search", "database", "--limit", "2").splitlines()) == 4
+
+
+# -- settings
+
+
+def test_settings_say_where_they_come_from_and_keep_secrets(tmp_path: Path) -> None:
+    (tmp_path / "recollect.toml").write_text('tokenizer = "estimate"\nspace = "team"\n', encoding="utf-8")
+    url = "postgresql://someone:hunter2@host/db"
+    env = {"RECOLLECT_EMBEDDER_KEY": "sk-verysecret", "RECOLLECT_STORE": url}
+    text = succeeded("settings", "--space", "mine", env=env)
+    lines = {line.split()[0]: line.split()[1:] for line in text.splitlines()[1:]}
+    assert lines["tokenizer"] == ["estimate", str(tmp_path / "recollect.toml")]
+    assert lines["space"] == ["mine", "command", "line"]
+    assert lines["store"] == ["postgresql://someone:***@host/db", "RECOLLECT_STORE"]
+    assert lines["embedder_key"] == ["***", "RECOLLECT_EMBEDDER_KEY"]
+    assert lines["lease_seconds"] == ["60", "default"]
+    assert "hunter2" not in text
+    assert "verysecret" not in text
+
+
+# -- doctor
+
+
+def verdicts(text: str) -> dict[str, str]:
+    return {line.split()[1]: line.split()[0] for line in text.splitlines()}
+
+
+def test_doctor_finds_nothing_wrong() -> None:
+    found = verdicts(succeeded("doctor"))
+    assert set(found.values()) == {"ok"}
+    assert {"python", "sqlite", "store", "schema", "embedder", "vectors", "tokenizer", "index", "disk", "log"} <= set(
+        found
+    )
+
+
+def test_doctor_changes_nothing(tmp_path: Path) -> None:
+    before = succeeded("export"), succeeded("stats"), succeeded("verify")
+    succeeded("doctor")
+    assert (succeeded("export"), succeeded("stats"), succeeded("verify")) == before
+    missing = recollect("doctor", "--store", "missing.db")
+    assert missing.exit_code == 0
+    assert verdicts(missing.stdout)["store"] == "warn"
+    assert not (tmp_path / "missing.db").exists()
+
+
+def test_doctor_names_what_is_wrong_and_what_to_do(tmp_path: Path) -> None:
+    succeeded("import", talk(tmp_path / "more.jsonl", conversation="more"), "--no-settle")
+    change("UPDATE messages SET content = 'forged' WHERE turn = 3")
+    note("embedder", "another/8/00")
+    result = recollect("doctor", env={"RECOLLECT_TOKENIZER": "estimate"})
+    assert result.exit_code == 1
+    found = verdicts(result.stdout)
+    assert (found["log"], found["vectors"], found["index"], found["tokenizer"]) == ("fail", "fail", "warn", "warn")
+    assert "recollect rebuild index" in result.stdout
+    assert "recollect worker --once" in result.stdout
+
+
+@pytest.mark.parametrize("store", ["notes.db", "json:notes.db", "nowhere/new.db", "mysql://host/db"])
+def test_doctor_survives_a_store_it_cannot_open(tmp_path: Path, store: str) -> None:
+    (tmp_path / "notes.db").write_bytes(b"not a database, and long enough to be looked at" * 100)
+    result = recollect("doctor", "--store", store)
+    assert result.exit_code == 1
+    assert verdicts(result.stdout)["store"] == "fail"
+    assert "Traceback" not in result.output
+
+
+def test_doctor_reports_an_embedder_that_does_not_answer() -> None:
+    result = recollect("doctor", env={"RECOLLECT_EMBEDDER": "endpoint"})
+    assert result.exit_code == 1
+    assert (verdicts(result.stdout)["embedder"], verdicts(result.stdout)["vectors"]) == ("fail", "warn")
+
+
+# -- rebuild, worker
+
+
+def test_another_embedder_is_refused_until_the_index_is_rebuilt() -> None:
+    note("embedder", "another/8/00")
+    assert "recollect rebuild index" in failed("search", "database")
+    assert "recollect rebuild index" in failed("worker", "--once")
+    for command in (["stats"], ["export"], ["verify"], ["history", "chat"], ["conversations"]):
+        succeeded(*command)  # what is in the log needs no embedder
+    assert succeeded("rebuild", "index") == "index: 5 messages brought in\n"
+    assert "database" in succeeded("search", "database")
+
+
+def test_a_worker_brings_in_what_others_write_and_ends_on_a_signal(tmp_path: Path) -> None:
+    succeeded("import", talk(tmp_path / "more.jsonl", conversation="more"), "--no-settle")
+    running = process("worker", folder=tmp_path)
+    assert running.stdout is not None
+    assert "following recollect.db" in running.stdout.readline()
+    assert running.stdout.readline().startswith("caught up")
+    running.send_signal(signal.SIGTERM)
+    out, err = running.communicate()
+    assert (running.returncode, out, err) == (0, "stopped\n", "")
+    assert "up to date" in succeeded("stats")
+
+
+def test_a_worker_ends_on_ctrl_c(tmp_path: Path) -> None:
+    running = process("worker", folder=tmp_path)
+    assert running.stdout is not None
+    assert "following" in running.stdout.readline()
+    running.send_signal(signal.SIGINT)
+    assert "Traceback" not in running.communicate()[1]
+    assert running.returncode == 0
+
+
+# -- migrate
+
+
+def test_migrate_prepares_a_server(tmp_path: Path, postgres: PostgresServer) -> None:
+    with postgres.database(migrated=False) as url:
+        assert "recollect migrate" in failed("stats", "--store", url)
+        assert "recollect migrate" in failed("copy", "recollect.db", url)
+        assert "the newest" in succeeded("migrate", url)
+        assert "the newest" in succeeded("migrate", url, "--hnsw")
+        succeeded("import", tmp_path / "talk.jsonl", "--store", url)
+        assert "database" in succeeded("search", "databases", "--store", url)
+        assert set(verdicts(succeeded("doctor", "--store", url)).values()) == {"ok"}
+
+
+def test_copy_can_migrate_its_target(postgres: PostgresServer) -> None:
+    with postgres.database(migrated=False) as url:
+        succeeded("copy", "recollect.db", url, "--migrate")
+        assert succeeded("export", "--store", url) == succeeded("export")
+
+
+def test_files_migrate_themselves() -> None:
+    assert "recollect.db: schema" in succeeded("migrate")
+    assert "--hnsw is for PostgreSQL" in failed("migrate", "--hnsw")

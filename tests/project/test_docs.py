@@ -1,0 +1,105 @@
+"""Docs that run: every Python example is executed, every link leads somewhere, every generated page is up to date."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recollect import Memory
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+ROW = re.compile(r"^\| ([A-E]\d+) \|[^|]*\| (.*?) \|$", re.MULTILINE)
+PROOF = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
+
+
+def examples(page: Path) -> list[str]:
+    return EXAMPLE.findall(page.read_text(encoding="utf-8"))
+
+
+WITH_EXAMPLES = [page for page in PAGES if examples(page)]
+
+
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=lambda page: page.name)
+def test_every_example_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Memory("shown.db") as memory:
+        names: dict[str, object] = {"memory": memory}
+        for number, code in enumerate(examples(page), 1):
+            exec(compile(code, f"{page.name}, example {number}", "exec"), names)
+    assert list(tmp_path.glob("*.db"))
+
+
+def test_the_readme_is_short_and_opens_with_the_two_commands() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) < 150
+    first_screen = "\n".join(lines[:15])
+    assert "make demo" in first_screen
+    assert "make test" in first_screen
+    assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_generated_pages_are_up_to_date() -> None:
+    run = subprocess.run([sys.executable, ROOT / "scripts" / "reference.py", "--check"], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+def test_every_command_in_the_readme_exists() -> None:
+    from recollect.cli.main import program
+
+    named = set(re.findall(r"^recollect ([a-z]+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
+    assert named <= set(program.commands)
+
+
+def test_every_row_of_the_checklist_names_a_test_that_proves_it_or_says_not_yet() -> None:
+    rows = ROW.findall((ROOT / "docs" / "checklist.md").read_text(encoding="utf-8"))
+    counts = {"A": 14, "B": 14, "C": 15, "D": 12, "E": 10}
+    assert sorted(id for id, _ in rows) == sorted(
+        f"{letter}{n}" for letter, count in counts.items() for n in range(1, count + 1)
+    )
+    for id, proof in rows:
+        named = PROOF.findall(proof)
+        assert named or "not yet" in proof, f"{id} names no test and does not say 'not yet'"
+        for file, name in named:
+            check_proof(id, ROOT / file, name)
+
+
+def check_proof(id: str, file: Path, name: str) -> None:
+    """The test is there and carries the row's id, in its name, its docstring or its module's."""
+    source = file.read_text(encoding="utf-8")
+    found = re.search(rf"def {name}\(.*?(?=\n(?:def|async def|class|    def|    async def) |\Z)", source, re.DOTALL)
+    assert found, f"{id}: there is no {name} in {file.name}"
+    opening = source.split('"""', 2)[1] if source.startswith('"""') else ""
+    assert (
+        re.search(rf"(?<![A-Za-z0-9]){id}(?![0-9])", found[0] + opening, re.IGNORECASE)
+        or f"_{id.lower()}_" in name + "_"
+    ), f"{name} does not carry the id {id}"
+
+
+def test_every_guarantee_names_a_test() -> None:
+    page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    proofs = PROOF.findall(page)
+    assert len(proofs) >= 10
+    for file, name in proofs:
+        assert re.search(rf"def {name}\(", (ROOT / file).read_text(encoding="utf-8")), f"{file}::{name}"
+
+
+def test_the_distilling_script_can_be_read_without_its_heavy_parts() -> None:
+    before = dict(os.environ)
+    names = runpy.run_path(str(ROOT / "scripts" / "distill.py"), run_name="distill")
+    assert callable(names["main"])
+    assert dict(os.environ) == before

@@ -1,0 +1,77 @@
+"""The core install is light, and importing the package costs next to nothing."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import requires
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+MOST_PACKAGES = 25
+
+
+def needs(requirement: str) -> tuple[str, bool]:
+    """The name of a requirement, and whether a plain install on this machine needs it."""
+    name = re.match(r"[\w.-]+", requirement)
+    assert name is not None
+    _, _, marker = requirement.partition(";")
+    if "extra" in marker:
+        return name[0], False
+    return name[0], not marker or eval(marker, {"python_version": "3.11", "platform_python_implementation": "CPython",
+        "sys_platform": sys.platform, "platform_machine": "x86_64", "os_name": "posix", "platform_system": "Linux",
+        "python_full_version": "3.11.7", "implementation_name": "cpython"})  # fmt: skip
+
+
+def everything(names: list[str]) -> set[str]:
+    found: set[str] = set()
+    while names:
+        name = names.pop().lower().replace("_", "-")
+        if name not in found:
+            found.add(name)
+            names += [other for other, wanted in map(needs, requires(name) or []) if wanted]
+    return found
+
+
+def test_the_core_install_has_few_packages() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    packages = everything([needs(requirement)[0] for requirement in project["dependencies"]]) | {"recollect"}
+    assert len(packages) <= MOST_PACKAGES, sorted(packages)
+    assert not packages & {"torch", "onnxruntime", "openai", "psycopg"}
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = "import recollect, sys; print([m for m in ('numpy', 'sqlalchemy', 'rich', 'click') if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_a_memory_needs_no_optional_package(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "for name in ('psycopg', 'openai', 'onnxruntime'): sys.modules[name] = None\n"
+        "from recollect import Memory\n"
+        f"with Memory({str(tmp_path / 'a.db')!r}) as memory:\n"
+        "    memory.conversation('c', user='ann').add('user', 'I live in Berlin')\n"
+        "    print(memory.search('Berlin')[0].message.content)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "I live in Berlin"
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    import recollect
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == recollect.__version__
+    assert f"## {recollect.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_public_names_are_sorted_and_there() -> None:
+    import recollect
+
+    assert recollect.__all__ == sorted(recollect.__all__)
+    assert all(hasattr(recollect, name) for name in recollect.__all__)
+    assert {name for names in recollect._HOMES.values() for name in names} == set(recollect.__all__)
