@@ -38,7 +38,7 @@ def questions(messages: list[str], count: int, seed: int = 1) -> list[str]:
     """Queries of two to four words that a person might remember of a message: its rarer ones."""
     chance = random.Random(seed)
     rank = {word: place for place, word in enumerate(words())}
-    asked = []
+    asked: list[str] = []
     while len(asked) < count:
         said = [word for word in chance.choice(messages).lower().rstrip(".!?").split() if rank.get(word, 0) > 100]
         if len(said) >= 2:

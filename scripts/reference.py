@@ -24,22 +24,18 @@ def settings_page() -> str:
         "",
         "Generated from `recollect.config` by `make docs`.",
         "",
-        "A value comes from the argument in code (`Memory(store=…)`), else from the environment, else from `recollect.toml` in",
-        "the working directory (or the file that `RECOLLECT_CONFIG` names), else from the default. `recollect settings` shows",
-        "what is in force and where it comes from.",
+        "A value comes from the argument in code (`Memory(store=…)`), else from the environment, else from",
+        "`recollect.toml` in the working directory (or the file that `RECOLLECT_CONFIG` names), else from the default.",
+        "`recollect settings` shows what is in force and where it comes from.",
         "",
         "| setting | environment | default | meaning |",
         "|---|---|---|---|",
     ]
     for field in fields(Settings):
-        default = (
-            ""
-            if isinstance(field.default, Secret)
-            else str(field.default).lower()
-            if isinstance(field.default, bool)
-            else field.default
-        )
-        shown = f"`{default}`" if default != "" else "none"
+        default = "" if isinstance(field.default, Secret) else str(field.default)
+        if isinstance(field.default, bool):
+            default = default.lower()
+        shown = f"`{default}`" if default else "none"
         lines.append(f"| `{field.name}` | `{PREFIX}{field.name.upper()}` | {shown} | {field.metadata['about']} |")
     return "\n".join(lines) + "\n"
 

@@ -14,7 +14,10 @@ from recollect.engine.memory import MemoryEngine, Parts
 from recollect.engine.sync import BlockingMemory
 from recollect.errors import ConfigError
 from recollect.ports import Clock, Embedder, Store, Tokenizer
+from recollect.rules.ranking import Weights
 
+# The cosine of texts that have nothing to do with each other, its mean and deviation, is a property of the embedder.
+WEIGHTS = {"minilm": Weights(unrelated=0.06, spread=0.09)}
 POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 
@@ -89,6 +92,7 @@ def build(
         space=settings.space,
         followers=settings.followers,
         lease_seconds=settings.lease_seconds,
+        weights=WEIGHTS.get(settings.embedder, Weights()),
     )
 
 

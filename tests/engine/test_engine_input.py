@@ -264,3 +264,10 @@ def test_five_megabytes_are_kept_and_found_by_a_word_near_the_end(store_url: str
         assert best.message.content == content
         assert memory.stats().characters == len(content) + len("short and sweet")
         assert memory.verify().ok
+
+
+def test_sixteen_mebibytes_are_the_most(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        chat = memory.conversation("chat", user="alex")
+        content = "é" * (8 << 20)
+        assert chat.add("user", content).content == chat.history()[0].content == content

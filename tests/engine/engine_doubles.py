@@ -1,0 +1,131 @@
+"""What the engine's tests put in the place of the world: embedders that fail, wait, count or differ, and a store
+that fails or waits. Each implements its port and leaves the rest to the real thing behind it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from recollect import EmbedderError
+from recollect.embed.static import StaticEmbedder
+from recollect.ports import Store, Tx, Vectors
+
+T = TypeVar("T")
+PATIENCE = 30.0  # seconds until a test that waits for something gives up
+
+
+class CountingEmbedder(StaticEmbedder):
+    """The built-in embedder; notes every text it embeds, and fails as often as told."""
+
+    def __init__(self, *, failures: int = 0, log: Path | None = None) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.calls = 0
+        self.failures = failures
+        self.log = log
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        self.calls += 1
+        if self.failures:
+            self.failures -= 1
+            raise EmbedderError("the embedder is having a rest")
+        self.texts += texts
+        if self.log is not None:
+            # One write to a file opened for appending: lines of several processes do not mix.
+            with open(self.log, "ab", buffering=0) as file:
+                file.write("".join(f"{os.getpid()} {text}\n" for text in texts).encode())
+        return await super().embed(texts)
+
+
+class GatedEmbedder(CountingEmbedder):
+    """Embeds nothing until its gate is opened; says when somebody waits there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._entered, self._waiting = threading.Event(), list[tuple[asyncio.AbstractEventLoop, asyncio.Event]]()
+        self._open = False
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        if not self._open:
+            gate = asyncio.Event()
+            self._waiting.append((asyncio.get_running_loop(), gate))
+            self._entered.set()
+            await gate.wait()
+        return await super().embed(texts)
+
+    def wait_until_entered(self) -> None:
+        assert self._entered.wait(PATIENCE), "nobody came to be embedded"
+
+    def open(self) -> None:
+        self._open = True
+        for loop, gate in self._waiting:
+            loop.call_soon_threadsafe(gate.set)
+
+
+class HashEmbedder:
+    """Vectors of any width under any name, from a hash of each word: texts that share words are near."""
+
+    def __init__(self, identity: str, width: int) -> None:
+        self._identity, self._width = identity, width
+
+    @property
+    def identity(self) -> str:
+        return self._identity
+
+    @property
+    def width(self) -> int:
+        return self._width
+
+    async def ready(self) -> None:
+        """Always."""
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        vectors = np.zeros((len(texts), self._width), dtype=np.float32)
+        for row, text in enumerate(texts):
+            for word in text.lower().split():
+                vectors[row, int.from_bytes(hashlib.sha256(word.encode()).digest()[:4]) % self._width] += 1
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.divide(vectors, lengths, out=vectors, where=lengths > 0)
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+class StoreDouble:
+    """A store in front of another. `before` and `after` each write may raise, inside or outside the transaction."""
+
+    def __init__(self, inner: Store) -> None:
+        self.inner = inner
+        self.inside: Callable[[Tx], None] = lambda tx: None
+        self.after: Callable[[], None] = lambda: None
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    def read(self, fn: Callable[[Tx], T]) -> T:
+        return self.inner.read(fn)
+
+    def write(self, fn: Callable[[Tx], T]) -> T:
+        def both(tx: Tx) -> T:
+            result = fn(tx)
+            self.inside(tx)
+            return result
+
+        result = self.inner.write(both)
+        self.after()
+        return result
+
+    def scrub(self) -> None:
+        self.inner.scrub()
+
+    def close(self) -> None:
+        self.inner.close()
