@@ -8,6 +8,12 @@ RecollectError
 ├── MissingExtra          an optional package is needed: pip install 'recollect[...]'
 ├── ImportFailed          a record of an imported file could not be read; names the line
 ├── EmbedderError         the embedder failed or answered nonsense
+├── ModelError            a chat model failed; says which and what to do
+│   ├── NoModel           none is configured; says how to configure one
+│   ├── ModelTimeout      no answer in time
+│   ├── ModelRefused      the key, the model's name or the request was refused: trying again will not help
+│   ├── ModelBusy         too many requests, or the server failed: trying again later may help
+│   └── ModelNonsense     an answer that is none: empty, not text, not what was asked for
 ├── NotSettled            a view did not catch up with the log in time; says why
 └── StoreError            the database refused
     ├── StoreBusy         others kept it busy for longer than we wait; try again
@@ -66,6 +72,30 @@ class ImportFailed(RecollectError):
 
 class EmbedderError(RecollectError):
     """The embedder failed or answered nonsense."""
+
+
+class ModelError(RecollectError):
+    """A chat model failed."""
+
+
+class NoModel(ModelError):
+    """None is configured."""
+
+
+class ModelTimeout(ModelError):
+    """No answer in time."""
+
+
+class ModelRefused(ModelError):
+    """The key, the model's name or the request was refused; trying again will not help."""
+
+
+class ModelBusy(ModelError):
+    """Too many requests, or the server failed; trying again later may help."""
+
+
+class ModelNonsense(ModelError):
+    """An answer that is none: empty, not text, or not what was asked for."""
 
 
 class NotSettled(RecollectError):

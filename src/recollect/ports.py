@@ -7,7 +7,7 @@ across a call to a model. The operations of `Tx` are few and plain; what they me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.model import Conversation, Entry, Erasure, Filter, Message, Stats, ViewState
+from recollect.model import ChatMessage, Conversation, Entry, Erasure, Filter, Message, Stats, ViewState
 
 T = TypeVar("T")
 Vectors = NDArray[np.float32]
@@ -194,6 +194,46 @@ class Store(Protocol):
         """After an erasure: leave no trace of removed rows in the files, as far as the database can."""
 
     def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a model: the messages, and how the answer is to be.
+
+    With a `schema` (JSON Schema of an object) the answer is to be JSON of that shape; a server that cannot promise it
+    is asked in words, and the answer is checked by whoever asked.
+    """
+
+    messages: Sequence[ChatMessage]
+    temperature: float | None = None
+    max_tokens: int | None = None
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a model answered, and what it cost. `complete` is False if it was cut off by its own limit."""
+
+    text: str
+    model: str
+    tokens_in: int
+    tokens_out: int
+    complete: bool = True
+
+
+class LLM(Protocol):
+    """A chat model. Whatever goes wrong is a ModelError."""
+
+    @property
+    def name(self) -> str:
+        """What to call it in messages; holds no secret."""
+
+    async def complete(self, request: Request) -> Completion: ...
+
+    def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+        """The answer piece by piece as it is made, and last the whole of it with its cost."""
+
+    async def close(self) -> None: ...
 
 
 class Embedder(Protocol):

@@ -213,7 +213,7 @@ def test_content_that_is_odd_but_text_is_kept_to_the_character(store_url: str) -
 
 
 def test_ids_of_any_script_and_punctuation_are_accepted(store_url: str) -> None:
-    ids = [*ODD_IDS, "a/b", "100%", "it's \"so\"", "👩‍👩‍👧", "x" * 256, "日" * 256, "-- ;", "NULL", "None"]
+    ids = [*ODD_IDS, "a/b", "100%", 'it\'s "so"', "👩‍👩‍👧", "x" * 256, "日" * 256, "-- ;", "NULL", "None"]
     with Memory(store_url) as memory:
         for id in ids:
             batch = Batch(id, id, id, [Draft("user", "hello world", author=id, user=id, platform_id=id, id=id)])

@@ -13,6 +13,7 @@ from recollect.config import Settings
 from recollect.engine.transfer import copy_store
 from recollect.model import Draft, Hit
 from recollect.testing import FrozenClock
+from recollect.testing.order import difference
 from recollect.wiring import open_store
 
 KINDS = ("sqlite", "json", "postgresql")
@@ -37,17 +38,14 @@ def fill(url: str) -> None:
 
 
 def known(memory: Memory) -> tuple[object, ...]:
-    """All there is to ask."""
-    hits: list[list[tuple[str, float]]] = [
-        [pair(hit) for hit in memory.search(query, user=user)] for query in QUERIES for user in ("alex", "kim", None)
-    ]
+    """All there is to know but what is found by searching."""
     stats = memory.stats()
     counts = (stats.conversations, stats.users, stats.messages, stats.erased, stats.characters, stats.entries)
-    return memory.conversations(), list(memory.export()), memory.verify(), hits, counts, stats.views, stats.embedder
+    return memory.conversations(), list(memory.export()), memory.verify(), counts, stats.views, stats.embedder
 
 
-def pair(hit: Hit) -> tuple[str, float]:
-    return hit.message.id, round(hit.score, 2)
+def found(memory: Memory) -> list[list[Hit]]:
+    return [memory.search(query, user=user) for query in QUERIES for user in ("alex", "kim", None)]
 
 
 @pytest.mark.parametrize("target", KINDS)
@@ -59,9 +57,10 @@ def test_a_copy_knows_what_the_original_knew_and_learns_on(source: str, target: 
         copied = copy_store(original, copy, lambda table, rows: None)
     assert copied["messages"] == 7
     with Memory(here, clock=FrozenClock(), followers=False) as memory:
-        expected = known(memory)
+        expected, hits = known(memory), found(memory)
     with Memory(there, clock=FrozenClock(), followers=False) as memory:
         assert known(memory) == expected
+        assert [difference(*both) for both in zip(hits, found(memory), strict=True)] == [None] * len(hits)
         memory.conversation("chat/alex", user="alex").add("user", "Quokkas too.")
         memory.settle()
         assert [hit.message.content for hit in memory.search("quokkas", user="alex", limit=1)] == ["Quokkas too."]

@@ -88,6 +88,7 @@ def test_a_migrated_sqlite_database_is_the_schema(tmp_path: Path) -> None:
         assert connection.execute(text("PRAGMA synchronous")).scalar() == 2
 
 
+@pytest.mark.filterwarnings("ignore:Did not recognize type 'halfvec'")
 def test_a_migrated_postgres_database_is_the_schema(postgres_url: str) -> None:
     """B11: with a column and an index for full text, which are PostgreSQL's own."""
     with closing(PostgresStore(postgres_url)) as store, store.engine.connect() as connection:
@@ -120,7 +121,7 @@ def test_a_newer_database_is_refused(kind: str, store_url: str) -> None:
     with closing(open_store(store_url, Settings())) as store:
         store.write(lambda tx: keep(tx, message(1)))
     set_version(kind, store_url, migrations.CURRENT + 1)
-    with pytest.raises(SchemaMismatch, match="made by a newer recollect .* upgrade recollect"):
+    with pytest.raises(SchemaMismatch, match=r"made by a newer recollect .* upgrade recollect"):
         open_store(store_url, Settings())
 
 

@@ -1,0 +1,284 @@
+"""Search by word and by meaning, in any script, on every store; and nothing a user types is ever syntax."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from recollect import Draft, Hit, Memory
+from recollect.testing import FrozenClock
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+DIARY = (
+    "My kitten is called Miso and she sleeps all day.",
+    "I fly to Lisbon on Friday with my sister.",
+    "The database migration failed because of a missing index.",
+    "For dinner we cooked noodles with mushrooms.",
+    "My salary went up by five percent this year.",
+    "The car needs a new battery before winter.",
+)
+
+# Said, asked, for each script.
+SCRIPTS = {
+    "Chinese": ("我昨天在北京买了一台新电脑", ("电脑", "北京")),
+    "Japanese": ("明日は京都で友達と寿司を食べます", ("寿司", "京都")),
+    "Thai": ("พรุ่งนี้ฉันจะไปเชียงใหม่กับครอบครัว", ("เชียงใหม่", "ครอบครัว")),
+    "Arabic": ("أحب القهوة العربية في الصباح", ("القهوة", "قهوة")),
+    "Cyrillic": ("Мы обсуждали базы данных и индексы", ("база", "ИНДЕКСАМИ")),
+    "Korean": ("저는 서울에서 커피를 마셨습니다", ("커피", "서울")),
+    "Greek": ("Αγοράσαμε ένα καινούργιο σπίτι στη Θεσσαλονίκη", ("σπίτι", "θεσσαλονικη")),
+    "Hindi": ("मुझे हिंदी किताबें पढ़ना पसंद है", ("किताबें", "पसंद")),
+    "Hebrew": ("אני גר בתל אביב ועובד כמתכנת", ("כמתכנת", "אביב")),
+    "emoji": ("Great news for all of us 🎉🦄", ("🦄", "🎉")),
+    "accents": ("Nous avons mangé des crêpes à l'hôtel", ("crepes", "hôtel")),
+}
+
+# Each has been syntax of a full-text index, of SQL or of a pattern.
+HOSTILE = (
+    '"',
+    '"databases',
+    '""" OR "',
+    "AND",
+    "databases AND",
+    "NOT databases",
+    "databases NOT kim",
+    "a OR b",
+    "NEAR(databases fail)",
+    "NEAR(databases",
+    "data*",
+    "*",
+    "terms:databases",
+    "rowid:1",
+    "fulltext:databases",
+    "{terms} : databases",
+    "- databases",
+    "-databases",
+    "^databases",
+    "databases + failed",
+    "it's databases'",
+    "\\",
+    "databases\\",
+    "\\'",
+    "'; DROP TABLE messages; --",
+    "') OR 1=1 --",
+    ";--",
+    "%",
+    "100% databases",
+    "_",
+    "$1 :name ? %s %(x)s",
+    "databases & !failed",
+    "databases | failed",
+    "databases <-> failed",
+    "databases:*",
+    "(((",
+    ")",
+    "[databases]",
+    "..",
+    "a\tb\nc\rd",
+    "\u200b\ufeff",
+    "\u2028",
+    "x" * 3_000,
+    "databases " * 500,
+    "🤷" * 50,
+    "a" + "\u0301" * 200,
+)
+
+
+def filled(url: str, **settings: object) -> Memory:
+    memory = Memory(url, clock=FrozenClock(NOW), **settings)
+    memory.conversation("diary", user="alex").extend(Draft("user", text, time=NOW) for text in DIARY)
+    return memory
+
+
+def contents(hits: list[Hit]) -> list[str]:
+    return [hit.message.content for hit in hits]
+
+
+# -- by word, by meaning
+
+
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ("Miso", 0),
+        ("MUSHROOMS!", 3),
+        ("mushroom", 3),
+        ("cooking", 3),
+        ("databases", 2),
+        ("who migrated the databases?", 2),
+        ("batteries", 5),
+    ],
+)
+def test_a_message_is_found_by_its_words_and_their_other_forms(store_url: str, query: str, place: int) -> None:
+    with filled(store_url) as memory:
+        best = memory.search(query, user="alex")[0]
+        assert best.message.content == DIARY[place]
+        assert best.parts["text"] > 0
+
+
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ("cat", 0),
+        ("airplane trip to Portugal", 1),
+        ("SQL problems at work", 2),
+        ("food we ate", 3),
+        ("how much money do I earn", 4),
+        ("vehicle repair", 5),
+    ],
+)
+def test_a_message_is_found_by_meaning_alone_a10(store_url: str, query: str, place: int) -> None:
+    """A10, D12: what was said is found in other words than its own, with its original text."""
+    with filled(store_url) as memory:
+        best = memory.search(query, user="alex")[0]
+        assert best.message.content == DIARY[place]
+        assert best.parts["text"] == 0
+        assert best.parts["vector"] > 0
+
+
+def test_what_was_said_long_ago_is_found_for_ever_a10(store_url: str) -> None:
+    """A10: after hundreds of messages, years and a restart, by word and by meaning."""
+    with Memory(store_url, clock=FrozenClock(NOW)) as memory:
+        chat = memory.conversation("chat", user="alex")
+        chat.add("user", "My grandmother's  necklace is hidden\nin the attic.", time=NOW - timedelta(days=5_000))
+        chat.extend(Draft("user", f"{DIARY[n % 6]} Again, number {n}.") for n in range(600))
+        memory.settle()
+    with Memory(store_url, clock=FrozenClock(NOW)) as memory:
+        for query in ("necklace attic", "family jewellery under the roof"):
+            best = memory.search(query, user="alex")[0].message
+            assert (best.turn, best.content) == (1, "My grandmother's  necklace is hidden\nin the attic.")
+
+
+def test_a_message_just_added_is_found_by_the_next_search(store_url: str) -> None:
+    with Memory(store_url) as memory:
+        chat = memory.conversation("chat", user="alex")
+        for word in ("zebra", "giraffe", "walrus", "octopus"):
+            chat.add("user", f"I saw a {word} in the park")
+            assert memory.search(word, user="alex")[0].message.content == f"I saw a {word} in the park"
+
+
+# -- scripts
+
+
+def test_every_script_is_found_d12(store_url: str) -> None:
+    """D12: full-text search works in scripts other than Latin, with and without spaces between words."""
+    with Memory(store_url) as memory:
+        for number, (said, _) in enumerate(SCRIPTS.values()):
+            memory.conversation(f"c{number}", user="alex").add("user", said)
+        memory.settle()
+        missed = {
+            query: contents(found)
+            for said, queries in SCRIPTS.values()
+            for query in queries
+            if not (found := memory.search(query, user="alex"))
+            or found[0].message.content != said
+            or found[0].parts["text"] <= 0
+        }
+        assert missed == {}
+
+
+def test_scripts_are_found_in_one_long_text_d12(store_url: str) -> None:
+    """D12: also in the middle of a message of many passages."""
+    with Memory(store_url) as memory:
+        chat = memory.conversation("chat", user="alex")
+        for said, _ in SCRIPTS.values():
+            chat.add("user", f"{DIARY[1]} " * 80 + f"{said}. " + f"{DIARY[3]} " * 80)
+        memory.settle()
+        assert memory.stats().entries > 2 * len(SCRIPTS)
+        for turn, (_, queries) in enumerate(SCRIPTS.values(), start=1):
+            hits = memory.search(queries[0], user="alex")
+            assert hits[0].message.turn == turn
+            assert len({hit.message.id for hit in hits}) == len(hits)
+
+
+# -- nothing is syntax
+
+
+def test_nothing_a_user_types_is_syntax(store_url: str) -> None:
+    with filled(store_url) as memory:
+        memory.conversation("secret", user="kim").add("user", "Kim's databases failed too")
+        memory.settle()
+        for query in HOSTILE:
+            hits = memory.search(query, user="alex")
+            assert {hit.message.user for hit in hits} <= {"alex"}, query
+            if "databases" in query:
+                assert hits[0].message.content == DIARY[2], query
+        assert memory.verify().ok
+        assert memory.stats().messages == len(DIARY) + 1
+
+
+@pytest.mark.parametrize("said", ["C++ and C#", "user@example.com", "rm -rf ~/tmp", "AND OR NOT NEAR", "'quoted' \\o/"])
+def test_what_looks_like_syntax_can_be_found(store_url: str, said: str) -> None:
+    with filled(store_url) as memory:
+        memory.conversation("diary", user="alex").add("user", said)
+        assert memory.search(said, user="alex")[0].message.content == said
+
+
+@pytest.mark.parametrize("query", ["", " ", "\n\t", "!!!", "?", "…", "\u200b", "'", "-"])
+def test_a_query_with_nothing_in_it_finds_nothing(store_url: str, query: str) -> None:
+    with filled(store_url) as memory:
+        assert memory.search(query, user="alex") == []
+
+
+def test_a_query_of_function_words_still_finds_such_a_message(store_url: str) -> None:
+    with filled(store_url) as memory:
+        memory.conversation("diary", user="alex").add("user", "Who is it?")
+        assert memory.search("who is it", user="alex")[0].message.content == "Who is it?"
+
+
+def test_an_empty_memory_finds_nothing(store_url: str) -> None:
+    with Memory(store_url) as memory:
+        assert memory.search("anything") == []
+        memory.conversation("chat", user="alex").add("user", "", metadata={"attachment": 1})
+        memory.settle()
+        assert memory.search("anything") == memory.search("attachment") == []
+
+
+# -- order
+
+
+def test_hits_are_sorted_and_their_parts_add_up(store_url: str) -> None:
+    with filled(store_url) as memory:
+        hits = memory.search("my new database needs an index", user="alex", limit=100)
+        assert len(hits) >= 2
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+        for hit in hits:
+            assert set(hit.parts) == {"text", "vector", "recency"}
+            assert hit.score > 0
+            assert hit.score == pytest.approx(sum(hit.parts.values()), abs=1e-5)
+        assert memory.search("my new database needs an index", user="alex", limit=1) == hits[:1]
+
+
+def test_recency_decides_between_equals_and_never_beats_relevance(store_url: str) -> None:
+    with Memory(store_url, clock=FrozenClock(NOW)) as memory:
+        chat = memory.conversation("chat", user="alex")
+        for years in (3, 0, 5):
+            chat.add("user", "The parrot speaks Portuguese", time=NOW - timedelta(days=365 * years))
+        chat.add("user", "The weather is fine today and the parrot is quiet", time=NOW)
+        hits = memory.search("parrot Portuguese", user="alex")
+        assert [hit.message.turn for hit in hits] == [2, 1, 3, 4]
+        assert hits[2].score > hits[3].score
+        assert hits[0].parts["recency"] <= 0.06 * (hits[0].parts["text"] + hits[0].parts["vector"])
+
+
+def test_the_same_query_gives_the_same_order_on_every_store(
+    store_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Held against a store of its own kind each time: so all three agree with one."""
+    queries = [*(q for _, qs in SCRIPTS.values() for q in qs), "cat", "food we ate", "my new index", *HOSTILE]
+
+    def results(url: str) -> list[list[tuple[str, float]]]:
+        with filled(url) as memory:
+            chat = memory.conversation("scripts", user="alex")
+            chat.extend(
+                Draft("user", said, time=NOW - timedelta(days=n)) for n, (said, _) in enumerate(SCRIPTS.values())
+            )
+            memory.settle()
+            return [[(h.message.content, h.score) for h in memory.search(query, user="alex")] for query in queries]
+
+    here, there = results(store_url), results(str(tmp_path_factory.mktemp("one") / "one.db"))
+    for query, ours, theirs in zip(queries, here, there, strict=True):
+        assert [content for content, _ in ours] == [content for content, _ in theirs], query
+        assert [score for _, score in ours] == pytest.approx([score for _, score in theirs], abs=0.01), query
