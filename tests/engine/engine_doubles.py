@@ -22,6 +22,12 @@ T = TypeVar("T")
 PATIENCE = 30.0  # seconds until a test that waits for something gives up
 
 
+def note(log: Path, texts: Sequence[str]) -> None:
+    """One write to a file opened for appending: lines of several processes do not mix."""
+    with open(log, "ab", buffering=0) as file:
+        file.write("".join(f"{os.getpid()} {text}\n" for text in texts).encode())
+
+
 class CountingEmbedder(StaticEmbedder):
     """The built-in embedder; notes every text it embeds, and fails as often as told."""
 
@@ -39,9 +45,7 @@ class CountingEmbedder(StaticEmbedder):
             raise EmbedderError("the embedder is having a rest")
         self.texts += texts
         if self.log is not None:
-            # One write to a file opened for appending: lines of several processes do not mix.
-            with open(self.log, "ab", buffering=0) as file:
-                file.write("".join(f"{os.getpid()} {text}\n" for text in texts).encode())
+            note(self.log, texts)
         return await super().embed(texts)
 
 
@@ -93,7 +97,8 @@ class HashEmbedder:
             for word in text.lower().split():
                 vectors[row, int.from_bytes(hashlib.sha256(word.encode()).digest()[:4]) % self._width] += 1
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return np.divide(vectors, lengths, out=vectors, where=lengths > 0)
+        vectors /= np.maximum(lengths, 1)
+        return vectors
 
     async def close(self) -> None:
         """Nothing to close."""

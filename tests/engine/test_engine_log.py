@@ -104,7 +104,7 @@ def test_an_id_of_the_callers_own_is_kept_once(store_url: str) -> None:
 def test_an_id_of_another_conversation_is_refused(store_url: str) -> None:
     with Memory(store_url) as memory:
         memory.conversation("one", user="alex").extend([Draft("user", "secret words", id="mine")])
-        with pytest.raises(InvalidInput, match="^id: ") as refused:
+        with pytest.raises(InvalidInput, match=r"^id: ") as refused:
             memory.conversation("two", user="kim").extend([Draft("user", "first"), Draft("user", "hello", id="mine")])
         assert "secret" not in str(refused.value)
         assert memory.conversation("two", user="kim").history() == []
@@ -220,7 +220,7 @@ def test_extend_keeps_all_or_nothing(store_url: str) -> None:
         chat = memory.conversation("chat", user="alex")
         chat.add("user", "before")
         drafts = [Draft("user", f"message {n}") for n in range(20)]
-        with pytest.raises(InvalidInput, match="^content: "):
+        with pytest.raises(InvalidInput, match=r"^content: "):
             chat.extend([*drafts, Draft("user", "")])
         assert [m.content for m in chat.history()] == ["before"]
         assert len(chat.extend(drafts)) == 20
@@ -230,7 +230,7 @@ def test_extend_keeps_all_or_nothing(store_url: str) -> None:
 def test_add_many_keeps_all_conversations_or_none(store_url: str) -> None:
     with Memory(store_url) as memory:
         good = [Batch("default", f"c{n}", "alex", [Draft("user", "hello")]) for n in range(3)]
-        with pytest.raises(InvalidInput, match="^role: "):
+        with pytest.raises(InvalidInput, match=r"^role: "):
             memory.add_many([*good, Batch("default", "c9", "alex", [Draft("robot", "x")])])  # type: ignore[arg-type]
         assert memory.stats().conversations == 0
         added = memory.add_many(reversed(good))

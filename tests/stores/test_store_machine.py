@@ -1,0 +1,383 @@
+"""Three stores and a few Python dictionaries, driven by the same chance: they must agree on everything after each step.
+
+The model below says in plain words what the log, the cursors, the leases and the index mean. What the machine does,
+it does to SQLite, JSON and PostgreSQL through the engine's own functions, and compares all that can be seen with each
+other and with the model; the log may only grow, and its chain must hold.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import hypothesis.strategies as st
+import numpy as np
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from recollect.config import Settings
+from recollect.engine import log
+from recollect.errors import InvalidInput, NotFound, ScopeError
+from recollect.model import Draft, Entry, Filter, Message
+from recollect.ports import Store, Tx
+from recollect.rules.log import erased_platform_id, tombstone
+from recollect.testing.postgres import PostgresServer
+from recollect.testing.samples import WIDTH, axis, entry, matches
+from recollect.wiring import open_store
+
+T = TypeVar("T")
+KINDS = ("sqlite", "json", "postgresql")
+START = datetime(2026, 1, 1, 12, tzinfo=UTC)
+LEASE = timedelta(seconds=60)
+SPACES = ("default", "ß %")
+CONVERSATIONS = ("chat", "日本/'\"", "%")
+USERS = ("alex", "kim")
+HOLDERS = ("one", "two")
+WORDS = ("apple", "pear", "яблоко", "苹果")
+PLACES = [(space, id) for space in SPACES for id in CONVERSATIONS]
+
+ANYWHERE = np.ones(WIDTH, dtype=np.float32)
+
+Place = tuple[str, str]
+
+
+@dataclass
+class Lease:
+    holder: str | None = None
+    until: datetime | None = None
+    failures: int = 0
+    retry_at: datetime | None = None
+
+    def free(self, now: datetime) -> bool:
+        return not (self.until and self.until > now) and not (self.retry_at and self.retry_at > now)
+
+
+@dataclass
+class Thread:
+    owner: str | None
+    messages: list[Message] = field(default_factory=list)
+
+
+class Model:
+    """What a store is, without a database."""
+
+    def __init__(self) -> None:
+        self.threads: dict[Place, Thread] = {}
+        self.cursors: dict[Place, int] = {}
+        self.leases: dict[Place, Lease] = {}
+        self.indexed: dict[tuple[str, str, int], Message] = {}
+        self.erasures = 0
+
+    def append(self, place: Place, user: str | None, drafts: list[Draft], now: datetime) -> list[tuple[str, bool]]:
+        thread = self.threads.get(place, Thread(user))
+        owner = thread.owner
+        if user is not None and owner != user:
+            if owner is not None or not all(message.erased for message in thread.messages):
+                raise ScopeError
+            owner = user
+        known = {message.id: at for at, held in self.threads.items() if at[0] == place[0] for message in held.messages}
+        if any(known.get(draft.id or "", place) != place for draft in drafts):
+            raise InvalidInput("id", "is one of another conversation")
+        result: list[tuple[str, bool]] = []
+        messages = list(thread.messages)
+        for draft in drafts:
+            same = next((m for m in messages if m.id == draft.id), None) or next(
+                (m for m in messages if draft.platform_id and m.platform_id in both(draft.platform_id)), None
+            )
+            if same is None:
+                same = spoken(draft, place, owner, len(messages) + 1, now)
+                messages.append(same)
+                result.append((same.id, True))
+            else:
+                result.append((same.id, False))
+        if len(messages) > len(thread.messages):
+            thread = Thread(owner, messages)
+        self.threads[place] = thread
+        return result
+
+    def erase(self, space: str, user: str) -> int:
+        gone = 0
+        for place, thread in self.threads.items():
+            for number, message in enumerate(thread.messages):
+                if place[0] == space and not message.erased and user in (message.user, message.author):
+                    thread.messages[number] = tombstone(message)
+                    self.indexed.pop((*place, message.turn), None)
+                    gone += 1
+        if not gone:
+            raise NotFound
+        for place, thread in self.threads.items():
+            if place[0] == space and thread.owner == user:
+                thread.owner = None
+        self.erasures += 1
+        return gone
+
+    def claim(self, place: Place, holder: str, now: datetime) -> bool:
+        lease = self.leases.setdefault(place, Lease())
+        if lease.holder != holder and not lease.free(now):
+            return False
+        lease.holder, lease.until = holder, now + LEASE
+        return True
+
+    def release(self, place: Place, holder: str, retry_at: datetime | None) -> None:
+        lease = self.leases.get(place, Lease())
+        if lease.holder == holder:
+            failures = lease.failures + 1 if retry_at else 0
+            self.leases[place] = Lease(failures=failures, retry_at=retry_at)
+
+    def reset(self, space: str | None) -> None:
+        for kept in (self.cursors, self.leases, self.indexed):
+            for key in [key for key in kept if space in (None, key[0])]:
+                del kept[key]  # type: ignore[arg-type]
+
+
+def both(platform_id: str) -> tuple[str, str]:
+    return platform_id, erased_platform_id(platform_id)
+
+
+def spoken(draft: Draft, place: Place, owner: str | None, turn: int, now: datetime) -> Message:
+    author = draft.author or (owner if draft.role == "user" else None) or draft.role
+    user = draft.user or owner or (author if draft.role == "user" else None)
+    assert draft.id is not None
+    return Message(
+        *place,
+        turn,
+        draft.id,
+        draft.role,
+        author,
+        user,
+        draft.content,
+        draft.time or now,
+        draft.platform_id,
+        draft.metadata,
+    )
+
+
+def entry_of(message: Message) -> Entry:
+    return entry(message, message.content.split(), axis(len(message.content) % 7))
+
+
+def outcome(fn: Callable[[], object]) -> object:
+    """What it answers, or how it refuses."""
+    try:
+        return fn()
+    except (InvalidInput, NotFound, ScopeError) as error:
+        return type(error)
+
+
+drafts = st.lists(
+    st.builds(
+        Draft,
+        role=st.sampled_from(("user", "assistant")),
+        content=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join),
+        author=st.sampled_from((None, None, *USERS)),
+        user=st.just(None),
+        time=st.sampled_from((None, None, START - timedelta(days=700), datetime(1950, 1, 1, tzinfo=UTC))),
+        platform_id=st.sampled_from((None, None, "p1", "p2", "p3")),
+        metadata=st.sampled_from(({}, {"n": 1, "deep": {"é": [1.5, None]}})),
+        id=st.sampled_from((None, None, None, "known 1", "known 2")),
+    ),
+    max_size=4,
+)
+places = st.sampled_from(PLACES)
+holders = st.sampled_from(HOLDERS)
+
+
+class Stores(RuleBasedStateMachine):
+    """Does everything three times and once more."""
+
+    postgres: PostgresServer
+
+    @initialize()
+    def begin(self) -> None:
+        self.cleanup = ExitStack()
+        self.folder = Path(tempfile.mkdtemp(prefix="recollect-"))
+        self.cleanup.callback(shutil.rmtree, self.folder)
+        self.urls = {"sqlite": f"{self.folder}/memory.db", "json": f"json:{self.folder}/memory.json"}
+        self.urls["postgresql"] = self.cleanup.enter_context(self.postgres.database())
+        self.stores: dict[str, Store] = {kind: open_store(self.urls[kind], Settings()) for kind in KINDS}
+        self.model, self.now, self.count = Model(), START, 0
+        self.before: dict[Place, list[Message]] = {}
+
+    def teardown(self) -> None:
+        if hasattr(self, "stores"):
+            for store in self.stores.values():
+                store.close()
+            self.cleanup.close()
+
+    def all(self, fn: Callable[[Tx], T], expected: Callable[[], object]) -> None:
+        """The same transaction on each store; each answers, or refuses, as the model does."""
+        answers = [outcome(lambda: store.write(fn)) for store in self.stores.values()]  # noqa: B023
+        assert answers == [outcome(expected)] * len(answers)
+
+    # -- what may happen
+
+    @rule(place=places, user=st.sampled_from((None, *USERS)), drafts=drafts)
+    def append(self, place: Place, user: str | None, drafts: list[Draft]) -> None:
+        self.now += timedelta(seconds=1)
+        named = [replace(draft, id=draft.id or f"m{self.count + i}") for i, draft in enumerate(drafts)]
+        self.count += len(named)
+
+        def write(tx: Tx) -> list[tuple[str, bool]]:
+            added = log.append(tx, log.Batch(*place, user, named), self.now)
+            return [(one.message.id, one.new) for one in added]
+
+        self.all(write, lambda: self.model.append(place, user, named, self.now))
+
+    @rule(space=st.sampled_from(SPACES), user=st.sampled_from(USERS))
+    def erase(self, space: str, user: str) -> None:
+        self.all(lambda tx: log.erase(tx, space, user, self.now).messages, lambda: self.model.erase(space, user))
+
+    @rule(place=places, holder=holders)
+    def claim(self, place: Place, holder: str) -> None:
+        self.claim_by(holder, place)
+
+    def claim_by(self, holder: str, place: Place) -> None:
+        now = self.now
+        self.all(
+            lambda tx: tx.claim("index", *place, holder, now, now + LEASE),
+            lambda: self.model.claim(place, holder, now),
+        )
+
+    @rule(place=places, holder=holders, wait=st.sampled_from((None, timedelta(seconds=30))))
+    def release(self, place: Place, holder: str, wait: timedelta | None) -> None:
+        self.release_by(holder, place, wait)
+
+    def release_by(self, holder: str, place: Place, wait: timedelta | None) -> None:
+        retry_at = wait and self.now + wait
+        error = "failed" if wait else None
+        self.all(
+            lambda tx: tx.release("index", *place, holder, error=error, retry_at=retry_at),
+            lambda: self.model.release(place, holder, retry_at),
+        )
+
+    @rule(place=places, most=st.integers(1, 5))
+    def index(self, place: Place, most: int) -> None:
+        """What a follower stores: passages of what is new, and the cursor."""
+
+        def write(tx: Tx) -> int:
+            done = tx.cursor("index", *place)
+            new = tx.messages(Filter(place[0], conversation=place[1]), after=(place[1], done), limit=most)
+            tx.put_entries([entry_of(message) for message in new if not message.erased])
+            if new:
+                tx.set_cursor("index", *place, new[-1].turn)
+            return len(new)
+
+        def expected() -> int:
+            done = self.model.cursors.get(place, 0)
+            new = self.model.threads.get(place, Thread(None)).messages[done : done + most]
+            self.model.indexed |= {(*place, message.turn): message for message in new if not message.erased}
+            if new:
+                self.model.cursors[place] = new[-1].turn
+            return len(new)
+
+        self.all(write, expected)
+
+    @rule(space=st.sampled_from((None, *SPACES)))
+    def rebuild(self, space: str | None) -> None:
+        self.all(lambda tx: tx.reset_view("index", space), lambda: self.model.reset(space))
+
+    @rule(seconds=st.sampled_from((1, 30, 61)))
+    def wait(self, seconds: int) -> None:
+        self.now += timedelta(seconds=seconds)
+
+    @rule(kind=st.sampled_from(KINDS))
+    def reopen(self, kind: str) -> None:
+        """D8. The JSON file does not say who was at work, as that process is gone: so everybody finishes first."""
+        if kind == "json":
+            self.now += 2 * LEASE
+            for place in PLACES:
+                self.claim_by("one", place)
+                self.release_by("one", place, None)
+        self.stores[kind].close()
+        self.stores[kind] = open_store(self.urls[kind], Settings())
+
+    # -- what must be so
+
+    @invariant()
+    def everybody_agrees(self) -> None:
+        seen = [store.read(lambda tx: observed(tx, self.now)) for store in self.stores.values()]
+        expected = self.expected()
+        for one in seen:
+            assert one == expected
+
+    @invariant()
+    def the_log_only_grows(self) -> None:
+        after = {place: list(thread.messages) for place, thread in self.model.threads.items()}
+        for place, messages in self.before.items():
+            assert len(after[place]) >= len(messages)
+            for old, new in zip(messages, after[place], strict=False):
+                assert new == (tombstone(old) if new.erased and not old.erased else old)
+        self.before = after
+
+    def expected(self) -> dict[str, Any]:
+        model, now = self.model, self.now
+        lags = {place: len(t.messages) - model.cursors.get(place, 0) for place, t in model.threads.items()}
+        free = [place for place, lag in lags.items() if lag and model.leases.get(place, Lease()).free(now)]
+        indexed = list(model.indexed.values())
+        every = [message for _, thread in sorted(model.threads.items()) for message in thread.messages]
+        return {
+            "threads": [
+                (*place, thread.owner, len(thread.messages)) for place, thread in sorted(model.threads.items())
+            ],
+            "messages": every,
+            "cursors": [model.cursors.get(place, 0) for place in PLACES],
+            "failures": [model.leases.get(place, Lease()).failures for place in PLACES],
+            "lagging": sorted((*place, model.cursors.get(place, 0)) for place in free),
+            "behind": sum(lags.values()),
+            "leased": sum(1 for lease in model.leases.values() if lease.until and lease.until > now),
+            "tallies": [
+                (len(some), sum(len(m.content.split()) for m in some))
+                for space in SPACES
+                for user in (None, *USERS)
+                for some in [[m for m in indexed if m.space == space and user in (None, m.user)]]
+            ],
+            "found": [
+                sorted((m.id, m.content.split().count(word)) for m in indexed if m.space == space and word in m.content)
+                for space in SPACES
+                for word in WORDS
+            ],
+            "near": [sorted(m.id for m in indexed if m.space == space) for space in SPACES],
+            "erasures": model.erasures,
+            "verified": (True, sum(not m.erased for m in every), sum(m.erased for m in every)),
+        }
+
+
+def observed(tx: Tx, now: datetime) -> dict[str, Any]:
+    """All that can be seen of a store."""
+    state, proof = tx.view_state("index", now, None), log.verify(tx)
+    found = [matches(tx, [[word]], Filter(space)) for space in SPACES for word in WORDS]
+    assert all(frequencies == [len(candidates)] for candidates, frequencies in found)
+    tallies = [tx.tally(space, user) for space in SPACES for user in (None, *USERS)]
+    near = [[doc for doc, _ in tx.nearest(Filter(space), ANYWHERE, 500)] for space in SPACES]
+    return {
+        "threads": [(one.space, one.id, one.user, one.turns) for one in tx.conversations()],
+        "messages": [message for space in SPACES for message in tx.messages(Filter(space))],
+        "cursors": [tx.cursor("index", *place) for place in PLACES],
+        "failures": [tx.failures("index", *place) for place in PLACES],
+        "lagging": sorted((lag.space, lag.conversation, lag.done) for lag in tx.lagging("index", now)),
+        "behind": state.behind,
+        "leased": state.leased,
+        "tallies": [(tally.docs, tally.words) for tally in tallies],
+        "found": [sorted((one.message_id, one.counts[0]) for one in candidates) for candidates, _ in found],
+        "near": [
+            sorted(one.message_id for one in tx.candidates(Filter(space), docs, []))
+            for space, docs in zip(SPACES, near, strict=True)
+        ],
+        "erasures": len(tx.erasures()),
+        "verified": (proof.ok, proof.messages, proof.erased),
+    }
+
+
+def test_three_stores_and_a_model_agree_whatever_happens(postgres: PostgresServer) -> None:
+    """C1, D8, and that the log is append-only."""
+    machine = type("Machine", (Stores,), {"postgres": postgres})
+    run_state_machine_as_test(
+        machine,
+        settings=settings(max_examples=12, stateful_step_count=30, suppress_health_check=list(HealthCheck)),
+    )
