@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import IO, Any
 
@@ -55,6 +57,12 @@ def talk(path: Path, **shared: Any) -> Path:
     lines = [{"conversation": "chat", "user": "alex", **shared, **message} for message in TALK]
     path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
     return path
+
+
+def change(statement: str) -> None:
+    """Change recollect.db behind recollect's back."""
+    with closing(sqlite3.connect("recollect.db")) as file, file:
+        file.execute(statement)
 
 
 def process(*arguments: object, folder: Path, env: dict[str, str] | None = None) -> subprocess.Popen[str]:

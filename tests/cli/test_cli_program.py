@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -174,21 +174,30 @@ def test_what_was_said_cannot_command_the_terminal(tmp_path: Path) -> None:
         assert "[bold]not markup[/bold] :smile:" in text
 
 
-class Interrupted(io.BytesIO):
-    """Standard input at which somebody presses Ctrl-C at the end."""
-
-    def readline(self, size: int | None = -1, /) -> bytes:
-        line = super().readline(size)
-        if not line:
-            raise KeyboardInterrupt
-        return line
-
-
-def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
+def test_ctrl_c_ends_an_import_that_waits_and_running_it_again_goes_on(tmp_path: Path) -> None:
+    """On a terminal: the progress bar is watched until a batch is kept, then Ctrl-C is pressed once."""
     lines = b"".join(b'{"role": "user", "content": "%d", "user": "alex"}\n' % number for number in range(600))
-    result = recollect("import", "-", input=Interrupted(lines))
-    assert result.exit_code == 130
-    assert "run the same command again" in result.stderr
-    assert "Traceback" not in result.output
+    screen, terminal = os.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-m", "recollect", "import", "-"],
+        cwd=tmp_path,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=terminal,
+    )
+    os.close(terminal)
+    assert running.stdin is not None
+    with open(screen, "rb", buffering=0) as shown, running.stdin as typed:
+        typed.write(lines)
+        typed.flush()
+        seen = b""
+        while b"500 messages" not in seen:
+            seen += shown.read(1024)
+        running.send_signal(signal.SIGINT)
+        assert running.wait() == 130
+        last = shown.read(4096)
+    assert b"run the same command again" in last
+    assert b"Traceback" not in last
     assert "whole: 500 messages" in succeeded("verify")
     assert "600 messages read, 100 new, 500 known already" in succeeded("import", "-", input=lines)

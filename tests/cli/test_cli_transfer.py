@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from cli_driver import TALK, failed, json_lines, recollect, succeeded, talk
+from cli_driver import TALK, change, failed, json_lines, recollect, succeeded, talk
 
 from recollect import Memory
 from recollect.cli.transfer import FORMATS
@@ -192,19 +192,18 @@ def test_a_copy_needs_an_empty_target(tmp_path: Path) -> None:
     assert "whole: 5 messages" in succeeded("verify", "--store", "b.db")
 
 
-def test_a_copy_that_fails_leaves_no_file(tmp_path: Path) -> None:
-    (tmp_path / "broken.db").write_bytes(b"no database at all, and long enough to be looked at" * 100)
-    failed("copy", "broken.db", "new.db")
-    assert [path.name for path in tmp_path.iterdir()] == ["broken.db"]
+@pytest.mark.parametrize("target", ["new.db", "json:new.json"])
+def test_a_copy_that_fails_half_way_leaves_no_file(tmp_path: Path, target: str) -> None:
+    succeeded("import", talk(tmp_path / "talk.jsonl"))
+    change("DROP TABLE vectors")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    assert "no such table: vectors" in failed("copy", "recollect.db", target)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
 def test_a_copy_of_a_tampered_store_says_so(tmp_path: Path) -> None:
-    import sqlite3
-    from contextlib import closing
-
     succeeded("import", talk(tmp_path / "a.jsonl"))
-    with closing(sqlite3.connect("recollect.db")) as file, file:
-        file.execute("UPDATE messages SET content = 'forged' WHERE turn = 3")
+    change("UPDATE messages SET content = 'forged' WHERE turn = 3")
     result = recollect("copy", "recollect.db", "b.db")
     assert result.exit_code == 1
     assert "turn 3: was changed" in result.stdout

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import groupby
 from typing import Any
@@ -26,6 +27,7 @@ from recollect.stores.views import ViewTx
 NOBODY = ""  # the user_id of a passage that belongs to no one person
 
 
+@lru_cache(maxsize=4096)
 def scope_term(*scope: str) -> str:
     """A term that stands for a space, a user of it, or a conversation of it."""
     return "z" + blake2b("\0".join(scope).encode(), digest_size=10).hexdigest()

@@ -1,0 +1,95 @@
+"""When messages leave the window, and which: one rule with three triggers, the first to fire wins, each can be off.
+
+Only whole exchanges leave, oldest first: what was asked goes with its answer. The last exchange never leaves, nor do
+the messages each trigger says must stay. What leaves is archived, not deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from recollect.model import Role
+
+LONGEST_QUESTION = 20  # messages without an answer after which each stands for itself, as in a busy channel
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRule:
+    """How much the window holds. A trigger of 0 is off."""
+
+    tokens: int = 30_000
+    under: int = 5_000
+    keep: int = 5
+    turns: int = 20
+    keep_turns: int = 10
+    user_messages: int = 0
+    keep_pairs: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A message in the window: its turn, who spoke, and its tokens as rendered."""
+
+    turn: int
+    role: Role
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """The first messages of the window, up to this turn, are to leave; and why."""
+
+    first: int
+    last: int
+    trigger: str
+
+
+def leaving(window: Sequence[Shown], rule: WindowRule) -> Leaving | None:
+    """What has to leave now that the window's last message is stored."""
+    if not window:
+        return None
+    for trigger, count in (
+        ("tokens", by_tokens(window, rule)),
+        ("turns", by_turns(window, rule)),
+        ("user messages", by_user_messages(window, rule)),
+    ):
+        if count:
+            return Leaving(window[0].turn, window[count - 1].turn, trigger)
+    return None
+
+
+def by_tokens(window: Sequence[Shown], rule: WindowRule) -> int:
+    total = sum(message.tokens for message in window)
+    if not rule.tokens or total <= rule.tokens:
+        return 0
+    gone = 0
+    for end in ends(window):
+        if total <= rule.tokens - rule.under or len(window) - end < rule.keep:
+            break
+        total -= sum(message.tokens for message in window[gone:end])
+        gone = end
+    return gone
+
+
+def by_turns(window: Sequence[Shown], rule: WindowRule) -> int:
+    if not rule.turns or len(window) < rule.turns:
+        return 0
+    return max((end for end in ends(window) if len(window) - end >= rule.keep_turns), default=0)
+
+
+def by_user_messages(window: Sequence[Shown], rule: WindowRule) -> int:
+    asked = sum(message.role == "user" for message in window)
+    if not rule.user_messages or asked < rule.user_messages or window[-1].role != "assistant":
+        return 0
+    return max((end for end in ends(window) if len(window) - end >= 2 * rule.keep_pairs), default=0)
+
+
+def ends(window: Sequence[Shown]) -> Iterator[int]:
+    """How many messages may leave without an exchange being split; the last exchange always stays."""
+    unanswered = 0
+    for place, message in enumerate(window):
+        before = window[place - 1].role if place else None
+        if place and message.role == "user" and (before != "user" or unanswered >= LONGEST_QUESTION):
+            yield place
+        unanswered = unanswered + 1 if message.role == "user" else 0

@@ -1,0 +1,202 @@
+"""Leases: of all the workers on a store, one at a time does a piece of work, and a dead one holds nothing up."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from engine_doubles import PATIENCE, CountingEmbedder, GatedEmbedder, StoreDouble
+
+from recollect import AsyncMemory, Draft, Memory, NotSettled
+from recollect.config import Settings
+from recollect.ports import Store
+from recollect.testing import FrozenClock
+from recollect.wiring import open_store
+
+CHILD = Path(__file__).parent / "data" / "following_child.py"
+MINUTE = timedelta(minutes=1)
+
+
+def store_at(url: str) -> Store:
+    return open_store(url, Settings())
+
+
+def claim(store: Store, clock: FrozenClock, holder: str = "a worker that died") -> bool:
+    now = clock.now()
+    return store.write(lambda tx: tx.claim("index", "default", "chat", holder, now, now + MINUTE))
+
+
+def leased(memory: Memory) -> int:
+    return memory.stats().views[0].leased
+
+
+# -- no work twice
+
+
+def test_two_memories_on_one_store_never_embed_the_same_message_twice(store_url: str) -> None:
+    store, embedder, count = store_at(store_url), CountingEmbedder(), 25
+    with Memory(store, embedder=embedder) as one, Memory(store, embedder=embedder) as two:
+
+        def work(number: int) -> None:
+            memory = (one, two)[number % 2]
+            for n in range(count):
+                memory.conversation("shared", user="alex").add("user", f"shared {n} by {number}")
+                memory.conversation(f"own {number}", user="alex").add("user", f"own {n} by {number}")
+
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(work, range(4)))
+            list(threads.map(Memory.settle, (one, two)))
+        assert one.stats().entries == 2 * 4 * count
+    assert Counter(embedder.texts) == Counter(dict.fromkeys(embedder.texts, 1))
+    assert len(embedder.texts) == 2 * 4 * count
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_two_processes_on_one_store_never_embed_the_same_message_twice(
+    kind: str, addresses: Callable[[str, str], str], tmp_path: Path
+) -> None:
+    url, log, count = addresses(kind, "memory"), tmp_path / "embedded", 40
+    store_at(url).close()
+    with ExitStack() as stack:
+        children = [
+            stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, str(CHILD), url, str(log), name, str(count)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            for name in ("one", "two")
+        ]
+        for child in children:
+            assert child.stdout is not None
+            assert child.stdout.readline() == "ready\n"
+        ended = [child.communicate("go\n", timeout=PATIENCE)[0] for child in children]
+    assert ended == ["settled\n"] * 2
+    lines = [line.split(" ", 1) for line in log.read_text().splitlines()]
+    assert Counter(Counter(text for _, text in lines).values()) == {1: 4 * count}
+    with Memory(url) as memory:
+        memory.settle()
+        assert (memory.stats().messages, memory.stats().entries) == (4 * count, 4 * count)
+        assert memory.verify().ok
+
+
+# -- a holder that dies
+
+
+def test_a_lease_keeps_others_off_until_it_has_run_out(store_url: str) -> None:
+    clock, embedder = FrozenClock(), CountingEmbedder()
+    store = store_at(store_url)
+    with Memory(store, embedder=embedder, clock=clock, followers=False) as memory:
+        memory.conversation("chat", user="alex").add("user", "a zebra")
+        assert claim(store, clock)
+        for wait in (timedelta(0), MINUTE - timedelta(microseconds=1)):
+            clock.advance(wait)
+            with pytest.raises(NotSettled, match="another worker holds the lease"):
+                memory.settle(timeout=0)
+            assert (leased(memory), embedder.texts) == (1, [])
+        clock.advance(timedelta(microseconds=1))
+        memory.settle()
+        assert (leased(memory), embedder.texts) == (0, ["a zebra"])
+
+
+def test_what_a_worker_brings_after_its_lease_ran_out_is_void(store_url: str) -> None:
+    clock, slow, quick = FrozenClock(), GatedEmbedder(), CountingEmbedder()
+    store = store_at(store_url)
+    with (
+        Memory(store, embedder=slow, clock=clock, lease_seconds=10) as first,
+        Memory(store, embedder=quick, clock=clock, followers=False) as second,
+    ):
+        first.conversation("chat", user="alex").extend(Draft("user", f"zebra {n}") for n in range(3))
+        slow.wait_until_entered()
+        clock.advance(timedelta(seconds=10))
+        second.settle()
+        second.conversation("chat", user="alex").add("user", "zebra 3")
+        slow.open()
+        first.settle()
+        assert first.stats().entries == 4
+        assert sorted(hit.message.turn for hit in second.search("zebra")) == [1, 2, 3, 4]
+        assert quick.texts[:3] == ["zebra 0", "zebra 1", "zebra 2"]
+
+
+def test_only_the_holder_gives_a_lease_back(store_url: str) -> None:
+    clock, store = FrozenClock(), store_at(store_url)
+    with Memory(store, clock=clock, followers=False) as memory:
+        memory.conversation("chat", user="alex").add("user", "a zebra")
+        assert claim(store, clock)
+        assert not claim(store, clock, "another")
+        store.write(lambda tx: tx.release("index", "default", "chat", "another"))
+        assert not claim(store, clock, "another")
+        assert claim(store, clock), "the holder may renew it"
+        store.write(lambda tx: tx.release("index", "default", "chat", "a worker that died"))
+        memory.settle()
+
+
+# -- closed in the middle
+
+
+def test_closing_in_the_middle_gives_the_lease_back_d8(store_url: str) -> None:
+    """D8: what was half done when the program ended is done at the next start, without waiting for a lease."""
+    clock, slow = FrozenClock(), GatedEmbedder()
+    memory = Memory(store_url, embedder=slow, clock=clock)
+    memory.conversation("chat", user="alex").add("user", "a zebra")
+    slow.wait_until_entered()
+    assert leased(memory) == 1
+    memory.close()
+    embedder = CountingEmbedder()
+    with Memory(store_url, embedder=embedder, clock=clock, followers=False) as memory:
+        assert leased(memory) == 0
+        memory.settle(timeout=0)
+        assert embedder.texts == ["a zebra"]
+
+
+async def close_while_claiming(store: StoreDouble, clock: FrozenClock) -> None:
+    claimed, go_on = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+    memory = AsyncMemory(store, clock=clock, followers=False)
+    async with memory:
+        await memory.conversation("chat", user="alex").add("user", "a zebra")
+
+        def after_the_claim() -> None:
+            store.after = lambda: None
+            loop.call_soon_threadsafe(claimed.set)
+            assert go_on.wait(PATIENCE)
+
+        store.after = after_the_claim
+        settling = asyncio.create_task(memory.settle())
+        await claimed.wait()
+        settling.cancel()
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await settling
+        assert (await memory.stats()).views[0].leased == 0
+        await memory.settle(timeout=0)
+
+
+def test_a_worker_cancelled_while_it_takes_a_lease_gives_it_back(store_url: str) -> None:
+    asyncio.run(close_while_claiming(StoreDouble(store_at(store_url)), FrozenClock()))
+
+
+def test_opening_and_closing_at_any_moment_loses_and_doubles_nothing_d8(store_url: str) -> None:
+    """D8: the time between adding and closing differs from round to round; none leaves a lease behind."""
+    clock, embedder = FrozenClock(), CountingEmbedder()
+    for number in range(12):
+        with Memory(store_url, embedder=embedder, clock=clock) as memory:
+            memory.conversation(f"chat {number}", user="alex").add("user", f"zebra {number}")
+            for _ in range(number % 4):
+                memory.stats()
+    with Memory(store_url, embedder=embedder, clock=clock, followers=False) as memory:
+        assert leased(memory) == 0
+        memory.settle(timeout=0)
+        assert memory.stats().entries == 12
+        assert len(memory.search("zebra", limit=100)) == 12

@@ -1,0 +1,258 @@
+"""`verify` proves the log whole: whoever changes the store behind the engine's back is found, and the place is named."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from raw_tables import Row, change
+
+from recollect import Draft, Memory, Verification
+from recollect.config import Settings
+from recollect.model import Filter, Message
+from recollect.rules.log import sealed
+from recollect.wiring import open_store
+
+Edit = Callable[[list[Row]], None]
+TURNS = 5
+
+
+def fill(url: str) -> Verification:
+    with Memory(url, followers=False) as memory:
+        for space, name in (("default", "chat"), ("default", "other"), ("guild", "chat")):
+            chat = memory.conversation(name, user="alex", space=space)
+            chat.extend(Draft("user", f"{space} {name} {n}", metadata={"n": n}) for n in range(1, TURNS + 1))
+        memory.conversation("gone", user="kim").extend([Draft("user", "one"), Draft("assistant", "two")])
+        memory.erase(user="kim")
+        return memory.verify()
+
+
+def verify(url: str) -> Verification:
+    with Memory(url, followers=False) as memory:
+        return memory.verify()
+
+
+def at(rows: list[Row], turn: int, space: str = "guild", conversation: str = "chat") -> Row:
+    return next(r for r in rows if (r["space"], r["conversation"], r["turn"]) == (space, conversation, turn))
+
+
+def setting(turn: int, column: str, value: Any) -> Edit:
+    def edit(rows: list[Row]) -> None:
+        row = at(rows, turn)
+        row[column] = value(row[column]) if callable(value) else value
+
+    return edit
+
+
+def a_moment_later(time: Any) -> Any:
+    return (
+        time + 1
+        if isinstance(time, int)
+        else time.replace("+00:00", "") + ("1" if "." in time else ".000001") + "+00:00"
+    )
+
+
+def other_metadata(metadata: Any) -> Any:
+    return metadata.replace("2", "3") if isinstance(metadata, str) else {"n": 3}
+
+
+def deleting(*turns: int) -> Edit:
+    def edit(rows: list[Row]) -> None:
+        for turn in turns:
+            rows.remove(at(rows, turn))
+
+    return edit
+
+
+def swapping(one: int, two: int, *columns: str) -> Edit:
+    def edit(rows: list[Row]) -> None:
+        first, second = at(rows, one), at(rows, two)
+        for column in columns:
+            first[column], second[column] = second[column], first[column]
+
+    return edit
+
+
+def inserting(turn: int) -> Edit:
+    """A message of the forger's own at the end, with a seal copied from another."""
+    return lambda rows: rows.append({**at(rows, TURNS), "turn": turn, "id": "forged", "content": "I owe you money"})
+
+
+def replaying(rows: list[Row]) -> None:
+    """Another conversation's message, seal and all, in the place of one of ours."""
+    theirs = at(rows, 2, "default", "other")
+    at(rows, 2).update({name: theirs[name] for name in ("content", "time", "metadata", "salt", "digest", "link")})
+
+
+def tombstone(rows: list[Row]) -> None:
+    """As an erased message looks, down to the last column; the mark is copied from a true erasure."""
+    true = at(rows, 1, "default", "gone")
+    at(rows, 2).update({n: true[n] for n in ("author", "user_id", "content", "time", "metadata", "erasure", "salt")})
+
+
+# What is done to the messages of guild/chat, and the turns that must be named.
+FORGERIES: dict[str, tuple[Edit, set[int]]] = {
+    "content": (setting(2, "content", "something else"), {2}),
+    "a space more": (setting(2, "content", lambda content: content + " "), {2}),
+    "author": (setting(2, "author", "kim"), {2}),
+    "user": (setting(2, "user_id", "kim"), {2}),
+    "role": (setting(2, "role", "assistant"), {2}),
+    "id": (setting(2, "id", "another"), {2}),
+    "time": (setting(2, "time", a_moment_later), {2}),
+    "metadata": (setting(2, "metadata", other_metadata), {2}),
+    "platform id": (setting(2, "platform_id", "p"), {2}),
+    "the first": (setting(1, "content", "x"), {1}),
+    "the last": (setting(TURNS, "content", "x"), {TURNS}),
+    "a row in the middle deleted": (deleting(3), {3}),
+    "the first row deleted": (deleting(1), {1}),
+    "the last row deleted": (deleting(TURNS), {TURNS}),
+    "the last rows deleted": (deleting(TURNS - 1, TURNS), {TURNS - 1}),
+    "all rows deleted": (deleting(*range(1, TURNS + 1)), {1}),
+    "two rows swapped": (swapping(2, 3, "turn"), {2, 3}),
+    "two contents swapped": (swapping(2, 3, "content", "metadata"), {2, 3}),
+    "what was said swapped, with seals": (swapping(2, 4, *("id", "content", "metadata", "salt", "digest")), {2, 4}),
+    "a row added at the end": (inserting(TURNS + 1), {TURNS + 1}),
+    "a row added after a gap": (inserting(TURNS + 3), {TURNS + 1}),
+    "a message from elsewhere": (replaying, {2}),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+@pytest.mark.parametrize("kind", ["sqlite", "json"])
+def test_what_was_changed_is_found_and_named(kind: str, name: str, addresses: Callable[[str, str], str]) -> None:
+    url = addresses(kind, "memory")
+    fill(url)
+    forge(url, *FORGERIES[name])
+
+
+def test_what_was_changed_in_postgresql_is_found_and_named(postgres_url: str) -> None:
+    """One database for all, each mended before the next: making one takes a while."""
+    fill(postgres_url)
+    for edit, turns in FORGERIES.values():
+        whole: list[Row] = []
+        change(postgres_url, "messages", lambda rows, whole=whole: whole.extend(map(dict, rows)), keep=True)  # type: ignore[misc]
+        forge(postgres_url, edit, turns)
+        change(postgres_url, "messages", lambda rows, whole=whole: rows.__setitem__(slice(None), whole))  # type: ignore[misc]
+        assert verify(postgres_url).ok
+
+
+def forge(url: str, edit: Edit, turns: set[int]) -> None:
+    change(url, "messages", edit)
+    found = verify(url)
+    assert not found.ok
+    named = {(fault.space, fault.conversation, fault.turn) for fault in found.faults}
+    assert {("guild", "chat", turn) for turn in turns} <= named
+    assert {place[:2] for place in named} == {("guild", "chat")}
+    assert str(found.faults[0]).startswith(f"guild/chat turn {min(turns)}: ")
+
+
+def test_a_forged_erasure_is_found(store_url: str) -> None:
+    """A message made to look erased: whether it keeps its words, has an unknown mark, or one that is in use."""
+    fill(store_url)
+    whole: list[Row] = []
+    change(store_url, "messages", lambda rows: whole.extend(map(dict, rows)), keep=True)
+    for edit in (setting(2, "erasure", "forged"), setting(2, "erasure", ""), tombstone):
+        change(store_url, "messages", edit)
+        assert not verify(store_url).ok
+        change(store_url, "messages", lambda rows: rows.__setitem__(slice(None), map(dict, whole)))
+        assert verify(store_url).ok
+    change(store_url, "messages", setting(2, "erasure", "forged"))
+    assert any((f.space, f.conversation, f.turn) == ("guild", "chat", 2) for f in verify(store_url).faults)
+
+
+def test_an_erasure_that_was_taken_back_is_found(store_url: str) -> None:
+    """The words of an erased message cannot be put back: nobody can make them fit the chain."""
+    fill(store_url)
+    change(store_url, "messages", lambda rows: at(rows, 1, "default", "gone").update(erasure=None, content="one"))
+    assert ("default", "gone", 1) in {(f.space, f.conversation, f.turn) for f in verify(store_url).faults}
+
+
+def test_a_conversation_cut_short_with_its_count_is_found(store_url: str) -> None:
+    """The last message and the count together: the link to the last message is still kept."""
+    fill(store_url)
+    change(store_url, "messages", deleting(TURNS))
+
+    def count_less(rows: list[Row]) -> None:
+        next(r for r in rows if (r["space"], r["id"]) == ("guild", "chat"))["turns"] = TURNS - 1
+
+    change(store_url, "messages", lambda rows: rows, keep=True)
+    alter_conversations(store_url, count_less)
+    assert [str(f)[:22] for f in verify(store_url).faults] == ["guild/chat turn 4: is "]
+
+
+def alter_conversations(url: str, edit: Edit) -> None:
+    """Messages refer to their conversation, so they step aside while it is replaced."""
+    aside: list[Row] = []
+    change(url, "messages", lambda rows: (aside.extend(map(dict, rows)), rows.clear()))
+    change(url, "conversations", edit)
+    change(url, "messages", lambda rows: rows.extend(aside))
+
+
+# -- the root
+
+
+def test_the_root_stands_for_everything_and_changes_with_it(store_url: str) -> None:
+    first = fill(store_url)
+    assert first.ok
+    assert (first.conversations, first.messages, first.erased) == (4, 3 * TURNS, 2)
+    seen = {first.root}
+    with Memory(store_url) as memory:
+        assert memory.verify() == first
+        memory.settle()
+        memory.search("chat", space="guild")
+        memory.rebuild()
+        memory.settle()
+        memory.conversation("chat", user="alex").extend([])
+        assert memory.verify() == first, "reading, indexing and adding nothing leave the log alone"
+        for conversation, content in (("chat", "same"), ("chat", "same"), ("new", "same")):
+            memory.conversation(conversation, user="alex").add("user", content)
+            seen.add(memory.verify().root)
+    assert len(seen) == 4
+    assert verify(store_url).root in seen
+
+
+def test_a_forger_who_mends_the_whole_chain_is_given_away_by_the_root(store_url: str) -> None:
+    before = fill(store_url)
+    store = open_store(store_url, Settings())
+    history: list[Message] = store.read(lambda tx: tx.messages(Filter("guild", conversation="chat")))
+    store.close()
+    chain: dict[int, Message] = {}
+    link = b""
+    for message in history:
+        content = "I owe you money" if message.turn == 2 else message.content
+        chain[message.turn] = sealed(
+            Message(**{name: getattr(message, name) for name in message.__slots__} | {"content": content}),
+            link,
+            message.seal.salt,
+        )
+        link = chain[message.turn].seal.link
+
+    def as_kept(value: bytes) -> Any:
+        return b64encode(value).decode() if store_url.startswith("json:") else value
+
+    def rewrite(rows: list[Row]) -> None:
+        for turn, message in chain.items():
+            seal = {"digest": as_kept(message.seal.digest), "link": as_kept(message.seal.link)}
+            at(rows, turn).update(content=message.content, **seal)
+
+    def move_head(rows: list[Row]) -> None:
+        next(r for r in rows if (r["space"], r["id"]) == ("guild", "chat"))["head"] = as_kept(link)
+
+    change(store_url, "messages", rewrite)
+    alter_conversations(store_url, move_head)
+    after = verify(store_url)
+    assert after.ok, "nothing in the store itself can tell"
+    assert after.root != before.root
+
+
+def test_a_conversation_that_vanished_altogether_is_given_away_by_the_root(store_url: str) -> None:
+    before = fill(store_url)
+    change(store_url, "messages", deleting(*range(1, TURNS + 1)))
+    alter_conversations(
+        store_url, lambda rows: rows.remove(next(r for r in rows if (r["space"], r["id"]) == ("guild", "chat")))
+    )
+    after = verify(store_url)
+    assert after.root != before.root
+    assert after.conversations == before.conversations - 1
