@@ -199,6 +199,31 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
+class Tiers:
+    """A message at lower resolutions: tier 1 `key = value` pairs, tier 2 a sentence or two; tier 3 is the message itself.
+
+    `made_by` is "model", "offline", or "self" for a message too short to gain from it, which is its own tiers.
+    `required` is the tier the model asked for, at turn `raised_at` of the conversation.
+    """
+
+    tier1: str = ""
+    tier2: str = ""
+    made_by: str = "self"
+    required: int = 1
+    raised_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A run of messages that left the window together: from which turn to which, why, and when."""
+
+    first: int
+    last: int
+    reason: str
+    archived_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One row of the index: a passage of a message, its terms, and its vector."""
 

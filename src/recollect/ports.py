@@ -171,8 +171,20 @@ class Tx(Protocol):
 
     def stats(self, now: datetime, space: str | None = None) -> Stats: ...
 
-    def rows(self, table: str, after: Mapping[str, Any] | None, limit: int) -> list[Mapping[str, Any]]:
-        """Raw rows of a table in order of its primary key, those after the row `after`: for copying."""
+    def rows(
+        self,
+        table: str,
+        after: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        *,
+        where: Mapping[str, Any] | None = None,
+        newest: bool = False,
+    ) -> list[Mapping[str, Any]]:
+        """Rows of a table in order of its primary key, or with `newest` against it: those with the values of `where`,
+        after the row `after`."""
+
+    def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
+        """Write rows by primary key, over those that are there; the columns in `add` are added to what is there."""
 
     def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None: ...
 

@@ -144,7 +144,7 @@ def test_an_export_file_is_whole_or_not_there(tmp_path: Path) -> None:
     target.write_text("old\n", encoding="utf-8")
     assert "error" not in recollect("export", "-o", target).stderr
     assert len(target.read_text(encoding="utf-8").splitlines()) == 5
-    assert "No such file" in failed("export", "-o", tmp_path / "nowhere" / "out.jsonl")
+    assert "does not exist" in failed("export", "-o", tmp_path / "nowhere" / "out.jsonl")
     failed("export", "--conversation", "nowhere", "-o", target)
     assert len(target.read_text(encoding="utf-8").splitlines()) == 5
     assert not [path for path in tmp_path.iterdir() if path.name.endswith(".tmp")]

@@ -20,8 +20,7 @@ QUERIES = (*ANIMALS, "animals with stripes", "a bird that talks", "in the park",
 
 
 def index_of(memory: Memory) -> ViewState:
-    (state,) = memory.stats().views
-    return state
+    return next(state for state in memory.stats().views if state.view == "index")
 
 
 def say(memory: Memory, conversation: str = "chat", count: int = len(ANIMALS)) -> None:

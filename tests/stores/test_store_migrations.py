@@ -22,9 +22,10 @@ from recollect.ports import Tx
 from recollect.stores import migrations
 from recollect.stores.postgres import HNSW, SCHEMA, PostgresStore
 from recollect.stores.schema import metadata
-from recollect.stores.sqlite import SqliteStore
+from recollect.stores.sql import SqlStore
+from recollect.stores.sqlite import SqliteStore, memory_engine
 from recollect.testing.postgres import PostgresServer
-from recollect.testing.samples import T0, WIDTH, entry, keep, message
+from recollect.testing.samples import T0, WIDTH, entry, keep, matches, message, put
 from recollect.testing.transaction_contract import at_once
 from recollect.wiring import open_store
 
@@ -123,6 +124,50 @@ def test_a_newer_database_is_refused(kind: str, store_url: str) -> None:
     set_version(kind, store_url, migrations.CURRENT + 1)
     with pytest.raises(SchemaMismatch, match=r"made by a newer recollect .* upgrade recollect"):
         open_store(store_url, Settings())
+
+
+def tables_of(step: int) -> set[str]:
+    """The tables a database of an older version has."""
+    engine = memory_engine()
+    with closing(engine.connect()) as connection:
+        migrations.migrate(connection, "", upto=step)
+        tables = set(inspect(connection).get_table_names()) & set(metadata.tables)
+    engine.dispose()
+    return tables
+
+
+def make_older(kind: str, url: str, step: int) -> None:
+    """Take a store back to an earlier step, with what it holds."""
+    if kind == "json":
+        path = Path(url.removeprefix("json:"))
+        data = json.loads(path.read_text())
+        newer = set(metadata.tables) - tables_of(step)
+        data["meta"] = [row | {"value": str(step)} if row["key"] == "schema" else row for row in data["meta"]]
+        path.write_text(json.dumps({key: data[key] for key in data if key not in newer} | {"schema": step}))
+        return
+    with closing(open_store(url, Settings())) as store:
+        assert isinstance(store, SqlStore)
+        with store.engine.connect() as connection:
+            for table in sorted(set(metadata.tables) - tables_of(step)):
+                connection.execute(text(f"DROP TABLE {table}"))
+        store.write(lambda tx: tx.set_note("schema", str(step)))
+
+
+def test_an_older_database_is_brought_up_to_date(kind: str, addresses: Callable[[str, str], str]) -> None:
+    """From every step there ever was, with all it holds; a server's only when asked."""
+    for step in range(1, migrations.CURRENT):
+        url = addresses(kind, f"step {step}")
+        with closing(open_store(url, Settings())) as store:
+            store.write(lambda tx: put(tx, message(1)))
+        make_older(kind, url, step)
+        if kind == "postgresql":
+            with pytest.raises(SchemaMismatch, match="recollect migrate"):
+                open_store(url, Settings())
+        with closing(open_store(url, Settings(), migrate=True)) as store:
+            assert store.read(lambda tx: tx.note("schema")) == str(migrations.CURRENT)
+            assert store.read(lambda tx: tx.messages(Filter("s"))) == [message(1)]
+            assert len(store.read(lambda tx: matches(tx, [["hello"]]))[0]) == 1
+            assert store.read(lambda tx: [tx.rows(name, None, 10) for name in metadata.tables])
 
 
 def test_a_newer_postgres_database_is_not_migrated_either(postgres_url: str) -> None:

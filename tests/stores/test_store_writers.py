@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
+from pathlib import Path
 
 import pytest
 
-from recollect import AsyncMemory, Memory
+from recollect import AsyncMemory, Memory, StoreBusy
 from recollect.model import Message
+from recollect.stores.sqlite import SqliteStore
+from recollect.testing.samples import keep, message
 
 SPAWN = multiprocessing.get_context("spawn")
 PATIENCE = 120.0
@@ -129,3 +134,15 @@ def test_threads_that_deliver_the_same_messages_store_them_once(store_url: str) 
             heard = [one for some in pool.map(deliver, range(8)) for one in some]
         assert len(set(heard)) == 40
         whole(memory, heard)
+
+
+def test_a_file_another_keeps_locked_is_busy(tmp_path: Path) -> None:
+    """The wait has an end, the error says that trying again will do, and nothing was written."""
+    path = tmp_path / "memory.db"
+    with closing(SqliteStore(path, busy_seconds=0.2)) as store, closing(sqlite3.connect(path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreBusy, match="try again"):
+            store.write(lambda tx: keep(tx, message(1)))
+        assert store.read(lambda tx: tx.conversations()) == []  # readers never wait
+        other.rollback()
+        store.write(lambda tx: keep(tx, message(1)))

@@ -176,8 +176,8 @@ def conversation_fields(one: Conversation) -> dict[str, Any]:
         "conversation": one.id,
         "user": one.user,
         "turns": one.turns,
-        "created_at": one.created_at.isoformat(),
-        "changed_at": one.changed_at.isoformat(),
+        "created_at": one.created_at,
+        "changed_at": one.changed_at,
     }
 
 

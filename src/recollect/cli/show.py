@@ -32,21 +32,21 @@ def console(*, stderr: bool = False) -> Console:
     return made
 
 
-def progress(*columns: str, bytes_read: bool = False) -> Progress:
+def progress(*columns: str, bytes_read: bool = False, shown: bool = True) -> Progress:
     """A progress bar on standard error; nothing at all if that is not a terminal. Columns are formats of a task."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     err = console(stderr=True)
-    shown = [TextColumn(column, markup=False) for column in columns]
+    own = [TextColumn(column, markup=False) for column in columns]
     amount = [DownloadColumn()] if bytes_read else []
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         *amount,
-        *shown,
+        *own,
         TimeRemainingColumn(),
         console=err,
-        disable=not err.is_terminal,
+        disable=not (shown and err.is_terminal),
         transient=True,
     )
 
@@ -90,4 +90,4 @@ def counted(number: int, noun: str) -> str:
 
 def json_line(value: Mapping[str, Any]) -> None:
     """One line of JSON, in UTF-8 whatever the terminal speaks: it is meant for programs."""
-    click.echo((json.dumps(value, ensure_ascii=False, default=str) + "\n").encode(), nl=False)
+    click.echo((json.dumps(value, ensure_ascii=False, default=datetime.isoformat) + "\n").encode(), nl=False)

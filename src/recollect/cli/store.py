@@ -35,18 +35,13 @@ def stats(as_json: bool) -> None:
     with opened() as here:
         found = here.memory.stats(space=given(SPACE))
     if as_json:
-        json_line(dataclasses.asdict(found) | {name: iso(found, name) for name in ("first", "last")})
+        json_line(dataclasses.asdict(found))
         return
     grid = table("", "")
     grid.show_header = False
     for name, value in lines_of(found):
         grid.add_row(name, printable(value))
     show_table(grid)
-
-
-def iso(found: Stats, name: str) -> str | None:
-    moment = getattr(found, name)
-    return None if moment is None else moment.isoformat()
 
 
 def lines_of(found: Stats) -> list[tuple[str, str]]:

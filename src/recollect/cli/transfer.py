@@ -222,8 +222,7 @@ def expected(store: Store, space: str, user: str | None, conversation: str | Non
 def written(messages: Iterable[Message], total: int | None, output: str, write: Callable[[Message], Any]) -> int:
     """Write every message. No bar where it would stand between the lines."""
     count = 0
-    with progress("{task.completed:,} messages") as bar:
-        bar.disable = bar.disable or (output == STANDARD and sys.stdout.isatty())
+    with progress("{task.completed:,} messages", shown=output != STANDARD or not sys.stdout.isatty()) as bar:
         task = bar.add_task("exporting", total=total)
         for count, message in enumerate(messages, start=1):
             write(message)
@@ -234,9 +233,13 @@ def written(messages: Iterable[Message], total: int | None, output: str, write: 
 @contextmanager
 def destination(output: str) -> Iterator[BinaryIO]:
     """Where bytes go. A plain file appears whole or not at all; a pipe or device is written to as it is."""
+    from recollect.errors import InvalidInput
+
     path = Path(output).resolve()
     if output == STANDARD:
         yield sys.stdout.buffer
+    elif not path.parent.is_dir():
+        raise InvalidInput("output", f"the folder {Path(output).parent} does not exist; create it first")
     elif path.exists() and not path.is_file():
         with open(path, "wb") as file:
             yield file
@@ -274,10 +277,10 @@ def copy(source: str, target: str, migrate: bool) -> None:
     from recollect.wiring import open_store
 
     settings = current_settings()
-    file = file_of(target)
-    fresh = file if file is not None and not file.exists() else None
-    if file is not None and file_of(source) is not None and file.resolve() == Path(file_of(source) or "").resolve():
+    old, new = file_of(source), file_of(target)
+    if old is not None and new is not None and old.resolve() == new.resolve():
         raise StoreError(f"{source} and {target} are the same file; copy into a new store")
+    fresh = new if new is not None and not new.exists() else None
     origin = open_store(existing(source), settings)
     try:
         copied, proof = into(origin, target, fresh, settings, migrate)
@@ -305,7 +308,7 @@ def into(
     from recollect.wiring import open_store
 
     whole = False
-    destination = open_store(target, settings, migrate=migrate)
+    new = open_store(target, settings, migrate=migrate)
     try:
         found = origin.read(lambda tx: tx.stats(datetime.now(UTC)))
         rows = found.messages + found.erased + 2 * found.conversations + 2 * found.entries
@@ -316,12 +319,12 @@ def into(
                 before[table] = count
                 bar.update(task, description=f"copying {table}", completed=sum(before.values()))
 
-            copied = copy_store(origin, destination, note)
-        proof = destination.read(verify)
+            copied = copy_store(origin, new, note)
+        proof = new.read(verify)
         whole = True
         return copied, proof
     finally:
-        destination.close()
+        new.close()
         if fresh is not None and not whole:
             for ending in ("", "-wal", "-shm", ".lock", ".tmp"):
                 with suppress(OSError):

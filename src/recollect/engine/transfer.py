@@ -20,7 +20,19 @@ from recollect.ports import Store, Tx
 
 BATCH = 500  # messages in one transaction
 ROWS = 1_000  # rows copied at a time
-TABLES = ("meta", "conversations", "messages", "erasures", "cursors", "entries", "vectors", "tallies")
+TABLES = (
+    "meta",
+    "conversations",
+    "messages",
+    "erasures",
+    "cursors",
+    "entries",
+    "vectors",
+    "tallies",
+    "tiers",
+    "chunks",
+    "usage",
+)
 
 
 @dataclass(slots=True)

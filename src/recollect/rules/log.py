@@ -196,6 +196,8 @@ def problem(message: Message, expected: int, before: bytes) -> str | None:
     """What is wrong with a message that should have this turn and follow this link."""
     if message.turn != expected:
         return "is missing" if message.turn > expected else "is there twice"
+    if message.erased and (message.author or message.user or message.content or message.metadata or message.seal.salt):
+        return f"is marked as erased and is not empty (message {message.id})"
     if not message.erased and digest(message, message.seal.salt) != message.seal.digest:
         return f"was changed (message {message.id})"
     if link(before, message.seal.digest) != message.seal.link:

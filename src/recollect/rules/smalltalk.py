@@ -126,7 +126,7 @@ _LAUGH = re.compile(
     r"(?:[hj][aei]){2,}h?|a?(?:ha){2,}h?|l+o+l+|(?:lo){2,}l|k{3,}|w{3,}|(?:rs){2,}|x+d+|z{3,}|h+m+|m+h*m+|a+h+|o+h+"
     r"|а?(?:ха){2,}х?|(?:хе){2,}|哈{2,}|呵{2,}|ㅋ{2,}|ㅎ{2,}|笑+|草+|ه{3,}|5{3,}"
 )
-_LONGEST = 5  # words of one phrase
+_LONGEST = 4  # words of one phrase
 _DRAWN = re.compile(r"(.)\1{2,}")  # "hiiii", "sooo"
 _UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 

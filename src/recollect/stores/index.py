@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from sqlalchemy import delete, func, select
 
 from recollect.model import Entry, Filter, Message
 from recollect.ports import Candidate, Posting, Tally
-from recollect.stores.rows import batches, conditions
+from recollect.stores.rows import batches, conditions, turns_of
 from recollect.stores.schema import entries, tallies, vectors
 from recollect.stores.views import ViewTx
 
@@ -121,7 +120,7 @@ class IndexTx(ViewTx):
 
     def drop_entries(self, messages: Sequence[Message]) -> int:
         dropped = 0
-        for where in turns_of(messages):
+        for where in turns_of(messages, entries):
             gone = self.connection.execute(
                 select(entries.c.user_id, entries.c.language, entries.c.length, entries.c.doc).where(*where)
             ).all()
@@ -168,11 +167,3 @@ class IndexTx(ViewTx):
             Candidate(doc, id, time, length, tuple([sum(map(terms.count, group)) for group in padded]))
             for doc, id, time, length, terms in self.connection.execute(query).all()
         ]
-
-
-def turns_of(messages: Sequence[Message]) -> Iterator[tuple[Any, ...]]:
-    """Conditions that together name the index rows of these messages, some hundred turns at a time."""
-    ordered = sorted(messages, key=lambda m: (m.space, m.conversation, m.turn))
-    for (space, conversation), group in groupby(ordered, key=lambda m: (m.space, m.conversation)):
-        for some in batches(message.turn for message in group):
-            yield entries.c.space == space, entries.c.conversation == conversation, entries.c.turn.in_(some)

@@ -80,6 +80,25 @@ CREATE SEQUENCE docs;
 CREATE INDEX entries_terms ON entries USING gin (tsv)
 """
 
+TIERS_AND_WINDOW = """
+CREATE TABLE tiers (
+    space {key} NOT NULL, conversation {key} NOT NULL, turn INTEGER NOT NULL,
+    tier1 TEXT NOT NULL, tier2 TEXT NOT NULL, made_by TEXT NOT NULL,
+    required INTEGER NOT NULL, raised_at INTEGER,
+    PRIMARY KEY (space, conversation, turn));
+
+CREATE TABLE chunks (
+    space {key} NOT NULL, conversation {key} NOT NULL, last INTEGER NOT NULL, first INTEGER NOT NULL,
+    reason TEXT NOT NULL, archived_at BIGINT NOT NULL,
+    PRIMARY KEY (space, conversation, last));
+
+CREATE TABLE usage (
+    space {key} NOT NULL, day {key} NOT NULL, role {key} NOT NULL, task {key} NOT NULL, model {key} NOT NULL,
+    outcome {key} NOT NULL, calls INTEGER NOT NULL, tokens_in BIGINT NOT NULL, tokens_out BIGINT NOT NULL,
+    milliseconds BIGINT NOT NULL,
+    PRIMARY KEY (space, day, role, task, model, outcome))
+"""
+
 SPELLING = {
     "sqlite": {"key": "TEXT", "blob": "BLOB", "vector": "BLOB", "clustered": " WITHOUT ROWID", "tsv": ""},
     "postgresql": {
@@ -96,6 +115,7 @@ STEPS: tuple[dict[str, str], ...] = (
         "sqlite": LOG_AND_INDEX + ";" + SQLITE_FULL_TEXT,
         "postgresql": LOG_AND_INDEX + ";" + POSTGRES_FULL_TEXT,
     },
+    {"sqlite": TIERS_AND_WINDOW, "postgresql": TIERS_AND_WINDOW},
 )
 CURRENT = len(STEPS)
 

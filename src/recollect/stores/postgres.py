@@ -230,6 +230,7 @@ def pooled_engine(url: URL, busy_seconds: float) -> Any:
     @event.listens_for(engine, "connect")
     def _settle(connection: Any, _: Any) -> None:
         connection.execute(f"SET search_path TO {SCHEMA}, public")
+        connection.execute(f"SET lock_timeout = {int(busy_seconds * 1000)}")
         if not connection.autocommit:
             connection.commit()
 

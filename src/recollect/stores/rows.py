@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import groupby
 from typing import Any, TypeVar
 
 from sqlalchemy import Row, Table, and_, or_
@@ -129,3 +130,11 @@ def free(now: datetime) -> Any:
 def batches(values: Iterable[V]) -> Iterator[list[V]]:
     every = list(dict.fromkeys(values))
     return (every[i : i + BATCH] for i in range(0, len(every), BATCH))
+
+
+def turns_of(messages: Sequence[Message], table: Table) -> Iterator[tuple[Any, ...]]:
+    """Conditions that together name the rows a table has of these messages, some hundred turns at a time."""
+    ordered = sorted(messages, key=lambda m: (m.space, m.conversation, m.turn))
+    for (space, conversation), group in groupby(ordered, key=lambda m: (m.space, m.conversation)):
+        for some in batches(message.turn for message in group):
+            yield table.c.space == space, table.c.conversation == conversation, table.c.turn.in_(some)

@@ -188,6 +188,49 @@ tallies = Table(
     Column("dropped", Integer, nullable=False),
 )
 
+tiers = Table(
+    "tiers",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("conversation", Text, primary_key=True),
+    Column("turn", Integer, primary_key=True),
+    Column("tier1", Text, nullable=False),
+    Column("tier2", Text, nullable=False),
+    Column("made_by", Text, nullable=False),
+    Column("required", Integer, nullable=False),
+    Column("raised_at", Integer),
+)
+
+chunks = Table(
+    "chunks",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("conversation", Text, primary_key=True),
+    Column("last", Integer, primary_key=True),
+    Column("first", Integer, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("archived_at", Instant, nullable=False),
+)
+
+usage = Table(
+    "usage",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("day", Text, primary_key=True),
+    Column("role", Text, primary_key=True),
+    Column("task", Text, primary_key=True),
+    Column("model", Text, primary_key=True),
+    Column("outcome", Text, primary_key=True),
+    Column("calls", Integer, nullable=False),
+    Column("tokens_in", BigInteger, nullable=False),
+    Column("tokens_out", BigInteger, nullable=False),
+    Column("milliseconds", BigInteger, nullable=False),
+)
+
 LOG: tuple[Table, ...] = (conversations, messages, erasures)
-VIEW_TABLES: dict[str, tuple[Table, ...]] = {"index": (entries, vectors, tallies)}
+VIEW_TABLES: dict[str, tuple[Table, ...]] = {
+    "index": (entries, vectors, tallies),
+    "tiers": (tiers,),
+    "window": (chunks,),
+}
 TABLES: dict[str, Table] = dict(metadata.tables)

@@ -27,7 +27,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy import delete as sql_delete
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, PendingRollbackError
 
 from recollect.errors import StoreBusy, StoreError
 from recollect.model import Conversation, Erasure, Filter, Message
@@ -40,6 +40,7 @@ from recollect.stores.rows import (
     message_row,
     to_conversation,
     to_message,
+    turns_of,
 )
 from recollect.stores.schema import conversations, erasures, messages, meta
 
@@ -175,6 +176,7 @@ class SqlTx(ABC):
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message]) -> int:
         dropped = self.drop_entries(tombstones)
+        self.drop_tiers(tombstones)
         table, kept = (
             messages,
             ("author", "user_id", "content", "time", "platform_id", "metadata", "erasure", "salt"),
@@ -192,6 +194,10 @@ class SqlTx(ABC):
         row = {"space": erasure.space, "id": erasure.id, "at": erasure.at, "messages": erasure.messages}
         self.write(erasures, erasures.insert(), row)
         return dropped
+
+    def drop_tiers(self, gone: Sequence[Message]) -> None:
+        for place in turns_of(gone, schema.tiers):
+            self.write(schema.tiers, sql_delete(schema.tiers).where(*place))
 
     @abstractmethod
     def drop_entries(self, messages: Sequence[Message]) -> int:
@@ -220,13 +226,33 @@ class SqlTx(ABC):
             {"key": key, "value": value},
         )
 
-    def rows(self, table: str, after: Mapping[str, Any] | None, limit: int) -> list[Mapping[str, Any]]:
+    def rows(
+        self,
+        table: str,
+        after: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        *,
+        where: Mapping[str, Any] | None = None,
+        newest: bool = False,
+    ) -> list[Mapping[str, Any]]:
         source = schema.TABLES[table]
         keys = list(source.primary_key)
-        query = select(source).order_by(*keys).limit(limit)
+        query = select(source).where(*(source.c[name] == value for name, value in (where or {}).items()))
+        query = query.order_by(*(key.desc() for key in keys)) if newest else query.order_by(*keys)
         if after is not None:
             query = query.where(tuple_(*keys) > tuple_(*(literal(after[key.name], key.type) for key in keys)))
-        return [dict(row) for row in self.connection.execute(query).mappings()]
+        rows = self.connection.execute(query if limit is None else query.limit(limit)).mappings()
+        return [dict(row) for row in rows]
+
+    def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
+        if not rows:
+            return
+        source = schema.TABLES[table]
+        insert = self.upsert(source)
+        new = {name: insert.excluded[name] for name in rows[0] if not source.c[name].primary_key}
+        changed = {name: source.c[name] + value if name in add else value for name, value in new.items()}
+        statement = insert.on_conflict_do_update(index_elements=list(source.primary_key), set_=changed)
+        self.write(source, statement, [dict(row) for row in rows])
 
     def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         if rows:
@@ -299,7 +325,7 @@ def transaction(connection: Connection, begin: str, commit: bool) -> Iterator[Co
         yield connection
     except BaseException:
         # If the connection is what failed, the server has rolled back already.
-        with suppress(DBAPIError):
+        with suppress(DBAPIError, PendingRollbackError):
             connection.exec_driver_sql("ROLLBACK")
         raise
     connection.exec_driver_sql("COMMIT" if commit else "ROLLBACK")

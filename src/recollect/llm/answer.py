@@ -1,0 +1,130 @@
+"""Reading an answer in OpenAI's shape, believing nothing: types, size and text are checked, then passed on.
+
+An answer is text, not empty, and at most 1 MiB. Whatever else comes is `ModelNonsense`. Half a surrogate pair at the
+end of a piece waits for its other half; one that never gets it becomes U+FFFD, since it could not be stored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from recollect.llm.trouble import Trouble
+from recollect.model import ChatMessage
+from recollect.ports import Completion
+
+LARGEST = 1 << 20  # bytes of an answer, as UTF-8
+MOST_TOKENS = 2**31 - 1  # a count above this is no count
+FRAME = 4  # tokens a chat format spends around each message
+CUT_OFF = ("length", "content_filter")
+
+Count = Callable[[str], int]
+
+
+def rough(text: str) -> int:
+    """About four bytes a token: for when nobody counts better."""
+    return -(-len(text.encode("utf-8", "replace")) // 4)
+
+
+def tokens_in(messages: Sequence[ChatMessage], count: Count) -> int:
+    """An estimate of what a request costs where the server does not say."""
+    return sum(count(message["content"]) + FRAME for message in messages)
+
+
+class Answer:
+    """An answer as it comes in."""
+
+    def __init__(self, trouble: Trouble) -> None:
+        self._trouble = trouble
+        self._parts: list[str] = []
+        self._size = 0
+        self._half = ""
+        self._usage: tuple[int, int] | None = None
+        self.finish: str | None = None
+
+    def piece(self, text: str) -> str:
+        """Reads one event of a stream; returns the text in it, which may be none."""
+        return self._read(parsed(text, self._trouble), "delta")
+
+    def whole(self, raw: bytes) -> str:
+        """Reads an answer that came in one."""
+        return self._read(parsed(raw, self._trouble), "message")
+
+    def read(self, chunk: object) -> str:
+        """Reads one event that is already parsed."""
+        return self._read(chunk, "delta")
+
+    def completion(self, model: str, messages: Sequence[ChatMessage], count: Count) -> Completion:
+        """All of it; raises if it came to nothing."""
+        if self._half:
+            self._parts.append("\ufffd")
+            self._half = ""
+        text = "".join(self._parts)
+        if not text.strip():
+            raise self._trouble.nonsense(
+                "nothing: it was cut off before it said a word; allow it more tokens"
+                if self.finish == "length"
+                else "nothing; try again, or ask another model"
+            )
+        spent = self._usage or (tokens_in(messages, count), count(text))
+        return Completion(text, model, *spent, complete=self.finish not in CUT_OFF)
+
+    def _read(self, reply: object, part: str) -> str:
+        if not isinstance(reply, dict):
+            raise self._trouble.foreign("JSON that is no object")
+        if reply.get("error"):
+            raise self._trouble.reported(reply["error"])
+        self._usage = usage(reply.get("usage")) or self._usage
+        choices = reply.get("choices")
+        if part == "delta" and (choices is None or choices == []):
+            return ""  # only says what the answer cost, or that the server is still there
+        if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+            raise self._trouble.foreign("no choices")
+        return self._add(self._content(choices[0], part))
+
+    def _content(self, choice: dict[str, Any], part: str) -> str:
+        finish = choice.get("finish_reason")
+        if isinstance(finish, str):
+            self.finish = finish
+        said = choice.get(part)
+        if said is None and part == "delta":
+            return ""
+        content = said.get("content") if isinstance(said, dict) else said
+        if not isinstance(said, dict) or not isinstance(content, str | None):
+            raise self._trouble.foreign("something that is not text")
+        return content or ""
+
+    def _add(self, text: str) -> str:
+        text, self._half = self._half + text, ""
+        if text and "\ud800" <= text[-1] <= "\udbff":
+            text, self._half = text[:-1], text[-1]
+        raw = text.encode("utf-16-le", "surrogatepass")
+        text = raw.decode("utf-16-le", "replace")
+        self._size += len(text.encode("utf-8"))
+        if self._size > LARGEST:
+            raise self._trouble.nonsense(f"more than {LARGEST >> 20} MiB of text; ask for less")
+        self._parts.append(text)
+        return text
+
+
+def parsed(text: str | bytes, trouble: Trouble) -> object:
+    problem = ""
+    try:
+        return json.loads(text if isinstance(text, str) else text.decode("utf-8"))
+    except UnicodeDecodeError:
+        problem = "bytes that are not UTF-8"
+    except (ValueError, RecursionError):
+        problem = "something that is not JSON"
+    raise trouble.foreign(problem)
+
+
+def usage(said: object) -> tuple[int, int] | None:
+    """Tokens in and out as the server counted them, if these are counts."""
+    if not isinstance(said, dict):
+        return None
+    spent, made = said.get("prompt_tokens"), said.get("completion_tokens")
+    if isinstance(spent, bool) or isinstance(made, bool) or not isinstance(spent, int) or not isinstance(made, int):
+        return None
+    # Some servers fill in zeros for what they did not count.
+    return (spent, made) if 0 < spent <= MOST_TOKENS and 0 < made <= MOST_TOKENS else None

@@ -1,0 +1,101 @@
+"""Several models as one: when the first fails, the next is asked.
+
+A model that failed rests for a while: it is asked last, not first, so that an outage costs its timeout once and not
+at every turn. It is asked all the same when the others fail too, and takes its old place when its rest is over. Once
+a piece of an answer has been passed on nobody else takes over: an answer is one model's.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+
+from recollect.errors import InvalidInput, ModelBusy, ModelError, ModelNonsense, ModelRefused, ModelTimeout
+from recollect.llm.flow import closing
+from recollect.ports import LLM, Completion, Request
+
+log = logging.getLogger("recollect.llm")
+
+REST = 30.0  # seconds
+PASSED_ON = (ModelTimeout, ModelBusy, ModelNonsense, ModelRefused)
+
+
+class Rests:
+    """Which models of a chain rest. Chains over the same models may share it."""
+
+    def __init__(self, seconds: float = REST, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._until: dict[int, float] = {}
+
+    def order(self, models: int) -> list[int]:
+        """The models' places, in the order to ask them."""
+        now = self._clock()
+        return sorted(range(models), key=lambda place: self._until.get(place, now) > now)
+
+    def failed(self, place: int) -> None:
+        self._until[place] = self._clock() + self._seconds
+
+    def answered(self, place: int) -> None:
+        self._until.pop(place, None)
+
+
+class Chain:
+    """Asks the models in order. When all fail, the last error is raised with the names and errors of all."""
+
+    def __init__(self, models: Sequence[LLM], rests: Rests | None = None) -> None:
+        if not models:
+            raise InvalidInput("models", "must be at least one")
+        self._models = tuple(models)
+        self._rests = rests or Rests()
+
+    @property
+    def name(self) -> str:
+        return ", then ".join(model.name for model in self._models)
+
+    async def complete(self, request: Request) -> Completion:
+        failures: list[ModelError] = []
+        for place in self._rests.order(len(self._models)):
+            try:
+                answer = await self._models[place].complete(request)
+            except PASSED_ON as error:
+                self._failed(place, error, failures)
+            else:
+                self._rests.answered(place)
+                return answer
+        raise self._all(failures)
+
+    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+        failures: list[ModelError] = []
+        for place in self._rests.order(len(self._models)):
+            begun = False
+            try:
+                async with closing(self._models[place].stream(request)) as pieces:
+                    async for piece in pieces:
+                        begun = True
+                        yield piece
+            except PASSED_ON as error:
+                self._failed(place, error, failures)
+                if begun:
+                    raise
+            else:
+                self._rests.answered(place)
+                return
+        raise self._all(failures)
+
+    async def close(self) -> None:
+        for model in self._models:
+            await model.close()
+
+    def _failed(self, place: int, error: ModelError, failures: list[ModelError]) -> None:
+        self._rests.failed(place)
+        failures.append(error)
+        if len(failures) < len(self._models):
+            log.warning("%s; asking the next model", error)
+
+    def _all(self, failures: Sequence[ModelError]) -> ModelError:
+        last = failures[-1]
+        if len(failures) == 1:
+            return last
+        return type(last)("no model answered: " + "; ".join(str(error) for error in failures))

@@ -1,0 +1,101 @@
+"""How a request is put to a server: as much as it understands, found out by asking.
+
+Servers that call themselves compatible differ in what they take: a JSON Schema, only "some JSON", or neither; the
+usage at the end of a stream; a temperature; the limit under its old name or its new one. A `Form` is what one server
+takes. It starts with everything, a refusal makes it simpler by one thing, and the form that worked is remembered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from recollect.model import ChatMessage
+from recollect.ports import Request
+
+SHAPES = ("json_schema", "json_object", "words")
+DOUBTFUL = (400, 404, 422)  # HTTP states that may mean: not in this form
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a server takes, as far as is known."""
+
+    shape: str = SHAPES[0]
+    usage: bool = True
+    temperature: bool = True
+    limit: str = "max_tokens"
+
+    def simpler(self, request: Request, stream: bool, status: int, said: str) -> Form | None:
+        """The form to try after a refusal; None if the form cannot have been the reason.
+
+        What the server names is dropped first. A server that only says no is asked without a schema first.
+        """
+        if status not in DOUBTFUL:
+            return None
+        if request.max_tokens is not None and self.limit == "max_tokens" and "max_completion_tokens" in said:
+            return replace(self, limit="max_completion_tokens")
+        if request.temperature is not None and self.temperature and "temperature" in said:
+            return replace(self, temperature=False)
+        asked_usage = stream and self.usage and status != 404
+        if asked_usage and ("stream_options" in said or "include_usage" in said):
+            return replace(self, usage=False)
+        if request.schema is not None and self.shape != SHAPES[-1]:
+            return replace(self, shape=SHAPES[SHAPES.index(self.shape) + 1])
+        return replace(self, usage=False) if asked_usage else None
+
+    def body(self, model: str, request: Request, stream: bool) -> dict[str, Any]:
+        """The request in this form."""
+        body: dict[str, Any] = {"model": model, "messages": self._messages(request), "stream": stream}
+        if request.temperature is not None and self.temperature:
+            body["temperature"] = request.temperature
+        if request.max_tokens is not None:
+            body[self.limit] = request.max_tokens
+        if stream and self.usage:
+            body["stream_options"] = {"include_usage": True}
+        if request.schema is not None and self.shape == "json_schema":
+            schema = {"name": "answer", "schema": dict(request.schema), "strict": strict(request.schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        elif request.schema is not None and self.shape == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        return body
+
+    def _messages(self, request: Request) -> list[ChatMessage]:
+        messages = [ChatMessage(role=m["role"], content=sendable(m["content"])) for m in request.messages]
+        if request.schema is None or self.shape == "json_schema":
+            return messages
+        words = in_words(request.schema)
+        systems = [place for place, message in enumerate(messages) if message["role"] == "system"]
+        if not systems:
+            return [ChatMessage(role="system", content=words), *messages]
+        last = messages[systems[-1]]
+        messages[systems[-1]] = ChatMessage(role="system", content=f"{last['content']}\n\n{words}")
+        return messages
+
+
+def in_words(schema: Mapping[str, Any]) -> str:
+    """For a server that cannot promise the shape."""
+    return (
+        "Answer with one JSON object and nothing else: no explanation, no code fence. "
+        f"It must follow this JSON Schema:\n{json.dumps(schema, ensure_ascii=False)}"
+    )
+
+
+def strict(schema: object) -> bool:
+    """Whether a schema is closed all through: OpenAI guarantees those, and refuses others if told to."""
+    if isinstance(schema, list):
+        return all(strict(item) for item in schema)
+    if not isinstance(schema, Mapping):
+        return True
+    if schema.get("type") == "object":
+        properties = schema.get("properties", {})
+        closed = schema.get("additionalProperties") is False and set(schema.get("required", ())) == set(properties)
+        return closed and all(strict(item) for item in properties.values())
+    return all(strict(item) for item in schema.values())
+
+
+def sendable(text: str) -> str:
+    """Half a surrogate pair cannot be written as UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
