@@ -12,10 +12,8 @@ from hypothesis import settings
 
 pytest.register_assert_rewrite("recollect.testing")
 
-from recollect.config import PREFIX, Settings  # noqa: E402
-from recollect.testing.contract import OpenStore  # noqa: E402
+from recollect.config import PREFIX  # noqa: E402
 from recollect.testing.postgres import PostgresServer, postgres_server  # noqa: E402
-from recollect.wiring import open_store  # noqa: E402
 
 KINDS = ("sqlite", "json", "postgresql")
 SERVER = "RECOLLECT_TEST_POSTGRES"
@@ -23,8 +21,6 @@ SERVER = "RECOLLECT_TEST_POSTGRES"
 # The same examples in every run, so that a failure is one for everybody.
 settings.register_profile("recollect", derandomize=True, database=None, deadline=None, print_blob=False)
 settings.load_profile("recollect")
-
-Address = Callable[[str], str]
 
 
 @pytest.fixture(autouse=True)
@@ -77,9 +73,3 @@ def kind(request: pytest.FixtureRequest) -> str:
 def store_url(kind: str, addresses: Callable[[str, str], str]) -> str:
     """The address of a new store, of each kind in turn."""
     return addresses(kind, "memory")
-
-
-@pytest.fixture
-def opens(kind: str, addresses: Callable[[str, str], str]) -> OpenStore:
-    """Opens a store of this kind, the same one for the same name."""
-    return lambda name="memory": open_store(addresses(kind, name), Settings())

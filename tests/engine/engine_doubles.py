@@ -65,6 +65,10 @@ class GatedEmbedder(CountingEmbedder):
             await gate.wait()
         return await super().embed(texts)
 
+    @property
+    def entered(self) -> bool:
+        return self._entered.is_set()
+
     def wait_until_entered(self) -> None:
         assert self._entered.wait(PATIENCE), "nobody came to be embedded"
 

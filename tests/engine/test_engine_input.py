@@ -29,6 +29,10 @@ def talking(id: Any = "chat", user: Any = "alex", space: Any = None) -> Attempt:
     return lambda memory: memory.conversation(id, user=user, space=space).add("user", "hello")
 
 
+def batching(space: Any, conversation: Any, user: Any) -> Attempt:
+    return lambda memory: memory.add_many([Batch(space, conversation, user, [Draft("user", "hello")])])
+
+
 def searching(query: Any = "hello", **rest: Any) -> Attempt:
     return lambda memory: memory.search(query, **rest)
 
@@ -109,7 +113,7 @@ PLACES: dict[str, Callable[[Any], Attempt]] = {
     "id": lambda id: lambda memory: memory.conversation("chat", user="alex").extend([Draft("user", "hello", id=id)]),
 }
 
-READING_PLACES: dict[str, Callable[[Any], tuple[Attempt, str]]] = {
+OTHER_PLACES: dict[str, Callable[[Any], tuple[Attempt, str]]] = {
     "searched user": lambda id: (searching(user=id), "user"),
     "searched conversation": lambda id: (searching(conversation=id), "conversation"),
     "searched space": lambda id: (searching(space=id), "space"),
@@ -122,6 +126,9 @@ READING_PLACES: dict[str, Callable[[Any], tuple[Attempt, str]]] = {
     "erased user": lambda id: (lambda memory: memory.erase(user=id), "user"),
     "erased space": lambda id: (lambda memory: memory.erase(user="alex", space=id), "space"),
     "user of a draft": lambda id: (adding(user=id), "user"),
+    "space of a batch": lambda id: (batching(id, "chat", "alex"), "space"),
+    "conversation of a batch": lambda id: (batching("default", id, "alex"), "conversation"),
+    "user of a batch": lambda id: (batching("default", "chat", id), "user"),
 }
 
 NUMBERS: Refusals = {
@@ -160,7 +167,7 @@ IDS: Refusals = {
     **{f"{p}: {name}": (PLACES[p](id), p, reason) for p in PLACES for name, (id, reason) in BAD_IDS.items()},
     **{
         f"{place}: {name}": (*attempt(id), reason)
-        for place, attempt in READING_PLACES.items()
+        for place, attempt in OTHER_PLACES.items()
         for name, (id, reason) in BAD_IDS.items()
     },
 }

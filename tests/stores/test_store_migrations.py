@@ -246,7 +246,7 @@ def crowd(tx: Tx) -> None:
 
 def as_large(tx: Tx) -> None:
     """Let the scopes count as large ones: where that is so, the approximate index is used."""
-    row = {"space": "s", "language": "xx", "docs": 10**6, "words": 0, "dropped": 0}
+    row = {"space": "s", "language": "xx", "docs": 10**6, "words": 0}
     tx.load("tallies", [{**row, "user_id": user} for user in ("alex", "kim")])
 
 

@@ -184,15 +184,28 @@ def every_message(tx: Tx, where: Filter) -> Iterator[Message]:
 
 def erase(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
     """Take a person's messages out: what they wrote, and what was written to them in chats of their own."""
-    gone: dict[tuple[str, int], Message] = {}
-    for where in (Filter(space, user=user), Filter(space, author=user)):
-        gone.update(((m.conversation, m.turn), m) for m in every_message(tx, where) if not m.erased)
+    locked = lock_all_of(tx, space, user, now)
+    gone = {(m.conversation, m.turn): m for m in messages_of(tx, space, user) if m.conversation in locked}
     if not gone:
         raise NotFound(f"user {user!r} has no messages in space {space!r}; nothing was erased")
     tombstones = [rules.tombstone(message) for message in gone.values()]
     touched = {conversation for conversation, _ in gone}
     erasure = Erasure(new_id(now), space, now, len(tombstones), len(touched), entries=0)
     dropped = tx.erase(erasure, tombstones)
-    for conversation in every_conversation(tx, space, user):
-        tx.save_conversation(replace(conversation, user=None))
+    for conversation in locked.values():
+        if conversation.user == user:
+            tx.save_conversation(replace(conversation, user=None))
     return replace(erasure, entries=dropped)
+
+
+def messages_of(tx: Tx, space: str, user: str) -> Iterator[Message]:
+    """What a person wrote, and what is theirs; some of it twice."""
+    for where in (Filter(space, user=user), Filter(space, author=user)):
+        yield from (message for message in every_message(tx, where) if not message.erased)
+
+
+def lock_all_of(tx: Tx, space: str, user: str, now: datetime) -> dict[str, Conversation]:
+    """The conversations a person is in, locked: nobody adds to them, or erases from them, until we end."""
+    ids = {message.conversation for message in messages_of(tx, space, user)}
+    ids |= {conversation.id for conversation in every_conversation(tx, space, user)}
+    return {id: tx.lock_conversation(Conversation(space, id, None, now, now)) for id in sorted(ids)}

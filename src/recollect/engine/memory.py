@@ -158,6 +158,11 @@ class MemoryEngine:
     async def add_many(self, batches: Iterable[log.Batch]) -> list[list[Added]]:
         """Add messages to several conversations in one transaction: all of them, or none."""
         given = list(batches)
+        for batch in given:
+            rules.checked_id("space", batch.space)
+            rules.checked_id("conversation", batch.conversation)
+            if batch.user is not None:
+                rules.checked_id("user", batch.user)
         order = sorted(range(len(given)), key=lambda i: (given[i].space, given[i].conversation))
         now = self._opened.clock.now()
 

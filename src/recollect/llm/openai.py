@@ -75,7 +75,11 @@ class OpenAIModel:
         self._openai = openai
         secret = str(key)  # plain: one that formats as stars would be sent as stars
         # The client refuses an empty key, but a local server often needs none.
-        self._client = openai.AsyncOpenAI(base_url=base_url, api_key=secret or "none", timeout=None, max_retries=0)
+        # Redirects are not followed: what is said to one server is not for another.
+        carrier = openai.DefaultAsyncHttpxClient(timeout=None, follow_redirects=False)
+        self._client = openai.AsyncOpenAI(
+            base_url=base_url, api_key=secret or "none", timeout=None, max_retries=0, http_client=carrier
+        )
         # The client's transport has had two names; whichever it is, it is loaded now.
         self._broken = tuple(sys.modules[name].HTTPError for name in ("httpx", "httpx2") if name in sys.modules)
         self._model = model
@@ -131,19 +135,18 @@ class OpenAIModel:
     async def _events(self, response: Any, until: float) -> AsyncIterator[str]:
         events = Events(self._trouble)
         source = response.iter_bytes()
-        while chunk := await self._next(source, min(until, now() + self._timeout)):
+        while chunk := await self._next(source, now() + self._timeout, until):
             for event in events.feed(chunk):
                 yield event
-            if now() > until:
-                raise self._trouble.endless(LONGEST_STREAM * self._timeout)
 
-    async def _next(self, source: AsyncIterator[bytes], until: float) -> bytes:
+    async def _next(self, source: AsyncIterator[bytes], patience: float, until: float = math.inf) -> bytes:
         """The next bytes; none at the end."""
         try:
-            async with asyncio.timeout_at(until):
+            async with asyncio.timeout_at(min(patience, until)):
                 return await anext(source, b"")
         except TimeoutError:
-            error: ModelError = self._trouble.silent(self._timeout)
+            talking = self._trouble.endless(LONGEST_STREAM * self._timeout)
+            error: ModelError = self._trouble.silent(self._timeout) if patience < until else talking
         except self._broken:
             error = self._trouble.broken()
         raise error

@@ -30,9 +30,9 @@ class Role:
         count: Count = rough,
         rests: Rests | None = None,
     ) -> None:
-        self.name = name
         if not models:
             raise InvalidInput("models", "must be at least one")
+        self.name = name
         self._metered = [Metered(model, name, record, count=count) for model in models]
         self._rests = rests or Rests()
         self._spent = spent

@@ -43,6 +43,8 @@ class Trouble:
         """What an HTTP status means."""
         if status in (401, 403):
             return ModelRefused(f"{self.who} refused the key (HTTP {status}); check the key and what it may use")
+        if status < 400:
+            return ModelRefused(f"{self.who} points elsewhere (HTTP {status}); set the address it has moved to")
         quote = self.quote(said)
         if status == 402:
             return ModelRefused(f"{self.who} wants to be paid (HTTP 402){quote}; check the account")

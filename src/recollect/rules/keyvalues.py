@@ -8,61 +8,86 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-def render(found: Sequence[Pair], budget: int, count: Count, weights: Mapping[str, float] | None = None) -> str:
-    """The pairs that tell most in `budget` tokens, the weightiest first; values of one key are side by side.
+from recollect.rules.language import detect
+from recollect.rules.salience import is_unspaced, stems, terse, weigh
+from recollect.rules.sentences import sentences
+from recollect.rules.statements import DANGLING, SURE, Statement, statements
 
-    A pair gains by its weight and by the words nobody has said yet, and costs its tokens. In a small budget values are
-    told in few words, so that one of them does not take the place of all.
-    """
-    open_pairs = [short for pair in found if (short := _fitting(pair, budget, count))]
-    chosen: list[Pair] = []
-    said: set[str] = set()
-    room = budget
-    while open_pairs:
-        keys = {pair.key for pair in chosen}
-        costs = [count(f", {pair.value}") + (0 if pair.key in keys else count(pair.key) + 1) for pair in open_pairs]
-        gains = [_gain(pair, said, weights) / cost**0.6 for pair, cost in zip(open_pairs, costs, strict=True)]
-        best = max(range(len(gains)), key=gains.__getitem__)
-        if gains[best] <= 0:
-            break
-        if costs[best] <= room:
-            chosen.append(open_pairs[best])
-            said |= _bare_words(open_pairs[best].value)
-            room -= costs[best]
-        del open_pairs[best]
-        open_pairs = [pair for pair in open_pairs if not _is_said(pair, said)]
-    chosen.sort(key=lambda pair: -pair.weight)
-    while chosen and count(_line(chosen)) > budget:
-        chosen.pop()
-    return _line(chosen)
+Count = Callable[[str], int]
+
+_AMPLE = 40  # tokens; in a larger budget there is room for whole phrases
+_MOST = 160  # statements that are weighed against each other
 
 
-def _gain(pair: Pair, said: set[str], weights: Mapping[str, float]) -> float:
-    fresh = sum(weights.get(word, 0.1) for word in _bare_words(pair.value) - said)
-    return pair.weight * (0.6 + fresh) if fresh else 0.0
+def key_values(text: str, budget: int, count: Count) -> str:
+    """The pairs that tell most about a text in `budget` tokens, the weightiest first; empty if none fits."""
+    said = sentences(text)
+    language = detect(text)
+    weights = weigh(said, language)
+    fitting = (_fitting(each, budget, count, language, weights) for each in statements(text, said, language)[:_MOST])
+    chosen = _choose([each for each in fitting if each], language, weights, budget, count)
+    while chosen and count(render(chosen)) > budget:
+        chosen = chosen[:-1]
+    return render(chosen)
 
 
-def _bare_words(value: str) -> set[str]:
-    return {word.casefold() for word in words(value)}
-
-
-def _line(chosen: Iterable[Pair]) -> str:
+def render(chosen: Iterable[Statement]) -> str:
+    """As a line, the values of one key side by side."""
     together: dict[str, list[str]] = {}
-    for pair in chosen:
-        together.setdefault(pair.key, []).append(pair.value)
+    for each in chosen:
+        together.setdefault(each.key, []).append(each.value)
     return "; ".join(f"{key} = {', '.join(values)}" for key, values in together.items())
 
 
-def _fitting(pair: Pair, budget: int, count: Count) -> Pair | None:
-    """The pair with as many words of its value as have a place, or characters in a script without spaces."""
+def _choose(
+    found: list[Statement], language: str, weights: Mapping[str, float], budget: int, count: Count
+) -> list[Statement]:
+    chosen: list[Statement] = []
+    roots = {each: stems(each.value, language) or frozenset({each.value}) for each in found}
+    alone = {each: count(f", {each.value}") for each in found}
+    keyed = {each.key: count(f"; {each.key} =") - 1 for each in found}
+    said: set[str] = set()
+    room = budget + 1
+
+    def worth(each: Statement) -> float:
+        fresh = sum(weights.get(root, 0.1) for root in roots[each] - said)
+        return each.weight * (0.6 + fresh) / (alone[each] + keyed.get(each.key, 0)) ** 0.6
+
+    while found:
+        found = [each for each in found if roots[each] - said and alone[each] + keyed.get(each.key, 0) <= room]
+        if not found:
+            break
+        best = max(found, key=worth)
+        chosen.append(best)
+        room -= alone[best] + keyed.pop(best.key, 0)
+        said |= roots[best]
+        found.remove(best)
+    return sorted(chosen, key=lambda each: -each.weight)
+
+
+def _fitting(
+    each: Statement, budget: int, count: Count, language: str, weights: Mapping[str, float]
+) -> Statement | None:
+    """The statement with as much of its value as has a place: the lightest words go first."""
     most = budget if budget > _AMPLE else max(budget * 3 // 4, 6)
-    said = (pair.value if budget > _AMPLE else terse(pair.value)).split()
-    unspaced = len(said) == 1 and is_unspaced(said[0])
-    pieces = list(pair.value) if unspaced else said
-    for length in range(min(len(pieces), 2 * most), 0, -1):
-        value = _DANGLING.sub("", ("" if unspaced else " ").join(pieces[:length])).strip(" ,")
-        if value and count(f"{pair.key} = {value}") <= most:
-            return Pair(pair.key, value, pair.weight)
+    if each.key in SURE:
+        return each if count(f"{each.key} = {each.value}") <= budget else None
+    pieces = (each.value if budget > _AMPLE else terse(each.value, language)).split()
+    joint = " "
+    if len(pieces) == 1 and is_unspaced(pieces[0]):
+        pieces, joint = list(pieces[0][: 2 * most]), ""
+    while pieces:
+        value = DANGLING.sub("", joint.join(pieces)).strip(" ,")
+        if value and count(f"{each.key} = {value}") <= most:
+            return Statement(each.key, value, each.weight)
+        del pieces[_lightest(pieces, language, weights) if joint else -1]
     return None
 
 
+def _lightest(pieces: list[str], language: str, weights: Mapping[str, float]) -> int:
+    """Of equals the last."""
+
+    def weight(at: int) -> float:
+        return max((weights.get(root, 0.0) for root in stems(pieces[at], language)), default=0.0)
+
+    return min(range(len(pieces)), key=lambda at: (weight(at), -at))

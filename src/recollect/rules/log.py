@@ -20,6 +20,7 @@ from recollect.errors import InvalidInput
 from recollect.model import ROLES, Conversation, Draft, Fault, Message, Role, Seal
 
 MAX_ID = 256  # characters
+MAX_ID_BYTES = 768  # of UTF-8: three ids fit into one index row of every database
 MAX_CONTENT = 16 << 20  # bytes of UTF-8
 MAX_METADATA = 1 << 20  # bytes of JSON
 AHEAD = timedelta(days=1)  # a clock may be wrong by hours, not by days
@@ -38,6 +39,8 @@ def checked_id(field: str, value: object) -> str:
         raise InvalidInput(field, "is empty")
     if len(value) > MAX_ID:
         raise InvalidInput(field, f"has {len(value)} characters; at most {MAX_ID} are allowed")
+    if len(value.encode("utf-8", "replace")) > MAX_ID_BYTES:
+        raise InvalidInput(field, f"has more than {MAX_ID_BYTES} bytes as UTF-8")
     if CONTROL.search(value):
         raise InvalidInput(field, "contains a control character or a line break")
     if SURROGATE.search(value):

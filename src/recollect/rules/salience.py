@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from math import log
 
@@ -17,6 +17,7 @@ from recollect.rules.language import script_of
 from recollect.rules.sentences import Sentence
 from recollect.rules.smalltalk import is_small_talk
 from recollect.rules.stopwords import function_words
+from recollect.rules.text import analyse
 
 # Ordinary words of English that say little about a message. Other languages do without.
 _ORDINARY = frozenset(
@@ -29,17 +30,21 @@ _ORDINARY = frozenset(
     help helpful helps hey hi high hope huge ideas important include includes including incredible info information
     instead interested interesting involve issue keep kind know large lately later learn least leave less like likely
     little long look looking looks lot lots love made main make makes making man matter maybe mean means mention method
-    million mind moment need needs never new next nice now number offer often oh ok okay old one ones open option
+    million mind moment need needs never new next nice now number offer often oh ok okay old ones open option
     options overall part particular people perfect perhaps person place plan please plenty point possible potential
     pretty probably process provide purpose put question questions quick quickly range ready real recently recommend
     related remember right said say says second see seem seems seen sense set several share show simple simply
     small sound sounds special specific start started stay step steps still stuff such suggest super support sure take
-    takes taking talk team tell thank thanks thing things think thinking thought three time times tip tips today
-    together told took top totally tried try trying two type types understand unique use used useful using usually
+    takes taking talk team tell thank thanks thing things think thinking thought time times tip tips today
+    together told took top totally tried try trying type types understand unique use used useful using usually
     various want wanted wants was way ways well went whole will wonder wonderful work working world worth
     would wow year years yeah yep yes
     """.split()
 )  # fmt: skip
+
+_SPELT = frozenset(
+    "two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty hundred thousand twice".split()
+)
 
 _PUNCTUATION = r"\s!-#%-/:-@\[-^`{-~¡¿«»“”‘’‚„…–—·•、。，．！？；：（）「」『』【】《》〈〉؟،؛۔।॥"
 WORD = re.compile(rf"[^{_PUNCTUATION}]+(?:['’.\-&/:,@][^{_PUNCTUATION}]+)*(?:\+\+|#)?")
@@ -80,6 +85,11 @@ def is_content(word: str, language: str) -> bool:
     return len(word) > 1 or script_of(word) in _UNSPACED
 
 
+def is_unspaced(text: str) -> bool:
+    """Whether a text begins in a script that puts no spaces between words."""
+    return bool(text) and script_of(text[0]) in _UNSPACED
+
+
 def is_ordinary(word: str) -> bool:
     return word.casefold().replace("’", "'") in _ORDINARY
 
@@ -94,35 +104,60 @@ def _left_out(language: str) -> frozenset[str]:
     return frozenset(words)
 
 
+def stem(word: str, language: str) -> str:
+    """What a word is counted as: forms of one word are one."""
+    terms = analyse(_POSSESSIVE.sub("", word), language).terms
+    return terms[0] if terms else word.casefold()
+
+
+def stems(text: str, language: str) -> frozenset[str]:
+    """The different words of a text that have something to say."""
+    return frozenset(stem(word, language) for word in words(text) if is_content(word, language))
+
+
 def weigh(sentences: Iterable[Sentence], language: str) -> dict[str, float]:
-    """The weight of each content word of a text, by its lower-case form."""
+    """The weight of each word of a text, by its stem."""
     said = Counter[str]()
     shape: dict[str, float] = {}
     for sentence in sentences:
         if sentence.kind == "note":
             continue
         for number, word in enumerate(words(sentence.text)):
-            if not is_content(word, language):
-                continue
-            low = word.casefold()
-            said[low] += 1
-            shape[low] = max(shape.get(low, 0.0), _shape(word, number == 0 or sentence.kind != "prose"))
-    return {word: shape[word] * (1 + log(times)) for word, times in said.items()}
+            if is_content(word, language):
+                root = stem(word, language)
+                said[root] += 1
+                shape[root] = max(shape.get(root, 0.0), _shape(word, number == 0 or sentence.kind != "prose"))
+    return {root: shape[root] * (1 + log(times)) for root, times in said.items()}
 
 
 def _shape(word: str, starts: bool) -> float:
     if any(map(str.isdigit, word)):
-        return 1.6
+        return 2.4
+    if word.casefold() in _SPELT:
+        return 1.5
     if is_ordinary(word):
         return 0.2
     length = len(word) if word.isascii() else len(word) * (3 if script_of(word[0]) in _UNSPACED else 1)
     weight = 0.5 + min(length, 10) / 10
-    return weight * 1.5 if word[0].isupper() and not starts else weight
+    return weight * 2 if word[0].isupper() and not starts else weight
 
 
-def worth(text: str, weights: Mapping[str, float]) -> float:
-    """What a text says, as the weights of its different words."""
-    return sum(weights.get(word, 0.0) for word in {word.casefold() for word in words(text)})
+_KEPT = frozenset("not no never without cannot can't don't didn't won't how why when where who which vs".split())
+
+
+def terse(text: str, language: str) -> str:
+    """A phrase in its words of matter; negations and question words stay. As it is, if it has four words or fewer."""
+    said = text.split()
+    if len(said) <= 4:
+        return text
+    kept = [word for word in said if matters(word, language) or word.casefold().strip(",?") in _KEPT]
+    return " ".join(kept) if any(matters(word, language) for word in kept) else text
+
+
+def matters(word: str, language: str) -> bool:
+    """Whether a word has something to say that not every message says."""
+    bare = word.strip(",.:!?\"'“”()")
+    return bool(bare) and is_content(bare, language) and not is_ordinary(bare)
 
 
 # Names
@@ -224,7 +259,7 @@ WHEN = re.compile(
     rf"""\b(?: \d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d)? | \d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}
         | (?:the\s)?\d{{1,2}}(?:st|nd|rd|th|\.)?\s(?:of\s)?{_MONTH}\b(?:,?\s\d{{4}})?
         | {_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s\d{{4}})? | {_MONTH}\s\d{{4}}
-        | (?:next|last|this|every|on)\s(?:{_DAY}|{_MONTH}\b|week(?:end)?|month|year|summer|winter|spring|fall|night|morning)
+        | (?:next|last|this|every|past)\s(?:{_DAY}|{_MONTH}\b|week(?:end)?|month|year|summer|winter|spring|fall|night|morning)
         | {_DAY}(?:\s(?:morning|afternoon|evening|night))? | yesterday | tomorrow | tonight
         | (?:about\s)?{_COUNTED}\s{_SPAN}\s(?:ago|later|from\snow) | in\s{_COUNTED}\s{_SPAN}
         | for\s(?:the\s(?:past|last)\s|over\s|about\s)?{_COUNTED}\s{_SPAN} | since\s(?:{_MONTH}|\d{{4}})
@@ -246,7 +281,7 @@ AMOUNT = re.compile(
     )""",
     re.VERBOSE | re.IGNORECASE,
 )  # fmt: skip
-_NUMBER = re.compile(r"(?<![\w.])\d[\d.,:/]*(?:\s[^\W\d_]{3,}(?:\s[^\W\d_]{4,})?)?")
+_NUMBER = re.compile(r"(?<![\w.])\d[\d.,:/]*(?:[-–]\d+|st|nd|rd|th)?(?:\s[^\W\d_]{3,}(?:\s[^\W\d_]{4,})?)?")
 
 
 def numbers(text: str, language: str) -> list[str]:
@@ -286,6 +321,10 @@ _CALLED = re.compile(
 )
 _ASIDE = re.compile(r"\s*[(（\[][^()（）\[\]]{0,300}[)）\]]|(?<=,)\s(?:of course|for example|for instance|however|I think),")
 _SPOKEN_TO = re.compile(r"(?<=[a-z]),\s[A-Z]\w+(?=[!.?]+$)")
+_SOFTENERS = re.compile(
+    r"\s(?:really|very|just|actually|basically|definitely|literally|honestly|simply|quite|kind\sof|sort\sof|pretty|super|totally)"
+    r"(?=\s[a-z])"
+)
 _NOTE = re.compile(r"^\[(?:code|log|data): [^\]]*\]$")
 _FILLER = re.compile(
     r"""^(?:
@@ -302,7 +341,9 @@ _FILLER = re.compile(
         | (?:i|we)\ (?:really\ )?appreciate\ (?:it|that|your\ (?:help|support|patience)) .{0,20}
         | (?:i\ )?(?:apologi[sz]e|sorry)\ for\ (?:the|any|my)\ \w+.{0,20} | thanks?(?:\ you)?\ (?:so\ much\ )?for\ .{0,50}
         | how\ (?:are|have)\ you(?:\ been)?(?:\s\w+){0,3} | (?:i['’]m|i\ am)\ (?:so\ )?glad\ (?:to\ hear|you).{0,30}
-        | (?:and\ )?(?:what|how)\ about\ (?:you|yours|yourself) | can['’]t\ wait(?:\s\w+){0,4} | (?:it\ )?means\ a\ lot.{0,20} | keep\ (?:it\ up|up\ the\ good\ work)
+        | (?:it['’]s|it\ is|so)\ (?:so\ |really\ )?(?:good|great|nice|lovely)\ to\ (?:hear|talk|see|know|chat).{0,40}
+        | i\ (?:completely\ |totally\ |fully\ )?(?:understand|get\ it)(?:\s\w+){0,4} | don['’]t\ worry.{0,40}
+        | congrat(?:s|ulations)(?:\s\w+){0,5} | (?:and\ )?(?:what|how)\ about\ (?:you|yours|yourself) | can['’]t\ wait(?:\s\w+){0,4} | (?:it\ )?means\ a\ lot.{0,20} | keep\ (?:it\ up|up\ the\ good\ work)
     )[\s.!?]*$""",
     re.VERBOSE | re.IGNORECASE,
 )  # fmt: skip
@@ -312,7 +353,7 @@ def is_filler(sentence: Sentence) -> bool:
     """Whether a sentence only keeps the talk going: greetings, praise, offers of help."""
     if sentence.kind != "prose":
         return False
-    said = _CALLED.sub("", sentence.text)
+    said = trim(sentence.text)
     return is_small_talk(said) or bool(_FILLER.match(said))
 
 
@@ -325,7 +366,7 @@ def trim(text: str) -> str:
         kept, times = _OPENERS.subn("", kept)
         if not times:
             break
-    kept = re.sub(r"\s+([,.;:!?])", r"\1", _ASIDE.sub("", kept)).strip(" ,;–—")
+    kept = re.sub(r"\s+([,.;:!?])", r"\1", _SOFTENERS.sub("", _ASIDE.sub("", kept))).strip(" ,;–—")
     if not any(unicodedata.category(c)[0] in "LN" for c in kept):
         return text
     return kept if kept[0] == text[0] else kept[0].upper() + kept[1:]

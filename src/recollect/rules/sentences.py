@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 MAX_CHARACTERS = 32_000
@@ -202,16 +203,32 @@ def _ends(paragraph: str, start: int, end: re.Match[str]) -> bool:
     return last not in _ABBREVIATIONS and not (len(last) == 1 and last.isalpha() and last != "i")
 
 
+_SUBJECT = r"(?:i|we|you|he|she|it|they|there|my|our|your|his|her|their)\b"
 _CLAUSE = re.compile(
-    r"(?<=[,;:])\s+|\s+[—–-]+\s+|\s*--+\s*|(?<=[，；：、،؛])\s*|…\s*"
-    r"|\s+(?=(?:and|but|because|so|which|while|although|though|since|where|who|if|unless|whereas|aber|weil|und|denn"
-    r"|mais|parce|et|pero|porque|y|ma|perché|e|mas|maar|omdat|en|но|потому|и)\s)"
+    rf"(?<=[,;:])\s+|\s+[—–-]+\s+|\s*--+\s*|(?<=[，；：、،؛])\s*|…\s*"
+    rf"|\s+(?=(?:and|but|so|or)\s(?:{_SUBJECT}|do\s|can\s|what\b))|\s+(?=(?:because|although|though|whereas|which|but)\s)"
+    r"|\s+(?=(?:aber|weil|denn|mais|parce|pero|porque|perché|mas|maar|omdat|но|потому)\s)",
+    re.IGNORECASE,
 )
+_CLAUSE_WORDS = 4
+_CLAUSE_CHARACTERS = 6
 
 
 def clauses(sentence: str) -> list[str]:
-    """The sentence cut where it may be cut, nothing left out but what joined the clauses."""
-    return [clause for clause in (piece.strip() for piece in _CLAUSE.split(sentence)) if clause]
+    """The sentence cut where a thought ends. Together they are the sentence: what is a list stays one."""
+    cuts = [0, *(cut.end() for cut in _CLAUSE.finditer(sentence)), len(sentence)]
+    found: list[str] = []
+    for start, end in pairwise(cuts):
+        piece = sentence[start:end]
+        if found and (_is_small(piece) or _is_small(found[-1])):
+            found[-1] += piece
+        elif piece.strip():
+            found.append(piece)
+    return found
+
+
+def _is_small(piece: str) -> bool:
+    return len(piece.split()) < _CLAUSE_WORDS and (piece.isascii() or len(piece) < _CLAUSE_CHARACTERS or " " in piece)
 
 
 def _pieces(sentence: str) -> Iterator[str]:
@@ -244,8 +261,10 @@ def _of_block(block: _Block) -> Iterator[Sentence]:
     if lead and not said:
         yield Sentence(lead, "item", lead)
     for number, sentence in enumerate(said):
-        first = number == 0
-        yield Sentence(f"{lead}: {sentence}" if lead and first else sentence, block.kind, lead if first else "")
+        if number == 0:
+            yield Sentence(f"{lead}: {sentence}" if lead else sentence, block.kind, lead)
+        else:
+            yield Sentence(sentence)
 
 
 def _lead(text: str) -> tuple[str, str]:

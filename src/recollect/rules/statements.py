@@ -7,10 +7,11 @@ states nothing. Where no finder applies, as in most languages but English, the s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from recollect.rules.language import detect
 from recollect.rules.salience import (
     AMOUNT,
     WHEN,
@@ -18,24 +19,23 @@ from recollect.rules.salience import (
     is_content,
     is_filler,
     is_ordinary,
+    matters,
     names,
     numbers,
+    stem,
+    terse,
     trim,
     weigh,
     words,
-    worth,
 )
-from recollect.rules.sentences import Sentence, clauses, part_of, sentences
-
-Count = Callable[[str], int]
+from recollect.rules.sentences import Sentence, clauses, part_of
 
 MAX_VALUE = 8
 """Words of one value."""
-_AMPLE = 40  # tokens; in a larger budget there is room for whole phrases
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class Statement:
     """One statement: `key = value`, and how much it tells about the message."""
 
     key: str
@@ -43,60 +43,35 @@ class Pair:
     weight: float
 
 
-def pairs(text: str) -> list[Pair]:
-    """The statements of a text, the most telling first, none twice."""
-    language = detect(text)
-    said = sentences(text)
+def statements(text: str, said: Sequence[Sentence], language: str) -> list[Statement]:
+    """The statements of a text, the most telling first, none twice. `said` is its sentences."""
     found = [*_stated(said, language), *_asked(said), *_listed(said, language), *_technical(text, said)]
-    found += _mentioned(said, language)
-    found += _topic(said, language)
-    kept: dict[tuple[str, str], Pair] = {}
-    found = [Pair(pair.key, pair.value, pair.weight * _substance(pair, language)) for pair in found]
-    for pair in sorted((tidy for pair in found if (tidy := _tidy(pair)).value), key=lambda pair: -pair.weight):
-        kept.setdefault((pair.key, pair.value.casefold()), pair)
+    found += [*_mentioned(said, language), *_topic(said, language)]
+    kept: dict[tuple[str, str], Statement] = {}
+    for each in sorted((_tidy(each, language) for each in found), key=lambda each: -each.weight):
+        if each.value:
+            kept.setdefault((each.key, each.value.casefold()), each)
     return list(kept.values())
 
 
-_KEPT = frozenset("not no never without cannot can't don't didn't won't how why when where who which vs".split())
-
-
-def terse(text: str, language: str = "en") -> str:
-    """A phrase in its words of matter; negations and question words stay. As it is, if it has four words or fewer."""
-    said = text.split()
-    if len(said) <= 4:
-        return text
-    kept = [word for word in said if _matters(word, language) or word.casefold().strip(",?") in _KEPT]
-    return " ".join(kept) if any(_matters(word, language) for word in kept) else text
-
-
-def _matters(word: str, language: str) -> bool:
-    bare = word.strip(",.:!?\"'“”()")
-    return bool(bare) and is_content(bare, language) and not is_ordinary(bare)
-
-
-def _substance(pair: Pair, language: str) -> float:
-    """Less than one for a value of ordinary words only."""
-    if any(_matters(word, language) for word in pair.value.split()) or pair.key in _SURE:
-        return 1
-    return 0.35
-
-
-_SURE = frozenset({"name", "age", "when", "amounts", "names", "topic", "text"})
+SURE = frozenset({"name", "age", "when", "duration", "amounts", "names", "topic", "text"})
+"""Keys whose values are what they are, ordinary words or not, and not to be shortened."""
 _LOOSE = re.compile(r"^(?:(?:the|a|an|that|to|of|for|in|on|at|and|or|with|by|is|are|my|our|some)\s+)+(?=\S)", re.IGNORECASE)
-_DANGLING = re.compile(
+DANGLING = re.compile(
     r"(?:[\s,]+(?:the|a|an|that|to|of|for|in|on|at|and|or|with|by|is|are|was|my|your|our|so|but|i|we|it|this|too"
     r"|from|as|which|because|since|really|very|also|just|been|have|not))+$",
     re.IGNORECASE,
 )
 
 
-def _tidy(pair: Pair) -> Pair:
-    """One line, no separators of ours inside, nothing left hanging at the ends."""
-    value = re.sub(r"\s+", " ", pair.value.replace(";", ",").replace(" = ", " is ")).strip(" \t.,:!?…–—-\"'“”«»*")
-    if pair.key not in ("question", "request", "code", "quote"):
-        value = _DANGLING.sub("", value)
-    key = re.sub(r"[\s;=]+", " ", pair.key).strip().casefold() if pair.key.isascii() else pair.key.strip()
-    return Pair(key, value, pair.weight)
+def _tidy(each: Statement, language: str) -> Statement:
+    """One line, no separators of ours inside, nothing left hanging at the ends; light if all its words are ordinary."""
+    value = re.sub(r"\s+", " ", each.value.replace(";", ",").replace(" = ", " is ")).strip(" \t.,:!?…–—-\"'“”«»*")
+    if each.key not in ("question", "request", "code"):
+        value = DANGLING.sub("", value)
+    key = terse(re.sub(r"[\s;=]+", " ", each.key).strip(), language)
+    solid = each.key in SURE or any(matters(word, language) for word in value.split())
+    return Statement(key.casefold() if key.isascii() else key, value, each.weight if solid else each.weight * 0.3)
 
 
 # What somebody states. A finder is a trigger and the key it gives; the value is the phrase after it.
@@ -190,53 +165,53 @@ _ELSEWHERE_TRIGGERS = {key: re.compile(pattern, re.IGNORECASE) for key, pattern 
 _ELSEWHERE_NAME = re.compile(r"(?:我叫|我的名字(?:是|叫)|私の名前は|わたしの名前は|제\s?이름은|저는\s)\s?([^\s，。、,.!！]{1,8}?)(?=です|입니다|이에요|예요|[，。、,.!！\s]|$)")
 
 
-def _stated(said: Sequence[Sentence], language: str) -> Iterator[Pair]:
+def _stated(said: Sequence[Sentence], language: str) -> Iterator[Statement]:
     for number, sentence in enumerate(said):
         if sentence.kind not in ("prose", "item") or sentence.is_question or is_filler(sentence):
             continue
         # What comes first is mostly what the message is about.
         early = 0.5 if number < 3 else 0.0
-        for pair in (*_triggered(sentence.text, language), *_personal(sentence.text, language), *_equations(sentence)):
-            yield Pair(pair.key, pair.value, pair.weight + early)
+        for each in (*_triggered(sentence.text, language), *_personal(sentence.text, language), *_equations(sentence)):
+            yield Statement(each.key, each.value, each.weight + early)
 
 
-def _triggered(text: str, language: str) -> Iterator[Pair]:
+def _triggered(text: str, language: str) -> Iterator[Statement]:
     if language != "en":
         for key, pattern in _ELSEWHERE_TRIGGERS.items():
             for trigger in pattern.finditer(text):
-                yield Pair(key, _phrase(text[trigger.end() :], 3 if key == "name" else MAX_VALUE), 9)
+                yield Statement(key, _phrase(text[trigger.end() :], 3 if key == "name" else MAX_VALUE), 9)
         for name in _ELSEWHERE_NAME.finditer(text):
-            yield Pair("name", name[1], 9)
+            yield Statement("name", name[1], 9)
         return
     for key, weight, pattern in _TRIGGERS:
         for trigger in pattern.finditer(text):
             if not _DOUBT.search(text[: trigger.start()]):
-                yield Pair(key, _phrase(text[trigger.end() :]), weight)
+                yield Statement(key, _phrase(text[trigger.end() :]), weight)
     for favourite in _FAVOURITE.finditer(text):
-        yield Pair(favourite[1], _phrase(text[favourite.end() :]), 9.5)
+        yield Statement(favourite[1], _phrase(text[favourite.end() :]), 9.5)
 
 
-def _personal(text: str, language: str) -> Iterator[Pair]:
+def _personal(text: str, language: str) -> Iterator[Statement]:
     """Who is who."""
     if language != "en":
         return
     for found in _I_AM.finditer(text):
         name = found[1] or found[2]
         if is_content(name.split()[0], language) and not is_ordinary(name.split()[0]):
-            yield Pair("name", name, 10)
+            yield Statement("name", name, 10)
     for found in _CALLED.finditer(text):
-        yield Pair(found[1], _owner(found[2]), 9.5)
+        yield Statement(found[1], _owner(found[2]), 9.5)
     for found in _IS_MY.finditer(text):
-        yield Pair(found[2], _owner(found[1]), 9.5)
+        yield Statement(found[2], _owner(found[1]), 9.5)
     for found in _AGE.finditer(text):
-        yield Pair("age", found[1], 9)
+        yield Statement("age", found[1], 9)
     for found in _I_AM_A.finditer(text):
-        yield Pair("is a", _phrase(text[found.end() :], 4), 8)
+        yield Statement("is a", _phrase(text[found.end() :], 4), 8)
     for found in _THEIRS.finditer(text):
         verb = found[3].casefold().replace("’", "'").replace("doesn't like", "dislikes")
-        yield Pair(f"{found[1] or found[2]} {_THEIR_KEYS.get(verb, verb)}", _phrase(text[found.end() :]), 8)
+        yield Statement(f"{found[1] or found[2]} {_THEIR_KEYS.get(verb, verb)}", _phrase(text[found.end() :]), 8)
     for found in _TRIP.finditer(text):
-        yield Pair("trip", _owner(found[1]), 7.5)
+        yield Statement("trip", _owner(found[1]), 7.5)
 
 
 def _owner(name: str) -> str:
@@ -251,13 +226,13 @@ _SUBJECT = re.compile(
 _NO_SUBJECT = frozenset("it this that there here what which who these those he she they i we you everything one all some".split())
 
 
-def _equations(sentence: Sentence) -> Iterator[Pair]:
+def _equations(sentence: Sentence) -> Iterator[Statement]:
     """Statements that are pairs already: "Price: $30", "The meeting is on Friday"."""
     text = trim(sentence.text)
     if sentence.lead and text.startswith(f"{sentence.lead}: "):
         value = _phrase(text[len(sentence.lead) + 2 :], 6)
         if len(text) < 80 and _is_concrete(value):
-            yield Pair(sentence.lead, value, 7)
+            yield Statement(sentence.lead, value, 7)
         return
     found = _SUBJECT.match(text)
     if found is None:
@@ -265,11 +240,13 @@ def _equations(sentence: Sentence) -> Iterator[Pair]:
     first = found[2].split()[0].casefold().replace("’", "'")
     value = _phrase(text[found.end() :], 6)
     concrete = _is_concrete(value)
-    if first in _NO_SUBJECT or "'" in first or not value or not (found[1] or found[2][0].isupper() or concrete):
+    if first in _NO_SUBJECT or "'" in first or not value or not (found[1] or concrete):
+        return
+    if is_ordinary(first) or first.endswith("ing"):
         return
     ordinary = all(is_ordinary(word) or not is_content(word, "en") for word in words(value))
     weight = 7.5 if concrete else 2.5 if ordinary or len(value.split()) > 5 else 5
-    yield Pair(found[2], value, weight)
+    yield Statement(found[2], value, weight)
 
 
 def _is_concrete(value: str) -> bool:
@@ -303,6 +280,12 @@ _ASKING = re.compile(
     r"(?=\w)",
     re.IGNORECASE,
 )
+PREFACE = re.compile(
+    r"^(?:(?:can|could|would)\syou\s(?:please\s|also\s)?(?:help\sme\s(?:to\s|with\s)?|tell\sme\s|give\sme\s)?|do\syou\s(?:have|know|think)\s(?:of\s)?"
+    r"(?:any\s|some\s|that\s)?(?:other\s|good\s)?|i(?:['’]d|\swould)\s(?:like|love)\sto\s|i['’]m\s(?:also\s)?(?:looking\sfor|trying\sto)\s(?:some\s)?)(?=\S)",
+    re.IGNORECASE,
+)
+"""What a request begins with and can do without."""
 _TELL = re.compile(r"^(?:tell|give|show|help|provide|send)\s(?:me|us)\s(?:with\s|more\s|some\s|to\s)*(?:about\s|on\s)?", re.IGNORECASE)
 _HAVE_YOU = re.compile(
     r"^(?:do\syou\s(?:have|know)|have\syou\sgot|got|are\sthere|is\sthere|what\sare)\s(?:of\s)?(?:any\s|some\s|a\s|the\s)?(?:good\s|other\s|best\s)?"
@@ -319,8 +302,8 @@ _ASIDES = re.compile(r"\s*\([^)]{0,200}\)")
 _QUESTION_WORDS = 14
 
 
-def _asked(said: Sequence[Sentence]) -> Iterator[Pair]:
-    weight = 8.0
+def _asked(said: Sequence[Sentence]) -> Iterator[Statement]:
+    weight = 7.0
     for number, sentence in enumerate(said):
         if sentence.kind != "prose" or is_filler(sentence):
             continue
@@ -328,7 +311,7 @@ def _asked(said: Sequence[Sentence]) -> Iterator[Pair]:
         if not sentence.is_question:
             order = _ORDER.match(text) if number < 2 else None
             if order:
-                yield Pair("request", _short(_TELL.sub("", text[order.end() :])), 8)
+                yield Statement("request", _short(_TELL.sub("", text[order.end() :])), 7)
             continue
         # The last clause asks; what comes before it sets the scene.
         asking = clauses(text)
@@ -337,7 +320,7 @@ def _asked(said: Sequence[Sentence]) -> Iterator[Pair]:
         request = _ASKING.match(text) or _HAVE_YOU.match(text)
         key = "request" if request else "question"
         asked = _TELL.sub("", text[request.end() :]) if request else text
-        yield Pair(key, _short(asked), weight if number < 8 else min(weight, 5))
+        yield Statement(key, _short(asked), weight if number < 8 else min(weight, 5))
         weight = max(weight - 1.5, 3)
 
 
@@ -365,19 +348,19 @@ _HERE_ARE = re.compile(
 )
 
 
-def _listed(said: Sequence[Sentence], language: str) -> Iterator[Pair]:
+def _listed(said: Sequence[Sentence], language: str) -> Iterator[Statement]:
     items = [sentence for sentence in said if sentence.lead or sentence.kind == "heading"]
     for number, item in enumerate(items[:60]):
         title = re.sub(r"^(?:step\s)?\d+[.:)]\s*", "", item.lead or item.text, flags=re.IGNORECASE)
-        yield Pair("items", _kernel(title, language), 6.2 - min(number, 40) / 20)
+        yield Statement("items", _kernel(title, language), 6.2 - min(number, 40) / 20)
     for sentence in said[:12]:
         opening = _HERE_ARE.match(sentence.text)
         if opening and sentence.text.endswith((":", "：")):
-            yield Pair("topic", " ".join(terse(sentence.text[opening.end() :].rstrip(":："), language).split()[:7]), 8)
+            yield Statement("topic", " ".join(terse(sentence.text[opening.end() :].rstrip(":："), language).split()[:7]), 8)
     if not items:
         bare = [sentence for sentence in said if sentence.kind == "item" and not sentence.lead]
         for number, item in enumerate(bare[:60]):
-            yield Pair("items", _kernel(item.text, language, 5), 5.5 - min(number, 40) / 20)
+            yield Statement("items", _kernel(item.text, language, 5), 5.5 - min(number, 40) / 20)
 
 
 def _kernel(text: str, language: str, most: int = 6) -> str:
@@ -400,58 +383,66 @@ _VERSION = re.compile(r"\b([A-Z][\w.+#]{1,30})\s(?:version\s)?v?(\d+(?:\.\d+){1,
 _DEFINED = re.compile(r"^\s*(?:async\s)?(?:def|class|function|fn|func|struct|interface)\s+(\w{2,40})", re.MULTILINE)
 
 
-def _technical(text: str, said: Sequence[Sentence]) -> Iterator[Pair]:
+def _technical(text: str, said: Sequence[Sentence]) -> Iterator[Statement]:
     text = part_of(text)
     for number, error in enumerate(_ERROR.finditer(text)):
-        yield Pair("error", _phrase_of(error[0]), 8 - min(number, 4))
+        yield Statement("error", _phrase_of(error[0]), 8 - min(number, 4))
     for number, file in enumerate(_FILE.finditer(text)):
-        yield Pair("file", file[0], 7 - min(number, 8) / 4)
+        yield Statement("file", file[0], 7 - min(number, 8) / 4)
     for version in _VERSION.finditer(text):
-        yield Pair(version[1], version[2], 7)
+        yield Statement(version[1], version[2], 7)
     for mail in _MAIL.finditer(text):
-        yield Pair("email", mail[0], 8)
+        yield Statement("email", mail[0], 8)
     for link in _LINK.finditer(text):
-        yield Pair("link", link[1], 5)
+        yield Statement("link", link[1], 5)
     for name in _DEFINED.finditer(text):
-        yield Pair("defines", name[1], 5.5)
+        yield Statement("defines", name[1], 5.5)
     for symbol in _SYMBOL.finditer(text):
-        yield Pair("code", symbol[1], 5)
+        yield Statement("code", symbol[1], 5)
     for note in said:
         if note.kind == "note":
             what, _, size = note.text.strip("[]").partition(": ")
-            yield Pair(what, size, 4.5)
+            yield Statement(what, size, 4.5)
 
 
 def _phrase_of(error: str) -> str:
     return " ".join(error.split()[:8])
 
 
-def _mentioned(said: Sequence[Sentence], language: str) -> Iterator[Pair]:
+def _mentioned(said: Sequence[Sentence], language: str) -> Iterator[Statement]:
     for number, name in enumerate(names(said, language)):
-        yield Pair("names", name, 6 - min(number, 30) / 12)
-    prose = " ".join(sentence.text for sentence in said if sentence.kind in ("prose", "item"))
+        yield Statement("names", name, 6 - min(number, 30) / 12)
+    prose = " ; ".join(sentence.text for sentence in said if sentence.kind in ("prose", "item"))
     for number, when in enumerate(WHEN.finditer(prose)):
         key = "duration" if when[0][:4].casefold() == "for " else "when"
-        yield Pair(key, _AT.sub("", when[0]), 6.5 - min(number, 30) / 12)
+        yield Statement(key, _AT.sub("", when[0]), 6.5 - min(number, 30) / 12)
     for number, amount in enumerate(numbers(prose, language)):
-        yield Pair("amounts", amount, 6.2 - min(number, 30) / 12)
+        yield Statement("amounts", amount, 6.2 - min(number, 30) / 12)
 
 
 _AT = re.compile(r"^(?:at|on|in|by|for|about|the)\s(?:the\s(?=\d|past|last))?", re.IGNORECASE)
 _TOPIC_WORDS = 24
 
 
-def _topic(said: Sequence[Sentence], language: str) -> Iterator[Pair]:
-    """The words that weigh most, as written; the last resort in English, the rule in scripts we cannot read."""
-    kept = [sentence for sentence in said if not is_filler(sentence)] or list(said)
+def _topic(said: Sequence[Sentence], language: str) -> Iterator[Statement]:
+    """The words that weigh most, as written; the last resort in English, the rule in languages we cannot read."""
+    kept = [sentence for sentence in said if not is_filler(sentence) and sentence.kind != "note"] or list(said)
     weights = weigh(kept, language)
     written: dict[str, str] = {}
+    twice = Counter[str]()
     for sentence in kept:
-        for word in words(sentence.text) if sentence.kind != "note" else ():
-            written.setdefault(word.casefold(), word)
-    heaviest = sorted(weights, key=lambda word: -weights[word])[:_TOPIC_WORDS]
-    for number, word in enumerate(heaviest):
-        if not is_ordinary(word) or number < 3:
-            yield Pair("topic", written[word], (4 if number < 4 else 3) - number / 30)
+        listed = words(sentence.text)
+        for word in listed:
+            written.setdefault(stem(word, language), word)
+        twice.update(
+            f"{one} {other}" for one, other in pairwise(listed) if matters(one, language) and matters(other, language)
+        )
+    for phrase, times in twice.most_common(6):
+        if times > 1:
+            yield Statement("topic", phrase, 4.5)
+    heaviest = sorted(weights, key=lambda root: -weights[root])[:_TOPIC_WORDS]
+    for number, root in enumerate(heaviest):
+        if not is_ordinary(written[root]) or number < 3:
+            yield Statement("topic", written[root], (4 if number < 4 else 3) - number / 30)
     if not heaviest and kept:
-        yield Pair("text", " ".join(WORD.findall(kept[0].text)[:MAX_VALUE]) or kept[0].text[:40], 1)
+        yield Statement("text", " ".join(WORD.findall(kept[0].text)[:MAX_VALUE]) or kept[0].text[:40], 1)

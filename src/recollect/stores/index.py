@@ -13,16 +13,18 @@ from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 from sqlalchemy import delete, func, select
 
 from recollect.model import Entry, Filter, Message
 from recollect.ports import Candidate, Posting, Tally
-from recollect.stores.rows import batches, conditions, turns_of
+from recollect.stores.rows import conditions, turns_of
 from recollect.stores.schema import entries, tallies, vectors
 from recollect.stores.views import ViewTx
 
+REMOVALS = "removals"  # the note that counts how often something was taken out of the index
 NOBODY = ""  # the user_id of a passage that belongs to no one person
 
 
@@ -103,37 +105,37 @@ class IndexTx(ViewTx):
         if vecs:
             self.write(vectors, vectors.insert(), vecs)
         for key, docs_more in sorted(counted.items()):
-            self.add_to_tally(*key, docs_more, words[key], 0)
+            self.add_to_tally(*key, docs_more, words[key])
 
-    def add_to_tally(self, space: str, user: str, language: str, docs: int, words: int, dropped: int) -> None:
-        insert = self.upsert(tallies)
-        more = {name: tallies.c[name] + insert.excluded[name] for name in ("docs", "words", "dropped")}
-        row = {
-            "space": space,
-            "user_id": user,
-            "language": language,
-            "docs": docs,
-            "words": words,
-            "dropped": dropped,
-        }
-        self.write(tallies, insert.on_conflict_do_update(index_elements=list(tallies.primary_key), set_=more), row)
+    def add_to_tally(self, space: str, user: str, language: str, docs: int, words: int) -> None:
+        row = {"space": space, "user_id": user, "language": language, "docs": docs, "words": words}
+        self.put(tallies.name, [row], add=("docs", "words"))
 
     def drop_entries(self, messages: Sequence[Message]) -> int:
         dropped = 0
         for where in turns_of(messages, entries):
-            gone = self.connection.execute(
-                select(entries.c.user_id, entries.c.language, entries.c.length, entries.c.doc).where(*where)
-            ).all()
+            asked = select(entries.c.user_id, entries.c.language, entries.c.length, entries.c.doc).where(*where)
+            gone = self.connection.execute(asked).all()
             self.write(entries, delete(entries).where(*where))
-            space = messages[0].space
-            for some in batches(row.doc for row in gone):
-                for user in sorted({row.user_id for row in gone}):
-                    here = (vectors.c.space == space, vectors.c.user_id == user, vectors.c.doc.in_(some))
-                    self.write(vectors, delete(vectors).where(*here))
+            space, docs = messages[0].space, [row.doc for row in gone]
+            for user in sorted({row.user_id for row in gone}):
+                here = (vectors.c.space == space, vectors.c.user_id == user, self.among(vectors.c.doc, docs))
+                self.write(vectors, delete(vectors).where(*here))
             for row in gone:
-                self.add_to_tally(space, row.user_id, row.language, -1, -row.length, 1)
+                self.add_to_tally(space, row.user_id, row.language, -1, -row.length)
             dropped += len(gone)
+        # An empty tally would still name the person it was of.
+        self.write(tallies, delete(tallies).where(tallies.c.docs == 0))
+        self.note_removal()
         return dropped
+
+    def reset_view(self, view: str, space: str | None = None) -> None:
+        super().reset_view(view, space)
+        self.note_removal()
+
+    def note_removal(self) -> None:
+        """Whoever holds a copy of the index in memory has to read it afresh."""
+        self.set_note(REMOVALS, str(int(self.note(REMOVALS) or 0) + 1))
 
     def tally(self, space: str, user: str | None) -> Tally:
         query = select(tallies.c.language, func.sum(tallies.c.docs), func.sum(tallies.c.words)).where(
@@ -151,19 +153,26 @@ class IndexTx(ViewTx):
     def postings(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> list[Posting]:
         whole = Filter(where.space, where.user)
         found = []
-        for group in groups:
-            docs = self.matching(where, group, limit)
+        for group in map(words_of, groups):
+            docs = self.matching(where, group, limit) if group else ()
             # All passages of the scope with the term are here already, unless the limit or a filter cut some off.
             complete = len(docs) < limit and where.whole
-            found.append(Posting(tuple(docs), len(docs) if complete else self.matching_count(whole, group)))
+            found.append(
+                Posting(tuple(docs), self.matching_count(whole, group) if group and not complete else len(docs))
+            )
         return found
 
     def candidates(self, where: Filter, docs: Sequence[int], groups: Sequence[Sequence[str]]) -> list[Candidate]:
         query = select(entries.c.doc, entries.c.message_id, entries.c.time, entries.c.length, entries.c.terms).where(
             *conditions(entries, where), self.among(entries.c.doc, docs)
         )
-        padded = [[f" {term} " for term in group] for group in groups]
+        padded = [[f" {term} " for term in words_of(group)] for group in groups]
         return [
             Candidate(doc, id, time, length, tuple([sum(map(terms.count, group)) for group in padded]))
             for doc, id, time, length, terms in self.connection.execute(query).all()
         ]
+
+
+def words_of(group: Sequence[str]) -> list[str]:
+    """The terms that can be in the index at all: letters, digits and marks. Nothing else is ever part of a query."""
+    return [term for term in group if term and all(category(letter)[0] in "LNM" for letter in term)]

@@ -60,7 +60,7 @@ CREATE TABLE vectors (
 
 CREATE TABLE tallies (
     space {key} NOT NULL, user_id {key} NOT NULL, language {key} NOT NULL,
-    docs INTEGER NOT NULL, words BIGINT NOT NULL, dropped INTEGER NOT NULL,
+    docs INTEGER NOT NULL, words BIGINT NOT NULL,
     PRIMARY KEY (space, user_id, language))
 """
 

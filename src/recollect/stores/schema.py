@@ -185,7 +185,6 @@ tallies = Table(
     Column("language", Text, primary_key=True),
     Column("docs", Integer, nullable=False),
     Column("words", BigInteger, nullable=False),
-    Column("dropped", Integer, nullable=False),
 )
 
 tiers = Table(

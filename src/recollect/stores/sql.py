@@ -42,7 +42,7 @@ from recollect.stores.rows import (
     to_message,
     turns_of,
 )
-from recollect.stores.schema import conversations, erasures, messages, meta
+from recollect.stores.schema import conversations, erasures, leases, messages, meta
 
 T = TypeVar("T")
 
@@ -175,6 +175,7 @@ class SqlTx(ABC):
         return [to_message(row) for row in (reversed(rows) if newest else rows)]
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message]) -> int:
+        self.revoke_leases(tombstones)  # first: it waits for whoever is storing at this moment
         dropped = self.drop_entries(tombstones)
         self.drop_tiers(tombstones)
         table, kept = (
@@ -198,6 +199,20 @@ class SqlTx(ABC):
     def drop_tiers(self, gone: Sequence[Message]) -> None:
         for place in turns_of(gone, schema.tiers):
             self.write(schema.tiers, sql_delete(schema.tiers).where(*place))
+
+    def revoke_leases(self, gone: Sequence[Message]) -> None:
+        """Who has read these messages already and is thinking about them must not store what it thought; and nobody
+        reads them now: until we end, the rows one would claim are ours."""
+        places = sorted({(message.space, message.conversation) for message in gone})
+        nobodys = {"holder": None, "until": None, "failures": 0}
+        self.put(
+            leases.name,
+            [
+                {"space": space, "view": view, "conversation": conversation, **nobodys}
+                for space, conversation in places
+                for view in schema.VIEW_TABLES
+            ],
+        )
 
     @abstractmethod
     def drop_entries(self, messages: Sequence[Message]) -> int:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Engine, Table, column, create_engine, event, func, select, table, text
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
@@ -56,6 +57,11 @@ class SqliteTx(IndexTx):
         self.set_note("docs", str(last + count))
         return range(last + 1, last + count + 1)
 
+    def load(self, table: str, rows: Sequence[Any]) -> None:
+        super().load(table, rows)
+        if table == entries.name and rows:
+            self.set_note("docs", str(max(int(self.note("docs") or 0), *(row["doc"] for row in rows))))
+
     def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
         query = select(fulltext.c.rowid).where(fulltext.c.fulltext.op("MATCH")(match(where, group)))
         if where.role is not None or where.after is not None or where.before is not None:
@@ -70,15 +76,20 @@ class SqliteTx(IndexTx):
         return column.in_(select(func.json_each(json.dumps(list(docs))).table_valued("value").c.value))
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
-        docs, data = self.matrices.get(self.connection, where.space, where.user)
+        docs, data = self._matrix(where)
         if not where.whole:
             asked = self.connection.execute(select(entries.c.doc).where(*conditions(entries, where))).scalars().all()
             kept = np.isin(docs, np.fromiter(asked, np.int64, len(asked)), assume_unique=True)
             docs, data = docs[kept], data[kept]
         return best(docs, data @ unit(vector), limit) if len(docs) else []
 
+    def _matrix(self, where: Filter) -> tuple[NDArray[np.int64], Vectors]:
+        # What this transaction has written may yet be rolled back: it is not for the others to see.
+        own = "vectors" in self.touched
+        return (MatrixCache(0) if own else self.matrices).get(self.connection, where.space, where.user)
+
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
-        known, data = self.matrices.get(self.connection, where.space, where.user)
+        known, data = self._matrix(where)
         return scores_of(known, data, unit(vector), docs) if len(known) else {}
 
 

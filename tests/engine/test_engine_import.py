@@ -1,0 +1,243 @@
+"""Import is appending: idempotent, resumable, and a bad record is named. Export gives all of it back (D12)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import astuple, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import AsyncMemory, Draft, ImportFailed, Memory, Message
+from recollect.config import Settings
+from recollect.engine.transfer import BATCH, Imported, import_records
+from recollect.formats import BadRecord, Record, dump, open_records
+from recollect.testing import FrozenClock
+from recollect.testing.samples import ODD_METADATA, ODD_TEXTS
+from recollect.wiring import open_store
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+LINES = 2 * BATCH + 300
+Records = Iterable[Record | BadRecord]
+
+
+def line(number: int, **fields: Any) -> dict[str, Any]:
+    user = ("alex", "kim")[number % 2]
+    return {
+        "conversation": f"chat of {user}",
+        "user": user,
+        "role": "user",
+        "content": f"message {number} of {user}",
+        "time": (NOW - timedelta(hours=number)).isoformat(),
+        "platform_id": f"p{number}",
+        **fields,
+    }
+
+
+def write(path: Path, lines: Iterable[dict[str, Any] | str]) -> Path:
+    texts = (one if isinstance(one, str) else json.dumps(one) for one in lines)
+    path.write_text("\n".join(texts) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return write(tmp_path / "chat.jsonl", map(line, range(LINES)))
+
+
+def bring(url: str, records: Records, **options: Any) -> Imported:
+    async def run() -> Imported:
+        async with AsyncMemory(url, clock=FrozenClock(NOW), followers=False) as memory:
+            return await import_records(memory, records, space="default", **options)
+
+    return asyncio.run(run())
+
+
+def counts(done: Imported) -> tuple[int, int, int, int]:
+    return done.read, done.new, done.known, done.bad_count
+
+
+def everything(url: str) -> list[Message]:
+    with Memory(url, followers=False) as memory:
+        assert memory.verify().ok
+        return list(memory.export())
+
+
+# -- once, however often
+
+
+def test_an_import_is_complete_and_idempotent_d12(store_url: str, file: Path) -> None:
+    assert counts(bring(store_url, open_records(file))) == (LINES, LINES, 0, 0)
+    kept = everything(store_url)
+    assert {m.content for m in kept} == {line(n)["content"] for n in range(LINES)}
+    assert [m.time for m in kept if m.user == "alex"] == [NOW - timedelta(hours=n) for n in range(0, LINES, 2)]
+    assert [m.turn for m in kept if m.user == "kim"] == list(range(1, LINES // 2 + 1))
+    assert counts(bring(store_url, open_records(file))) == (LINES, 0, LINES, 0)
+    assert everything(store_url) == kept
+
+
+def test_lines_without_an_id_are_kept_once_too(store_url: str, tmp_path: Path) -> None:
+    """The same words said twice are two messages; the same file read twice is not."""
+    lines = [{"role": "user", "content": text, "user": "alex"} for text in ("ok", "yes", "ok", "ok")]
+    file = write(tmp_path / "chat.jsonl", lines)
+    assert counts(bring(store_url, open_records(file))) == (4, 4, 0, 0)
+    assert counts(bring(store_url, open_records(file))) == (4, 0, 4, 0)
+    write(file, [*lines, {"role": "user", "content": "ok", "user": "alex"}])
+    assert counts(bring(store_url, open_records(file))) == (5, 1, 4, 0)
+    assert [m.content for m in everything(store_url)] == ["ok", "yes", "ok", "ok", "ok"]
+
+
+class Stopped(Exception):
+    """Somebody pulled the plug."""
+
+
+def until(records: Records, count: int) -> Iterator[Record | BadRecord]:
+    for number, record in enumerate(records):
+        if number == count:
+            raise Stopped
+        yield record
+
+
+def test_a_stopped_import_goes_on_where_it_was(store_url: str, file: Path) -> None:
+    with pytest.raises(Stopped):
+        bring(store_url, until(open_records(file), BATCH + 250))
+    assert len(everything(store_url)) == BATCH
+    seen: list[tuple[int, int, int, int]] = []
+    done = bring(store_url, open_records(file), progress=lambda done: seen.append(counts(done)))
+    assert counts(done) == (LINES, LINES - BATCH, BATCH, 0)
+    assert seen[0] == (BATCH, 0, BATCH, 0)
+    assert seen == sorted(seen)
+    kept = everything(store_url)
+    assert [m.content for m in kept if m.user == "alex"] == [line(n)["content"] for n in range(0, LINES, 2)]
+    assert [m.turn for m in kept if m.user == "kim"] == list(range(1, LINES // 2 + 1))
+
+
+# -- bad records
+
+BAD = {
+    "not JSON": ('{"role": "user", "content": ', "not valid JSON"),
+    "no role": (json.dumps({"content": "x", "conversation": "chat of alex"}), "role: "),
+    "unknown role": (json.dumps(line(7, role="robot")), "role: "),
+    "future": (json.dumps(line(7, platform_id="f", time="2031-01-01T00:00:00Z")), "time: "),
+    "empty": (json.dumps(line(7, platform_id="e", content=" ")), "content: "),
+    "NUL": (json.dumps(line(7, platform_id="n", content="a\x00b")), "content: "),
+    "another's chat": (json.dumps(line(8, platform_id="a", conversation="chat of kim")), "does not belong to"),
+    "an id of another chat": (json.dumps(line(8, platform_id="x", id="taken")), "id: "),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_record_ends_an_import_with_its_place_and_what_came_before_is_kept(name: str, tmp_path: Path) -> None:
+    """Whether the reader refuses it or the log does."""
+    bad, reason = BAD[name]
+    good = [line(0), line(1, id="taken"), *map(line, range(2, 20))]
+    file, url = write(tmp_path / "chat.jsonl", [*good[:12], bad, *good[12:]]), str(tmp_path / "memory.db")
+    with pytest.raises(ImportFailed, match="line 13: ") as failed:
+        bring(url, open_records(file))
+    assert reason in str(failed.value)
+    assert "run the import again, or use --skip-bad" in str(failed.value)
+    assert len(everything(url)) == 12
+    done = bring(url, open_records(file), skip_bad=True)
+    assert counts(done) == (20, 8, 12, 1)
+    assert [one[: len("line 13: ")] for one in done.bad] == ["line 13: "]
+    assert reason in done.bad[0]
+    assert len(everything(url)) == 20
+    write(file, good)
+    assert counts(bring(url, open_records(file))) == (20, 0, 20, 0)
+
+
+def test_bad_records_are_skipped_counted_and_named_on_every_store(store_url: str, tmp_path: Path) -> None:
+    lines: list[dict[str, Any] | str] = [line(0), line(1, id="taken"), *map(line, range(2, 20))]
+    for place, (bad, _) in enumerate(BAD.values()):
+        lines.insert(2 * place + 2, bad)
+    done = bring(store_url, open_records(write(tmp_path / "chat.jsonl", lines)), skip_bad=True)
+    assert counts(done) == (20, 20, 0, len(BAD))
+    assert sorted(int(one.split(":")[0].split()[1]) for one in done.bad) == [2 * n + 3 for n in range(len(BAD))]
+    assert len(everything(store_url)) == 20
+
+
+def test_a_thousand_bad_records_are_counted_but_not_all_held(tmp_path: Path) -> None:
+    file = write(tmp_path / "chat.jsonl", ["no", *("{}" for _ in range(999)), json.dumps(line(1))])
+    done = bring(str(tmp_path / "memory.db"), open_records(file, "recollect"), skip_bad=True)
+    assert counts(done) == (1, 1, 0, 1_000)
+    assert len(done.bad) == 100
+
+
+# -- there and back
+
+
+def fill(url: str) -> None:
+    with Memory(url, clock=FrozenClock(NOW), followers=False) as memory:
+        chat = memory.conversation("chat/1 %", user="alex")
+        chat.extend(
+            Draft("user", text, time=NOW - timedelta(days=n, microseconds=n), metadata=ODD_METADATA[n % 6])
+            for n, text in enumerate(ODD_TEXTS)
+            if text.strip()
+        )
+        chat.add("assistant", "", metadata={"only": "metadata"}, platform_id="p 1")
+        channel = memory.conversation("general")
+        channel.add("user", "from the channel", author="kim", platform_id="p 1")
+        channel.add("assistant", "to nobody")
+        channel.add("assistant", "to Alex", author="bot", user="alex", time=datetime(1, 1, 1, tzinfo=UTC))
+
+
+def exported(url: str, path: Path) -> Path:
+    store = open_store(url, Settings())
+    with Memory(store, followers=False) as memory:
+        lines = [dump(m, store.read(lambda tx: tx.conversation(m.space, m.conversation))) for m in memory.export()]  # noqa: B023
+    return write(path, lines)
+
+
+@pytest.mark.parametrize("target", ["sqlite", "json", "postgresql"])
+def test_an_export_is_imported_without_loss_into_any_other_store_d12(
+    store_url: str, target: str, addresses: Callable[[str, str], str], tmp_path: Path
+) -> None:
+    """D12: ids, turns, authors, times, metadata and owners; and a second time nothing is new."""
+    there = addresses(target, "target")
+    fill(store_url)
+    original = everything(store_url)
+    for new in (len(original), 0):
+        done = bring(there, open_records(exported(store_url, tmp_path / "export.jsonl")))
+        assert counts(done) == (len(original), new, len(original) - new, 0)
+        assert everything(there) == original
+    with Memory(store_url, followers=False) as one, Memory(there, followers=False) as two:
+        assert [(c.id, c.user, c.turns) for c in two.conversations()] == [
+            (c.id, c.user, c.turns) for c in one.conversations()
+        ]
+    back = bring(store_url, open_records(exported(there, tmp_path / "back.jsonl")))
+    assert counts(back) == (len(original), 0, len(original), 0)
+    assert everything(store_url) == original
+
+
+def test_what_was_erased_stays_out_of_an_export(store_url: str, tmp_path: Path) -> None:
+    fill(store_url)
+    with Memory(store_url) as memory:
+        memory.erase(user="kim")
+    file = exported(store_url, tmp_path / "export.jsonl")
+    assert "channel" not in file.read_text(encoding="utf-8").replace('"general"', "")
+    there = str(tmp_path / "there.db")
+    bring(there, open_records(file))
+    kept = [replace(m, turn=0) for m in everything(store_url) if not m.erased]
+    assert [replace(m, turn=0) for m in everything(there)] == kept
+
+
+def test_an_import_into_another_space_is_a_second_memory(store_url: str, file: Path) -> None:
+    async def run() -> list[tuple[int, int, int, int]]:
+        async with AsyncMemory(store_url, clock=FrozenClock(NOW), followers=False) as memory:
+            spaces = ("red", "blue", "red")
+            return [counts(await import_records(memory, open_records(file), space=space)) for space in spaces]
+
+    assert asyncio.run(run()) == [(LINES, LINES, 0, 0), (LINES, LINES, 0, 0), (LINES, 0, LINES, 0)]
+
+
+def test_what_was_imported_is_found(store_url: str, file: Path) -> None:
+    bring(store_url, open_records(file))
+    with Memory(store_url, clock=FrozenClock(NOW)) as memory:
+        memory.settle()
+        (hit,) = memory.search("message 1233", user="kim", limit=1)
+        assert hit.message.content == "message 1233 of kim"
+        assert astuple(memory.stats())[2:5] == (2, 2, LINES)

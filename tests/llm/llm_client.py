@@ -1,0 +1,59 @@
+"""Asking a served model, the way all tests here do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from llm_server import Service
+
+from recollect.llm.openai import OpenAIModel
+from recollect.model import ChatMessage
+from recollect.ports import Completion, Request
+
+KEY = "sk-very-secret-key"
+T = TypeVar("T")
+
+
+def request(*texts: str, **how: Any) -> Request:
+    """A question: the last text from the user, those before it from the system."""
+    *system, user = texts or ("hello",)
+    messages = [ChatMessage(role="system", content=text) for text in system]
+    return Request([*messages, ChatMessage(role="user", content=user)], **how)
+
+
+def with_model(service: Service, use: Callable[[OpenAIModel], Awaitable[T]], key: str = KEY, **options: Any) -> T:
+    async def run() -> T:
+        model = OpenAIModel(service.url, key, "some-model", **options)
+        try:
+            return await use(model)
+        finally:
+            await model.close()
+
+    return asyncio.run(run())
+
+
+def complete(service: Service, asked: Request | None = None, **options: Any) -> Completion:
+    return with_model(service, lambda model: model.complete(asked or request()), **options)
+
+
+def stream(
+    service: Service, asked: Request | None = None, heard: list[str | Completion] | None = None, **options: Any
+) -> list[str | Completion]:
+    """The pieces; they are in `heard` too, for when the stream ends in an error."""
+    pieces = [] if heard is None else heard
+
+    async def listen(model: OpenAIModel) -> list[str | Completion]:
+        async for piece in model.stream(asked or request()):
+            pieces.append(piece)
+        return pieces
+
+    return with_model(service, listen, **options)
+
+
+class Waits(list[float]):
+    """A `sleep` that only notes for how long."""
+
+    async def __call__(self, seconds: float) -> None:
+        self.append(seconds)

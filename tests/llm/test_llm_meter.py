@@ -1,0 +1,176 @@
+"""Every call is recorded once, however it ends; a ceiling stops before the model is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from typing import Any
+
+import pytest
+from llm_client import request
+
+from recollect.errors import (
+    InvalidInput,
+    ModelBusy,
+    ModelError,
+    ModelNonsense,
+    ModelRefused,
+    ModelTimeout,
+    NoModel,
+)
+from recollect.llm.chain import Rests
+from recollect.llm.meter import Call, Ceiling, Metered
+from recollect.llm.role import Role
+from recollect.ports import LLM, Completion
+from recollect.testing.llm import ScriptedLLM, words
+
+QUESTION = request("Be kind.", "How are you?")
+IN = 2 + 4 + 3 + 4  # words, and the frame of each message
+
+
+def metered(model: LLM, calls: list[Call], task: str = "") -> Metered:
+    """Between two looks at its clock passes a second."""
+    ticks = itertools.count()
+    return Metered(model, "chat", calls.append, task=task, count=words, clock=lambda: float(next(ticks)))
+
+
+async def ask(model: LLM, streamed: bool) -> str:
+    if not streamed:
+        return (await model.complete(QUESTION)).text
+    return "".join([piece async for piece in model.stream(QUESTION) if isinstance(piece, str)])
+
+
+streamed = pytest.mark.parametrize("streamed", [False, True])
+
+
+@streamed
+def test_an_answer(streamed: bool) -> None:
+    calls: list[Call] = []
+    model = metered(ScriptedLLM([Completion("I am well.", "big-model", 40, 5)]), calls)
+    assert asyncio.run(ask(model.for_task("tiers"), streamed)) == "I am well."
+    assert calls == [Call("chat", "tiers", "big-model", 40, 5, 1.0, "ok")]
+
+
+@streamed
+@pytest.mark.parametrize(
+    ("error", "spent"),
+    [
+        (NoModel("none"), 0),
+        (ModelRefused("no"), 0),
+        (ModelBusy("busy"), 0),
+        (ModelTimeout("late"), IN),
+        (ModelNonsense("odd"), IN),
+        (ZeroDivisionError("a bug"), IN),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+def test_a_failure(error: ModelError, spent: int, streamed: bool) -> None:
+    calls: list[Call] = []
+    with pytest.raises(type(error)):
+        asyncio.run(ask(metered(ScriptedLLM([error]), calls), streamed))
+    assert calls == [Call("chat", "", "scripted", spent, 0, 1.0, type(error).__name__)]
+
+
+def test_what_was_said_before_a_failure_is_counted() -> None:
+    calls: list[Call] = []
+    with pytest.raises(ModelBusy):
+        asyncio.run(ask(metered(ScriptedLLM([["I am ", "well", ModelBusy("dropped")]]), calls), True))
+    assert calls == [Call("chat", "", "scripted", IN, 3, 1.0, "ModelBusy")]
+
+
+@streamed
+def test_cancelling_is_recorded(streamed: bool) -> None:
+    calls: list[Call] = []
+
+    async def cancel() -> None:
+        model = ScriptedLLM([["I am ", asyncio.Event()]])
+        task = asyncio.create_task(ask(metered(model, calls), streamed))
+        await model.waiting.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancel())
+    assert calls == [Call("chat", "", "scripted", IN, 2 if streamed else 0, 1.0, "cancelled")]
+
+
+@pytest.mark.parametrize(("pieces", "outcome"), [(1, "cancelled"), (2, "ok")])
+def test_letting_go_of_a_stream_is_recorded(pieces: int, outcome: str) -> None:
+    calls: list[Call] = []
+
+    async def let_go() -> None:
+        stream: Any = metered(ScriptedLLM(["whole"]), calls).stream(QUESTION)
+        for _ in range(pieces):
+            await anext(stream)
+        await stream.aclose()
+
+    asyncio.run(let_go())
+    assert [call.outcome for call in calls] == [outcome]
+
+
+@streamed
+def test_a_ceiling(streamed: bool) -> None:
+    total = 0
+
+    async def spent() -> int:
+        return total
+
+    async def story() -> None:
+        nonlocal total
+        model = ScriptedLLM(default="yes")
+        ceiling: LLM = Ceiling(model, spent, 1000)
+        total = 999
+        assert await ask(ceiling, streamed) == "yes"
+        total = 1000
+        with pytest.raises(ModelBusy, match="the day's ceiling of 1,000 tokens is spent; memory work goes on offline"):
+            await ask(ceiling, streamed)
+        assert len(model.requests) == 1
+        assert ceiling.name == "scripted"
+        await ceiling.close()
+        assert model.closed
+
+    asyncio.run(story())
+
+
+@streamed
+def test_a_role_counts_every_model_and_all_tasks_know_who_rests(streamed: bool) -> None:
+    calls: list[Call] = []
+    first = ScriptedLLM([ModelNonsense("odd")], default="first", name="first")
+    second = ScriptedLLM(default="second", name="second")
+    role = Role("memory", [first, second], calls.append, count=words, rests=Rests(30, lambda: 0.0))
+
+    async def story() -> list[str]:
+        told = [await ask(role.for_task(task), streamed) for task in ("facts", "tiers")]
+        await role.close()
+        return told
+
+    assert asyncio.run(story()) == ["second", "second"]
+    assert [(call.role, call.task, call.model, call.tokens_in, call.outcome) for call in calls] == [
+        ("memory", "facts", "first", IN, "ModelNonsense"),
+        ("memory", "facts", "second", 5, "ok"),
+        ("memory", "tiers", "second", 5, "ok"),
+    ]
+    assert first.closed
+    assert second.closed
+
+
+def test_a_role_with_a_ceiling() -> None:
+    calls: list[Call] = []
+
+    async def spent() -> int:
+        return sum(call.tokens_in + call.tokens_out for call in calls)
+
+    async def story() -> None:
+        role = Role("memory", [ScriptedLLM(default="yes")], calls.append, spent=spent, limit=10)
+        for _ in range(2):
+            await ask(role.for_task("facts"), False)
+        with pytest.raises(ModelBusy, match="ceiling of 10 tokens"):
+            await ask(role.for_task("facts"), False)
+
+    asyncio.run(story())
+    assert [call.outcome for call in calls] == ["ok", "ok"]
+
+
+def test_a_role_without_a_model() -> None:
+    with pytest.raises(InvalidInput, match="models"):
+        Role("memory", [], print)
