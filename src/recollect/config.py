@@ -57,6 +57,23 @@ class Settings:
     embedder_model: str = setting("text-embedding-3-small", "The model asked for at that server.")
     embedder_key: Secret = setting(NONE, "Its API key. Never shown, never logged.")
     embedder_threads: int = setting(1, "Threads for `minilm`. One is right on shared machines.", least=1)
+    chat_url: str = setting("", "Base URL of an OpenAI-compatible server for replies: `http://localhost:11434/v1`.")
+    chat_model: str = setting(
+        "", "The model that replies; several, with commas, are tried in order. `NAME@URL`: elsewhere."
+    )
+    chat_key: Secret = setting(NONE, "Its API key. Never shown, never logged.")
+    memory_url: str = setting("", "The same for memory work (summaries, facts). Empty: the chat model's.")
+    memory_model: str = setting("", "The model for memory work. Empty: the chat model.")
+    memory_key: Secret = setting(NONE, "Its API key. Empty: the chat model's.")
+    model_seconds: int = setting(60, "How long to wait for a model's answer, or for its next words.", least=1)
+    daily_tokens: int = setting(0, "Tokens a day for memory work; above it, built-in writers. 0: no ceiling.", least=0)
+    rounds: int = setting(3, "How often in one turn the model may ask for more.", least=0)
+    raised_turns: int = setting(20, "Turns after which a message the model asked for sinks again.", least=1)
+    window_tokens: int = setting(30_000, "The window archives above this many tokens. 0: off.", least=0)
+    window_turns: int = setting(20, "The window archives at this many messages, and 10 stay. 0: off.", least=0)
+    window_user_messages: int = setting(
+        0, "The window archives after this many user messages, 4 pairs stay. 0: off.", least=0
+    )
     tokenizer: str = setting(
         "o200k_base",
         "How tokens are counted: `o200k_base` (GPT-4o and later), `cl100k_base` (GPT-4), or `estimate`.",

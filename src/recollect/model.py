@@ -149,25 +149,33 @@ class ChatMessage(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How many tokens a context may have, and how many of them each section."""
+    """How many tokens a context may have, and how many of them each section. What is left over goes to history.
+
+    `pairs` is how many of the last exchanges are sent word for word, as far as `recent` allows.
+    """
 
     total: int = 30_000
-    system: int = 1_500
-    recent: int | None = None
+    system: int = 2_000
+    profile: int = 2_000
+    summaries: int = 4_000
+    retrieved: int = 4_000
+    recent: int | None = 10_000
+    pairs: int = 4
 
     @classmethod
     def compact(cls) -> Budget:
         """8,000 tokens in all, for small models and small bills."""
-        return cls(total=8_000, system=1_500, recent=3_000)
+        return cls(total=8_000, system=1_500, profile=1_500, summaries=2_000, retrieved=1_500, recent=3_000)
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One line of a receipt: what, how many tokens, and why it is in or out."""
+    """One line of a receipt: which message (or the like), at which tier, how many tokens, and why it is in or out."""
 
     id: str
     tokens: int
     reason: str
+    tier: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +190,22 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a context contains, what it left out and why, and the tokens of each section."""
+    """What a context contains, at which tier, what it left out and why, and the tokens of each section."""
 
     tokenizer: str
     budget: Budget
     tokens: int
     sections: tuple[Section, ...]
+
+    def explain(self) -> str:
+        """The receipt as a table a person can read."""
+        lines = [f"{self.tokens:,} of {self.budget.total:,} tokens ({self.tokenizer})"]
+        for section in self.sections:
+            kept, out = len(section.items), len(section.left_out)
+            lines.append(f"{section.name}: {section.tokens:,} tokens, {kept} in, {out} left out")
+            rows = [("in", item) for item in section.items] + [("out", item) for item in section.left_out]
+            lines += [f"  {way:<3}  {i.id:<20}  tier {i.tier}  {i.tokens:>6,}  {i.reason}" for way, i in rows]
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +218,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Tiers:
-    """A message at lower resolutions: tier 1 `key = value` pairs, tier 2 a sentence or two; tier 3 is the message itself.
+    """A message at lower resolutions: tier 1 `key = value` pairs, tier 2 a sentence or two; tier 3 is itself.
 
     `made_by` is "model", "offline", or "self" for a message too short to gain from it, which is its own tiers.
     `required` is the tier the model asked for, at turn `raised_at` of the conversation.

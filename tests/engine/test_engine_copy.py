@@ -12,7 +12,8 @@ import pytest
 
 from recollect import Draft, Memory, StoreError
 from recollect.config import Settings
-from recollect.engine.transfer import ROWS, TABLES, copy_store
+from recollect.engine import transfer
+from recollect.engine.transfer import TABLES, copy_store
 from recollect.ports import Store
 from recollect.testing import FrozenClock
 from recollect.testing.samples import ODD_METADATA, ODD_TEXTS
@@ -61,11 +62,14 @@ def answers(url: str) -> tuple[object, ...]:
         return memory.verify(), list(memory.export()), list(memory.export(space="日本 %")), hits, memory.stats().views
 
 
-def test_a_memory_copied_through_every_pair_of_stores_is_the_same_d3(addresses: Addresses) -> None:
+def test_a_memory_copied_through_every_pair_of_stores_is_the_same_d3(
+    addresses: Addresses, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """D3: from each kind to each other kind, one after the other; every table equal, and so is every answer."""
+    monkeypatch.setattr(transfer, "ROWS", 40)  # so that many pages take a moment only
     kinds = ("sqlite", "json", "postgresql", "json", "sqlite", "postgresql", "sqlite")
     urls = [addresses(kind, f"copy {number}") for number, kind in enumerate(kinds)]
-    fill(urls[0], zebras=ROWS + 50)
+    fill(urls[0], zebras=100)
     expected = answers(urls[0])
     with closing(open_store(urls[0], Settings())) as store:
         rows = tables(store)

@@ -14,14 +14,16 @@ import pytest
 
 from recollect import AsyncMemory, Draft, ImportFailed, Memory, Message
 from recollect.config import Settings
-from recollect.engine.transfer import BATCH, Imported, import_records
+from recollect.engine import transfer
+from recollect.engine.transfer import Imported, import_records
 from recollect.formats import BadRecord, Record, dump, open_records
 from recollect.testing import FrozenClock
 from recollect.testing.samples import ODD_METADATA, ODD_TEXTS
 from recollect.wiring import open_store
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
-LINES = 2 * BATCH + 300
+BATCH = 60  # messages in one transaction, instead of hundreds: so that several take a moment only
+LINES = 2 * BATCH + 40
 Records = Iterable[Record | BadRecord]
 
 
@@ -42,6 +44,11 @@ def write(path: Path, lines: Iterable[dict[str, Any] | str]) -> Path:
     texts = (one if isinstance(one, str) else json.dumps(one) for one in lines)
     path.write_text("\n".join(texts) + "\n", encoding="utf-8")
     return path
+
+
+@pytest.fixture(autouse=True)
+def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "BATCH", BATCH)
 
 
 @pytest.fixture
@@ -104,7 +111,7 @@ def until(records: Records, count: int) -> Iterator[Record | BadRecord]:
 
 def test_a_stopped_import_goes_on_where_it_was(store_url: str, file: Path) -> None:
     with pytest.raises(Stopped):
-        bring(store_url, until(open_records(file), BATCH + 250))
+        bring(store_url, until(open_records(file), BATCH + 25))
     assert len(everything(store_url)) == BATCH
     seen: list[tuple[int, int, int, int]] = []
     done = bring(store_url, open_records(file), progress=lambda done: seen.append(counts(done)))
@@ -238,6 +245,6 @@ def test_what_was_imported_is_found(store_url: str, file: Path) -> None:
     bring(store_url, open_records(file))
     with Memory(store_url, clock=FrozenClock(NOW)) as memory:
         memory.settle()
-        (hit,) = memory.search("message 1233", user="kim", limit=1)
-        assert hit.message.content == "message 1233 of kim"
+        (hit,) = memory.search("message 133", user="kim", limit=1)
+        assert hit.message.content == "message 133 of kim"
         assert astuple(memory.stats())[2:5] == (2, 2, LINES)

@@ -24,6 +24,7 @@ class Service:
     keys: set[str | None] = field(default_factory=set)
     released: threading.Event = field(default_factory=threading.Event)
     hung_up: threading.Event = field(default_factory=threading.Event)
+    time_passes: Callable[[], object] = lambda: None  # for the client: more than it has patience for
     url: str = ""
 
     def step(self) -> Step:
@@ -168,7 +169,9 @@ def unless(understood: Callable[[dict[str, Any]], bool], complaint: str, then: S
     return step
 
 
-def hangs(exchange: Exchange) -> None:
+def falls_silent(exchange: Exchange) -> None:
+    """Says no more. That takes no time: the client's clock is moved on."""
+    exchange.service.time_passes()
     exchange.service.released.wait(PATIENCE)
 
 

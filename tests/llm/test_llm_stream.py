@@ -6,16 +6,14 @@ import asyncio
 from typing import Any
 
 import pytest
-from llm_client import request, stream, with_model
+from llm_client import current_loop, request, stream, with_model
 from llm_server import (
     PATIENCE,
-    Exchange,
     Step,
-    delta,
     drops,
     endless,
     fails,
-    hangs,
+    falls_silent,
     sends,
     serving,
     stays_open,
@@ -29,7 +27,6 @@ from recollect.ports import Completion
 
 pytest.importorskip("openai")
 
-SHORT = 0.05  # seconds; only for servers that fall silent
 WORDS: dict[str, Any] = {"count": lambda text: len(text.split())}
 
 
@@ -121,27 +118,37 @@ def test_a_cut_off_answer_says_so() -> None:
         assert stream(service)[-1] == Completion("Once upon a", "some-model", 11, 7, complete=False)
 
 
-@pytest.mark.parametrize("said", [(), ("Once ", "upon ")])
-def test_silence(said: tuple[str, ...]) -> None:
-    def step(exchange: Exchange) -> None:
-        exchange.start()
-        for piece in said:
-            exchange.event(delta(piece))
-        hangs(exchange)
-
-    message, heard = broken(ModelTimeout, step, timeout=SHORT)
-    assert "no answer within" in message
-    assert heard == list(said)
-
-
 def test_silence_from_the_start() -> None:
-    assert "no answer within" in broken(ModelTimeout, hangs, timeout=SHORT)[0]
-
-
-def test_a_server_that_only_says_that_it_is_still_there() -> None:
-    message, heard = broken(ModelTimeout, endless(b": still thinking\n\n"), timeout=SHORT)
-    assert "still talking" in message
+    message, heard = broken(ModelTimeout, falls_silent)
+    assert "no answer within 60 seconds" in message
     assert not heard
+
+
+def test_silence_in_the_middle() -> None:
+    async def listen(model: OpenAIModel) -> None:
+        async for piece in model.stream(request()):
+            heard.append(piece)
+            if len(heard) == 2:
+                # At once, but not before the model is listened to again.
+                current_loop().call_soon(current_loop().skip)
+
+    heard: list[str | Completion] = []
+    with serving(stays_open("Once ", "upon ")) as service:
+        with pytest.raises(ModelTimeout, match="no answer within 60 seconds"):
+            with_model(service, listen)
+        assert service.hung_up.wait(PATIENCE)
+    assert heard == ["Once ", "upon "]
+
+
+def test_talking_without_end() -> None:
+    async def listen(model: OpenAIModel) -> None:
+        async for _ in model.stream(request()):
+            current_loop().skip(50)
+
+    with serving(endless(b'data: {"choices": [{"delta": {"content": "la "}}]}\n\n')) as service:
+        with pytest.raises(ModelTimeout, match="still talking after 600 seconds"):
+            with_model(service, listen)
+        assert service.hung_up.wait(PATIENCE)
 
 
 @pytest.mark.parametrize("pieces", [(), ("",), (None, ""), (" ", "\n")])

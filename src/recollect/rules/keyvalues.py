@@ -24,7 +24,8 @@ def key_values(text: str, budget: int, count: Count) -> str:
     said = sentences(text)
     language = detect(text)
     weights = weigh(said, language)
-    fitting = (_fitting(each, budget, count, language, weights) for each in statements(text, said, language)[:_MOST])
+    found = statements(text, said, language, weights)[:_MOST]
+    fitting = (_fitting(each, budget, count, language, weights) for each in found)
     chosen = _choose([each for each in fitting if each], language, weights, budget, count)
     while chosen and count(render(chosen)) > budget:
         chosen = chosen[:-1]

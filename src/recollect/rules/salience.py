@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from math import log
 
 from recollect.rules.language import script_of
@@ -75,6 +75,7 @@ def _runs(word: str) -> list[str]:
     return runs
 
 
+@lru_cache(maxsize=20_000)
 def is_content(word: str, language: str) -> bool:
     """Whether a word has something to say."""
     if any(map(str.isdigit, word)):
@@ -104,6 +105,7 @@ def _left_out(language: str) -> frozenset[str]:
     return frozenset(words)
 
 
+@lru_cache(maxsize=20_000)
 def stem(word: str, language: str) -> str:
     """What a word is counted as: forms of one word are one."""
     terms = analyse(_POSSESSIVE.sub("", word), language).terms
@@ -139,7 +141,7 @@ def _shape(word: str, starts: bool) -> float:
         return 0.2
     length = len(word) if word.isascii() else len(word) * (3 if script_of(word[0]) in _UNSPACED else 1)
     weight = 0.5 + min(length, 10) / 10
-    return weight * 2 if word[0].isupper() and not starts else weight
+    return weight * 2.6 if word[0].isupper() and not starts else weight
 
 
 _KEPT = frozenset("not no never without cannot can't don't didn't won't how why when where who which vs".split())

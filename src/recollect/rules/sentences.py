@@ -278,7 +278,9 @@ def _lead(text: str) -> tuple[str, str]:
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]{0,200})\]\((?:[^()\s]{1,400})(?:\s+\"[^\"]{0,100}\")?\)")
 _EMPHASIS = re.compile(r"(\*\*|~~|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])|(?<!\w)_(?=[^\W_])|(?<=[^\W_])_(?!\w))")
 _TICKS = re.compile(r"`+")
-_TAG = re.compile(r"</?(?:br|p|b|i|u|em|strong|div|span|a|ul|ol|li|h\d|code|pre|sup|sub|details|summary)\b[^<>]{0,200}>")
+_TAG = re.compile(
+    r"</?(?:br|p|b|i|u|em|strong|div|span|a|ul|ol|li|h\d|code|pre|sup|sub|details|summary)\b[^<>]{0,200}>"
+)
 _SPACE = re.compile(r"\s+")
 _BLOB = re.compile(r"(?<!\S)[!-~]{120,}(?!\S)")
 _ADDRESS = re.compile(r"https?://([^\s/?#]+)([^\s?#]*)")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -25,7 +25,6 @@ from recollect.rules.salience import (
     stem,
     terse,
     trim,
-    weigh,
     words,
 )
 from recollect.rules.sentences import Sentence, clauses, part_of
@@ -43,10 +42,10 @@ class Statement:
     weight: float
 
 
-def statements(text: str, said: Sequence[Sentence], language: str) -> list[Statement]:
-    """The statements of a text, the most telling first, none twice. `said` is its sentences."""
+def statements(text: str, said: Sequence[Sentence], language: str, weights: Mapping[str, float]) -> list[Statement]:
+    """The statements of a text, the most telling first, none twice: from its sentences and the weights of its words."""
     found = [*_stated(said, language), *_asked(said), *_listed(said, language), *_technical(text, said)]
-    found += [*_mentioned(said, language), *_topic(said, language)]
+    found += [*_mentioned(said, language), *_topic(said, language, weights)]
     kept: dict[tuple[str, str], Statement] = {}
     for each in sorted((_tidy(each, language) for each in found), key=lambda each: -each.weight):
         if each.value:
@@ -56,7 +55,9 @@ def statements(text: str, said: Sequence[Sentence], language: str) -> list[State
 
 SURE = frozenset({"name", "age", "when", "duration", "amounts", "names", "topic", "text"})
 """Keys whose values are what they are, ordinary words or not, and not to be shortened."""
-_LOOSE = re.compile(r"^(?:(?:the|a|an|that|to|of|for|in|on|at|and|or|with|by|is|are|my|our|some)\s+)+(?=\S)", re.IGNORECASE)
+_LOOSE = re.compile(
+    r"^(?:(?:the|a|an|that|to|of|for|in|on|at|and|or|with|by|is|are|my|our|some)\s+)+(?=\S)", re.IGNORECASE
+)
 DANGLING = re.compile(
     r"(?:[\s,]+(?:the|a|an|that|to|of|for|in|on|at|and|or|with|by|is|are|was|my|your|our|so|but|i|we|it|this|too"
     r"|from|as|which|because|since|really|very|also|just|been|have|not))+$",
@@ -127,7 +128,9 @@ _TRIGGERS: tuple[tuple[str, float, re.Pattern[str]], ...] = tuple(
         ("favourite", 8.5, r"\bmy\sfavou?rites?\s(?:is|are)\s"),
     )
 )  # fmt: skip
-_FAVOURITE = re.compile(r"\bmy\s(?:all-time\s)?(favou?rite\s[\w\s]{2,30}?)\s(?:is|are|was|has\sto\sbe)\s", re.IGNORECASE)
+_FAVOURITE = re.compile(
+    r"\bmy\s(?:all-time\s)?(favou?rite\s[\w\s]{2,30}?)\s(?:is|are|was|has\sto\sbe)\s", re.IGNORECASE
+)
 _NAME = r"[A-ZÀ-ÖØ-Þ][\w'’-]+(?:\s[A-ZÀ-ÖØ-Þ][\w'’-]+){0,2}"
 _RELATION = (
     r"(?:wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|mother|mom|mum|father|dad|parents|sister|brother|son|daughter|kids?"
@@ -144,13 +147,19 @@ _I_AM = re.compile(
     rf"|(?:^|[Hh]i[,!]?\s|[Hh]ello[,!]?\s|[Hh]ey[,!]?\s)(?:I['’]m|I\sam|[Tt]his\sis)\s({_NAME})(?=[,.!]|\sand\b|\sfrom\b|$)"
 )
 _AGE = re.compile(r"\b(?:i['’]?m|i\sam|turned|turning)\s(\d{1,2})(?=\syears|\sand\b|[,.!]|$)", re.IGNORECASE)
-_I_AM_A = re.compile(r"\bI(?:['’]m|\sam)\s(?:also\s)?(?:an?)\s(?!(?:bit|little|lot|big\sfan|huge\sfan|fan)\b)", re.IGNORECASE)
+_I_AM_A = re.compile(
+    r"\bI(?:['’]m|\sam)\s(?:also\s)?(?:an?)\s(?!(?:bit|little|lot|big\sfan|huge\sfan|fan)\b)", re.IGNORECASE
+)
 _THEIRS = re.compile(
     rf"\b(?:[Mm]y\s({_RELATION})|({_NAME}))\s(?:\w+ly\s)?(loves|likes|enjoys|prefers|hates|dislikes|doesn['’]t\slike|works\sas|lives\sin)\s"
 )
 _THEIR_KEYS = {"loves": "likes", "enjoys": "likes", "hates": "dislikes"}
-_TRIP = re.compile(rf"\b(?:trip|travel(?:l?ing)?|fly(?:ing)?|flight|vacation|holiday|move|moving|going|heading)\s(?:to|in)\s((?:the\s)?{_NAME})")
-_DOUBT = re.compile(r"\b(?:don['’]?t\s(?:think|believe)|doubt|not\ssure|if|whether|would|used\sto)\s(?:that\s|if\s)?$", re.IGNORECASE)
+_TRIP = re.compile(
+    rf"\b(?:trip|travel(?:l?ing)?|fly(?:ing)?|flight|vacation|holiday|move|moving|going|heading)\s(?:to|in)\s((?:the\s)?{_NAME})"
+)
+_DOUBT = re.compile(
+    r"\b(?:don['’]?t\s(?:think|believe)|doubt|not\ssure|if|whether|would|used\sto)\s(?:that\s|if\s)?$", re.IGNORECASE
+)
 _ELSEWHERE = {
     "name": r"\b(?:me\sllamo|mi\snombre\ses|ich\sheiße|mein\sname\sist|je\sm['’]appelle|mi\schiamo|meu\snome\sé|me\schamo|ik\sheet"
     r"|jag\sheter|jeg\shedder|nazywam\ssię|jmenuji\sse|меня\sзовут|мене\sзвати|mă\snumesc|(?:benim\s)?adım|nama\ssaya)\s",
@@ -162,7 +171,9 @@ _ELSEWHERE = {
     r"|(?<!não\s)gosto\sde|ik\shou\s(?!niet)van|мне\sнравится|я\sлюблю)\s",
 }  # fmt: skip
 _ELSEWHERE_TRIGGERS = {key: re.compile(pattern, re.IGNORECASE) for key, pattern in _ELSEWHERE.items()}
-_ELSEWHERE_NAME = re.compile(r"(?:我叫|我的名字(?:是|叫)|私の名前は|わたしの名前は|제\s?이름은|저는\s)\s?([^\s，。、,.!！]{1,8}?)(?=です|입니다|이에요|예요|[，。、,.!！\s]|$)")
+_ELSEWHERE_NAME = re.compile(
+    r"(?:我叫|我的名字(?:是|叫)|私の名前は|わたしの名前は|제\s?이름은|저는\s)\s?([^\s，。、,.!！]{1,8}?)(?=です|입니다|이에요|예요|[，。、,.!！\s]|$)"
+)
 
 
 def _stated(said: Sequence[Sentence], language: str) -> Iterator[Statement]:
@@ -223,7 +234,9 @@ _SUBJECT = re.compile(
     r"(?:now\s|currently\s|usually\s|on\s|at\s|in\s|set\sto\s|set\sfor\s)*)(?=\S)",
     re.IGNORECASE,
 )  # fmt: skip
-_NO_SUBJECT = frozenset("it this that there here what which who these those he she they i we you everything one all some".split())
+_NO_SUBJECT = frozenset(
+    "it this that there here what which who these those he she they i we you everything one all some".split()
+)
 
 
 def _equations(sentence: Sentence) -> Iterator[Statement]:
@@ -286,7 +299,9 @@ PREFACE = re.compile(
     re.IGNORECASE,
 )
 """What a request begins with and can do without."""
-_TELL = re.compile(r"^(?:tell|give|show|help|provide|send)\s(?:me|us)\s(?:with\s|more\s|some\s|to\s)*(?:about\s|on\s)?", re.IGNORECASE)
+_TELL = re.compile(
+    r"^(?:tell|give|show|help|provide|send)\s(?:me|us)\s(?:with\s|more\s|some\s|to\s)*(?:about\s|on\s)?", re.IGNORECASE
+)
 _HAVE_YOU = re.compile(
     r"^(?:do\syou\s(?:have|know)|have\syou\sgot|got|are\sthere|is\sthere|what\sare)\s(?:of\s)?(?:any\s|some\s|a\s|the\s)?(?:good\s|other\s|best\s)?"
     r"(?=(?:\w+\s)?(?:recommendation|tip|suggestion|idea|advice|resource|way)s?\b)",
@@ -356,7 +371,9 @@ def _listed(said: Sequence[Sentence], language: str) -> Iterator[Statement]:
     for sentence in said[:12]:
         opening = _HERE_ARE.match(sentence.text)
         if opening and sentence.text.endswith((":", "：")):
-            yield Statement("topic", " ".join(terse(sentence.text[opening.end() :].rstrip(":："), language).split()[:7]), 8)
+            yield Statement(
+                "topic", " ".join(terse(sentence.text[opening.end() :].rstrip(":："), language).split()[:7]), 8
+            )
     if not items:
         bare = [sentence for sentence in said if sentence.kind == "item" and not sentence.lead]
         for number, item in enumerate(bare[:60]):
@@ -424,10 +441,9 @@ _AT = re.compile(r"^(?:at|on|in|by|for|about|the)\s(?:the\s(?=\d|past|last))?", 
 _TOPIC_WORDS = 24
 
 
-def _topic(said: Sequence[Sentence], language: str) -> Iterator[Statement]:
+def _topic(said: Sequence[Sentence], language: str, weights: Mapping[str, float]) -> Iterator[Statement]:
     """The words that weigh most, as written; the last resort in English, the rule in languages we cannot read."""
     kept = [sentence for sentence in said if not is_filler(sentence) and sentence.kind != "note"] or list(said)
-    weights = weigh(kept, language)
     written: dict[str, str] = {}
     twice = Counter[str]()
     for sentence in kept:
@@ -440,7 +456,7 @@ def _topic(said: Sequence[Sentence], language: str) -> Iterator[Statement]:
     for phrase, times in twice.most_common(6):
         if times > 1:
             yield Statement("topic", phrase, 4.5)
-    heaviest = sorted(weights, key=lambda root: -weights[root])[:_TOPIC_WORDS]
+    heaviest = sorted(written.keys() & weights.keys(), key=lambda root: (-weights[root], root))[:_TOPIC_WORDS]
     for number, root in enumerate(heaviest):
         if not is_ordinary(written[root]) or number < 3:
             yield Statement("topic", written[root], (4 if number < 4 else 3) - number / 30)

@@ -7,7 +7,7 @@ costs its tokens. Where the whole sentence costs too much its first clauses stan
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from recollect.rules.language import detect
@@ -41,24 +41,44 @@ def summary(text: str, budget: int, count: Count) -> str:
     kept = [sentence for sentence in said if not is_filler(sentence)] or said
     language = detect(text)
     weights = weigh(kept, language)
-    forms = [form for place in range(len(kept)) for form in _forms(kept, place, language, budget, count)]
-    chosen = _choose(kept, forms, weights, budget, count)
+    chosen = _choose(kept, _Pen(language, count), weights, budget)
     while chosen:
         joined = _joined([kept[form.place] for form in chosen], [form.text for form in chosen])
         if count(joined) <= budget:
             return joined
-        chosen.remove(min(chosen, key=lambda form: _worth(form, weights, set())))
+        chosen.remove(min(chosen, key=lambda form: _worth(form, weights, frozenset())))
     return ""
 
 
-def _forms(kept: list[Sentence], place: int, language: str, budget: int, count: Count) -> Iterator[_Form]:
-    """The ways to say one sentence that have a place at all, the longest first."""
-    sentence = kept[place]
-    bonus = _bonus(place, len(kept), sentence)
-    for text in dict.fromkeys(_ways(sentence)):
-        cost = count(f" {text}.")
-        if cost <= budget:
-            yield _Form(place, text, cost, bonus, stems(text, language))
+@dataclass(frozen=True, slots=True)
+class _Pen:
+    """Writes forms, in a language and at a tokenizer's prices."""
+
+    language: str
+    count: Count
+
+    def forms(self, kept: list[Sentence], place: int) -> Iterator[_Form]:
+        """The ways to say one sentence, the whole first."""
+        for text in dict.fromkeys(_ways(kept[place])):
+            yield self.form(kept, place, text, self.count(f" {text}."))
+
+    def cut(self, kept: list[Sentence], place: int, most: int) -> Iterator[_Form]:
+        """The beginning of a sentence in `most` tokens; none if too little would be left."""
+        text = PREFACE.sub("", trim(kept[place].text))
+        pieces, joint = (list(text[: 4 * most]), "") if is_unspaced(text) else (text.split()[: 2 * most], " ")
+        while len(pieces) > _FEWEST:
+            short = DANGLING.sub("", joint.join(pieces)).rstrip(_TRAIL) + "…"
+            cost = self.count(f" {short}")
+            if cost <= most:
+                yield self.form(kept, place, short[0].upper() + short[1:], cost)
+                return
+            pieces.pop()
+
+    def form(self, kept: list[Sentence], place: int, text: str, cost: int) -> _Form:
+        return _Form(place, text, cost, _bonus(place, len(kept), kept[place]), stems(text, self.language))
+
+
+_FEWEST = 3  # words or characters
 
 
 def _ways(sentence: Sentence) -> Iterator[str]:
@@ -67,6 +87,8 @@ def _ways(sentence: Sentence) -> Iterator[str]:
     yield whole
     if sentence.kind == "note":
         return
+    if bare := PREFACE.sub("", whole):
+        yield bare[0].upper() + bare[1:]
     parts = clauses(whole)
     mark = "?" if sentence.is_question else ""
     for length in range(len(parts) - 1, 0, -1):
@@ -96,23 +118,23 @@ def _bonus(place: int, number: int, sentence: Sentence) -> float:
     return bonus + (0.5 if sentence.is_question else 0.0)
 
 
-def _worth(form: _Form, weights: Mapping[str, float], said: set[str]) -> float:
-    fresh = sum(weights.get(root, 0.0) for root in form.roots - said)
+def _worth(form: _Form, weights: Mapping[str, float], said: Collection[str]) -> float:
+    fresh = sum(weights.get(root, 0.0) for root in form.roots if root not in said)
     return fresh * (1 + form.bonus / 4) / form.cost**0.7
 
 
-def _choose(
-    kept: list[Sentence], forms: list[_Form], weights: Mapping[str, float], budget: int, count: Count
-) -> list[_Form]:
+def _choose(kept: list[Sentence], pen: _Pen, weights: Mapping[str, float], budget: int) -> list[_Form]:
+    forms = [form for place in range(len(kept)) for form in pen.forms(kept, place)]
     said: set[str] = set()
-    room = budget
     chosen: dict[int, _Form] = {}
-    # What was asked is what an answer will be read against: it comes first, and has half of the room.
+    room = budget
+    # What was asked is what an answer will be read against: it comes first, in less than half of the room.
     question = next((place for place, sentence in enumerate(kept) if sentence.is_question), None)
-    first = [form for form in forms if form.place == question and form.cost <= max(budget * 2 // 5, 10)]
+    share = max(budget * 2 // 5, 8)
+    first = [form for form in forms if form.place == question and form.cost <= share]
     if question is not None and not first:
-        first = list(_cut(kept, question, max(budget * 2 // 5, 8), count))
-    while left := first or [form for form in forms if form.place not in chosen and form.cost <= room]:
+        first = list(pen.cut(kept, question, share))
+    while left := first or _open(kept, pen, forms, weights, said, chosen, room):
         best = max(left, key=lambda form: _worth(form, weights, said))
         first = []
         chosen[best.place] = best
@@ -123,27 +145,28 @@ def _choose(
         here = chosen.get(form.place)
         if here and 0 < form.cost - here.cost <= room:
             chosen[form.place], room = form, room - form.cost + here.cost
-    if room > max(budget // 4, 6):
-        places = (form.place for form in forms if form.place not in chosen)
-        rest = [*dict.fromkeys([*places, *(place for place in range(len(kept)) if place not in chosen)])]
-        chosen |= {form.place: form for place in rest[:1] for form in _cut(kept, place, room, count)}
     return [chosen[place] for place in sorted(chosen)]
 
 
-def _cut(kept: list[Sentence], place: int, most: int, count: Count) -> Iterator[_Form]:
-    """The beginning of a sentence, where no shorter form of it fits; none if too little would be left."""
-    text = PREFACE.sub("", trim(kept[place].text))
-    pieces, joint = (list(text[: 4 * most]), "") if is_unspaced(text) else (text.split()[: 2 * most], " ")
-    while len(pieces) > _FEWEST:
-        short = DANGLING.sub("", joint.join(pieces)).rstrip(_TRAIL) + "…"
-        cost = count(f" {short}")
-        if cost <= most:
-            yield _Form(place, short, cost, 0.0, frozenset())
-            return
-        pieces.pop()
+def _open(
+    kept: list[Sentence],
+    pen: _Pen,
+    forms: list[_Form],
+    weights: Mapping[str, float],
+    said: set[str],
+    chosen: Mapping[int, _Form],
+    room: int,
+) -> list[_Form]:
+    """The forms there is room for, and the beginning of the worthiest sentence if there is none for that."""
+    left = [form for form in forms if form.place not in chosen]
+    if not left or room < _LEAST:
+        return []
+    worthiest = max(left, key=lambda form: _worth(form, weights, said))
+    fitting = [form for form in left if form.cost <= room]
+    return [*fitting, *pen.cut(kept, worthiest.place, room)] if worthiest.cost > room else fitting
 
 
-_FEWEST = 3  # words or characters
+_LEAST = 4  # tokens
 _ENDS = (".", "!", "?", "…", "。", "！", "？", "؟", "।", ":", "]", "”", '"')
 
 

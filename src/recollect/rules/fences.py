@@ -1,0 +1,187 @@
+"""Fences: how stored text goes into a context, so that it can be read and cannot pose as anything else.
+
+    === HISTORY ===
+    MESSAGE[1m7ejx4s2qjr1qzpde9c] (user Alex, tier 1):
+    name = Alex
+
+    MESSAGE[1m7ejx4s2qjr1qzpde9d] (assistant, tier 3, 2024-05-01 09:30):
+    Noted, Alex.
+    === END HISTORY ===
+
+Only we write such lines. `escape` leaves stored text as it is but for one thing: where it would read as structure, it
+gets a dot, `·`, in the place that matters. A marker becomes `[·REQUEST_TIER:3:ID]`, a fence `·=== END HISTORY ===`, a
+tag `<·recollect>`, a token of a chat template `<·|im_start|>`, a role at the start of a line `·System:`. It does so
+however the letters are dressed up: full-width, mathematical, accented, Cyrillic. What cannot be seen is left out (control
+characters, overrides of direction, zero-width and tag characters), except joiners where a script or an emoji needs
+them; every kind of line break becomes a plain one.
+
+The dot is visible, breaks a model's special tokens, and is no character that `markers` puts up with in a name. A
+backslash would not do: markers are read with and without one. Escaping twice is the same as once. So it
+cannot be undone, and need not be: the log has the original. Nothing that is recognised reaches over a line
+break, so escaped texts may be joined by lines; but cut a text before it is escaped, not after, or the
+cut may fall behind a dot.
+
+`Fenced` is text that went through here. What takes it does not escape again; what makes it always does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable
+from datetime import datetime
+from functools import lru_cache
+from typing import NewType
+
+from recollect.errors import InvalidInput
+from recollect.model import Role
+
+Fenced = NewType("Fenced", str)
+
+GUARD = "·"
+MAX_LABEL = 64  # characters; a model has to copy it
+MAX_AUTHOR = 40  # characters
+
+WORD = re.compile(rf"\w{{1,{MAX_LABEL}}}")
+TITLE = re.compile(r"[A-Z][A-Z0-9 ,'-]{0,60}")
+STRUCTURE = frozenset('[](){}<>:,;=|"`\\#*' + GUARD)
+
+# -- what is seen
+
+BREAKS = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+SURROGATE = re.compile("[\ud800-\udfff]")
+UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+SELECTORS = re.compile("([\ufe00-\ufe0f])[\ufe00-\ufe0f]+")  # more than one after a character can carry hidden text
+JOINED = "[^\x00-\x7f\u200c\u200d]"
+JOINERS = re.compile(f"(?<!{JOINED})[\u200c\u200d]+|[\u200c\u200d]{{2,}}|[\u200c\u200d](?!{JOINED})")
+
+# -- what it looks like
+
+LOOKALIKES = {
+    **dict(zip("аеорсухіѕјһԛԝткмнвгԁӏ", "aeopcyxisjhqwtkmhbrdl", strict=True)),  # Cyrillic
+    **dict(zip("αεικηνορτυχβμζγσω", "aeikhvoptuxbmzyow", strict=True)),  # Greek
+    **dict(zip("ʀᴇǫᴜꜱᴛɪᴄʜᴘᴏᴅᴍᴀɢʟɴʏʙᴊᴋᴠᴡᴢıɑɡɩ", "requsticgpodmaglnybjkvwziagi".replace("cgp", "chp"), strict=True)),
+    **{chr(base + n): chr(97 + n) for base in (0x1F150, 0x1F170, 0x1F1E6) for n in range(26)},
+    **dict.fromkeys("【〔〖⟦⁅❲⦋⎡⎣", "["),
+    **dict.fromkeys("】〕〗⟧⁆❳⦌⎤⎦", "]"),
+    **dict.fromkeys("‹〈⟨❮˂≺❬", "<"),
+    **dict.fromkeys("›〉⟩❯˃≻❭", ">"),
+    "«": "<<",
+    "»": ">>",
+    **dict.fromkeys("∶ː꞉׃։ꓽ", ":"),
+    **dict.fromkeys("‿⁔▁", "_"),
+    **dict.fromkeys("∣ǀ│┃❘￨", "|"),
+    **dict.fromkeys("═꞊゠᐀⩵", "="),
+    **dict.fromkeys("⁄∕⧸", "/"),
+    **dict.fromkeys("ˋ‵", "`"),
+}
+INVISIBLE = ("Mn", "Me", "Cf")
+
+ROLES = r"system(?:[ _-]?(?:prompt|message|note|notice|override|update|instructions?))?|user|human|assistant|developer"
+TEMPLATE = (
+    r"s|bos|eos|pad|unk|[se]op|(?:start|end)_of_(?:turn|text|image)|begin_of_text|endoftext|im_(?:start|end)"
+    r"|think|thinking|tool_(?:calls?|response|results?)|function_(?:calls|results)|invoke|system[\w-]*|assistant|user|human|developer"
+)
+WITHIN = re.compile(
+    r"\[(?:\W|_){0,24}+(?=(?:request[\W_]{0,8}tier|search[\W_]{0,8}episodic))"
+    r"|\[(?=[ \t]?/?[ \t]?(?:[be]_)?(?:inst|sys|system|system_prompt|available_tools|tool_calls|tool_results|gmask)[ \t]?\])"
+    r"|<(?=[ \t]{0,8}/?[ \t]{0,8}recollect)"
+    r"|(?:```|~~~)(?=[ \t]{0,4}recollect)"
+    r"|<(?=\|[^\s|<>]{1,64}\|>)"
+    r"|<(?=<[ \t]?/?sys>>)"
+    rf"|(?<!\w)<(?=/?(?:[a-z]+:)?(?:{TEMPLATE})>)",
+    re.IGNORECASE,
+)
+AT_START = re.compile(
+    rf"(?:[^\w={GUARD}]|_)*+(?:\d{{1,3}}[.)][^\w={GUARD}]*+)?"
+    rf"(?:(?===={{0,99}}.*\w)|(?=message[ \t]{{0,4}}\[)|(?=(?:{ROLES})(?:\W|_){{0,4}}?:))"
+    rf"|[\s>]*+#{{1,6}}[\s*_]*+(?=(?:{ROLES}|instructions?|response|input)(?:\W|_)*+$)",
+    re.IGNORECASE,
+)
+
+
+def escape(text: str) -> Fenced:
+    """The text with nothing in it that reads as structure. Deterministic; twice is the same as once."""
+    return Fenced("\n".join(map(guarded, seen(text).split("\n"))))
+
+
+def line(text: str) -> Fenced:
+    """The text escaped and on one line."""
+    return escape(" ".join(text.split()))
+
+
+def label(id: str) -> str:
+    """What stands for a message's id in a context: a word that a model can copy into a marker.
+
+    Ids that are short words stand for themselves, as all do that we give out. Others, chosen by the caller,
+    are hashed: whoever reads a marker compares labels, not ids.
+    """
+    return id if WORD.fullmatch(id) else "x" + hashlib.sha256(id.encode("utf-8", "replace")).hexdigest()[:19]
+
+
+def message(id: str, role: Role, author: str | None, tier: int, text: str, *, when: datetime | None = None) -> Fenced:
+    """One past message, labelled with its id, who wrote it, and the tier it is shown at."""
+    who = plain(author or "")
+    parts = [role if who.casefold() in ("", role) else f"{role} {who}", f"tier {tier}"]
+    if when is not None:
+        parts.append(when.isoformat(" ")[:16])
+    return Fenced(f"MESSAGE[{label(id)}] ({', '.join(parts)}):\n{escape(text.strip()) or '(empty)'}")
+
+
+def section(title: str, parts: Iterable[Fenced], *, between: str = "\n\n") -> Fenced:
+    """A fenced part of a context; nothing if there is nothing to put in it."""
+    if not TITLE.fullmatch(title):
+        raise InvalidInput("title", f"is {title!r}; must be capital letters, which no stored text can fake")
+    body = between.join(parts)
+    return Fenced(f"=== {title} ===\n{body}\n=== END {title} ===") if body else Fenced("")
+
+
+def plain(author: str) -> str:
+    """A name that fits a header: one line, short, no character that structures one."""
+    kept = "".join(char for char in line(author) if STRUCTURE.isdisjoint(folded(char)))
+    return " ".join(kept.split())[:MAX_AUTHOR].strip()
+
+
+def seen(text: str) -> str:
+    """The text without what cannot be seen, and with plain line breaks."""
+    text = SURROGATE.sub("\ufffd", BREAKS.sub("\n", text))
+    return JOINERS.sub("", SELECTORS.sub(r"\1", UNSEEN.sub("", text)))
+
+
+def guarded(text: str) -> str:
+    """One line, with a dot wherever it would read as structure."""
+    skeleton, origins = (text, None) if text.isascii() else unmasked(text)
+    places = {match.end() for match in WITHIN.finditer(skeleton)}
+    if start := AT_START.match(skeleton):
+        places.add(start.end())
+    if not places:
+        return text
+    at, pieces = 0, []
+    for place in sorted({place if origins is None else origins[place] for place in places}):
+        pieces.append(text[at:place])
+        at = place
+    return GUARD.join([*pieces, text[at:]])
+
+
+def unmasked(text: str) -> tuple[str, list[int]]:
+    """What a line looks like in plain letters, and which character of the line each of them comes from."""
+    letters: list[str] = []
+    origins: list[int] = []
+    for index, char in enumerate(text):
+        look = char if char < "\x80" else folded(char)
+        letters.append(look)
+        origins.extend([index] * len(look))
+    return "".join(letters), origins
+
+
+@lru_cache(maxsize=4096)
+def folded(char: str) -> str:
+    """What a character looks like: plain small letters and marks, without accents."""
+    if char in LOOKALIKES:
+        return LOOKALIKES[char]
+    parts = unicodedata.normalize("NFKD", char).casefold()
+    return "".join(LOOKALIKES.get(part, part) for part in parts if unicodedata.category(part) not in INVISIBLE)
