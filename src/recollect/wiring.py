@@ -85,7 +85,6 @@ def build(
 ) -> Parts:
     """Everything a memory is made of; what is given is used as it is."""
     return Parts(
-        store=store or open_store(settings.store, settings),
         embedder=embedder or open_embedder(settings),
         tokenizer=open_tokenizer(settings),
         clock=clock or SystemClock(),
@@ -93,6 +92,7 @@ def build(
         followers=settings.followers,
         lease_seconds=settings.lease_seconds,
         weights=WEIGHTS.get(settings.embedder, Weights()),
+        store=store or open_store(settings.store, settings),  # last: what fails before it leaves nothing open
     )
 
 

@@ -110,7 +110,7 @@ def test_a_lease_keeps_others_off_until_it_has_run_out(store_url: str) -> None:
         assert (leased(memory), embedder.texts) == (0, ["a zebra"])
 
 
-def test_what_a_worker_brings_after_its_lease_ran_out_is_void(store_url: str) -> None:
+def test_what_a_worker_brings_after_its_lease_ran_out_is_void(store_url: str, caplog: pytest.LogCaptureFixture) -> None:
     clock, slow, quick = FrozenClock(), GatedEmbedder(), CountingEmbedder()
     store = store_at(store_url)
     with (
@@ -127,6 +127,7 @@ def test_what_a_worker_brings_after_its_lease_ran_out_is_void(store_url: str) ->
         assert first.stats().entries == 4
         assert sorted(hit.message.turn for hit in second.search("zebra")) == [1, 2, 3, 4]
         assert quick.texts[:3] == ["zebra 0", "zebra 1", "zebra 2"]
+    assert caplog.messages == [], "it is put aside, not refused by the database"
 
 
 def test_only_the_holder_gives_a_lease_back(store_url: str) -> None:

@@ -263,7 +263,7 @@ def test_recency_decides_between_equals_and_never_beats_relevance(store_url: str
 def test_the_same_query_gives_the_same_order_on_every_store(
     store_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Held against a store of its own kind each time: so all three agree with one."""
+    """Each is held against SQLite, so all three agree. B11: PostgreSQL with pgvector finds what the others find."""
     queries = [*(q for _, qs in SCRIPTS.values() for q in qs), "cat", "food we ate", "my new index", *HOSTILE]
 
     def results(url: str) -> list[list[tuple[str, float]]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,7 +14,7 @@ from raw_tables import Row, change, rows_of
 from recollect import Draft, Memory, Verification
 from recollect.config import Settings
 from recollect.model import Filter, Message
-from recollect.rules.log import sealed
+from recollect.rules.log import digest, sealed
 from recollect.wiring import open_store
 
 Edit = Callable[[list[Row]], None]
@@ -177,6 +179,26 @@ def alter_conversations(url: str, edit: Edit) -> None:
     change(url, "messages", lambda rows: rows.extend(aside))
 
 
+def test_a_message_sealed_anew_without_its_chain_is_found(store_url: str) -> None:
+    """The seal is right for what is there now; the link is still the one of what was there before."""
+    fill(store_url)
+    message = replace(chat_of(store_url)[1], content="I owe you money")
+    seal = as_kept(store_url, digest(message, message.seal.salt))
+    change(store_url, "messages", lambda rows: at(rows, 2).update(content=message.content, digest=seal))
+    assert [str(fault) for fault in verify(store_url).faults] == [
+        f"guild/chat turn 2: does not follow from the message before it (message {message.id})"
+    ]
+
+
+def chat_of(url: str) -> list[Message]:
+    with closing(open_store(url, Settings())) as store:
+        return store.read(lambda tx: tx.messages(Filter("guild", conversation="chat")))
+
+
+def as_kept(url: str, value: bytes) -> Any:
+    return b64encode(value).decode() if url.startswith("json:") else value
+
+
 # -- the root
 
 
@@ -202,30 +224,20 @@ def test_the_root_stands_for_everything_and_changes_with_it(store_url: str) -> N
 
 def test_a_forger_who_mends_the_whole_chain_is_given_away_by_the_root(store_url: str) -> None:
     before = fill(store_url)
-    store = open_store(store_url, Settings())
-    history: list[Message] = store.read(lambda tx: tx.messages(Filter("guild", conversation="chat")))
-    store.close()
     chain: dict[int, Message] = {}
     link = b""
-    for message in history:
+    for message in chat_of(store_url):
         content = "I owe you money" if message.turn == 2 else message.content
-        chain[message.turn] = sealed(
-            Message(**{name: getattr(message, name) for name in message.__slots__} | {"content": content}),
-            link,
-            message.seal.salt,
-        )
+        chain[message.turn] = sealed(replace(message, content=content), link, message.seal.salt)
         link = chain[message.turn].seal.link
-
-    def as_kept(value: bytes) -> Any:
-        return b64encode(value).decode() if store_url.startswith("json:") else value
 
     def rewrite(rows: list[Row]) -> None:
         for turn, message in chain.items():
-            seal = {"digest": as_kept(message.seal.digest), "link": as_kept(message.seal.link)}
+            seal = {name: as_kept(store_url, getattr(message.seal, name)) for name in ("digest", "link")}
             at(rows, turn).update(content=message.content, **seal)
 
     def move_head(rows: list[Row]) -> None:
-        next(r for r in rows if (r["space"], r["id"]) == ("guild", "chat"))["head"] = as_kept(link)
+        next(r for r in rows if (r["space"], r["id"]) == ("guild", "chat"))["head"] = as_kept(store_url, link)
 
     change(store_url, "messages", rewrite)
     alter_conversations(store_url, move_head)

@@ -108,7 +108,7 @@ class Model:
                 if place[0] == space and not message.erased and user in (message.user, message.author):
                     thread.messages[number] = tombstone(message)
                     self.indexed.pop((*place, message.turn), None)
-                    self.leases.pop(place, None)
+                    self.leases[place] = Lease(retry_at=self.leases.get(place, Lease()).retry_at)
                     gone += 1
         if not gone:
             raise NotFound

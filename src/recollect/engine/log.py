@@ -8,7 +8,7 @@ it but a person's explicit wish.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -41,12 +41,24 @@ class Batch:
     drafts: Sequence[Draft]
 
 
-def append(tx: Tx, batch: Batch, now: datetime) -> list[Added]:
-    """Add messages to the end of a conversation, each once: one whose id is known is given back as it is."""
+def drawn(batch: Batch, now: datetime) -> Batch:
+    """The batch with an id for every message. Drawn before the transaction, so that a second run knows the first."""
+    return replace(batch, drafts=[draft if draft.id else replace(draft, id=new_id(now)) for draft in batch.drafts])
+
+
+def ids_of(batches: Sequence[Batch]) -> set[str]:
+    return {draft.id for batch in batches for draft in batch.drafts if draft.id is not None}
+
+
+def append(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str] = ()) -> list[Added]:
+    """Add messages to the end of a conversation, each once: one whose id is known is given back as it is.
+
+    Ids in `fresh_ids` were drawn a moment ago and are not looked for.
+    """
     fresh = Conversation(batch.space, batch.conversation, batch.user, created_at=now, changed_at=now)
     conversation = adopted(tx, tx.lock_conversation(fresh), batch.user)
     drafts = [rules.checked(draft, conversation, now) for draft in batch.drafts]
-    known = known_messages(tx, conversation, drafts)
+    known = known_messages(tx, conversation, drafts, fresh_ids)
     added: list[Added] = []
     new: list[Message] = []
     head = conversation.head
@@ -74,8 +86,10 @@ def keys(draft: Draft) -> Iterator[str]:
         yield "platform " + draft.platform_id
 
 
-def known_messages(tx: Tx, conversation: Conversation, drafts: Sequence[Draft]) -> dict[str, Message]:
-    ids = [draft.id for draft in drafts if draft.id is not None]
+def known_messages(
+    tx: Tx, conversation: Conversation, drafts: Sequence[Draft], fresh_ids: Collection[str]
+) -> dict[str, Message]:
+    ids = [draft.id for draft in drafts if draft.id is not None and draft.id not in fresh_ids]
     platform = {p: rules.erased_platform_id(p) for p in (draft.platform_id for draft in drafts) if p is not None}
     if conversation.turns == 0:
         platform = {}  # nothing is in it yet

@@ -7,7 +7,7 @@ one hop to a thread and one transaction. What an `add` returned is on the disk; 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -157,20 +157,25 @@ class MemoryEngine:
 
     async def add_many(self, batches: Iterable[log.Batch]) -> list[list[Added]]:
         """Add messages to several conversations in one transaction: all of them, or none."""
-        given = list(batches)
+        given, now = list(batches), self._opened.clock.now()
         for batch in given:
             rules.checked_id("space", batch.space)
             rules.checked_id("conversation", batch.conversation)
             if batch.user is not None:
                 rules.checked_id("user", batch.user)
-        order = sorted(range(len(given)), key=lambda i: (given[i].space, given[i].conversation))
-        now = self._opened.clock.now()
+        ready = [log.drawn(batch, now) for batch in given]
+        new = log.ids_of(ready) - log.ids_of(given)
+        order = sorted(range(len(ready)), key=lambda i: (ready[i].space, ready[i].conversation))
+        tried = False
 
-        def write(tx: Any) -> list[list[Added]]:
+        def write(tx: Tx) -> list[list[Added]]:
+            # If a first run was committed and only its answer got lost, the second finds its messages by their ids.
+            nonlocal tried
+            fresh, tried = () if tried else new, True
             done: dict[int, list[Added]] = {}
             for i in order:  # in one order for everybody, so that no two writers wait for each other
-                done[i] = log.append(tx, given[i], now)
-            return [done[i] for i in range(len(given))]
+                done[i] = log.append(tx, ready[i], now, fresh)
+            return [done[i] for i in range(len(ready))]
 
         added = await self._write(write)
         self._loop.wake()
@@ -318,12 +323,19 @@ class AsyncConversation:
     async def _recent(self, limit: int | None, before: int | None) -> list[Message]:
         where = Filter(self.space, conversation=self.id)
 
-        def read(tx: Any) -> Sequence[Message]:
+        def read(tx: Tx) -> list[Message]:
             if log.owned(tx, self.space, self.id, self.user) is None:
                 return []
-            return tx.messages(where, upto=None if before is None else before - 1, limit=limit, newest=True)  # type: ignore[no-any-return]
+            found, upto = list[Message](), None if before is None else before - 1
+            while page := tx.messages(where, upto=upto, limit=limit, newest=True):
+                # What was erased is not shown and does not count: so it may take more than one look.
+                found[:0] = [message for message in page if not message.erased]
+                if limit is None or len(found) >= limit or len(page) < limit:
+                    break
+                upto = page[0].turn - 1
+            return found if limit is None else found[-limit:]
 
-        return [message for message in await self._memory._read(read) if not message.erased]
+        return await self._memory._read(read)
 
 
 def whole(tx: Tx) -> None:

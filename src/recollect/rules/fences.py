@@ -8,18 +8,17 @@
     Noted, Alex.
     === END HISTORY ===
 
-Only we write such lines. `escape` leaves stored text as it is but for one thing: where it would read as structure, it
+Only we write such lines. `escape` leaves stored text as it is but for one thing: where it would read as structure it
 gets a dot, `·`, in the place that matters. A marker becomes `[·REQUEST_TIER:3:ID]`, a fence `·=== END HISTORY ===`, a
 tag `<·recollect>`, a token of a chat template `<·|im_start|>`, a role at the start of a line `·System:`. It does so
-however the letters are dressed up: full-width, mathematical, accented, Cyrillic. What cannot be seen is left out (control
-characters, overrides of direction, zero-width and tag characters), except joiners where a script or an emoji needs
-them; every kind of line break becomes a plain one.
+however the letters are dressed up: full-width, mathematical, accented, Cyrillic. What cannot be seen is left out
+(control characters, overrides of direction, zero-width and tag characters), except joiners where a script or an emoji
+needs them; every kind of line break becomes a plain one.
 
 The dot is visible, breaks a model's special tokens, and is no character that `markers` puts up with in a name. A
-backslash would not do: markers are read with and without one. Escaping twice is the same as once. So it
-cannot be undone, and need not be: the log has the original. Nothing that is recognised reaches over a line
-break, so escaped texts may be joined by lines; but cut a text before it is escaped, not after, or the
-cut may fall behind a dot.
+backslash would not do: markers are read with and without one. Escaping twice is the same as once; so it cannot be
+undone, and need not be, since the log has the original. Nothing that is recognised reaches over a line break, so
+escaped texts may be joined by lines. But cut a text before it is escaped, not after: the cut may fall behind a dot.
 
 `Fenced` is text that went through here. What takes it does not escape again; what makes it always does.
 """
@@ -64,7 +63,7 @@ JOINERS = re.compile(f"(?<!{JOINED})[\u200c\u200d]+|[\u200c\u200d]{{2,}}|[\u200c
 LOOKALIKES = {
     **dict(zip("аеорсухіѕјһԛԝткмнвгԁӏ", "aeopcyxisjhqwtkmhbrdl", strict=True)),  # Cyrillic
     **dict(zip("αεικηνορτυχβμζγσω", "aeikhvoptuxbmzyow", strict=True)),  # Greek
-    **dict(zip("ʀᴇǫᴜꜱᴛɪᴄʜᴘᴏᴅᴍᴀɢʟɴʏʙᴊᴋᴠᴡᴢıɑɡɩ", "requsticgpodmaglnybjkvwziagi".replace("cgp", "chp"), strict=True)),
+    **dict(zip("ʀᴇǫᴜꜱᴛɪᴄʜᴘᴏᴅᴍᴀɢʟɴʏʙᴊᴋᴠᴡᴢıɑɡɩ", "requstichpodmaglnybjkvwziagi", strict=True)),  # small capitals
     **{chr(base + n): chr(97 + n) for base in (0x1F150, 0x1F170, 0x1F1E6) for n in range(26)},
     **dict.fromkeys("【〔〖⟦⁅❲⦋⎡⎣", "["),
     **dict.fromkeys("】〕〗⟧⁆❳⦌⎤⎦", "]"),
@@ -82,23 +81,26 @@ LOOKALIKES = {
 INVISIBLE = ("Mn", "Me", "Cf")
 
 ROLES = r"system(?:[ _-]?(?:prompt|message|note|notice|override|update|instructions?))?|user|human|assistant|developer"
-TEMPLATE = (
-    r"s|bos|eos|pad|unk|[se]op|(?:start|end)_of_(?:turn|text|image)|begin_of_text|endoftext|im_(?:start|end)"
-    r"|think|thinking|tool_(?:calls?|response|results?)|function_(?:calls|results)|invoke|system[\w-]*|assistant|user|human|developer"
+SPECIAL = r"(?:[be]_)?inst|sys|system|system_prompt|available_tools|tool_calls|tool_results|gmask"  # in brackets
+TEMPLATE = (  # between angles
+    r"s|bos|eos|pad|unk|[se]op|(?:start|end)_of_(?:turn|text|image)|begin_of_text|endoftext|im_(?:start|end)|think"
+    r"|thinking|tool_(?:calls?|response|results?)|function_(?:calls|results)|invoke|system[\w-]*|assistant|user|human"
+    r"|developer"
 )
+# A line at a time, so white space here is never a line break. Each match ends where the dot goes.
 WITHIN = re.compile(
-    r"\[(?:\W|_){0,24}+(?=(?:request[\W_]{0,8}tier|search[\W_]{0,8}episodic))"
-    r"|\[(?=[ \t]?/?[ \t]?(?:[be]_)?(?:inst|sys|system|system_prompt|available_tools|tool_calls|tool_results|gmask)[ \t]?\])"
-    r"|<(?=[ \t]{0,8}/?[ \t]{0,8}recollect)"
-    r"|(?:```|~~~)(?=[ \t]{0,4}recollect)"
+    rf"\[[\W_]{{0,24}}+(?<!{GUARD})(?=request[\W_]{{0,8}}tier|search[\W_]{{0,8}}episodic)"
+    rf"|\[(?=\s?/?\s?(?:{SPECIAL})\s?\])"
+    r"|<(?=\s{0,8}/?\s{0,8}recollect)"
+    r"|(?:```|~~~)(?=\s{0,4}recollect)"
     r"|<(?=\|[^\s|<>]{1,64}\|>)"
-    r"|<(?=<[ \t]?/?sys>>)"
+    r"|<(?=<\s?/?\s?sys\s?>>)"
     rf"|(?<!\w)<(?=/?(?:[a-z]+:)?(?:{TEMPLATE})>)",
     re.IGNORECASE,
 )
 AT_START = re.compile(
     rf"(?:[^\w={GUARD}]|_)*+(?:\d{{1,3}}[.)][^\w={GUARD}]*+)?"
-    rf"(?:(?===={{0,99}}.*\w)|(?=message[ \t]{{0,4}}\[)|(?=(?:{ROLES})(?:\W|_){{0,4}}?:))"
+    rf"(?:(?=={{3}}.*\w)|(?=message\s{{0,4}}\[)|(?=(?:{ROLES})(?:\W|_){{0,4}}?:))"
     rf"|[\s>]*+#{{1,6}}[\s*_]*+(?=(?:{ROLES}|instructions?|response|input)(?:\W|_)*+$)",
     re.IGNORECASE,
 )
@@ -129,7 +131,8 @@ def message(id: str, role: Role, author: str | None, tier: int, text: str, *, wh
     parts = [role if who.casefold() in ("", role) else f"{role} {who}", f"tier {tier}"]
     if when is not None:
         parts.append(when.isoformat(" ")[:16])
-    return Fenced(f"MESSAGE[{label(id)}] ({', '.join(parts)}):\n{escape(text.strip()) or '(empty)'}")
+    body = escape(text).strip("\n")
+    return Fenced(f"MESSAGE[{label(id)}] ({', '.join(parts)}):\n{body if body.strip() else '(empty)'}")
 
 
 def section(title: str, parts: Iterable[Fenced], *, between: str = "\n\n") -> Fenced:
@@ -154,6 +157,8 @@ def seen(text: str) -> str:
 
 def guarded(text: str) -> str:
     """One line, with a dot wherever it would read as structure."""
+    if not text:
+        return text
     skeleton, origins = (text, None) if text.isascii() else unmasked(text)
     places = {match.end() for match in WITHIN.finditer(skeleton)}
     if start := AT_START.match(skeleton):
@@ -161,9 +166,10 @@ def guarded(text: str) -> str:
     if not places:
         return text
     at, pieces = 0, []
-    for place in sorted({place if origins is None else origins[place] for place in places}):
-        pieces.append(text[at:place])
-        at = place
+    for place in sorted(places):
+        end = origins[place - 1] + 1 if origins and place else place
+        pieces.append(text[at:end])
+        at = end
     return GUARD.join([*pieces, text[at:]])
 
 

@@ -6,7 +6,8 @@ and costs its tokens: so one long value never takes the place of all, and nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from recollect.rules.language import detect
 from recollect.rules.salience import is_unspaced, stems, terse, weigh
@@ -17,6 +18,17 @@ Count = Callable[[str], int]
 
 _AMPLE = 40  # tokens; in a larger budget there is room for whole phrases
 _MOST = 160  # statements that are weighed against each other
+_THRIFT = (0.3, 0.7, 1.1)  # how much the price of a pair counts; no one rule is best for every message
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """One way to say a statement: its number among the statements, its words, and its price without the key."""
+
+    number: int
+    said: Statement
+    roots: frozenset[str]
+    price: int
 
 
 def key_values(text: str, budget: int, count: Count) -> str:
@@ -25,8 +37,14 @@ def key_values(text: str, budget: int, count: Count) -> str:
     language = detect(text)
     weights = weigh(said, language)
     found = statements(text, said, language, weights)[:_MOST]
-    fitting = (_fitting(each, budget, count, language, weights) for each in found)
-    chosen = _choose([each for each in fitting if each], language, weights, budget, count)
+    forms = [
+        _Form(number, form, stems(form.value, language) or frozenset({form.value}), count(f", {form.value}"))
+        for number, each in enumerate(found)
+        for form in _forms(each, budget, count, language, weights)
+    ]
+    prices = {form.said.key: count(f"; {form.said.key} =") - 1 for form in forms}
+    tries = [_choose(forms, prices, weights, budget, thrift) for thrift in _THRIFT]
+    chosen = max(tries, key=lambda tried: tried[0])[1]
     while chosen and count(render(chosen)) > budget:
         chosen = chosen[:-1]
     return render(chosen)
@@ -41,54 +59,81 @@ def render(chosen: Iterable[Statement]) -> str:
 
 
 def _choose(
-    found: list[Statement], language: str, weights: Mapping[str, float], budget: int, count: Count
-) -> list[Statement]:
-    chosen: list[Statement] = []
-    roots = {each: stems(each.value, language) or frozenset({each.value}) for each in found}
-    alone = {each: count(f", {each.value}") for each in found}
-    keyed = {each.key: count(f"; {each.key} =") - 1 for each in found}
+    forms: list[_Form], prices: Mapping[str, int], weights: Mapping[str, float], budget: int, thrift: float
+) -> tuple[float, list[Statement]]:
+    """What a thrifty choice gains, and the choice, the weightiest first."""
+    keys = dict(prices)
     said: set[str] = set()
+    chosen: list[Statement] = []
+    gained = 0.0
     room = budget + 1
+    while True:
+        forms = [form for form in forms if form.roots - said and form.price + keys.get(form.said.key, 0) <= room]
+        if not forms:
+            return gained, sorted(chosen, key=lambda each: -each.weight)
+        gains = [_gain(form, weights, said) for form in forms]
+        rates = [
+            gain / (form.price + keys.get(form.said.key, 0)) ** thrift for gain, form in zip(gains, forms, strict=True)
+        ]
+        at = max(range(len(forms)), key=rates.__getitem__)
+        best = forms[at]
+        gained += gains[at]
+        chosen.append(best.said)
+        room -= best.price + keys.pop(best.said.key, 0)
+        said |= best.roots
+        forms = [form for form in forms if form.number != best.number]
 
-    def worth(each: Statement) -> float:
-        fresh = sum(weights.get(root, 0.1) for root in roots[each] - said)
-        return each.weight * (0.6 + fresh) / (alone[each] + keyed.get(each.key, 0)) ** 0.6
 
-    while found:
-        found = [each for each in found if roots[each] - said and alone[each] + keyed.get(each.key, 0) <= room]
-        if not found:
-            break
-        best = max(found, key=worth)
-        chosen.append(best)
-        room -= alone[best] + keyed.pop(best.key, 0)
-        said |= roots[best]
-        found.remove(best)
-    return sorted(chosen, key=lambda each: -each.weight)
+def _gain(form: _Form, weights: Mapping[str, float], said: set[str]) -> float:
+    fresh = sum(weights.get(root, 0.1) for root in form.roots - said)
+    return form.said.weight**2 * (1.5 + fresh)
 
 
-def _fitting(
+def _forms(
     each: Statement, budget: int, count: Count, language: str, weights: Mapping[str, float]
-) -> Statement | None:
-    """The statement with as much of its value as has a place: the lightest words go first."""
-    most = budget if budget > _AMPLE else max(budget * 3 // 4, 6)
+) -> Iterator[Statement]:
+    """The statement as it has a place, and in a small budget in half as many words too: the lightest go first."""
     if each.key in SURE:
-        return each if count(f"{each.key} = {each.value}") <= budget else None
-    pieces = (each.value if budget > _AMPLE else terse(each.value, language)).split()
+        if count(f"{each.key} = {each.value}") <= budget:
+            yield each
+        return
+    ample = budget > _AMPLE
+    pieces = _glued((each.value if ample else terse(each.value, language)).split())
     joint = " "
     if len(pieces) == 1 and is_unspaced(pieces[0]):
-        pieces, joint = list(pieces[0][: 2 * most]), ""
-    while pieces:
+        pieces, joint = list(pieces[0][: 2 * budget]), ""
+    half = (len(pieces) + 1) // 2
+    fewest = min(len(pieces), 2)
+    fits = False
+    while len(pieces) >= fewest > 0:
         value = DANGLING.sub("", joint.join(pieces)).strip(" ,")
-        if value and count(f"{each.key} = {value}") <= most:
-            return Statement(each.key, value, each.weight)
+        if value and (not fits or len(pieces) == half) and count(f"{each.key} = {value}") <= budget:
+            fits = True
+            yield Statement(each.key, value, each.weight)
+        if fits and (ample or len(pieces) <= half):
+            return
         del pieces[_lightest(pieces, language, weights) if joint else -1]
-    return None
+
+
+def _glued(pieces: list[str]) -> list[str]:
+    """With each negation and comparison on the word it belongs to: neither is ever left out alone."""
+    found: list[str] = []
+    for piece in pieces:
+        if found and found[-1].split()[-1].casefold() in _GLUE:
+            found[-1] += f" {piece}"
+        else:
+            found.append(piece)
+    return found
+
+
+_GLUE = frozenset("not no never without cannot can't don't didn't won't doesn't isn't over than instead of".split())
 
 
 def _lightest(pieces: list[str], language: str, weights: Mapping[str, float]) -> int:
-    """Of equals the last."""
+    """Of equals the last; what comes late weighs less, since a phrase begins with what it is about."""
 
     def weight(at: int) -> float:
-        return max((weights.get(root, 0.0) for root in stems(pieces[at], language)), default=0.0)
+        heaviest = max((weights.get(root, 0.0) for root in stems(pieces[at], language)), default=0.0)
+        return heaviest * max(0.4, 1 - at / 8)
 
     return min(range(len(pieces)), key=lambda at: (weight(at), -at))

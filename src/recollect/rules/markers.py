@@ -106,7 +106,7 @@ TRIGGER = re.compile(
     + ")",
     re.IGNORECASE,
 )
-UNDECIDED = "\\`~" + "\u0020\t"  # an end of these alone is text: above all, the end of a code block
+UNDECIDED = "\\`~ \t"  # an end of these alone is text: above all, the end of a code block
 
 STOP = re.compile(rf"[{OPEN}{CLOSE}\n\r<＜`~\\]")
 CLOSER = re.compile(rf"\\?[{CLOSE}]")
@@ -152,7 +152,6 @@ TAG_END = re.compile(
     rf"\\?[<＜][{SPACE}]*[/／][{SPACE}]*recollect\s*\\?[>＞]?|(?=[<＜][{SPACE}]*recollect(?!{LETTER}))", re.IGNORECASE
 )
 FENCE_END = re.compile("```|~~~")
-CODE_AROUND = re.compile(r"(?:```|~~~)\w*\s*\n(.*?)\n?\s*(?:```|~~~)?", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -285,9 +284,7 @@ class Cutter:
                 end = (FENCE_END if block["fence"] else TAG_END).search(hidden, at)
                 inside = hidden[at : end.start() if end else len(hidden)].strip()
                 at = end.end() if end else len(hidden)
-                if code := CODE_AROUND.fullmatch(inside):
-                    inside = code[1].strip()
-                content = inside or content
+                content = uncoded(inside) or content
         return content, "\n".join([*outside, hidden[at:]])
 
     def _advance(self, chunk: str, *, final: bool) -> str:
@@ -319,6 +316,9 @@ class Cutter:
         elif not JUNK.fullmatch(self._text, self._at, start) or (final and not trigger):
             self._fill(hole)
             return True
+        else:
+            broken = "\n" * self._text.count("\n", self._at, start)
+            hole = hole._replace(gap=max(hole.gap, broken, key=lambda space: space.count("\n")))
         if hole is None or trigger is None or not (final or trigger.lastgroup):
             return False
         return self._take(trigger, hole, final)
@@ -414,6 +414,13 @@ def white(text: str, at: int) -> str:
     """The white space at this place, as far as it is looked at."""
     found = WHITE.match(text, at)
     return found[0] if found else ""
+
+
+def uncoded(text: str) -> str:
+    """The text without a code block's fence around it."""
+    if text.startswith(("```", "~~~")) and "\n" in text:
+        text = text[text.index("\n") :].removesuffix("```").removesuffix("~~~")
+    return text.strip()
 
 
 def seam(before: str, after: str, following: str, *, first: bool) -> str:

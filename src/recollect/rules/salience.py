@@ -42,7 +42,7 @@ _ORDINARY = frozenset(
     """.split()
 )  # fmt: skip
 
-_SPELT = frozenset(
+SPELT = frozenset(
     "two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty hundred thousand twice".split()
 )
 
@@ -134,17 +134,19 @@ def weigh(sentences: Iterable[Sentence], language: str) -> dict[str, float]:
 
 def _shape(word: str, starts: bool) -> float:
     if any(map(str.isdigit, word)):
-        return 2.4
-    if word.casefold() in _SPELT:
+        return 3.4
+    if word.casefold() in SPELT:
         return 1.5
     if is_ordinary(word):
         return 0.2
     length = len(word) if word.isascii() else len(word) * (3 if script_of(word[0]) in _UNSPACED else 1)
     weight = 0.5 + min(length, 10) / 10
-    return weight * 2.6 if word[0].isupper() and not starts else weight
+    return weight * 2.3 if word[0].isupper() and not starts else weight
 
 
-_KEPT = frozenset("not no never without cannot can't don't didn't won't how why when where who which vs".split())
+_KEPT = frozenset(
+    "not no never without cannot can't don't didn't won't how why when where who which vs over than instead".split()
+)
 
 
 def terse(text: str, language: str) -> str:
@@ -178,7 +180,9 @@ _CALENDAR = frozenset(
     "september october november december jan feb mar apr jun jul aug sep sept oct nov dec".split()
 )
 _NO_NAMES = frozenset({"de"})  # it capitalises every noun
-_NEVER_NAMES = frozenset("i ok okay pm am ps btw lol omg asap diy faq ai tv id yes no".split())
+_NEVER_NAMES = frozenset(
+    "i ok okay pm am ps btw lol omg asap diy faq ai tv id yes no error info warn warning debug".split()
+)
 _ORDERS = frozenset(
     "add ask avoid bake book buy build call check click combine congrats congratulations cook cut download drink eat fill fix "
     "install join mix mount move pack pay play praise prepare read remove review run save search sell send set sign teach "
@@ -294,7 +298,9 @@ def numbers(text: str, language: str) -> list[str]:
     for number in _NUMBER.finditer(text):
         digits, *counted = number[0].split()
         nouns = counted[: 1 if len(counted) > 1 and is_ordinary(counted[1]) else 2]
-        kept = [word for word in nouns if is_content(word, language)] if nouns and is_content(nouns[0], language) else []
+        kept = (
+            [word for word in nouns if is_content(word, language)] if nouns and is_content(nouns[0], language) else []
+        )
         found[number.start()] = " ".join([digits.rstrip(".,:/"), *kept])
     return list(dict.fromkeys(found[at].strip(" .,-") for at in sorted(found)))
 
@@ -321,7 +327,9 @@ _OPENERS = re.compile(
 _CALLED = re.compile(
     r"^(?i:hey|hi|hello|thanks|thank you|thx|wow|yeah|yep|sure|dear|cheers|nice|cool|congrats|oh|aww|woah)[ ,]+[A-Z]\w+[,!.]+\s*"
 )
-_ASIDE = re.compile(r"\s*[(（\[][^()（）\[\]]{0,300}[)）\]]|(?<=,)\s(?:of course|for example|for instance|however|I think),")
+_ASIDE = re.compile(
+    r"\s*[(（\[][^()（）\[\]]{0,300}[)）\]]|(?<=,)\s(?:of course|for example|for instance|however|I think),"
+)
 _SPOKEN_TO = re.compile(r"(?<=[a-z]),\s[A-Z]\w+(?=[!.?]+$)")
 _SOFTENERS = re.compile(
     r"\s(?:really|very|just|actually|basically|definitely|literally|honestly|simply|quite|kind\sof|sort\sof|pretty|super|totally)"
@@ -363,7 +371,7 @@ def trim(text: str) -> str:
     """A sentence without what leads into it and without what is said in brackets."""
     if _NOTE.match(text):
         return text
-    kept = _CALLED.sub("", text)
+    kept = _without_greeting(_CALLED.sub("", text))
     for _ in range(3):
         kept, times = _OPENERS.subn("", kept)
         if not times:
@@ -372,3 +380,14 @@ def trim(text: str) -> str:
     if not any(unicodedata.category(c)[0] in "LN" for c in kept):
         return text
     return kept if kept[0] == text[0] else kept[0].upper() + kept[1:]
+
+
+_GREETING_END = re.compile(r"[,،，!！]\s*")
+_GREETING = 5  # characters; a shorter one may be a yes or a no
+
+
+def _without_greeting(text: str) -> str:
+    """Without a first clause that is small talk, in any language."""
+    end = _GREETING_END.search(text, 0, 60)
+    at = end.end() if end else text.find(" ") + 1 if is_unspaced(text) else 0
+    return text[at:] if at > _GREETING and text[at:].strip() and is_small_talk(text[:at]) else text

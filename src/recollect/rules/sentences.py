@@ -125,8 +125,7 @@ def _special(lines: list[str], at: int) -> tuple[list[_Block] | None, int]:
     if heading:
         return [_Block("heading", heading[1])], at + 1
     if _ROW.match(line):
-        cells = "" if _ROW_RULE.match(line) else ", ".join(cell.strip() for cell in line.strip(" \t|").split("|"))
-        return [_Block("item", cells)], at + 1
+        return _row(lines, at), at + 1
     for pattern, name in ((_LOG, "log"), (_CODE, "code")):
         after = at
         while after < len(lines) and (pattern.match(lines[after]) or (after > at and _belongs(lines, after, pattern))):
@@ -137,6 +136,16 @@ def _special(lines: list[str], at: int) -> tuple[list[_Block] | None, int]:
     if item:
         return [_Block("item", line[item.end() :].strip())], at + 1
     return None, at + 1
+
+
+def _row(lines: list[str], at: int) -> list[_Block]:
+    """A row of a table: "first: others"; the names of its columns are a heading."""
+    cells = [cell.strip() for cell in lines[at].strip(" \t|").split("|")]
+    if _ROW_RULE.match(lines[at]):
+        return []
+    if at + 1 < len(lines) and _ROW_RULE.match(lines[at + 1]):
+        return [_Block("heading", ", ".join(cells))]
+    return [_Block("item", f"{cells[0]}: {', '.join(cells[1:])}" if cells[1:] and cells[0] else ", ".join(cells))]
 
 
 def _belongs(lines: list[str], at: int, pattern: re.Pattern[str]) -> bool:
@@ -159,7 +168,7 @@ def _named(what: str, lines: list[str], language: str = "") -> list[_Block]:
     blocks = [_Block("note", f"[{what}: {language.lower()}, {size}]" if language else f"[{what}: {size}]")]
     if what == "log":
         failures = dict.fromkeys(_STAMP.sub("", line).strip() for line in lines if _FAILURE.search(line))
-        blocks += [_Block("item", failure) for failure in list(failures)[:5]]
+        blocks += [_Block("prose", failure) for failure in list(failures)[:5]]
     return blocks
 
 

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from recollect.rules.salience import (
     AMOUNT,
+    SPELT,
     WHEN,
     WORD,
     is_content,
@@ -28,6 +29,7 @@ from recollect.rules.salience import (
     words,
 )
 from recollect.rules.sentences import Sentence, clauses, part_of
+from recollect.rules.smalltalk import is_small_talk
 
 MAX_VALUE = 8
 """Words of one value."""
@@ -67,12 +69,13 @@ DANGLING = re.compile(
 
 def _tidy(each: Statement, language: str) -> Statement:
     """One line, no separators of ours inside, nothing left hanging at the ends; light if all its words are ordinary."""
-    value = re.sub(r"\s+", " ", each.value.replace(";", ",").replace(" = ", " is ")).strip(" \t.,:!?…–—-\"'“”«»*")
+    value = re.sub(r"\s+", " ", each.value.replace(";", ",").replace(" = ", " is "))
+    value = value.strip(" .,:!?…–—-*" if each.key in ("error", "code") else " .,:!?…–—-\"'“”«»*")
     if each.key not in ("question", "request", "code"):
         value = DANGLING.sub("", value)
     key = terse(re.sub(r"[\s;=]+", " ", each.key).strip(), language)
     solid = each.key in SURE or any(matters(word, language) for word in value.split())
-    return Statement(key.casefold() if key.isascii() else key, value, each.weight if solid else each.weight * 0.3)
+    return Statement(key, value, each.weight if solid else each.weight * 0.3)
 
 
 # What somebody states. A finder is a trigger and the key it gives; the value is the phrase after it.
@@ -85,7 +88,7 @@ _NOT = r"(?:\s(?:do\snot|don['’]?t|did\snot|didn['’]t|never|can['’]?t|cann
 _TRIGGERS: tuple[tuple[str, float, re.Pattern[str]], ...] = tuple(
     (key, weight, re.compile(pattern, re.IGNORECASE))
     for key, weight, pattern in (
-        ("allergic to", 9.5, r"\ballergic\sto\s"),
+        ("allergic to", 11, r"\ballergic\sto\s"),
         ("dislikes", 9, rf"{_I}{_SOFT}{_NOT}{_SOFT}\s(?:like|love|enjoy|care\sfor)\s"),
         ("dislikes", 9, rf"{_I}{_SOFT}\s(?:hate|dislike|detest|loathe|can['’]?t\sstand|am\snot\s(?:a\sfan\sof|into))\s"),
         ("dislikes", 9, rf"{_AM}{_SOFT}\s(?:not\s(?:really\s)?(?:a\s(?:big\s|huge\s)?fan\sof|into|keen\son))\s"),
@@ -93,15 +96,16 @@ _TRIGGERS: tuple[tuple[str, float, re.Pattern[str]], ...] = tuple(
         ("prefers", 9, rf"{_I}(?:['’]d|\swould)?{_SOFT}\s(?:prefer|rather\shave)\s(?:to\s)?"),
         ("likes", 8.5, rf"{_I}{_SOFT}\s(?:like|love|enjoy|adore)\s(?!(?:to\s(?:know|see|hear)|how|that|the\sidea|your|it)\b)"),
         ("likes", 8, rf"{_AM}{_SOFT}\s(?:(?:a\s)?(?:big\s|huge\s)?fan\sof|into|fond\sof|passionate\sabout)\s"),
-        ("lives in", 9.5, rf"(?:{_I}{_SOFT}\s(?:live|reside)|{_AM}{_SOFT}\s(?:living|based))\sin\s"),
+        ("lives in", 10, rf"(?:{_I}{_SOFT}\s(?:live|reside)|{_AM}{_SOFT}\s(?:living|based))\sin\s"),
         ("from", 8, rf"{_AM}{_SOFT}\s(?:originally\s)?from\s"),
         ("moved to", 8.5, rf"{_I}{_SOFT}\s(?:moved|relocated)\s(?:\w+\s)?to\s"),
         ("job", 9, rf"(?:{_I}{_SOFT}\swork|{_AM}{_SOFT}\sworking)\sas\s(?:an?\s|the\s)?"),
         ("works at", 8.5, rf"(?:{_I}{_SOFT}\swork|{_AM}{_SOFT}\sworking)\s(?:at|for)\s"),
         ("works in", 7, rf"(?:{_I}{_SOFT}\swork|{_AM}{_SOFT}\sworking)\sin\s"),
         ("born", 8.5, r"\b(?:was|were)\sborn\s(?:in|on)\s"),
-        ("decision", 9, r"\b(?:(?:i|we|they)(?:['’]ve|\shave)?|has|have|was|were)\s(?:\w+\s)?(?:decided|agreed|chosen)\s(?:to|on|that)?\s?"),
-        ("decision", 9, rf"{_I}(?:['’]ve|\shave)?{_SOFT}\s(?:settled\son|opted\s(?:for|to)|went\swith|chose|picked)\s"),
+        ("decision", 9, r"\b(?:(?:i|we|they)(?:['’]ve|\shave)?|has|it\swas)\s(?:\w+\s)?(?:decided|agreed|chosen)\s(?:to|on|that)\s"),
+        ("decision", 9, r"\b(?:i|we|they)\s(?:\w+ly\s)?(?:decided|agreed)\s(?=not\b|against\b)"),
+        ("decision", 9, rf"{_I}(?:['’]ve|\shave)?{_SOFT}\s(?:settled\son|opted\s(?:for|to)|went\swith|chose|picked|ended\sup\s(?:choosing|picking|with))\s"),
         ("decision", 9, r"\b(?:let['’]?s|(?:i|we)['’]ll|(?:i|we)\swill)\s(?:go\swith|stick\s(?:with|to)|use|switch\sto|settle\son)\s"),
         ("decision", 8.5, r"\b(?:the\s)?(?:final\s)?decision\s(?:is|was)\s(?:to\s)?"),
         ("plan", 7.5, rf"(?:{_I}{_SOFT}\s(?:plan|intend|hope)|{_AM}{_SOFT}\s(?:planning|hoping|going|about))\s(?:to|on)\s"),
@@ -120,7 +124,7 @@ _TRIGGERS: tuple[tuple[str, float, re.Pattern[str]], ...] = tuple(
         ("doing", 5.5, rf"{_AM}{_SOFT}\s(?=\w+ing\s)(?!(?:going|planning|hoping|looking|trying\sto|thinking|working|feeling|wondering|being|considering|having|getting)\b)"),  # noqa: E501
         ("feels", 5, rf"{_AM}{_SOFT}\s(?=(?:so\s)?(?:proud|worried|excited|nervous|stressed|sad|tired|afraid|grateful|thankful)\b)"),
         ("has", 6.5, rf"{_I}(?:['’]ve\sgot|{_SOFT}\s(?:have|own))\s(?=(?:an?|two|three|four|five|six|\d+|my|some)\s)"),
-        ("did", 6, rf"{_I}(?:['’]ve|\shave)?{_SOFT}\s(?=(?:went|bought|got|made|took|met|saw|won|lost|found|built|ran|wrote|read|taught|gave|began|left|sold|ate|drove|flew|had|\w{{3,}}ed)\s)(?!(?:wanted|needed|used|liked|loved|enjoyed|decided|agreed|hoped|wished|moved|relocated|picked)\b)"),  # noqa: E501
+        ("did", 6, rf"{_I}(?:['’]ve|\shave)?{_SOFT}\s(?=(?:went|bought|got|made|took|met|saw|won|lost|found|built|ran|wrote|read|taught|gave|began|left|sold|ate|drove|flew|had|\w{{3,}}ed)\s)(?!(?:wanted|needed|used|ended|liked|loved|enjoyed|decided|agreed|hoped|wished|moved|relocated|picked)\b)"),  # noqa: E501
         ("suggests", 6, r"\bi(?:['’]d|\swould)?(?:\s\w+ly)?\s(?:recommend|suggest|advise)\s(?:that\s)?(?:you\s)?(?:to\s)?"),
         ("because", 4.5, r"\b(?:because|due\sto|thanks\sto)\s(?:of\s)?"),
         ("must", 6.5, r"\b(?:must|has\sto|have\sto)\s(?!(?:be\s(?:so|very)|have|say|admit)\b)"),
@@ -171,8 +175,9 @@ _ELSEWHERE = {
     r"|(?<!não\s)gosto\sde|ik\shou\s(?!niet)van|мне\sнравится|я\sлюблю)\s",
 }  # fmt: skip
 _ELSEWHERE_TRIGGERS = {key: re.compile(pattern, re.IGNORECASE) for key, pattern in _ELSEWHERE.items()}
+_AND_ELSEWHERE = re.compile(r",|\s(?:y|und|et|e|i|och|og|a|и|та|pero|aber|mais|ma|mas|maar|но|als|como|con|mit|avec)\s")
 _ELSEWHERE_NAME = re.compile(
-    r"(?:我叫|我的名字(?:是|叫)|私の名前は|わたしの名前は|제\s?이름은|저는\s)\s?([^\s，。、,.!！]{1,8}?)(?=です|입니다|이에요|예요|[，。、,.!！\s]|$)"
+    r"(?:我叫|我的名字(?:是|叫)|私の名前は|わたしの名前は|제\s?이름은)\s?([^\s，。、,.!！]{1,8}?)(?=です|입니다|이에요|예요|[，。、,.!！\s]|$)"
 )
 
 
@@ -190,9 +195,10 @@ def _triggered(text: str, language: str) -> Iterator[Statement]:
     if language != "en":
         for key, pattern in _ELSEWHERE_TRIGGERS.items():
             for trigger in pattern.finditer(text):
-                yield Statement(key, _phrase(text[trigger.end() :], 3 if key == "name" else MAX_VALUE), 9)
+                rest = _AND_ELSEWHERE.split(text[trigger.end() :])[0]
+                yield Statement(key, _phrase(rest, 3), 13 if key == "name" else 9)
         for name in _ELSEWHERE_NAME.finditer(text):
-            yield Statement("name", name[1], 9)
+            yield Statement("name", name[1], 13)
         return
     for key, weight, pattern in _TRIGGERS:
         for trigger in pattern.finditer(text):
@@ -209,7 +215,7 @@ def _personal(text: str, language: str) -> Iterator[Statement]:
     for found in _I_AM.finditer(text):
         name = found[1] or found[2]
         if is_content(name.split()[0], language) and not is_ordinary(name.split()[0]):
-            yield Statement("name", name, 10)
+            yield Statement("name", name, 13)
     for found in _CALLED.finditer(text):
         yield Statement(found[1], _owner(found[2]), 9.5)
     for found in _IS_MY.finditer(text):
@@ -230,10 +236,15 @@ def _owner(name: str) -> str:
 
 
 _SUBJECT = re.compile(
-    r"^(?:(the|my|our|your|his|her|their|this)\s)?((?:[\w'’&/-]+\s){0,4}?[\w'’&/-]+)\s(?:(?:will\s(?:now\s)?be|is|are|was|were|costs?|starts?)\s"
-    r"(?:now\s|currently\s|usually\s|on\s|at\s|in\s|set\sto\s|set\sfor\s)*)(?=\S)",
+    r"^(?:(the|my|our|your|his|her|their|this)\s)?((?:[\w'’&/-]+\s){0,4}?[\w'’&/-]+)\s(?:(?:will\s(?:now\s)?be|is|are|was|were|costs?|starts?|has\sbeen)\s"
+    r"(?:(?:cut|raised|set|moved|changed|increased|reduced|postponed|planned|scheduled|due)\s(?:to\s|for\s|on\s|until\s|by\s|from\s)?|now\s|currently\s|usually\s|on\s|at\s|in\s)*)(?=\S)",
     re.IGNORECASE,
 )  # fmt: skip
+_MINE = re.compile(
+    r"(?<!^)\b(?:my|our)\s((?:[\w'’-]+\s){0,2}?[\w'’-]+)\s(?:is|are|was|were)\s(?=[^.!?]{0,30}(?:\d|[A-Z]))",
+    re.IGNORECASE,
+)
+_AND = re.compile(r"^(?:and|but|so|or)\s", re.IGNORECASE)
 _NO_SUBJECT = frozenset(
     "it this that there here what which who these those he she they i we you everything one all some".split()
 )
@@ -247,11 +258,18 @@ def _equations(sentence: Sentence) -> Iterator[Statement]:
         if len(text) < 80 and _is_concrete(value):
             yield Statement(sentence.lead, value, 7)
         return
-    found = _SUBJECT.match(text)
+    for clause in clauses(text)[:6]:
+        yield from _equation(_AND.sub("", clause))
+    for mine in _MINE.finditer(text):
+        yield Statement(mine[1], _phrase(text[mine.end() :], 5), 7.5)
+
+
+def _equation(clause: str) -> Iterator[Statement]:
+    found = _SUBJECT.match(clause)
     if found is None:
         return
     first = found[2].split()[0].casefold().replace("’", "'")
-    value = _phrase(text[found.end() :], 6)
+    value = _phrase(clause[found.end() :], 6)
     concrete = _is_concrete(value)
     if first in _NO_SUBJECT or "'" in first or not value or not (found[1] or concrete):
         return
@@ -393,7 +411,7 @@ _FILE = re.compile(
     r"|xlsx?|docx?|pdf|png|jpe?g|ipynb|db|log|env|ini|cfg|conf|lock)\b"
 )
 _SYMBOL = re.compile(r"`([^`\n]{2,50})`")
-_ERROR = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning)\b(?::\s[^\n]{0,60})?")
+_ERROR = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning)\b(?::\s[^\n`.]{1,50})?")
 _LINK = re.compile(r"https?://(?:www\.)?([^\s/?#<>\")\]]{3,60})")
 _MAIL = re.compile(r"(?<![\w.])[\w.+-]{1,64}@[\w-]{1,60}\.[\w.-]{2,30}\w")
 _VERSION = re.compile(r"\b([A-Z][\w.+#]{1,30})\s(?:version\s)?v?(\d+(?:\.\d+){1,3})\b")
@@ -434,7 +452,7 @@ def _mentioned(said: Sequence[Sentence], language: str) -> Iterator[Statement]:
         key = "duration" if when[0][:4].casefold() == "for " else "when"
         yield Statement(key, _AT.sub("", when[0]), 6.5 - min(number, 30) / 12)
     for number, amount in enumerate(numbers(prose, language)):
-        yield Statement("amounts", amount, 6.2 - min(number, 30) / 12)
+        yield Statement("amounts", amount, (6.2 if re.search(r"[^\d.,:/]", amount) else 5) - min(number, 30) / 12)
 
 
 _AT = re.compile(r"^(?:at|on|in|by|for|about|the)\s(?:the\s(?=\d|past|last))?", re.IGNORECASE)
@@ -458,7 +476,8 @@ def _topic(said: Sequence[Sentence], language: str, weights: Mapping[str, float]
             yield Statement("topic", phrase, 4.5)
     heaviest = sorted(written.keys() & weights.keys(), key=lambda root: (-weights[root], root))[:_TOPIC_WORDS]
     for number, root in enumerate(heaviest):
-        if not is_ordinary(written[root]) or number < 3:
-            yield Statement("topic", written[root], (4 if number < 4 else 3) - number / 30)
+        word = written[root]
+        if number == 0 or not (is_ordinary(word) or word.casefold() in SPELT or is_small_talk(word)):
+            yield Statement("topic", word, (4 if number < 4 else 3) - number / 30)
     if not heaviest and kept:
         yield Statement("text", " ".join(WORD.findall(kept[0].text)[:MAX_VALUE]) or kept[0].text[:40], 1)

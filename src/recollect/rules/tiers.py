@@ -31,8 +31,8 @@ what the label of a message costs."""
 TIER1_SHARE = (0.10, 0.20)
 TIER2_SHARE = (0.30, 0.40)
 """Of the message's tokens: the least and the most we aim at."""
-TIER1_LEAST, TIER1_MOST = 6, 600
-TIER2_LEAST, TIER2_MOST = 10, 1_400
+TIER1_LEAST, TIER1_MOST = 7, 600
+TIER2_LEAST, TIER2_MOST = 12, 1_400
 """Tokens: less says nothing, more has no place in a context. The upper bound begins to tell at 3,000 tokens."""
 TIER1_TOLERATED = 0.35
 TIER2_TOLERATED = 0.60

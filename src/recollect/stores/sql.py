@@ -28,6 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy import delete as sql_delete
 from sqlalchemy.exc import DBAPIError, PendingRollbackError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from recollect.errors import StoreBusy, StoreError
 from recollect.model import Conversation, Erasure, Filter, Message
@@ -316,6 +317,8 @@ class SqlStore(ABC):
             try:
                 with opened() as tx:
                     return fn(tx)
+            except PoolTimeout as error:
+                raise StoreBusy(f"{self.name}: every connection is in use; nothing was written, try again") from error
             except DBAPIError as error:
                 ours = self.translate(error)
                 if not isinstance(ours, StoreBusy) or time.monotonic() + pause > deadline:

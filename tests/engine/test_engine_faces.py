@@ -1,0 +1,291 @@
+"""`Memory` and `AsyncMemory` are one memory with two faces: the same methods, from tasks, threads and loops."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import inspect
+import re
+import threading
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from typing import Any
+
+import pytest
+from engine_doubles import PATIENCE, GatedEmbedder
+
+from recollect import AsyncMemory, ConfigError, Draft, Memory, Message, RecollectError
+from recollect.engine.memory import AsyncConversation, MemoryEngine
+from recollect.engine.sync import BlockingConversation, BlockingMemory
+
+TASKS = 16
+ROUNDS = 6
+
+
+# -- one interface
+
+
+def public(face: type) -> dict[str, Any]:
+    return {name: value for name, value in vars(face).items() if not name.startswith("_") and callable(value)}
+
+
+def shape(method: Callable[..., Any]) -> tuple[str, str]:
+    """Parameters with their defaults and types, and the type of the answer in the words of either face."""
+    signature = inspect.signature(method, eval_str=True)
+    answer = inspect.formatannotation(signature.return_annotation)
+    answer = re.sub(r"recollect\.engine\.(memory|sync)\.|Async(?=[IC])|Blocking", "", answer)
+    return str(signature.replace(return_annotation=inspect.Signature.empty)), answer
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "only"),
+    [(MemoryEngine, BlockingMemory, {"open"}), (AsyncConversation, BlockingConversation, set())],
+    ids=["memory", "conversation"],
+)
+def test_both_faces_have_the_same_methods_and_signatures(one: type, other: type, only: set[str]) -> None:
+    assert set(public(one)) - set(public(other)) == only
+    assert set(public(other)) <= set(public(one))
+    for name, blocking in public(other).items():
+        waiting = public(one)[name]
+        assert shape(blocking) == shape(waiting), name
+        assert inspect.getdoc(blocking) == inspect.getdoc(waiting), name
+        assert not inspect.iscoroutinefunction(blocking), name
+
+
+def test_both_faces_are_made_the_same_way() -> None:
+    assert str(inspect.signature(Memory.__init__)) == str(inspect.signature(AsyncMemory.__init__))
+    assert "recollect.db" in str(Memory.__doc__)
+
+
+# -- many at once
+
+
+def expected() -> set[str]:
+    return {f"task {task} says {number}" for task in range(TASKS) for number in range(ROUNDS)}
+
+
+def check(contents: list[Message]) -> None:
+    assert [m.turn for m in contents] == list(range(1, TASKS * ROUNDS + 1))
+    assert {m.content for m in contents} == expected()
+    for task in range(TASKS):
+        own = [m.content for m in contents if m.content.startswith(f"task {task} ")]
+        assert own == [f"task {task} says {number}" for number in range(ROUNDS)], "each in its own order"
+
+
+async def many_tasks(url: str) -> None:
+    async with AsyncMemory(url) as memory:
+        chat = memory.conversation("shared", user="alex")
+
+        async def work(task: int) -> None:
+            for number in range(ROUNDS):
+                await chat.add("user", f"task {task} says {number}")
+                hits = await memory.search(f"task {task}", user="alex", limit=5)
+                assert {hit.message.user for hit in hits} <= {"alex"}
+
+        await asyncio.gather(*map(work, range(TASKS)))
+        await memory.settle()
+        check(await chat.history())
+        assert (await memory.stats()).entries == TASKS * ROUNDS
+        assert (await memory.verify()).ok
+
+
+def test_sixteen_tasks_add_and_search_at_once(store_url: str) -> None:
+    asyncio.run(many_tasks(store_url))
+
+
+def test_sixteen_threads_add_and_search_at_once(store_url: str) -> None:
+    with Memory(store_url) as memory:
+        chat = memory.conversation("shared", user="alex")
+
+        def work(task: int) -> None:
+            for number in range(ROUNDS):
+                chat.add("user", f"task {task} says {number}")
+                assert {hit.message.user for hit in memory.search(f"task {task}", user="alex")} <= {"alex"}
+
+        with ThreadPoolExecutor(TASKS) as threads:
+            list(threads.map(work, range(TASKS)))
+        memory.settle()
+        check(chat.history())
+        assert memory.stats().entries == TASKS * ROUNDS
+        assert memory.verify().ok
+
+
+def test_the_same_platform_id_from_sixteen_threads_is_kept_once_c1(store_url: str) -> None:
+    """C1: whoever comes first; all get the same message."""
+    with Memory(store_url, followers=False) as memory, ThreadPoolExecutor(TASKS) as threads:
+        chat = memory.conversation("shared", user="alex")
+        kept = list(threads.map(lambda n: chat.add("user", f"delivery {n}", platform_id="p"), range(TASKS)))
+        assert len({message.id for message in kept}) == 1
+        assert chat.history() == kept[:1]
+
+
+# -- loops
+
+
+def test_a_blocking_memory_works_inside_a_running_loop(store_url: str) -> None:
+    """It has a loop of its own: notebooks and handlers of web frameworks run inside another."""
+
+    async def handler() -> list[str]:
+        with Memory(store_url) as memory:
+            chat = memory.conversation("chat", user="alex")
+            chat.add("user", "a zebra")
+            assert chat.context("And?").messages[-1]["content"] == "And?"
+            return [hit.message.content for hit in memory.search("zebra")]
+
+    assert asyncio.run(handler()) == ["a zebra"]
+
+
+def test_a_blocking_memory_inside_its_own_loop_is_refused(store_url: str) -> None:
+    class Curious(GatedEmbedder):
+        """An embedder that asks the memory it serves: that could only wait for itself."""
+
+        async def embed(self, texts: Any) -> Any:
+            try:
+                memory.stats()
+            except RecollectError as error:
+                refusals.append(str(error))
+            return await super().embed(texts)
+
+    refusals: list[str] = []
+    embedder = Curious()
+    embedder.open()
+    with Memory(store_url, embedder=embedder) as memory:
+        memory.conversation("chat", user="alex").add("user", "a zebra")
+        memory.settle()
+    assert refusals == ["Memory cannot be called from inside its own loop: use AsyncMemory there"]
+
+
+# -- closing
+
+
+def calls(memory: Memory) -> dict[str, Callable[[], object]]:
+    """Every public method of a memory and of a conversation that was opened before."""
+    chat = memory.conversation("chat", user="alex")
+    return {
+        "conversation": lambda: memory.conversation("chat"),
+        "conversations": memory.conversations,
+        "add_many": lambda: memory.add_many([]),
+        "search": lambda: memory.search("zebra"),
+        "settle": memory.settle,
+        "rebuild": memory.rebuild,
+        "export": lambda: list(memory.export()),
+        "erase": lambda: memory.erase(user="alex"),
+        "verify": memory.verify,
+        "stats": memory.stats,
+        "add": lambda: chat.add("user", "too late"),
+        "extend": lambda: chat.extend([]),
+        "history": chat.history,
+        "context": lambda: chat.context("And?"),
+    }
+
+
+def test_closing_twice_is_fine_and_use_after_it_is_a_clear_error(store_url: str) -> None:
+    memory = Memory(store_url)
+    memory.conversation("chat", user="alex").add("user", "a zebra")
+    every = calls(memory)
+    assert set(every) | {"close"} == set(public(BlockingMemory)) | set(public(BlockingConversation))
+    memory.close()
+    memory.close()
+    for name, call in every.items():
+        with pytest.raises(RecollectError, match=r"is closed|not open"):
+            call()
+        assert name
+    with Memory(store_url) as again:
+        assert [m.content for m in again.export()] == ["a zebra"]
+
+
+async def use_out_of_turn(url: str) -> None:
+    memory = AsyncMemory(url)
+    with pytest.raises(RecollectError, match="not open"):
+        memory.conversation("chat")
+    with pytest.raises(RecollectError, match="not open"):
+        await memory.settle()
+    await memory.close()
+    for number in range(2):
+        async with memory:
+            await memory.open()
+            chat = memory.conversation("chat", user="alex")
+            assert (await chat.add("user", f"opened {number} times before")).turn == number + 1
+        await memory.close()
+        late: list[Callable[[], Any]] = [chat.history, memory.stats, memory.settle, memory.verify, memory.rebuild]
+        for call in late:
+            with pytest.raises(RecollectError, match="not open"):
+                await call()
+        with pytest.raises(RecollectError, match="not open"):
+            await anext(memory.export())
+
+
+def test_an_asynchronous_memory_is_open_only_in_between(store_url: str) -> None:
+    asyncio.run(use_out_of_turn(store_url))
+
+
+def talk_on(chat: BlockingConversation, name: str, answered: list[str]) -> None:
+    for number in count():
+        chat.add("user", f"{number} {name}")
+        answered.append(f"{number} {name}")
+
+
+def test_closing_under_the_feet_of_other_threads_leaves_nobody_waiting(store_url: str) -> None:
+    """Each of them gets its answer or an error; what was answered is kept."""
+    memory = Memory(store_url)
+    answered: list[str] = []
+    busy = threading.Barrier(9, timeout=PATIENCE)
+
+    def work(number: int) -> None:
+        chat = memory.conversation("chat", user="alex")
+        chat.add("user", f"first of {number}")
+        answered.append(f"first of {number}")
+        busy.wait()
+        with pytest.raises(RecollectError, match=r"is closed|not open"):
+            talk_on(chat, f"of {number}", answered)
+
+    with ThreadPoolExecutor(8) as threads:
+        work_done = [threads.submit(work, number) for number in range(8)]
+        busy.wait()
+        memory.close()
+        for one in work_done:
+            one.result(PATIENCE)
+    with Memory(store_url) as memory:
+        assert set(answered) <= {m.content for m in memory.export()}
+        assert memory.verify().ok
+
+
+def test_an_export_can_be_left_early_or_outlived(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        memory.conversation("chat", user="alex").extend(Draft("user", f"{n}") for n in range(1_200))
+        exported = memory.export()
+        assert next(exported).content == "0"
+        del exported
+        gc.collect()
+        left = memory.export()
+        assert next(left).content == "0"
+    with pytest.raises(RecollectError, match=r"is closed|not open"):
+        list(left)
+    gc.collect()
+
+
+def test_a_memory_that_cannot_be_opened_holds_nothing(store_url: str) -> None:
+    """A JSON file is one process's alone: a failed opening must not keep it."""
+    with pytest.raises(ConfigError, match="embedder_url"):
+        Memory(store_url, embedder="endpoint")
+    with pytest.raises(ConfigError, match="there is no setting"):
+        Memory(store_url, embeder="static")
+    with Memory(store_url) as memory:
+        memory.conversation("chat", user="alex").add("user", "a zebra")
+
+
+async def left_early(url: str) -> list[str]:
+    async with AsyncMemory(url, followers=False) as memory:
+        await memory.conversation("chat", user="alex").extend(Draft("user", f"{n}") for n in range(700))
+        found = []
+        export: AsyncIterator[Message] = memory.export(user="alex")
+        async for message in export:
+            found.append(message.content)
+            if len(found) == 2:
+                break
+        return found
+
+
+def test_an_asynchronous_export_is_read_as_it_comes(store_url: str) -> None:
+    assert asyncio.run(left_early(store_url)) == ["0", "1"]
