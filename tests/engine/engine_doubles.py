@@ -19,7 +19,7 @@ from recollect.embed.static import StaticEmbedder
 from recollect.ports import Store, Tx, Vectors
 
 T = TypeVar("T")
-PATIENCE = 30.0  # seconds until a test that waits for something gives up
+PATIENCE = 60.0  # seconds until a test that waits for something gives up
 
 
 def note(log: Path, texts: Sequence[str]) -> None:

@@ -294,13 +294,11 @@ class TestWhatIsLeft:
 
 def spelled(name: str) -> st.SearchStrategy[str]:
     """A name in any mixture of cases, its underscore as models write it."""
-    return st.tuples(
-        st.lists(st.booleans(), min_size=len(name), max_size=len(name)), st.sampled_from(["_", "\\_", " _ ", "＿"])
-    ).map(
-        lambda drawn: "".join(c.upper() if up else c for c, up in zip(name, drawn[0], strict=True)).replace(
-            "_", drawn[1]
-        )
-    )
+
+    def spell(cases: int, joint: str) -> str:
+        return "".join(c.upper() if cases >> n & 1 else c for n, c in enumerate(name)).replace("_", joint)
+
+    return st.builds(spell, st.integers(0, (1 << len(name)) - 1), st.sampled_from(["_", "\\_", " _ ", "＿"]))
 
 
 @st.composite

@@ -43,7 +43,9 @@ class Batch:
 
 def drawn(batch: Batch, now: datetime) -> Batch:
     """The batch with an id for every message. Drawn before the transaction, so that a second run knows the first."""
-    return replace(batch, drafts=[draft if draft.id else replace(draft, id=new_id(now)) for draft in batch.drafts])
+    return replace(
+        batch, drafts=[draft if draft.id is not None else replace(draft, id=new_id(now)) for draft in batch.drafts]
+    )
 
 
 def ids_of(batches: Sequence[Batch]) -> set[str]:
