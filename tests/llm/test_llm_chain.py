@@ -88,6 +88,18 @@ def test_a_model_that_rests_is_asked_when_nobody_else_answers(streamed: bool) ->
 
 
 @streamed
+def test_an_answer_ends_a_rest(streamed: bool) -> None:
+    busy = ModelBusy("busy")
+    one, two, three = ScriptedLLM([busy, busy]), ScriptedLLM([busy, "two", "two again"]), ScriptedLLM(["three", busy])
+    chain = Chain([one, two, three], Rests(30, Watch()))
+
+    async def thrice() -> list[str]:
+        return [await ask(chain, streamed) for _ in range(3)]
+
+    assert asyncio.run(thrice()) == ["three", "two", "two again"]
+
+
+@streamed
 def test_when_all_fail_all_are_named(streamed: bool) -> None:
     models = [ScriptedLLM([ModelBusy("first is busy")]), ScriptedLLM([ModelTimeout("second is late")])]
     with pytest.raises(ModelTimeout, match="no model answered: first is busy; second is late") as caught:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import pytest
 from llm_client import request
+from llm_server import PATIENCE
 
 from recollect.errors import InvalidInput, MissingExtra, ModelRefused, NoModel
 from recollect.llm import local
@@ -73,15 +76,52 @@ def test_a_question_given_up_does_not_keep_the_next_waiting(use: Run[Any]) -> No
     async def give_up(model: LLM) -> Completion:
         pieces: Any = model.stream(request("Count to a thousand.", max_tokens=4000))
         await anext(pieces)
-        waiting = asyncio.create_task(model.complete(request("Never asked.", max_tokens=4000)))
-        await asyncio.sleep(0)
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
         await pieces.aclose()
         return await model.complete(request("Hi", max_tokens=2))
 
     assert use(give_up).tokens_out == 2
+
+
+class Talker:
+    """In llama.cpp's place: says a word, and another when told to, if it is still listened to."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.go_on = threading.Event()
+        self.told_to_stop: list[bool] = []
+
+    def handle_chat_completions(self, body: Any, hear: Callable[[Any], bool]) -> None:
+        self.asked += 1
+        chunk = {"choices": [{"delta": {"content": "word "}}]}
+        hear(chunk)
+        assert self.go_on.wait(PATIENCE)
+        self.told_to_stop.append(hear(chunk))
+
+
+def test_giving_up_stops_the_model_and_what_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    talker = Talker()
+    part = SimpleNamespace
+    library = part(
+        CommonParams=lambda: part(model=part(), cpuparams=part(), cpuparams_batch=part()), Server=lambda _: talker
+    )
+    monkeypatch.setitem(sys.modules, "xllamacpp", library)
+
+    async def story() -> None:
+        model = LocalModel()
+        first: Any = model.stream(request())
+        assert await anext(first) == "word "
+        second = asyncio.create_task(model.complete(request()))
+        await asyncio.sleep(0)
+        second.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await second
+        await first.aclose()
+        talker.go_on.set()
+        await model.close()
+
+    asyncio.run(story())
+    assert talker.told_to_stop == [True]
+    assert talker.asked == 1
 
 
 def test_a_question_it_cannot_hold_is_refused(use: Run[Any]) -> None:

@@ -209,8 +209,16 @@ class TestWhatIsLeft:
             ("**bold**[M] B", "**bold** B"),
             ("**[M] bold**", "**bold**"),
             ("A [M]\n[M] B", "A\nB"),
+            ("**[M]** [M] B", "B"),
+            ("A\n- [M]\n- **[M]**\n\nB", "A\n\nB"),
+            ("A **[M] `[M]`** B", "A B"),
+            ("A [M] **[M] bold** B", "A **bold** B"),
+            ("A:\n[M]\n- [M] B", "A:\n- B"),
+            ("```\n[M]\n[M]\n```\nB", "B"),
+            ("```\n[M]\n```\n[M]\nB", "B"),
+            ("[M]\n```\n[M]\n```\nB", "B"),
             ("A **[M]", "A"),
-            ("A [M] [M], [M]\n- [M] B", "A\nB"),
+            ("A [M] [M], [M]\n- [M] B", "A\n- B"),
             ("So:\n- [M]\n- [M]\n\nB", "So:\n\nB"),
             ("So:\n1. [M]\n2. B", "So:\n2. B"),
             ("- [M] one\n- two", "- one\n- two"),
@@ -416,7 +424,7 @@ class TestLinear:
     def test_work_grows_with_length_only(self, unit: str) -> None:
         short, long = (unit * (size // len(unit)) for size in (5_000, 20_000))
         assert calls(lambda: parse(long)) <= 4.5 * calls(lambda: parse(short)) + 100
-        assert calls(lambda: parse(long)) <= 3 * len(long)
+        assert calls(lambda: parse(long)) <= 5 * len(long)
 
     def test_a_million_characters(self, unit: str) -> None:
         # Were any step quadratic, this would take hours.

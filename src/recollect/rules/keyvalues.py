@@ -6,13 +6,15 @@ and costs its tokens: so one long value never takes the place of all, and nothin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from recollect.rules.language import detect
-from recollect.rules.salience import is_unspaced, stems, terse, weigh
-from recollect.rules.sentences import sentences
-from recollect.rules.statements import DANGLING, SURE, Statement, statements
+from recollect.rules.particulars import listed, mentioned, technical, topic
+from recollect.rules.salience import is_unspaced, matters, stems, terse, weigh
+from recollect.rules.sentences import Sentence, sentences
+from recollect.rules.statements import Statement, asked, stated
 
 Count = Callable[[str], int]
 
@@ -36,7 +38,7 @@ def key_values(text: str, budget: int, count: Count) -> str:
     said = sentences(text)
     language = detect(text)
     weights = weigh(said, language)
-    found = statements(text, said, language, weights)[:_MOST]
+    found = _found(text, said, language, weights)[:_MOST]
     forms = [
         _Form(number, form, stems(form.value, language) or frozenset({form.value}), count(f", {form.value}"))
         for number, each in enumerate(found)
@@ -48,6 +50,40 @@ def key_values(text: str, budget: int, count: Count) -> str:
     while chosen and count(render(chosen)) > budget:
         chosen = chosen[:-1]
     return render(chosen)
+
+
+def _found(text: str, said: list[Sentence], language: str, weights: Mapping[str, float]) -> list[Statement]:
+    """The statements of a text, the most telling first, none twice."""
+    found = [*stated(said, language), *asked(said), *listed(said, language), *technical(text, said)]
+    found += [*mentioned(said, language), *topic(said, language, weights)]
+    kept: dict[tuple[str, str], Statement] = {}
+    for each in sorted((_tidy(each, language) for each in found), key=lambda each: -each.weight):
+        if each.value:
+            kept.setdefault((each.key, each.value.casefold()), each)
+    return list(kept.values())
+
+
+def _tidy(each: Statement, language: str) -> Statement:
+    """One line, no separators of ours inside, nothing left hanging at the ends; light if all its words are ordinary."""
+    value = " ".join(each.value.replace(";", ",").replace(" = ", " is ").split())
+    value = value.strip(_MARKS if each.key in _LITERAL else _MARKS + "\"'“”«»")
+    if each.key not in _LITERAL:
+        value = DANGLING.sub("", value)
+    key = terse(" ".join(re.split(r"[\s;=]+", each.key)).strip(), language)
+    solid = each.key in _SURE or any(matters(word, language) for word in value.split())
+    return Statement(key, value, each.weight if solid else each.weight * 0.3)
+
+
+_MARKS = " .,:!?…–—-*"
+_LITERAL = frozenset({"error", "code"})
+# Values that are what they are: ordinary words or not, and not to be shortened.
+_SURE = frozenset({"name", "age", "when", "duration", "amounts", "names", "topic", "text"})
+DANGLING = re.compile(
+    r"(?:[\s,]+(?:the|a|an|that|to|of|for|in|on|at|and|or|with|by|is|are|was|my|your|our|so|but|i|we|it|this|too|from|as"
+    r"|which|because|since|really|very|also|just|been|have|not))+$",
+    re.IGNORECASE,
+)
+"""Words that are not to be the last of a phrase."""
 
 
 def render(chosen: Iterable[Statement]) -> str:
@@ -93,7 +129,7 @@ def _forms(
     each: Statement, budget: int, count: Count, language: str, weights: Mapping[str, float]
 ) -> Iterator[Statement]:
     """The statement as it has a place, and in a small budget in half as many words too: the lightest go first."""
-    if each.key in SURE:
+    if each.key in _SURE:
         if count(f"{each.key} = {each.value}") <= budget:
             yield each
         return
@@ -126,7 +162,8 @@ def _glued(pieces: list[str]) -> list[str]:
     return found
 
 
-_GLUE = frozenset("not no never without cannot can't don't didn't won't doesn't isn't over than instead of".split())
+_GLUING = "not no never without cannot can't don't didn't won't doesn't isn't over than instead"
+_GLUE = frozenset(_GLUING.split())
 
 
 def _lightest(pieces: list[str], language: str, weights: Mapping[str, float]) -> int:

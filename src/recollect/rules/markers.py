@@ -242,6 +242,21 @@ class Hole(NamedTuple):
     run: str = ""
     code: str = ""
 
+    def closed(self, text: str, at: int) -> tuple[Hole, int]:
+        """The hole and where the text goes on, if what was opened before the marker is closed after it."""
+        if self.code and (closing := CODE_END.match(text, at)):
+            return self._replace(code=""), closing.end()
+        if self.run and text.startswith(closer := self.run[::-1].translate(UNWRAP), at):
+            return self._replace(run=""), at + len(closer)
+        return self, at
+
+    def extended(self, text: str, at: int, end: int) -> Hole:
+        """The hole made wider by another marker, with only this junk between the two."""
+        hole, at = self.closed(text, at)
+        _, more = lead_of("]" + text[at:end], 1)
+        gap = max(hole.gap, "\n" * text.count("\n", at, end), key=newlines)
+        return Hole(gap, more.bullet or hole.bullet, (hole.run + more.run)[-8:], more.code or hole.code)
+
 
 class Cutter:
     """Takes markers out of a text that comes in pieces, and says what may be shown as soon as that is certain."""
@@ -317,8 +332,7 @@ class Cutter:
             self._fill(hole)
             return True
         else:
-            broken = "\n" * self._text.count("\n", self._at, start)
-            hole = hole._replace(gap=max(hole.gap, broken, key=lambda space: space.count("\n")))
+            hole = hole.extended(self._text, self._at, start)
         if hole is None or trigger is None or not (final or trigger.lastgroup):
             return False
         return self._take(trigger, hole, final)
@@ -352,19 +366,15 @@ class Cutter:
     def _fill(self, hole: Hole) -> None:
         """Join what stood before a marker and what stands after it."""
         self._hole = None
-        text, run, code = self._text, hole.run, hole.code
-        if code and (closing := CODE_END.match(text, self._at)):
-            code, self._at = "", closing.end()
-        elif run and text.startswith(unwrapped := run[::-1].translate(UNWRAP), self._at):
-            run, self._at = "", self._at + len(unwrapped)
-        after = white(text, self._at)
+        hole, self._at = hole.closed(self._text, self._at)
+        after = white(self._text, self._at)
         self._at += len(after)
-        following = text[self._at : self._at + 1]
+        following = self._text[self._at : self._at + 1]
         if not following:
-            self._end(hole._replace(code=code))
+            self._end(hole)
             return
-        bullet = hole.bullet if run or "\n" not in after else ""
-        if kept := bullet + run + code:
+        bullet = hole.bullet if hole.run or "\n" not in after else ""
+        if kept := bullet + hole.run + hole.code:
             kept = hole.gap + kept
             between = after if "\n" in after else ""
         else:
@@ -385,8 +395,8 @@ class Cutter:
     def _lead(self, end: int) -> tuple[int, Hole]:
         """Where that which belongs to a marker at `end` begins, and what it is."""
         probe, known = self._before(end)
-        lead = next(match for pattern in LEADS if (match := pattern.search(probe, known)))
-        return end - len(probe) + lead.start(), Hole(**{part: text or "" for part, text in lead.groupdict().items()})
+        start, hole = lead_of(probe, known)
+        return end - len(probe) + start, hole
 
     def _waiting(self, end: int) -> int:
         """Where that which may belong to a marker at `end` or soon after it begins."""
@@ -408,6 +418,16 @@ class Cutter:
         if self._hidden is not None and self._room > 0:
             self._hidden.append(text[: self._room])
             self._room -= len(text)
+
+
+def lead_of(text: str, known: int) -> tuple[int, Hole]:
+    """Where that which belongs to a marker after this text begins, and what it is; `known` characters only precede it."""
+    lead = next(match for pattern in LEADS if (match := pattern.search(text, known)))
+    return lead.start(), Hole(**{part: found or "" for part, found in lead.groupdict().items()})
+
+
+def newlines(space: str) -> int:
+    return space.count("\n")
 
 
 def white(text: str, at: int) -> str:
@@ -433,7 +453,7 @@ def seam(before: str, after: str, following: str, *, first: bool) -> str:
     if first:
         return after[broken:] if broken else ""
     if broken:
-        breaks = max(after[:broken], before[: before.rfind("\n") + 1], key=lambda space: space.count("\n"))
+        breaks = max(after[:broken], before[: before.rfind("\n") + 1], key=newlines)
         return breaks + after[broken:]
     if not after and "\n" not in before and following in PUNCTUATION:
         return ""

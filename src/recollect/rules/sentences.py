@@ -14,7 +14,7 @@ from typing import Literal
 
 MAX_CHARACTERS = 32_000
 """Characters of one text that are looked at: three quarters from its beginning, the rest from its end."""
-MAX_SENTENCES = 400
+MAX_SENTENCES = 240
 """Sentences of one text that are looked at, again from both ends."""
 MAX_SENTENCE = 600
 """Characters of one sentence; a longer one is cut at a clause, a space, or anywhere."""
@@ -65,13 +65,13 @@ class _Block:
 
 
 _FENCE = re.compile(r"\s*(```+|~~~+)\s*([\w+#.-]*)")
-_HEADING = re.compile(r"\s*#{1,6}\s+(.+?)\s*#*\s*$")
-_BOLD_LINE = re.compile(r"\s*(?:\*\*|__)([^*_]{2,80}?)(?:\*\*|__):?\s*$")
+_HEADING = re.compile(r"\s*#{1,6}\s+(\S.*)$")
+_BOLD_LINE = re.compile(r"\s*(?:\*\*|__)([^*_]{2,80})(?:\*\*|__):?$")
 _ITEM = re.compile(r"\s*(?:[-*+•‣◦▪–—]|\(?\d{1,3}[.)]|[a-z]\)|[①-⑳]|\[[ xX]\])\s+(?=\S)")
 _QUOTE = re.compile(r"\s*>+\s?")
 _RULE = re.compile(r"\s*(?:[-*_=~#]\s*){3,}$")
-_ROW = re.compile(r"\s*\|.*\|\s*$")
-_ROW_RULE = re.compile(r"\s*\|[\s:|-]+\|\s*$")
+_ROW = re.compile(r"\s*\|.*\|$")
+_ROW_RULE = re.compile(r"\s*\|[\s:|-]+\|$")
 _CODE = re.compile(
     r"""\s*(?:
         (?:def|class)\s+\w+.*:\s*$ | (?:import|from)\s+[\w.]+(?:\s+import\b.*|\s*;?\s*)$ | \#include\b | @\w+\s*$
@@ -93,7 +93,7 @@ _RUN = 3  # lines of code or log in a row; fewer are read as text
 
 
 def _blocks(text: str) -> Iterator[_Block]:
-    lines = text.splitlines()
+    lines = [_calm(line) for line in text.splitlines()]
     at = 0
     paragraph: list[str] = []
     while at < len(lines):
@@ -113,6 +113,15 @@ def _blocks(text: str) -> Iterator[_Block]:
         at = after
     if paragraph:
         yield _Block("prose", " ".join(paragraph))
+
+
+def _calm(line: str) -> str:
+    """The line without runs of space, but for how far it is set in: patterns then take time in proportion to it."""
+    said = line.strip()
+    return line[: min(len(line) - len(line.lstrip()), _MOST_INDENT)] + " ".join(said.split()) if said else ""
+
+
+_MOST_INDENT = 8  # characters
 
 
 def _special(lines: list[str], at: int) -> tuple[list[_Block] | None, int]:
@@ -179,12 +188,13 @@ def _runs_on(line: str, following: str) -> bool:
 
 # A block makes sentences.
 
-_ABBREVIATIONS = frozenset(
-    "mr mrs ms dr prof sr jr st mt vs etc eg ie e.g i.e cf al approx no nos fig inc ltd co corp dept est min max "
-    "jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun a.m p.m u.s u.k z.b d.h usw bzw ca nr "
-    "str hr fr evtl ggf sog vgl m mme mlle sra ud uds pág núm ing avv dott т.д т.е г ул".split()
-)
-_END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？｡।॥؟۔։]+[\"”’」』）)]*\s*")
+_SHORTENED = """
+    mr mrs ms dr prof sr jr st mt vs etc eg ie e.g i.e cf al approx no nos fig inc ltd co corp dept est min max
+    jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun a.m p.m u.s u.k z.b d.h usw bzw ca nr
+    str hr fr evtl ggf sog vgl m mme mlle sra ud uds pág núm ing avv dott т.д т.е г ул
+"""
+_ABBREVIATIONS = frozenset(_SHORTENED.split())
+_END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？｡।॥؟۔։]+[\"”’」』）)]*\s*")
 _LAST_WORD = re.compile(r"(\S+?)\.+[\"'”’»)\]]*\s*$")
 
 
@@ -262,7 +272,7 @@ def _of_block(block: _Block) -> Iterator[Sentence]:
         return
     text = _data_named(block.text)
     if block.kind == "heading":
-        if heading := plain(text).rstrip(":： "):
+        if heading := plain(text).rstrip("#:： "):
             yield Sentence(heading, "heading")
         return
     lead, rest = _lead(text) if block.kind == "item" else ("", text)

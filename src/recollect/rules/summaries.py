@@ -1,7 +1,7 @@
 """The second tier: the sentences that carry a message, trimmed, in their order, within a budget of tokens.
 
-A sentence gains by the words nobody has said yet and by what it is (the first question, a decision, numbers, names), and
-costs its tokens. Where the whole sentence costs too much its first clauses stand for it, and for an item its title.
+A sentence gains by words that are not said yet and by what it is (the first question, a decision, a number), and costs
+its tokens. Where the whole sentence costs too much its first clauses stand for it, and for an item its title.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from recollect.rules.filler import bare_request, capital, is_filler, trim
+from recollect.rules.keyvalues import DANGLING
 from recollect.rules.language import detect
-from recollect.rules.salience import AMOUNT, WHEN, is_filler, is_unspaced, stems, trim, weigh
+from recollect.rules.mentions import AMOUNT, WHEN
+from recollect.rules.salience import is_unspaced, stems, weigh
 from recollect.rules.sentences import Sentence, clauses, sentences
-from recollect.rules.statements import DANGLING, PREFACE
 
 Count = Callable[[str], int]
 
@@ -64,13 +66,13 @@ class _Pen:
 
     def cut(self, kept: list[Sentence], place: int, most: int) -> Iterator[_Form]:
         """The beginning of a sentence in `most` tokens; none if too little would be left."""
-        text = PREFACE.sub("", trim(kept[place].text))
+        text = bare_request(trim(kept[place].text))
         pieces, joint = (list(text[: 4 * most]), "") if is_unspaced(text) else (text.split()[: 2 * most], " ")
         while len(pieces) > _FEWEST:
             short = DANGLING.sub("", joint.join(pieces)).rstrip(_TRAIL) + "…"
             cost = self.count(f" {short}")
             if cost <= most:
-                yield self.form(kept, place, short[0].upper() + short[1:], cost)
+                yield self.form(kept, place, short, cost)
                 return
             pieces.pop()
 
@@ -87,8 +89,7 @@ def _ways(sentence: Sentence) -> Iterator[str]:
     yield whole
     if sentence.kind == "note":
         return
-    if bare := PREFACE.sub("", whole):
-        yield bare[0].upper() + bare[1:]
+    yield bare_request(whole)
     parts = clauses(whole)
     mark = "?" if sentence.is_question else ""
     for length in range(len(parts) - 1, 0, -1):
@@ -96,7 +97,7 @@ def _ways(sentence: Sentence) -> Iterator[str]:
             yield "".join(parts[:length]).rstrip(_TRAIL) + mark
     last = _JOINT.sub("", parts[-1]) if len(parts) > 1 else ""
     if last and not _LEANS.match(last):
-        yield last[0].upper() + last[1:]
+        yield capital(last)
     if sentence.lead:
         yield sentence.lead
 
@@ -120,7 +121,7 @@ def _bonus(place: int, number: int, sentence: Sentence) -> float:
 
 def _worth(form: _Form, weights: Mapping[str, float], said: Collection[str]) -> float:
     fresh = sum(weights.get(root, 0.0) for root in form.roots if root not in said)
-    return fresh * (1 + form.bonus / 4) / form.cost**0.7
+    return float(fresh * (1 + form.bonus / 4) / form.cost**0.7)
 
 
 def _choose(kept: list[Sentence], pen: _Pen, weights: Mapping[str, float], budget: int) -> list[_Form]:

@@ -1,7 +1,7 @@
-"""A message at three resolutions: what each may cost, whether what a model wrote will do, and how to do without a model.
+"""A message at three resolutions: what each may cost, whether what a model wrote will do, and how to do without one.
 
 Tier 1 is `key = value` pairs, tier 2 a short summary, tier 3 the message itself. A tier is one line, never costs more
-than the message, and holds no marker: what was once said in a message can never ask for anything when it is shown again.
+than the message, and holds no marker: what was said in a message can never ask for anything when it is shown again.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ INLINE_CLOSE = "</recollect>"
 
 SHORT = 24
 """Tokens; a message of so many or fewer is its own tier 1 and 2. The least pair that says something takes five tokens
-(key, sign, a value of two or three): of 24 tokens that is over a fifth already, and what a summary could save is less than
-what the label of a message costs."""
+(key, sign, a value of two or three): of 24 tokens that is over a fifth already, and what a summary could save is less
+than what the label of a message costs."""
 
 TIER1_SHARE = (0.10, 0.20)
 TIER2_SHARE = (0.30, 0.40)
@@ -156,13 +156,13 @@ _BEGUN = re.compile(r"[\[［](?=\s*(?:REQUEST_TIER|SEARCH_EPISODIC))", re.IGNORE
 _TAG = re.compile(r"[<＜](?=\s*/?\s*recollect)", re.IGNORECASE)
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
-_SPACE_IN_LINE = re.compile(r"[^\S\n]+")
 
 
 def clean(text: str, lines: bool = False) -> str:
     """In one line (or, asked for, in its own) without markers, tags of ours, and what no database takes."""
     text = _UNSTORABLE.sub(" ", text)
-    text = (_SPACE_IN_LINE if lines else _SPACE).sub(" ", text)
+    if not lines:
+        text = _SPACE.sub(" ", text)
     return _TAG.sub("(", _BEGUN.sub("(", _WHOLE.sub(" ", text))).strip()
 
 
