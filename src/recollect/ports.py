@@ -248,6 +248,14 @@ class LLM(Protocol):
     async def close(self) -> None: ...
 
 
+class Models(Protocol):
+    """The models of one role, "chat" or "memory": for each task one model, metered under the task's name."""
+
+    def for_task(self, task: str) -> LLM: ...
+
+    async def close(self) -> None: ...
+
+
 class Embedder(Protocol):
     """Turns text into vectors of length one. The same text always gives the same vector."""
 

@@ -11,10 +11,12 @@ from typing import Any
 from recollect.clock import SystemClock
 from recollect.config import Settings
 from recollect.engine.memory import MemoryEngine, Parts
+from recollect.engine.metering import Meter
 from recollect.engine.sync import BlockingMemory
 from recollect.errors import ConfigError
-from recollect.ports import Clock, Embedder, Store, Tokenizer
+from recollect.ports import LLM, Clock, Embedder, Models, Store, Tokenizer
 from recollect.rules.ranking import Weights
+from recollect.rules.window import WindowRule
 
 # The cosine of texts that have nothing to do with each other, its mean and deviation, is a property of the embedder.
 WEIGHTS = {"minilm": Weights(unrelated=0.06, spread=0.09)}
@@ -76,22 +78,64 @@ def open_tokenizer(settings: Settings) -> Tokenizer:
     return TiktokenTokenizer(settings.tokenizer)
 
 
+def open_models(
+    settings: Settings, meter: Meter, tokenizer: Tokenizer, chat: LLM | None, memory: LLM | None
+) -> tuple[Models, Models]:
+    """The models that reply and those that do memory work: those given, those configured, or none."""
+    from recollect.llm.role import Role
+
+    count = tokenizer.count
+    replying = [chat] if chat else named_models(settings, settings.chat_model, settings.chat_url, settings.chat_key)
+    key, url = settings.memory_key or settings.chat_key, settings.memory_url or settings.chat_url
+    working = [memory] if memory else named_models(settings, settings.memory_model or settings.chat_model, url, key)
+    return (
+        Role("chat", replying, meter.record, count=count),
+        Role("memory", working, meter.record, spent=meter.spent, limit=settings.daily_tokens or None, count=count),
+    )
+
+
+def named_models(settings: Settings, names: str, url: str, key: str) -> list[LLM]:
+    from recollect.llm.absent import NoModelLLM
+
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    if not wanted:
+        return [NoModelLLM()]
+    from recollect.llm.openai import OpenAIModel
+
+    models: list[LLM] = []
+    for name in wanted:
+        model, _, elsewhere = name.partition("@")
+        if not (elsewhere or url):
+            raise ConfigError("chat_url: is empty; name the server, as in RECOLLECT_CHAT_URL=http://localhost:11434/v1")
+        models.append(OpenAIModel(elsewhere or url, key, model, timeout=settings.model_seconds))
+    return models
+
+
 def build(
     settings: Settings,
     *,
     store: Store | None = None,
     embedder: Embedder | None = None,
     clock: Clock | None = None,
+    chat: LLM | None = None,
+    memory: LLM | None = None,
 ) -> Parts:
     """Everything a memory is made of; what is given is used as it is."""
+    tokenizer = open_tokenizer(settings)
     return Parts(
         embedder=embedder or open_embedder(settings),
-        tokenizer=open_tokenizer(settings),
+        tokenizer=tokenizer,
         clock=clock or SystemClock(),
         space=settings.space,
+        models=lambda meter: open_models(settings, meter, tokenizer, chat, memory),
         followers=settings.followers,
         lease_seconds=settings.lease_seconds,
         weights=WEIGHTS.get(settings.embedder, Weights()),
+        window=WindowRule(
+            tokens=settings.window_tokens, turns=settings.window_turns, user_messages=settings.window_user_messages
+        ),
+        rounds=settings.rounds,
+        raised_turns=settings.raised_turns,
         store=store or open_store(settings.store, settings),  # last: what fails before it leaves nothing open
     )
 
@@ -108,12 +152,16 @@ class AsyncMemory(MemoryEngine):
         *,
         embedder: str | Embedder | None = None,
         clock: Clock | None = None,
+        chat: LLM | None = None,
+        memory: LLM | None = None,
         **settings: Any,
     ) -> None:
         url, ready_store = (store, None) if isinstance(store, str | None) else (None, store)
         name, ready_embedder = (embedder, None) if isinstance(embedder, str | None) else (None, embedder)
         loaded = Settings.load(store=url, embedder=name, **settings)
-        super().__init__(lambda: build(loaded, store=ready_store, embedder=ready_embedder, clock=clock))
+        super().__init__(
+            lambda: build(loaded, store=ready_store, embedder=ready_embedder, clock=clock, chat=chat, memory=memory)
+        )
 
 
 class Memory(BlockingMemory):
@@ -128,6 +176,10 @@ class Memory(BlockingMemory):
         *,
         embedder: str | Embedder | None = None,
         clock: Clock | None = None,
+        chat: LLM | None = None,
+        memory: LLM | None = None,
         **settings: Any,
     ) -> None:
-        super().__init__(lambda: AsyncMemory(store, embedder=embedder, clock=clock, **settings))
+        super().__init__(
+            lambda: AsyncMemory(store, embedder=embedder, clock=clock, chat=chat, memory=memory, **settings)
+        )

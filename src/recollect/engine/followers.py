@@ -27,7 +27,6 @@ log = logging.getLogger("recollect.followers")
 
 R = TypeVar("R")
 CLAIMED = 64  # conversations at a time
-MESSAGES = 512  # messages at a time
 CHARACTERS = 2_000_000  # of text at a time
 FIRST_RETRY = timedelta(seconds=1)
 LONGEST_RETRY = timedelta(minutes=10)
@@ -49,6 +48,10 @@ class View(Protocol[R]):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def at_once(self) -> int:
+        """How many messages it takes at a time."""
 
     async def prepare(self, runs: Sequence[Run]) -> Sequence[R]:
         """Think: one result for each run. No transaction is open."""
@@ -79,7 +82,7 @@ class Follower:
             if not runs:
                 return 0
             try:
-                results = await self.view.prepare(runs)
+                results = await self._prepared(runs)
                 return int(await self._run(self._store.write, lambda tx: self._save(tx, runs, results)))
             except asyncio.CancelledError:
                 await asyncio.shield(self._give_back(runs, None))
@@ -101,19 +104,35 @@ class Follower:
             raise
         return runs
 
+    async def _prepared(self, runs: Sequence[Run]) -> Sequence[Any]:
+        """What the view makes of the runs; however long it thinks, the leases stay ours."""
+        thinking = asyncio.ensure_future(self.view.prepare(runs))
+        try:
+            while not (await asyncio.wait({thinking}, timeout=self._lease.total_seconds() / 3))[0]:
+                await self._run(self._store.write, lambda tx: self._renew(tx, runs))
+        finally:
+            thinking.cancel()
+        return thinking.result()
+
+    def _renew(self, tx: Tx, runs: Sequence[Run]) -> None:
+        now = self._clock.now()
+        for run in runs:
+            if tx.holds(self.view.name, run.lag.space, run.lag.conversation, self._holder):
+                tx.claim(self.view.name, run.lag.space, run.lag.conversation, self._holder, now, now + self._lease)
+
     def _behind(self, tx: Tx, since: datetime | None, limit: int) -> list[Lag]:
         return tx.lagging(self.view.name, self._clock.now(), since=since, limit=limit)
 
     def _claim(self, tx: Tx, since: datetime | None) -> list[Run]:
         now, runs, count, size = self._clock.now(), list[Run](), 0, 0
         for lag in self._behind(tx, since, CLAIMED):
-            if count >= MESSAGES or size >= CHARACTERS:
+            if count >= self.view.at_once or size >= CHARACTERS:
                 break
             if not tx.claim(self.view.name, lag.space, lag.conversation, self._holder, now, now + self._lease):
                 continue
             where = Filter(lag.space, conversation=lag.conversation)
             done = tx.cursor(self.view.name, lag.space, lag.conversation)
-            messages = tx.messages(where, after=(lag.conversation, done), limit=MESSAGES - count)
+            messages = tx.messages(where, after=(lag.conversation, done), limit=self.view.at_once - count)
             kept = []
             for message in messages:
                 kept.append(message)

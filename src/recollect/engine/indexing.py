@@ -24,6 +24,7 @@ class IndexView:
     """Full text and vectors over messages."""
 
     name = "index"
+    at_once = 512
 
     def __init__(self, embedder: Embedder, run: Callable[..., Any]) -> None:
         self._embedder, self._run = embedder, run

@@ -14,16 +14,18 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from recollect.engine import assemble, log, recall
-from recollect.engine.followers import Follower, Loop
+from recollect.engine import log, recall
+from recollect.engine.archiving import WindowView
+from recollect.engine.ask import Asking
+from recollect.engine.conversation import AsyncConversation
+from recollect.engine.followers import Follower, Loop, View
 from recollect.engine.indexing import EMBEDDER, IndexView
+from recollect.engine.metering import Meter
+from recollect.engine.tiering import TiersView
 from recollect.errors import EmbedderError, InvalidInput, RecollectError, StoreError
 from recollect.model import (
     Added,
-    Budget,
-    Context,
     Conversation,
-    Draft,
     Erasure,
     Filter,
     Hit,
@@ -32,9 +34,11 @@ from recollect.model import (
     Stats,
     Verification,
 )
-from recollect.ports import Clock, Embedder, Store, Tokenizer, Tx
+from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
 from recollect.rules import log as rules
+from recollect.rules.log import checked_number
 from recollect.rules.ranking import Weights
+from recollect.rules.window import WindowRule
 
 T = TypeVar("T")
 
@@ -56,9 +60,13 @@ class Parts:
     tokenizer: Tokenizer
     clock: Clock
     space: str
+    models: Callable[[Meter], tuple[Models, Models]]
     followers: bool = True
     lease_seconds: int = 60
     weights: Weights = field(default_factory=Weights)
+    window: WindowRule = field(default_factory=WindowRule)
+    rounds: int = 3
+    raised_turns: int = 20
 
 
 class MemoryEngine:
@@ -86,9 +94,19 @@ class MemoryEngine:
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect")
         parts = await self._run(self._build)
         self._parts = parts
+        self._meter = Meter(self._write, self._read, parts.clock, parts.space)
+        self._chat, self._memory_models = parts.models(self._meter)
         self._index = IndexView(parts.embedder, self._run)
-        self._follower = Follower(parts.store, self._index, parts.clock, self._run, parts.lease_seconds)
-        self._loop = Loop([self._follower], parts.clock)
+        views: list[View[Any]] = [
+            self._index,
+            TiersView(Asking(self._memory_models), parts.tokenizer, self._read),
+            WindowView(parts.window, parts.tokenizer, parts.clock, parts.raised_turns),
+        ]
+        self._followers = {
+            view.name: Follower(parts.store, view, parts.clock, self._run, parts.lease_seconds) for view in views
+        }
+        # Each in a loop of its own: a slow model holds up its own view and nothing else.
+        self._loops = {name: Loop([follower], parts.clock) for name, follower in self._followers.items()}
         try:
             await self._read(whole)
             if check_embedder:
@@ -97,7 +115,12 @@ class MemoryEngine:
             await self.close()
             raise
         if parts.followers:
-            self._loop.start()
+            for loop in self._loops.values():
+                loop.start()
+
+    def _wake(self) -> None:
+        for loop in self._loops.values():
+            loop.wake()
 
     async def _check_embedder(self) -> None:
         try:
@@ -111,7 +134,10 @@ class MemoryEngine:
         if self._parts is None:
             return
         parts, self._parts = self._parts, None
-        await self._loop.stop()
+        for loop in self._loops.values():
+            await loop.stop()
+        await self._chat.close()
+        await self._memory_models.close()
         await asyncio.to_thread(self._pool.shutdown)
         await parts.embedder.close()
         await asyncio.to_thread(parts.store.close)
@@ -135,6 +161,16 @@ class MemoryEngine:
 
     async def _write(self, fn: Callable[[Any], T]) -> T:
         return await self._run(self._opened.store.write, fn)
+
+    async def _caught_up(self) -> None:
+        """Wait a moment for what this process has just added to be searchable."""
+        if self._opened.followers:
+            await self._loops[self._index.name].idle(CATCH_UP)
+
+    async def _usable(self, model: LLM) -> None:
+        """With no model configured, say how to configure one before anything is kept."""
+        if model.name == "no model":
+            await model.complete(Request([]))
 
     def _space(self, space: str | None) -> str:
         return self._opened.space if space is None else rules.checked_id("space", space)
@@ -178,7 +214,7 @@ class MemoryEngine:
             return [done[i] for i in range(len(ready))]
 
         added = await self._write(write)
-        self._loop.wake()
+        self._wake()
         return added
 
     # -- finding
@@ -206,8 +242,7 @@ class MemoryEngine:
             after=None if after is None else rules.checked_time("after", after),
             before=None if before is None else rules.checked_time("before", before),
         )
-        if self._opened.followers:
-            await self._loop.idle(CATCH_UP)
+        await self._caught_up()
         vector = (await self._opened.embedder.embed([query]))[0]
 
         def find(tx: Any) -> list[Hit]:
@@ -221,24 +256,26 @@ class MemoryEngine:
     async def settle(self, timeout: float = 60.0) -> None:
         """Wait until every view has caught up with the log; raises NotSettled with the reason if one cannot."""
         self._opened  # noqa: B018  nobody waits for a memory that is closed
-        await self._follower.settle(timeout)
+        for follower in self._followers.values():
+            await follower.settle(timeout)
 
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
         """Throw a view away and let it be built again from the log."""
-        if view != self._index.name:
-            raise InvalidInput("view", f"is {view!r}; the views are: {self._index.name}")
-        place = None if space is None else self._space(space)
-        await self._opened.embedder.ready()
-        identity = self._opened.embedder.identity
+        if view not in self._followers:
+            raise InvalidInput("view", f"is {view!r}; the views are: {', '.join(self._followers)}")
+        place = None if space is None else rules.checked_id("space", space)
+        if view == self._index.name:
+            await self._opened.embedder.ready()
 
-        def reset(tx: Any) -> None:
-            if place is not None:
+        def reset(tx: Tx) -> None:
+            if view == self._index.name and place is not None:
                 self._index.check(tx)
             tx.reset_view(view, place)
-            tx.set_note(EMBEDDER, identity)
+            if view == self._index.name:
+                tx.set_note(EMBEDDER, self._opened.embedder.identity)
 
         await self._write(reset)
-        self._loop.wake()
+        self._wake()
 
     async def export(
         self, *, user: str | None = None, conversation: str | None = None, space: str | None = None
@@ -276,78 +313,8 @@ class MemoryEngine:
         return replace(found, store=self._opened.store.name)
 
 
-class AsyncConversation:
-    """One thread of messages."""
-
-    def __init__(self, memory: MemoryEngine, space: str, id: str, user: str | None) -> None:
-        self._memory = memory
-        self.space, self.id, self.user = space, id, user
-
-    def __repr__(self) -> str:
-        return f"<conversation {self.space}/{self.id}>"
-
-    async def add(
-        self,
-        role: Role,
-        content: str,
-        *,
-        author: str | None = None,
-        user: str | None = None,
-        time: datetime | None = None,
-        platform_id: str | None = None,
-        metadata: dict[str, Any] | None = None,
-    ) -> Message:
-        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once."""
-        draft = Draft(role, content, author, user, time, platform_id, {} if metadata is None else metadata)
-        return (await self.extend([draft]))[0].message
-
-    async def extend(self, drafts: Iterable[Draft]) -> list[Added]:
-        """Keep several messages in one transaction: all of them, or none."""
-        batch = log.Batch(self.space, self.id, self.user, list(drafts))
-        return (await self._memory.add_many([batch]))[0]
-
-    async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
-        """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
-        count = None if limit is None else checked_number("limit", limit, MAX_TURN)
-        return await self._recent(count, None if before is None else checked_number("before", before, MAX_TURN))
-
-    async def context(self, text: str, *, budget: Budget | None = None, system: str | None = None) -> Context:
-        """What to send to a model to have `text` answered: never over budget, with a receipt."""
-        rules.checked_text("text", text)
-        if system is not None:
-            rules.checked_text("system", system)
-        recent = await self._recent(assemble.LOOK_BACK, None)
-        tokenizer = self._memory._opened.tokenizer
-        return await self._memory._run(assemble.assemble, text, recent, system, budget or Budget(), tokenizer)
-
-    async def _recent(self, limit: int | None, before: int | None) -> list[Message]:
-        where = Filter(self.space, conversation=self.id)
-
-        def read(tx: Tx) -> list[Message]:
-            if log.owned(tx, self.space, self.id, self.user) is None:
-                return []
-            found, upto = list[Message](), None if before is None else before - 1
-            while page := tx.messages(where, upto=upto, limit=limit, newest=True):
-                # What was erased is not shown and does not count: so it may take more than one look.
-                found[:0] = [message for message in page if not message.erased]
-                if limit is None or len(found) >= limit or len(page) < limit:
-                    break
-                upto = page[0].turn - 1
-            return found if limit is None else found[-limit:]
-
-        return await self._memory._read(read)
-
-
 def whole(tx: Tx) -> None:
     """Refuse a store that a copy was to fill and did not."""
     source = tx.note(log.COPYING)
     if source is not None:
         raise StoreError(f"this store is the unfinished copy of {source}; remove it and run `recollect copy` again")
-
-
-def checked_number(field: str, value: int, most: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise InvalidInput(field, f"must be a whole number, not {type(value).__name__}")
-    if not 1 <= value <= most:
-        raise InvalidInput(field, f"is {value}; must be 1 to {most:,}")
-    return value

@@ -13,18 +13,21 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from recollect.engine.conversation import AsyncConversation
 from recollect.engine.log import Batch
-from recollect.engine.memory import AsyncConversation, MemoryEngine
+from recollect.engine.memory import MemoryEngine
 from recollect.errors import RecollectError
 from recollect.model import (
     Added,
     Budget,
+    Chunk,
     Context,
     Conversation,
     Draft,
     Erasure,
     Hit,
     Message,
+    Reply,
     Role,
     Stats,
     Verification,
@@ -65,6 +68,20 @@ class Private:
 
         while some := self.wait(following()):
             yield from some
+
+    def one_by_one(self, source: AsyncIterator[T]) -> Iterator[T]:
+        """Each item as soon as it is there; if the caller goes away, the source is closed."""
+
+        async def following() -> list[T]:
+            return [item async for item in _first(source, 1)]
+
+        try:
+            while some := self.wait(following()):
+                yield from some
+        finally:
+            close = getattr(source, "aclose", None)
+            if close is not None:
+                self.wait(close())
 
     def stop(self) -> None:
         with self._turn:
@@ -224,6 +241,44 @@ class BlockingConversation:
         """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
         return self._private.wait(self._inner.history(limit=limit, before=before))
 
-    def context(self, text: str, *, budget: Budget | None = None, system: str | None = None) -> Context:
-        """What to send to a model to have `text` answered: never over budget, with a receipt."""
-        return self._private.wait(self._inner.context(text, budget=budget, system=system))
+    def context(
+        self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True
+    ) -> Context:
+        """What to send to a model to have `text` answered: never over budget, with a receipt.
+
+        It tells the model how to ask for more by markers, which `reply` serves. Without `markers` it does not: for
+        programs that call a model themselves and show what it says.
+        """
+        return self._private.wait(self._inner.context(text, budget=budget, system=system, markers=markers))
+
+    def reply(
+        self,
+        text: str,
+        *,
+        budget: Budget | None = None,
+        system: str | None = None,
+        author: str | None = None,
+        platform_id: str | None = None,
+    ) -> Reply:
+        """The whole turn: keep the message, ask the model, keep and return its reply."""
+        return self._private.wait(
+            self._inner.reply(text, budget=budget, system=system, author=author, platform_id=platform_id)
+        )
+
+    def stream(
+        self,
+        text: str,
+        *,
+        budget: Budget | None = None,
+        system: str | None = None,
+        author: str | None = None,
+        platform_id: str | None = None,
+    ) -> Iterator[str]:
+        """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
+        return self._private.one_by_one(
+            self._inner.stream(text, budget=budget, system=system, author=author, platform_id=platform_id)
+        )
+
+    def archived(self) -> list[Chunk]:
+        """The runs of messages that have left the window, oldest first."""
+        return self._private.wait(self._inner.archived())

@@ -48,6 +48,14 @@ def checked_id(field: str, value: object) -> str:
     return value
 
 
+def checked_number(field: str, value: object, most: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InvalidInput(field, f"must be a whole number, not {type(value).__name__}")
+    if not 1 <= value <= most:
+        raise InvalidInput(field, f"is {value}; must be 1 to {most:,}")
+    return value
+
+
 def checked_role(value: object) -> Role:
     for role in ROLES:
         if value == role:

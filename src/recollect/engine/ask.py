@@ -1,0 +1,53 @@
+"""Asking a model, or doing without: every task has an answer, whatever becomes of the model.
+
+A reply that cannot be read is sent back once with what is wrong with it. If that does not help, or the model does not
+answer, or the day's tokens are spent, or there is none, the task's own offline answer stands in.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from recollect.errors import ModelError, ModelNonsense, NoModel
+from recollect.ports import Models
+from recollect.tasks import Task, repaired
+
+log = logging.getLogger("recollect.ask")
+
+I = TypeVar("I")  # noqa: E741
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[R]):
+    """A task's reply, and who made it: "model" or "offline"."""
+
+    reply: R
+    made_by: str
+
+
+class Asking:
+    """The memory model, for tasks."""
+
+    def __init__(self, models: Models) -> None:
+        self._models = models
+
+    async def ask(self, task: Task[I, R], inputs: I) -> Answer[R]:
+        try:
+            return Answer(await self._by_model(task, inputs), "model")
+        except NoModel:
+            pass
+        except ModelError as error:
+            log.warning("%s: %s; done offline", task.name, error)
+        return Answer(task.offline(inputs), "offline")
+
+    async def _by_model(self, task: Task[I, R], inputs: I) -> R:
+        model, request = self._models.for_task(task.name), task.build(inputs)
+        answer = await model.complete(request)
+        try:
+            return task.parse(answer.text, inputs)
+        except ModelNonsense as error:
+            again = await model.complete(repaired(request, answer.text, error))
+            return task.parse(again.text, inputs)

@@ -1,0 +1,210 @@
+"""One conversation: adding to it, reading it back, building contexts for it, and having a model reply in it.
+
+Everything here is of one space and one conversation, and of one user if it is a chat with one. What is retrieved for a
+chat is its user's memory; what is retrieved for a channel is the channel's own, so nothing said in private is shown to
+many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from recollect.engine import log, recall, turn
+from recollect.engine.archiving import archived_upto, chunks
+from recollect.engine.assemble import State, assemble
+from recollect.engine.tiering import load_tiers
+from recollect.model import Added, Budget, Chunk, Context, Draft, Filter, Hit, Message, Reply, Role
+from recollect.ports import Tx
+from recollect.rules import log as rules
+from recollect.rules.log import checked_number
+from recollect.rules.smalltalk import is_small_talk
+from recollect.tasks.reply import instructions
+
+if TYPE_CHECKING:
+    from recollect.engine.memory import MemoryEngine
+
+MAX_TURN = 2**31 - 1  # messages in one conversation
+LOOK_BACK = 400  # messages of the window considered for a context
+RELEVANT = 40  # messages that recall proposes for a context
+FOUND = 10  # messages that a model's own search gives it
+
+
+class AsyncConversation:
+    """One thread of messages."""
+
+    def __init__(self, memory: MemoryEngine, space: str, id: str, user: str | None) -> None:
+        self._memory = memory
+        self.space, self.id, self.user = space, id, user
+
+    def __repr__(self) -> str:
+        return f"<conversation {self.space}/{self.id}>"
+
+    async def add(
+        self,
+        role: Role,
+        content: str,
+        *,
+        author: str | None = None,
+        user: str | None = None,
+        time: datetime | None = None,
+        platform_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> Message:
+        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once."""
+        draft = Draft(role, content, author, user, time, platform_id, {} if metadata is None else metadata)
+        return (await self.extend([draft]))[0].message
+
+    async def extend(self, drafts: Iterable[Draft]) -> list[Added]:
+        """Keep several messages in one transaction: all of them, or none."""
+        batch = log.Batch(self.space, self.id, self.user, list(drafts))
+        return (await self._memory.add_many([batch]))[0]
+
+    async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
+        """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
+        count = None if limit is None else checked_number("limit", limit, MAX_TURN)
+        return await self._recent(count, None if before is None else checked_number("before", before, MAX_TURN))
+
+    async def context(
+        self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True
+    ) -> Context:
+        """What to send to a model to have `text` answered: never over budget, with a receipt.
+
+        It tells the model how to ask for more by markers, which `reply` serves. Without `markers` it does not: for
+        programs that call a model themselves and show what it says.
+        """
+        rules.checked_text("text", text)
+        if system is not None:
+            rules.checked_text("system", system)
+        return await self._context(text, None, (), budget or Budget(), system, markers)
+
+    async def reply(
+        self,
+        text: str,
+        *,
+        budget: Budget | None = None,
+        system: str | None = None,
+        author: str | None = None,
+        platform_id: str | None = None,
+    ) -> Reply:
+        """The whole turn: keep the message, ask the model, keep and return its reply."""
+        begun = await self._begin(text, budget, system, author, platform_id)
+        return await turn.answer(*begun)
+
+    async def stream(
+        self,
+        text: str,
+        *,
+        budget: Budget | None = None,
+        system: str | None = None,
+        author: str | None = None,
+        platform_id: str | None = None,
+    ) -> AsyncIterator[str]:
+        """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
+        begun = await self._begin(text, budget, system, author, platform_id)
+        async for piece in turn.stream(*begun):
+            yield piece
+
+    async def archived(self) -> list[Chunk]:
+        """The runs of messages that have left the window, oldest first."""
+
+        def read(tx: Tx) -> list[Chunk]:
+            known = log.owned(tx, self.space, self.id, self.user) is not None
+            return chunks(tx, self.space, self.id) if known else []
+
+        return await self._memory._read(read)
+
+    # -- a turn
+
+    async def _begin(
+        self, text: str, budget: Budget | None, system: str | None, author: str | None, platform_id: str | None
+    ) -> tuple[turn.Turn, turn.Tools]:
+        if system is not None:
+            rules.checked_text("system", system)
+        memory = self._memory
+        parts = memory._opened
+        model = memory._chat.for_task("reply")
+        await memory._usable(model)
+        asked = await self.add("user", text, author=author, platform_id=platform_id)
+        tools = turn.Tools(
+            model=model,
+            context=partial(self._answering, budget or Budget(), system),
+            search=self._search,
+            write=memory._write,
+            count=parts.tokenizer.count,
+            now=parts.clock.now,
+            woken=memory._wake,
+            rounds=parts.rounds,
+            raised_turns=parts.raised_turns,
+        )
+        return turn.Turn(asked), tools
+
+    async def _answering(self, budget: Budget, system: str | None, asked: Message, found: Sequence[Hit]) -> Context:
+        return await self._context(asked.content, asked, found, budget, system, True)
+
+    async def _context(
+        self, text: str, asked: Message | None, found: Sequence[Hit], budget: Budget, system: str | None, markers: bool
+    ) -> Context:
+        parts = self._memory._opened
+        vector = None
+        if not is_small_talk(text):
+            await self._memory._caught_up()
+            vector = (await parts.embedder.embed([text]))[0]
+        now = parts.clock.now()
+
+        def look(tx: Tx) -> State:
+            owner = log.owned(tx, self.space, self.id, self.user)
+            person = owner.user if owner is not None else self.user
+            start = archived_upto(tx, self.space, self.id)
+            where = Filter(self.space, conversation=self.id)
+            window = tx.messages(where, after=(self.id, start), limit=LOOK_BACK, newest=True) if owner else []
+            window = [m for m in window if not m.erased and (asked is None or m.turn < asked.turn)]
+            hits: list[Hit] = []
+            if vector is not None:
+                self._memory._index.check(tx)
+                scope = Filter(self.space, user=person) if person is not None else where
+                hits = recall.search(tx, scope, text, vector, RELEVANT, now, parts.weights)
+            hits = [hit for hit in hits if asked is None or hit.message.id != asked.id]
+            inside = {message.id for message in window}
+            return State(
+                text=text,
+                instructions=instructions(asking=markers, inline=markers),
+                system=system,
+                conversation=self.id,
+                window=window,
+                tiers=load_tiers(tx, self.space, self.id, window[0].turn - 1) if window else {},
+                relevance={hit.message.turn: hit.score for hit in hits if hit.message.id in inside},
+                retrieved=[hit for hit in hits if hit.message.id not in inside],
+                found=found,
+                channel=person is None,
+                raised_turns=parts.raised_turns,
+            )
+
+        state = await self._memory._read(look)
+        return await self._memory._run(assemble, state, budget, parts.tokenizer)
+
+    async def _search(self, words: str) -> list[Hit]:
+        """What the model searches for: in the memory of the chat's user, or in the channel."""
+        conversation = await self._memory._read(lambda tx: log.owned(tx, self.space, self.id, self.user))
+        person = conversation.user if conversation is not None else self.user
+        within = None if person is not None else self.id
+        return await self._memory.search(words, user=person, conversation=within, space=self.space, limit=FOUND)
+
+    async def _recent(self, limit: int | None, before: int | None) -> list[Message]:
+        where = Filter(self.space, conversation=self.id)
+
+        def read(tx: Tx) -> list[Message]:
+            if log.owned(tx, self.space, self.id, self.user) is None:
+                return []
+            found, upto = list[Message](), None if before is None else before - 1
+            while page := tx.messages(where, upto=upto, limit=limit, newest=True):
+                # What was erased is not shown and does not count: so it may take more than one look.
+                found[:0] = [message for message in page if not message.erased]
+                if limit is None or len(found) >= limit or len(page) < limit:
+                    break
+                upto = page[0].turn - 1
+            return found if limit is None else found[-limit:]
+
+        return await self._memory._read(read)
