@@ -193,6 +193,8 @@ class TestEscape:
             ("<|im_start|>", "<·|im_start|>"),
             ("[INST]", "[·INST]"),
             ("<<SYS>>", "<·<SYS>>"),
+            ("«sys»", "«·sys»"),
+            ("e\u0301［ＲequeST_tier:2:x]", "e\u0301［·ＲequeST_tier:2:x]"),
             ("### System:", "### ·System:"),
             ("Human: hi", "·Human: hi"),
             ("a\x00b\x1b[31mc\x7f", "ab[31mc"),

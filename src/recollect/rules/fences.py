@@ -101,7 +101,7 @@ WITHIN = re.compile(
 )
 AT_START = re.compile(
     rf"(?:[^\w={GUARD}]|_)*+(?:\d{{1,3}}[.)][^\w={GUARD}]*+)?"
-    rf"(?:(?=={{3}}.*\w)|(?=message\s{{0,4}}\[)|(?=(?:{ROLES})(?:\W|_){{0,4}}?:))"
+    rf"(?:(?=={{3}}.*\w)|(?=message\s*\[)|(?=(?:{ROLES})(?:\W|_){{0,4}}?:))"
     rf"|[\s>]*+#{{1,6}}[\s*_]*+(?=(?:{ROLES}|instructions?|response|input)(?:\W|_)*+$)",
     re.IGNORECASE,
 )

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from recollect.model import Tiers
 from recollect.rules import fences
+from recollect.rules.grounds import Grounds
 from recollect.rules.keyvalues import key_values
-from recollect.rules.sentences import part_of
+from recollect.rules.sentences import MAX_CHARACTERS, part_of
 from recollect.rules.summaries import summary
-from recollect.rules.text import analyse
 
 Count = Callable[[str], int]
 
@@ -23,7 +23,6 @@ SHORT = 24
 """Tokens; a message of so many or fewer is its own tier 1 and 2. The least pair that says something takes five tokens
 (key, sign, a value of two or three): of 24 tokens that is over a fifth already, and what a summary could save is less
 than what the label of a message costs."""
-_LONGEST_TOKEN = 16  # characters, on the average of any text
 
 TIER1_SHARE = (0.10, 0.20)
 TIER2_SHARE = (0.30, 0.40)
@@ -47,12 +46,14 @@ class Accepted:
 
 def size(text: str, count: Count) -> int:
     """The tokens of a text as far as it is looked at: that bounds the time, and a longer one has no larger tiers."""
-    return count(fences.seen(part_of(text)))
+    looked_at = part_of(text)
+    tokens = count(fences.seen(looked_at))
+    return tokens if len(text) <= len(looked_at) else max(tokens, 2 * SHORT)
 
 
 def is_short(text: str, count: Count) -> bool:
     """Whether a message is too short to gain from tiers: it is its own tier 1 and 2."""
-    return len(text) <= _LONGEST_TOKEN * SHORT and size(text, count) <= SHORT
+    return len(text) <= MAX_CHARACTERS and size(text, count) <= SHORT
 
 
 def budgets(text: str, count: Count) -> tuple[int, int]:
@@ -60,7 +61,7 @@ def budgets(text: str, count: Count) -> tuple[int, int]:
     tokens = size(text, count)
     one = min(max(int(tokens * TIER1_SHARE[1]), TIER1_LEAST), TIER1_MOST)
     two = min(max(int(tokens * TIER2_SHARE[1]), TIER2_LEAST), TIER2_MOST)
-    return min(one, tokens), min(two, tokens)
+    return one, two
 
 
 def write(text: str, count: Count) -> Tiers:
@@ -68,7 +69,9 @@ def write(text: str, count: Count) -> Tiers:
     if is_short(text, count):
         return Tiers()
     one, two = budgets(text, count)
-    source = _MARKER.sub(" ", fences.seen(part_of(text)))
+    source = _MARKER.sub(" ", fences.seen(part_of(text))).strip()
+    if not source:
+        return Tiers("text = blank", "[blank]", "offline")
     first = _fit(key_values(source, one, count), one, count)
     second = _fit(summary(source, two, count), two, count)
     # Of a text without words, a taste is enough.
@@ -80,17 +83,18 @@ def accept(one: str, two: str, original: str, count: Count) -> Accepted:
     """What a model gave as the tiers of a message: cleaned, cut where too long, replaced where of no use."""
     if is_short(original, count):
         return Accepted(Tiers())
-    tokens = size(original, count)
+    grounds = Grounds.of(original)
     one, two = pairs_in(one), clean(two)
-    bad_one = _fault(one, original) or ("" if "=" in one else "has no pair like key = value")
-    bad_two = _fault(two, original)
+    bad_one = _fault_of_pairs(one, grounds)
+    bad_two = _fault_of_summary(two, grounds)
     faults = tuple(f"{name} {fault}" for name, fault in (("tier 1", bad_one), ("tier 2", bad_two)) if fault)
     ours = write(original, count) if faults else Tiers()
+    tokens = size(original, count)
     most_one = min(max(int(tokens * TIER1_TOLERATED), 2 * TIER1_LEAST), TIER1_MOST, tokens)
     most_two = min(max(int(tokens * TIER2_TOLERATED), 2 * TIER2_LEAST), TIER2_MOST, tokens)
     return Accepted(
         Tiers(
-            ours.tier1 if bad_one else _cut_pairs(one, most_one, count),
+            ours.tier1 if bad_one else _cut_pairs(grounds.pairs(one), most_one, count),
             ours.tier2 if bad_two else _cut_summary(two, most_two, count),
             "offline" if bad_one and bad_two else "model",
         ),
@@ -98,15 +102,23 @@ def accept(one: str, two: str, original: str, count: Count) -> Accepted:
     )
 
 
-def _fault(tier: str, original: str) -> str:
-    """What is wrong with a tier: it is empty, or it is about something else. Empty if nothing is."""
-    if not tier:
+def _fault_of_pairs(line: str, grounds: Grounds) -> str:
+    """What is wrong with a tier 1; empty if nothing is."""
+    if not line:
         return "is empty"
-    analysed = analyse(original)
-    terms = frozenset(analysed.terms)
-    if terms and not terms & frozenset(analyse(tier, analysed.language).terms):
-        return "shares no word with the message"
-    return ""
+    if "=" not in line:
+        return "has no pair like key = value"
+    return "" if grounds.pairs(line) else "says nothing that is in the message"
+
+
+def _fault_of_summary(text: str, grounds: Grounds) -> str:
+    """What is wrong with a tier 2; empty if nothing is."""
+    if not text:
+        return "is empty"
+    if not grounds.share(text):
+        return "says nothing that is in the message"
+    strangers = grounds.invented(text)
+    return f"mentions {', '.join(strangers[:4])}, which the message does not" if strangers else ""
 
 
 def _cut_pairs(line: str, most: int, count: Count) -> str:
@@ -138,7 +150,8 @@ _MARKER = re.compile(r"\[\s*(?:REQUEST_TIER|SEARCH_EPISODIC)\b[^\[\]\n]{0,300}\]
 
 def clean(text: str) -> str:
     """A tier as it may be kept: in one line, without markers, with nothing in it that reads as structure."""
-    return fences.line(_MARKER.sub(" ", text[:_MOST_READ]))
+    text = " ".join(text[: 2 * MAX_CHARACTERS].split())[:_MOST_READ]
+    return fences.line(_MARKER.sub(" ", text))
 
 
 _NEXT_PAIR = re.compile(r"\s*(?:;|\n|\|)\s*|\s*,\s*(?=[^\s,;=][^,;=]{0,40}\s?=)")
