@@ -7,6 +7,7 @@ import json
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
+from http.client import HTTPConnection
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from types import SimpleNamespace
@@ -127,6 +128,16 @@ def test_giving_up_stops_the_model_and_what_waits_for_it(monkeypatch: pytest.Mon
 def test_a_question_it_cannot_hold_is_refused(use: Run[Any]) -> None:
     with pytest.raises(ModelRefused, match="exceeds the available context size"):
         use(lambda model: model.complete(request("word " * (LocalModel.context + 1))))
+
+
+def test_its_port_answers_nobody_else(runner: tuple[asyncio.Runner, LocalModel]) -> None:
+    loop, model = runner
+    loop.run(model.complete(request("Hi", max_tokens=1)))
+    connection = HTTPConnection(model._server.listening_address.removeprefix("http://"), timeout=PATIENCE)
+    for method, path in (("GET", "/v1/models"), ("GET", "/slots"), ("POST", "/v1/chat/completions")):
+        connection.request(method, path)
+        assert connection.getresponse().status == 401
+        connection.close()
 
 
 def test_a_schema_it_cannot_follow_is_refused(use: Run[Any]) -> None:

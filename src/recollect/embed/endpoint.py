@@ -48,9 +48,9 @@ class EndpointEmbedder:
         except ImportError:
             raise MissingExtra("openai", "an embedding endpoint") from None
         self._openai = openai
-        # The client refuses an empty key, but a local server often needs none.
+        # The client refuses an empty key, but a local server often needs none. Plain text: a Secret formats as stars.
         self._client = openai.AsyncOpenAI(
-            base_url=base_url, api_key=key or "none", timeout=timeout, max_retries=retries
+            base_url=base_url, api_key=str(key) or "none", timeout=timeout, max_retries=retries
         )
         self._where = where
         self._model = model

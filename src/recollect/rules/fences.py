@@ -81,26 +81,27 @@ LOOKALIKES = {
 INVISIBLE = ("Mn", "Me", "Cf")
 
 ROLES = r"system(?:[ _-]?(?:prompt|message|note|notice|override|update|instructions?))?|user|human|assistant|developer"
-SPECIAL = r"(?:[be]_)?inst|sys|system|system_prompt|available_tools|tool_calls|tool_results|gmask"  # in brackets
-TEMPLATE = (  # between angles
-    r"s|bos|eos|pad|unk|[se]op|(?:start|end)_of_(?:turn|text|image)|begin_of_text|endoftext|im_(?:start|end)|think"
-    r"|thinking|tool_(?:calls?|response|results?)|function_(?:calls|results)|invoke|system[\w-]*|assistant|user|human"
-    r"|developer"
+ROLE_TAGS = r"(?:[a-z]+:)?(?:system[\w-]*|user|human|assistant|developer)"
+BRACKETED = r"(?:[be]_)?inst|sys|system|system_prompt|available_tools|tool_calls|tool_results|gmask"
+ANGLED = (
+    r"s|bos|eos|pad|unk|[se]op|(?:start|end)_of_(?:turn|text|image)|begin_of_text|endoftext|im_(?:start|end)"
+    r"|think|thinking|(?:[a-z]+:)?(?:tool_(?:calls?|response|results?)|function_(?:calls|results)|invoke)"
 )
 # A line at a time, so white space here is never a line break. Each match ends where the dot goes.
 WITHIN = re.compile(
     rf"\[[\W_]{{0,24}}+(?<!{GUARD})(?=request[\W_]{{0,8}}tier|search[\W_]{{0,8}}episodic)"
-    rf"|\[(?=\s?/?\s?(?:{SPECIAL})\s?\])"
+    rf"|\[(?=\s?/?\s?(?:{BRACKETED})\s?\])"
     r"|<(?=\s{0,8}/?\s{0,8}recollect)"
     r"|(?:```|~~~)(?=\s{0,4}recollect)"
     r"|<(?=\|[^\s|<>]{1,64}\|>)"
     r"|<(?=<\s?/?\s?sys\s?>>)"
-    rf"|(?<!\w)<(?=/?(?:[a-z]+:)?(?:{TEMPLATE})>)",
+    rf"|<(?=/?(?:{ANGLED})>)"
+    rf"|<(?=/{ROLE_TAGS}>)|(?<!\w)<(?={ROLE_TAGS}>)",  # after a word it is a type, as in List<User>
     re.IGNORECASE,
 )
 AT_START = re.compile(
     rf"(?:[^\w={GUARD}]|_)*+(?:\d{{1,3}}[.)][^\w={GUARD}]*+)?"
-    rf"(?:(?=={{3}}.*\w)|(?=message\s{{0,4}}\[)|(?=(?:{ROLES})(?:\W|_){{0,4}}?:))"
+    rf"(?:(?=={{3}}.*\w)|(?=message\s*\[)|(?=(?:{ROLES})(?:\W|_){{0,4}}?:))"
     rf"|[\s>]*+#{{1,6}}[\s*_]*+(?=(?:{ROLES}|instructions?|response|input)(?:\W|_)*+$)",
     re.IGNORECASE,
 )

@@ -65,8 +65,8 @@ _FILLER = re.compile(
       | (?:please\ )?(?:let\ me\ know|feel\ free|don['’]t\ hesitate).{{0,120}}
       | (?:if\ you\ (?:have|need|want)|should\ you).{{0,60}}(?:questions?|help|assistance|know|ask).{{0,60}}
       | (?:is|was)\ there\ anything\ else.{{0,60}}
-      | (?:what\ an?|that['’]?s|that\ is|that\ sounds|sounds|this\ is|it\ sounds\ like|it['’]s|it\ was|you['’]re)\ 
-        (?:\w+\s){{0,3}}{_PRAISE}(?:\s{_PRAISED}){{0,2}}
+      | (?:what\ an?|that['’]?s|that\ is|that\ sounds|sounds|this\ is|it\ sounds\ like|it['’]s|it\ was|you['’]re)
+        \s(?:\w+\s){{0,3}}{_PRAISE}(?:\s{_PRAISED}){{0,2}}
       | {_PRAISE}\ {_PRAISED}
       | (?:i['’]d|i\ would|i['’]m)\ (?:be\ )?(?:happy|glad|delighted|here)\ to\ (?:help|assist|hear)(?:\s\w+){{0,4}}
       | (?:have|enjoy)\ (?:a|your|the)\ .{{0,50}}

@@ -18,6 +18,7 @@ from recollect.rules.statements import Statement, asked, stated
 
 Count = Callable[[str], int]
 
+_LONGEST_RUN = 24  # characters of a value in a script without spaces
 _AMPLE = 40  # tokens; in a larger budget there is room for whole phrases
 _MOST = 160  # statements that are weighed against each other
 _THRIFT = (0.3, 0.7, 1.1)  # how much the price of a pair counts; no one rule is best for every message
@@ -135,9 +136,10 @@ def _forms(
         return
     ample = budget > _AMPLE
     pieces = _glued((each.value if ample else terse(each.value, language)).split())
-    joint = " "
     if len(pieces) == 1 and is_unspaced(pieces[0]):
-        pieces, joint = list(pieces[0][: 2 * budget]), ""
+        pieces, joint = list(pieces[0][:_LONGEST_RUN]), ""
+    else:
+        joint = " "
     half = (len(pieces) + 1) // 2
     fewest = min(len(pieces), 2)
     fits = False

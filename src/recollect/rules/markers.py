@@ -351,10 +351,9 @@ class Cutter:
             return False
         end, self._at = body.end, body.resume
         if kind.startswith("tier"):
-            if not body.closed and (
-                tight := TIGHT.match(self._text, start, start + MAX_BODY if body.too_long else end)
-            ):
-                end = self._at = tight.end()
+            limit = start + MAX_BODY if body.too_long else end
+            if not body.closed and (own := TIGHT.match(self._text, start, limit)):
+                end = self._at = own.end()
             self._requests.add_tiers(self._text[start:end])
         elif body.too_long and (named := AFTER_NAME.match(self._text, start, start + MAX_BODY)):
             self._at = named.end()
@@ -421,7 +420,7 @@ class Cutter:
 
 
 def lead_of(text: str, known: int) -> tuple[int, Hole]:
-    """Where that which belongs to a marker after this text begins, and what it is; `known` characters only precede it."""
+    """Where what belongs to a marker right after this text begins, and what it is; never in the `known` characters."""
     lead = next(match for pattern in LEADS if (match := pattern.search(text, known)))
     return lead.start(), Hole(**{part: found or "" for part, found in lead.groupdict().items()})
 

@@ -28,8 +28,8 @@ _CALENDAR_WORDS = """
     monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
     september october november december jan feb mar apr jun jul aug sep sept oct nov dec
 """
-_CALENDAR = frozenset(_CALENDAR_WORDS.split())
-_CAPITAL_NOUNS = frozenset({"de"})
+CALENDAR = frozenset(_CALENDAR_WORDS.split())
+CAPITAL_NOUNS = frozenset({"de"})
 _NEVER = "i ok okay pm am ps btw lol omg asap diy faq ai tv id yes no error info warn warning debug"
 _NEVER_NAMES = frozenset(_NEVER.split())
 _ORDER_WORDS = """
@@ -50,7 +50,7 @@ def names(sentences: Iterable[Sentence], language: str) -> list[str]:
             continue
         text = unaddressed(sentence.text[len(sentence.lead) :])
         found |= dict.fromkeys(_TITLE.findall(text))
-        if language in _CAPITAL_NOUNS or _shouts(text):
+        if language in CAPITAL_NOUNS or _shouts(text):
             continue
         for name, starts in _names_in(text, language):
             unsure = starts and " " not in name and not _is_sign(name)
@@ -68,7 +68,7 @@ def _names_in(text: str, language: str) -> Iterator[tuple[str, bool]]:
         while parted and (not is_content(parted[0], language) or (starts and _is_opener(parted))):
             parted, starts = parted[1:], False
         name = " ".join(parted)
-        if len(name) > 1 and name.casefold() not in _NEVER_NAMES and parted[0].casefold() not in _CALENDAR:
+        if len(name) > 1 and name.casefold() not in _NEVER_NAMES and parted[0].casefold() not in CALENDAR:
             yield name, starts
 
 

@@ -112,7 +112,8 @@ _REPEATED = 6
 
 def topic(said: Sequence[Sentence], language: str, weights: Mapping[str, float]) -> Iterator[Statement]:
     """Pairs of words that are repeated, and the words that weigh most."""
-    kept = [sentence for sentence in said if not is_filler(sentence) and sentence.kind != "note"] or list(said)
+    told = [sentence for sentence in said if sentence.kind != "note"]
+    kept = [sentence for sentence in told if not is_filler(sentence)] or told
     written: dict[str, str] = {}
     twice = Counter[str]()
     for sentence in kept:

@@ -271,6 +271,9 @@ def _of_block(block: _Block) -> Iterator[Sentence]:
         yield Sentence(block.text, "note")
         return
     text = _data_named(block.text)
+    if _DATA.fullmatch(text):
+        yield Sentence(text, "note")
+        return
     if block.kind == "heading":
         if heading := plain(text).rstrip("#:： "):
             yield Sentence(heading, "heading")
@@ -302,6 +305,7 @@ _TAG = re.compile(
 )
 _SPACE = re.compile(r"\s+")
 _BLOB = re.compile(r"(?<!\S)[!-~]{120,}(?!\S)")
+_DATA = re.compile(r"\[data: \d+ characters\]")
 _ADDRESS = re.compile(r"https?://([^\s/?#]+)([^\s?#]*)")
 
 

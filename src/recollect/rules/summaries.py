@@ -7,6 +7,7 @@ its tokens. Where the whole sentence costs too much its first clauses stand for 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -39,11 +40,13 @@ class _Form:
 
 def summary(text: str, budget: int, count: Count) -> str:
     """The sentences that tell most about a text in `budget` tokens; empty if nothing fits."""
-    said = sentences(text)
+    said = list({sentence.text: sentence for sentence in reversed(sentences(text))}.values())[::-1]
     kept = [sentence for sentence in said if not is_filler(sentence)] or said
     language = detect(text)
     weights = weigh(kept, language)
-    chosen = _choose(kept, _Pen(language, count), weights, budget)
+    if not weights and all(sentence.kind != "note" for sentence in kept):
+        return ""
+    chosen = _Choice(kept, weights, language, count).make(budget)
     while chosen:
         joined = _joined([kept[form.place] for form in chosen], [form.text for form in chosen])
         if count(joined) <= budget:
@@ -52,35 +55,106 @@ def summary(text: str, budget: int, count: Count) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Pen:
-    """Writes forms, in a language and at a tokenizer's prices."""
+class _Choice:
+    """Chooses forms, one a sentence, until the room is used up."""
 
-    language: str
-    count: Count
+    def __init__(self, kept: list[Sentence], weights: Mapping[str, float], language: str, count: Count) -> None:
+        self._kept = kept
+        self._weights = weights
+        self._language = language
+        self._count = count
+        self._forms = [
+            self._form(place, text, count(f" {text}."))
+            for place, sentence in enumerate(kept)
+            for text in dict.fromkeys(_ways(sentence))
+        ]
+        self._said: set[str] = set()
+        self._chosen: dict[int, _Form] = {}
+        self._room = 0
 
-    def forms(self, kept: list[Sentence], place: int) -> Iterator[_Form]:
-        """The ways to say one sentence, the whole first."""
-        for text in dict.fromkeys(_ways(kept[place])):
-            yield self.form(kept, place, text, self.count(f" {text}."))
+    def make(self, budget: int) -> list[_Form]:
+        """The forms that gain most together, in order."""
+        self._room = budget
+        self._ask(max(budget * 2 // 5, 8))
+        while left := self._open():
+            self._take(max(left, key=self._gain))
+        for form in self._forms:
+            # Room that is left goes to saying more of what is said.
+            here = self._chosen.get(form.place)
+            if here and 0 < form.cost - here.cost <= self._room:
+                self._take(form)
+        return [self._chosen[place] for place in sorted(self._chosen)]
 
-    def cut(self, kept: list[Sentence], place: int, most: int) -> Iterator[_Form]:
+    def _ask(self, share: int) -> None:
+        """Take the first question: an answer will be read against it. It has less than half of the room."""
+        place = next((place for place, sentence in enumerate(self._kept) if sentence.is_question), None)
+        if place is not None:
+            forms = [form for form in self._forms if form.place == place and form.cost <= share]
+            forms = forms or list(self._beginning(place, share))
+            if forms:
+                self._take(max(forms, key=self._gain))
+
+    def _open(self) -> list[_Form]:
+        """The forms there is room for, and the beginning of the worthiest sentence if there is none for that."""
+        left = [form for form in self._forms if form.place not in self._chosen]
+        if not left or self._room < _LEAST:
+            return []
+        worthiest = max(left, key=self._gain)
+        fitting = [form for form in left if form.cost <= self._room]
+        if worthiest.cost > self._room:
+            fitting += self._beginning(worthiest.place, self._room)
+        return fitting
+
+    def _take(self, form: _Form) -> None:
+        before = self._chosen.get(form.place)
+        self._room -= form.cost - (before.cost if before else 0)
+        self._chosen[form.place] = form
+        self._said |= form.roots
+
+    def _gain(self, form: _Form) -> float:
+        return _worth(form, self._weights, self._said)
+
+    def _beginning(self, place: int, most: int) -> Iterator[_Form]:
         """The beginning of a sentence in `most` tokens; none if too little would be left."""
-        text = bare_request(trim(kept[place].text))
-        pieces, joint = (list(text[: 4 * most]), "") if is_unspaced(text) else (text.split()[: 2 * most], " ")
-        while len(pieces) > _FEWEST:
-            short = DANGLING.sub("", joint.join(pieces)).rstrip(_TRAIL) + "…"
-            cost = self.count(f" {short}")
-            if cost <= most:
-                yield self.form(kept, place, short, cost)
-                return
-            pieces.pop()
+        text = bare_request(trim(self._kept[place].text))
+        pieces, joint = (list(text[: 2 * most]), "") if is_unspaced(text) else (text.split()[:most], " ")
 
-    def form(self, kept: list[Sentence], place: int, text: str, cost: int) -> _Form:
-        return _Form(place, text, cost, _bonus(place, len(kept), kept[place]), stems(text, self.language))
+        def short(length: int) -> str:
+            return DANGLING.sub("", joint.join(pieces[:length])).rstrip(_TRAIL) + "…"
+
+        fits = bisect_right(range(len(pieces) + 1), most, key=lambda length: self._count(f" {short(length)}")) - 1
+        cost = self._count(f" {short(fits)}")
+        if fits > _FEWEST and cost <= most:
+            yield self._form(place, short(fits), cost)
+
+    def _form(self, place: int, text: str, cost: int) -> _Form:
+        bonus = _bonus(place, len(self._kept), self._kept[place])
+        return _Form(place, text, cost, bonus, stems(text, self._language))
 
 
+def _worth(form: _Form, weights: Mapping[str, float], said: Collection[str]) -> float:
+    fresh = sum(weights.get(root, 0.0) for root in form.roots if root not in said)
+    return float(fresh * (1 + form.bonus / 4) / form.cost**0.7)
+
+
+def _bonus(place: int, number: int, sentence: Sentence) -> float:
+    bonus = 1.5 if place == 0 else 0.4 if place == number - 1 or place < 3 else 0.0
+    bonus += 1.0 if _TELLING.search(sentence.text) else 0.0
+    bonus += 0.7 if WHEN.search(sentence.text) or AMOUNT.search(sentence.text) else 0.0
+    return bonus + (0.5 if sentence.is_question else 0.0)
+
+
+_LEAST = 4  # tokens
 _FEWEST = 3  # words or characters
+_TRAIL = " ,;:–—-、，；："
+_JOINT = re.compile(r"^(?:and|but|so|or|und|aber|et|mais|y|pero|e|ma|mas|en|maar|и|но)\s", re.IGNORECASE)
+# A clause that says nothing alone, and one without which the clause before it says something else.
+_LEANS = re.compile(
+    r"^(?:since|if|when|while|although|though|as|after|before|because|by|speaking|even|which|who|where|whereas|that"
+    r"|in\s|on\s|with\s|for\s|from\s|to\s|such|like|including|especially|instead|or\s|and\s|not\s|\w+ing\b)",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(r"^(?:(?:but|and|or)\s)?(?:unless|except|provided|only|if|not|never|until)\b", re.IGNORECASE)
 
 
 def _ways(sentence: Sentence) -> Iterator[str]:
@@ -93,81 +167,15 @@ def _ways(sentence: Sentence) -> Iterator[str]:
     parts = clauses(whole)
     mark = "?" if sentence.is_question else ""
     for length in range(len(parts) - 1, 0, -1):
-        if length > 1 or not _LEANS.match(parts[0]):
+        if not _CONDITION.match(parts[length]) and (length > 1 or not _LEANS.match(parts[0])):
             yield "".join(parts[:length]).rstrip(_TRAIL) + mark
     last = _JOINT.sub("", parts[-1]) if len(parts) > 1 else ""
-    if last and not _LEANS.match(last):
+    if last and not _LEANS.match(last) and not _CONDITION.match(last):
         yield capital(last)
     if sentence.lead:
         yield sentence.lead
 
 
-_TRAIL = " ,;:–—-、，；："
-_JOINT = re.compile(r"^(?:and|but|so|or|und|aber|et|mais|y|pero|e|ma|mas|en|maar|и|но)\s", re.IGNORECASE)
-# A clause that says nothing alone.
-_LEANS = re.compile(
-    r"^(?:since|if|when|while|although|though|as|after|before|because|by|speaking|even|which|who|where|whereas|that|in\s|on\s"
-    r"|with\s|for\s|from\s|to\s|such|like|including|especially|instead|or\s|and\s|not\s|\w+ing\b)",
-    re.IGNORECASE,
-)
-
-
-def _bonus(place: int, number: int, sentence: Sentence) -> float:
-    bonus = 1.5 if place == 0 else 0.4 if place == number - 1 or place < 3 else 0.0
-    bonus += 1.0 if _TELLING.search(sentence.text) else 0.0
-    bonus += 0.7 if WHEN.search(sentence.text) or AMOUNT.search(sentence.text) else 0.0
-    return bonus + (0.5 if sentence.is_question else 0.0)
-
-
-def _worth(form: _Form, weights: Mapping[str, float], said: Collection[str]) -> float:
-    fresh = sum(weights.get(root, 0.0) for root in form.roots if root not in said)
-    return float(fresh * (1 + form.bonus / 4) / form.cost**0.7)
-
-
-def _choose(kept: list[Sentence], pen: _Pen, weights: Mapping[str, float], budget: int) -> list[_Form]:
-    forms = [form for place in range(len(kept)) for form in pen.forms(kept, place)]
-    said: set[str] = set()
-    chosen: dict[int, _Form] = {}
-    room = budget
-    # What was asked is what an answer will be read against: it comes first, in less than half of the room.
-    question = next((place for place, sentence in enumerate(kept) if sentence.is_question), None)
-    share = max(budget * 2 // 5, 8)
-    first = [form for form in forms if form.place == question and form.cost <= share]
-    if question is not None and not first:
-        first = list(pen.cut(kept, question, share))
-    while left := first or _open(kept, pen, forms, weights, said, chosen, room):
-        best = max(left, key=lambda form: _worth(form, weights, said))
-        first = []
-        chosen[best.place] = best
-        said |= best.roots
-        room -= best.cost
-    for form in forms:
-        # Room that is left goes to saying more of what is said.
-        here = chosen.get(form.place)
-        if here and 0 < form.cost - here.cost <= room:
-            chosen[form.place], room = form, room - form.cost + here.cost
-    return [chosen[place] for place in sorted(chosen)]
-
-
-def _open(
-    kept: list[Sentence],
-    pen: _Pen,
-    forms: list[_Form],
-    weights: Mapping[str, float],
-    said: set[str],
-    chosen: Mapping[int, _Form],
-    room: int,
-) -> list[_Form]:
-    """The forms there is room for, and the beginning of the worthiest sentence if there is none for that."""
-    left = [form for form in forms if form.place not in chosen]
-    if not left or room < _LEAST:
-        return []
-    worthiest = max(left, key=lambda form: _worth(form, weights, said))
-    fitting = [form for form in left if form.cost <= room]
-    return [*fitting, *pen.cut(kept, worthiest.place, room)] if worthiest.cost > room else fitting
-
-
-_LEAST = 4  # tokens
 _ENDS = (".", "!", "?", "…", "。", "！", "？", "؟", "।", ":", "]", "”", '"')
 
 

@@ -10,18 +10,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from recollect.model import Tiers
+from recollect.rules import fences
+from recollect.rules.grounds import Grounds
 from recollect.rules.keyvalues import key_values
-from recollect.rules.sentences import part_of
+from recollect.rules.sentences import MAX_CHARACTERS, part_of
 from recollect.rules.summaries import summary
-from recollect.rules.text import analyse
-
-__all__ = ["INLINE_CLOSE", "INLINE_OPEN", "Accepted", "Tiers", "accept", "clean", "is_short", "key_values", "summary"]
 
 Count = Callable[[str], int]
-
-INLINE_OPEN = "<recollect>"
-INLINE_CLOSE = "</recollect>"
-"""Around the tiers that come with a reply."""
 
 SHORT = 24
 """Tokens; a message of so many or fewer is its own tier 1 and 2. The least pair that says something takes five tokens
@@ -33,18 +29,11 @@ TIER2_SHARE = (0.30, 0.40)
 """Of the message's tokens: the least and the most we aim at."""
 TIER1_LEAST, TIER1_MOST = 7, 600
 TIER2_LEAST, TIER2_MOST = 12, 1_400
-"""Tokens: less says nothing, more has no place in a context. The upper bound begins to tell at 3,000 tokens."""
+"""Tokens: less says nothing, more has no place in a context. The most begins to tell in messages of 3,000 tokens."""
 TIER1_TOLERATED = 0.35
 TIER2_TOLERATED = 0.60
 """Of the message's tokens: what we take from a model before we cut it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tiers:
-    """Tier 1 and tier 2 of a message; the third is the message."""
-
-    one: str
-    two: str
+_MOST_READ = 16_000  # characters of a tier
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +46,14 @@ class Accepted:
 
 def size(text: str, count: Count) -> int:
     """The tokens of a text as far as it is looked at: that bounds the time, and a longer one has no larger tiers."""
-    return count(part_of(text))
+    looked_at = part_of(text)
+    tokens = count(fences.seen(looked_at))
+    return tokens if len(text) <= len(looked_at) else max(tokens, 2 * SHORT)
 
 
 def is_short(text: str, count: Count) -> bool:
     """Whether a message is too short to gain from tiers: it is its own tier 1 and 2."""
-    return len(text) <= 16 * SHORT and count(text) <= SHORT
+    return len(text) <= MAX_CHARACTERS and size(text, count) <= SHORT
 
 
 def budgets(text: str, count: Count) -> tuple[int, int]:
@@ -70,51 +61,64 @@ def budgets(text: str, count: Count) -> tuple[int, int]:
     tokens = size(text, count)
     one = min(max(int(tokens * TIER1_SHARE[1]), TIER1_LEAST), TIER1_MOST)
     two = min(max(int(tokens * TIER2_SHARE[1]), TIER2_LEAST), TIER2_MOST)
-    return min(one, tokens), min(two, tokens)
+    return one, two
 
 
 def write(text: str, count: Count) -> Tiers:
     """The tiers of a message, made without a model."""
     if is_short(text, count):
-        return own(text)
+        return Tiers()
     one, two = budgets(text, count)
-    source = clean(part_of(text), lines=True)
+    source = _MARKER.sub(" ", fences.seen(part_of(text))).strip()
+    if not source:
+        return Tiers("text = blank", "[blank]", "offline")
     first = _fit(key_values(source, one, count), one, count)
     second = _fit(summary(source, two, count), two, count)
-    fallback = _fit(source, one, count)
-    return Tiers(first or fallback, second or first or fallback)
-
-
-def own(text: str) -> Tiers:
-    """The tiers of a short message: the message, but for markers and lines."""
-    said = clean(text)
-    return Tiers(said, said)
+    # Of a text without words, a taste is enough.
+    first = first or _fit(f"text = {_fit(source, TIER1_LEAST, count)}", one, count)
+    return Tiers(first, second or _fit(source, min(2 * TIER1_LEAST, two), count), "offline")
 
 
 def accept(one: str, two: str, original: str, count: Count) -> Accepted:
     """What a model gave as the tiers of a message: cleaned, cut where too long, replaced where of no use."""
     if is_short(original, count):
-        return Accepted(own(original))
-    tokens = size(original, count)
+        return Accepted(Tiers())
+    grounds = Grounds.of(original)
     one, two = pairs_in(one), clean(two)
-    bad_one = _fault(one, original) or ("" if "=" in one else "has no pair like key = value")
-    bad_two = _fault(two, original)
+    bad_one = _fault_of_pairs(one, grounds)
+    bad_two = _fault_of_summary(two, grounds)
     faults = tuple(f"{name} {fault}" for name, fault in (("tier 1", bad_one), ("tier 2", bad_two)) if fault)
-    ours = write(original, count) if faults else Tiers("", "")
-    first = ours.one if bad_one else _cut_pairs(one, max(int(tokens * TIER1_TOLERATED), 2 * TIER1_LEAST), count)
-    second = ours.two if bad_two else _cut_summary(two, max(int(tokens * TIER2_TOLERATED), 2 * TIER2_LEAST), count)
-    return Accepted(Tiers(_within(first, original, tokens, count), _within(second, original, tokens, count)), faults)
+    ours = write(original, count) if faults else Tiers()
+    tokens = size(original, count)
+    most_one = min(max(int(tokens * TIER1_TOLERATED), 2 * TIER1_LEAST), TIER1_MOST, tokens)
+    most_two = min(max(int(tokens * TIER2_TOLERATED), 2 * TIER2_LEAST), TIER2_MOST, tokens)
+    return Accepted(
+        Tiers(
+            ours.tier1 if bad_one else _cut_pairs(grounds.pairs(one), most_one, count),
+            ours.tier2 if bad_two else _cut_summary(two, most_two, count),
+            "offline" if bad_one and bad_two else "model",
+        ),
+        faults,
+    )
 
 
-def _fault(tier: str, original: str) -> str:
-    """What is wrong with a tier: it is empty, or it is about something else. Empty if nothing is."""
-    if not tier:
+def _fault_of_pairs(line: str, grounds: Grounds) -> str:
+    """What is wrong with a tier 1; empty if nothing is."""
+    if not line:
         return "is empty"
-    analysed = analyse(original)
-    terms = frozenset(analysed.terms)
-    if terms and not terms & frozenset(analyse(tier, analysed.language).terms):
-        return "shares no word with the message"
-    return ""
+    if "=" not in line:
+        return "has no pair like key = value"
+    return "" if grounds.pairs(line) else "says nothing that is in the message"
+
+
+def _fault_of_summary(text: str, grounds: Grounds) -> str:
+    """What is wrong with a tier 2; empty if nothing is."""
+    if not text:
+        return "is empty"
+    if not grounds.share(text):
+        return "says nothing that is in the message"
+    strangers = grounds.invented(text)
+    return f"mentions {', '.join(strangers[:4])}, which the message does not" if strangers else ""
 
 
 def _cut_pairs(line: str, most: int, count: Count) -> str:
@@ -125,19 +129,12 @@ def _cut_pairs(line: str, most: int, count: Count) -> str:
 
 
 def _cut_summary(text: str, most: int, count: Count) -> str:
-    if count(text) <= most:
-        return text
-    return summary(text, most, count) or _fit(text, most, count)
-
-
-def _within(tier: str, original: str, tokens: int, count: Count) -> str:
-    """Never more than the message itself."""
-    return tier if count(tier) <= tokens else _fit(clean(original), tokens, count)
+    return text if count(text) <= most else _fit(summary(text, most, count) or text, most, count)
 
 
 def _fit(text: str, most: int, count: Count) -> str:
     """As much of a line as has at most so many tokens, cut between words where that can be."""
-    text = clean(text[: 8 * MOST_CUT])
+    text = clean(text)
     if count(text) <= most:
         return text
     low, high = 0, len(text)
@@ -148,42 +145,33 @@ def _fit(text: str, most: int, count: Count) -> str:
     return text[: space if space > 0 else low].rstrip(" ,;=")
 
 
-MOST_CUT = 1_400  # tokens
-
-# A marker whole goes; what looks like the beginning of one, or of the block around tiers, loses its bracket.
-_WHOLE = re.compile(r"\[\s*(?:REQUEST_TIER|SEARCH_EPISODIC)\b[^\[\]\n]{0,300}\]", re.IGNORECASE)
-_BEGUN = re.compile(r"[\[［](?=\s*(?:REQUEST_TIER|SEARCH_EPISODIC))", re.IGNORECASE)
-_TAG = re.compile(r"[<＜](?=\s*/?\s*recollect)", re.IGNORECASE)
-_UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-_SPACE = re.compile(r"\s+")
+_MARKER = re.compile(r"\[\s*(?:REQUEST_TIER|SEARCH_EPISODIC)\b[^\[\]\n]{0,300}\]", re.IGNORECASE)
 
 
-def clean(text: str, lines: bool = False) -> str:
-    """In one line (or, asked for, in its own) without markers, tags of ours, and what no database takes."""
-    text = _UNSTORABLE.sub(" ", text)
-    if not lines:
-        text = _SPACE.sub(" ", text)
-    return _TAG.sub("(", _BEGUN.sub("(", _WHOLE.sub(" ", text))).strip()
+def clean(text: str) -> str:
+    """A tier as it may be kept: in one line, without markers, with nothing in it that reads as structure."""
+    text = " ".join(text[: 2 * MAX_CHARACTERS].split())[:_MOST_READ]
+    return fences.line(_MARKER.sub(" ", text))
 
 
 _NEXT_PAIR = re.compile(r"\s*(?:;|\n|\|)\s*|\s*,\s*(?=[^\s,;=][^,;=]{0,40}\s?=)")
 _COLON = re.compile(r"^([^=:]{1,40}):\s+(?=\S)")
 _BULLET = re.compile(r"^(?:[-*•]\s+|\d+[.)]\s+)")
+_QUOTES = " \"'`*"
 
 
 def pairs_in(text: str) -> str:
     """Pairs as models write them (lines, commas, colons, bullets) as we do: `key = value; key = value`."""
-    found = []
-    for pair in _NEXT_PAIR.split(text[: 8 * MOST_CUT]):
-        pair = _BULLET.sub("", clean(pair).strip("{}\"'` ,"))
+    found: list[str] = []
+    for pair in _NEXT_PAIR.split(text[:_MOST_READ]):
+        pair = _BULLET.sub("", clean(pair).strip("{}," + _QUOTES))
         if "=" not in pair:
             pair = _COLON.sub(r"\1 = ", pair)
-        key, sign, value = pair.partition("=")
-        key, value = key.strip(" \"'`*"), value.strip(" \"'`*,;=")
-        if sign and key and value:
+        key, _, value = (part.strip(",;=" + _QUOTES) for part in pair.partition("="))
+        if key and value:
             found.append(f"{key} = {value}")
-        elif not sign and pair and found:
-            found[-1] += f", {pair}"
-        elif pair.strip(" =\"'`*"):
-            found.append(pair.strip(" =\"'`*"))
+        elif (lone := key or value) and found:
+            found[-1] += f", {lone}"
+        elif lone:
+            found.append(lone)
     return clean("; ".join(dict.fromkeys(found)))

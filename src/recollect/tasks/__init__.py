@@ -1,0 +1,1 @@
+"""What is asked of a model, one module a task: prompt, reply type, parser, and the answer without a model."""

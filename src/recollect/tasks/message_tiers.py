@@ -1,0 +1,133 @@
+"""Tiers 1 and 2 of a message, or of a few in one call.
+
+Messages that are too short for tiers need no model (`rules.tiers.is_short`): they come back as their own, whatever is
+said of them. What a model gives is checked and cut by `rules.tiers.accept`; a fault is an answer that cannot be used.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect.errors import ModelNonsense
+from recollect.model import Tiers
+from recollect.ports import Request
+from recollect.rules import tiers
+from recollect.tasks import answers
+from recollect.tasks.task import DATA, Said, again, ask, object_schema, shown
+
+name = "message_tiers"
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The messages, and how tokens are counted."""
+
+    messages: tuple[Said, ...]
+    count: tiers.Count = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The tiers of each message, in order."""
+
+    tiers: tuple[Tiers, ...]
+
+
+_SYSTEM = f"""You shorten chat messages for a memory. For each message write:
+tier1: the facts as key = value pairs, joined by "; ". Keep names, numbers, dates, likes, decisions and questions.
+tier2: one or two plain sentences that say what the message says.
+Use only what is in the message. Never change a number or a name, never drop a "not". Write in the message's language.
+{DATA}
+Answer with JSON only.
+
+Example:
+=== MESSAGE 1 ===
+Hi! I'm Dana from Oslo. We decided against the red tiles, too dear at 900 kr. Do you know a bakery near the station?
+=== END MESSAGE 1 ===
+"""
+_EXAMPLE = {
+    "tier1": "name = Dana; city = Oslo; decision = no red tiles (900 kr); request = bakery near station",
+    "tier2": "Dana from Oslo decided against the red tiles (900 kr) and wants a bakery near the station.",
+}
+_WORDS_PER_TOKEN = 0.7
+_FEWEST_WORDS = 4
+_STRING = {"type": "string"}
+
+
+def build(inputs: Inputs) -> Request:
+    several = len(inputs.messages) > 1
+    example = {"tiers": [{"message": 1, **_EXAMPLE}]} if several else _EXAMPLE
+    parts = []
+    spent = 0
+    for number, message in enumerate(inputs.messages, 1):
+        one, two = tiers.budgets(message.text, inputs.count)
+        spent += one + two
+        limits = f"tier1 at most {_words(one)} words, tier2 at most {_words(two)} words."
+        parts.append(f"{shown(f'MESSAGE {number}', message.text)}\nMessage {number} is by the {message.role}: {limits}")
+    return ask(
+        _SYSTEM + json.dumps(example, ensure_ascii=False),
+        "\n\n".join(parts),
+        max_tokens=200 + 2 * spent,
+        schema=_schema(several),
+    )
+
+
+def parse(text: str, inputs: Inputs) -> Reply:
+    entries = _entries(text, len(inputs.messages))
+    made, faults = [], []
+    for number, (message, entry) in enumerate(zip(inputs.messages, entries, strict=True), 1):
+        one, two = answers.line(entry.get("tier1")), answers.line(entry.get("tier2"))
+        accepted = tiers.accept(one, two, message.text, inputs.count)
+        made.append(accepted.tiers)
+        faults += [f"{fault} (message {number})" for fault in accepted.faults]
+    if faults:
+        raise ModelNonsense(f"{'; '.join(faults)}.")
+    return Reply(tuple(made))
+
+
+def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
+    return again(build(inputs), text, error)
+
+
+def offline(inputs: Inputs) -> Reply:
+    return Reply(tuple(tiers.write(message.text, inputs.count) for message in inputs.messages))
+
+
+def _words(tokens: int) -> int:
+    return max(int(tokens * _WORDS_PER_TOKEN), _FEWEST_WORDS)
+
+
+def _schema(several: bool) -> Mapping[str, Any]:
+    both = {"tier1": _STRING, "tier2": _STRING}
+    if not several:
+        return object_schema(both)
+    entry = object_schema({"message": {"type": "integer"}, **both})
+    return object_schema({"tiers": {"type": "array", "items": entry}})
+
+
+def _entries(text: str, wanted: int) -> list[Mapping[str, Any]]:
+    """What was said of each message, in the order of the messages."""
+    found: list[Mapping[str, Any]] = []
+    for one in answers.objects(text):
+        found += _within(one)
+    found = found or [*answers.labelled(text, {"tier1": r"tier\s*_?1", "tier2": r"tier\s*_?2"})]
+    if not found:
+        raise ModelNonsense("There is no JSON with tier1 and tier2 in the answer.")
+    numbers = [entry.get("message") for entry in found]
+    if sorted(map(str, numbers)) == sorted(map(str, range(1, wanted + 1))):
+        found = sorted(found, key=lambda entry: int(entry["message"]))
+    if len(found) < wanted:
+        raise ModelNonsense(f"The answer has tiers of {len(found)} message(s), but there are {wanted}.")
+    return found[:wanted]
+
+
+def _within(one: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The entries in an object: itself, or those it lists under whatever name."""
+    if "tier1" in one or "tier2" in one:
+        return [one]
+    listed = [value for value in one.values() if isinstance(value, list | dict)]
+    entries = [entry for value in listed for entry in (value if isinstance(value, list) else [value])]
+    return [entry for entry in entries if isinstance(entry, dict) and ("tier1" in entry or "tier2" in entry)]
