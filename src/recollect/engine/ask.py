@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from recollect.errors import ModelError, ModelNonsense, NoModel
 from recollect.ports import Models
-from recollect.tasks import Task, repaired
+from recollect.tasks.task import Task
 
 log = logging.getLogger("recollect.ask")
 
@@ -44,10 +44,10 @@ class Asking:
         return Answer(task.offline(inputs), "offline")
 
     async def _by_model(self, task: Task[I, R], inputs: I) -> R:
-        model, request = self._models.for_task(task.name), task.build(inputs)
-        answer = await model.complete(request)
+        model = self._models.for_task(task.name)
+        answer = await model.complete(task.build(inputs))
         try:
             return task.parse(answer.text, inputs)
         except ModelNonsense as error:
-            again = await model.complete(repaired(request, answer.text, error))
+            again = await model.complete(task.repair(inputs, answer.text, error))
             return task.parse(again.text, inputs)

@@ -54,7 +54,7 @@ class Piece:
 def assemble(state: State, budget: Budget, tokenizer: Tokenizer) -> Context:
     """The context for a state. Raises InvalidInput if not even the system prompt and the message fit."""
     count = tokenizer.count
-    head = state.instructions if not state.system else f"{state.instructions}\n\n{state.system}"
+    head = "\n\n".join(part for part in (state.instructions, state.system) if part)
     system_cost, current = count(head) + PER_MESSAGE, count(state.text) + PER_MESSAGE
     room = checked_room(budget, system_cost, current)
 
@@ -125,7 +125,7 @@ def history_pieces(state: State, older: Sequence[Message], count: Callable[[str]
         tiers = state.tiers.get(message.turn)
         if tiers is None or tiers.made_by == "none":
             made = offline_tiers(message.content, count)
-            tiers = Tiers(made.one, made.two, "offline", *((tiers.required, tiers.raised_at) if tiers else (1, None)))
+            tiers = Tiers(made.tier1, made.tier2, "offline", *((tiers.required, tiers.raised_at) if tiers else (1, None)))
         asked = tier_now(tiers, now, state.raised_turns)
         text, tier = text_at(message, tiers, asked)
         reason = "the model asked for it" if asked > 1 else "in the window"
@@ -146,7 +146,7 @@ def retrieved_pieces(state: State, budget: Budget, count: Callable[[str], int]) 
         here.add(hit.message.id)
         text, tier = hit.message.content, 3
         if count(text) > most:
-            text, tier = offline_tiers(text, count).two, 2
+            text, tier = offline_tiers(text, count).tier2, 2
         pieces.append(piece_of(hit.message, text, tier, f"{reason} ({hit.score:.1f})", count, True, state.conversation))
     return pieces
 
@@ -221,8 +221,8 @@ def rendered(
     recent: Sequence[tuple[Message, Item]],
     left: Left,
 ) -> Context:
-    blocks = [head]
-    sections = [Section("system", tokenizer.count(head) + PER_MESSAGE)]
+    blocks = [head] if head else []
+    sections = [Section("system", tokenizer.count(head) + PER_MESSAGE)] if head else []
     for name, title, pieces, out in (
         ("retrieved", RETRIEVED, retrieved, left.retrieved),
         ("history", HISTORY, history, left.history),
@@ -232,14 +232,14 @@ def rendered(
         if pieces or out:
             tokens = tokenizer.count("\n\n" + blocks[-1]) if pieces else 0
             sections.append(Section(name, tokens, tuple(piece.item for piece in pieces), out))
-    if recent:
+    if recent and state.instructions:
         labels = ", ".join(f"{item.id} {message.role}" for message, item in recent)
         blocks.append(f"The last {len(recent)} messages follow in full, at tier 3: {labels}.")
-    messages: list[ChatMessage] = [{"role": "system", "content": "\n\n".join(blocks)}]
+    messages: list[ChatMessage] = [{"role": "system", "content": "\n\n".join(blocks)}] if blocks else []
     messages += [{"role": message.role, "content": words(message, state.channel)} for message, _ in recent]
     messages.append({"role": "user", "content": state.text})
     if recent or left.recent:
-        spent = sum(item.tokens for _, item in recent) + (tokenizer.count("\n\n" + blocks[-1]) if recent else 0)
+        spent = sum(item.tokens for _, item in recent) + (tokenizer.count("\n\n" + blocks[-1]) if recent and state.instructions else 0)
         sections.append(Section("recent", spent, tuple(item for _, item in recent), left.recent))
     sections.append(Section("current", tokenizer.count(state.text) + PER_MESSAGE))
     total = PER_REPLY + sum(tokenizer.count(message["content"]) + PER_MESSAGE for message in messages)

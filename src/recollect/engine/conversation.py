@@ -170,7 +170,7 @@ class AsyncConversation:
             inside = {message.id for message in window}
             return State(
                 text=text,
-                instructions=instructions(asking=markers, inline=markers),
+                instructions=instructions() if markers else "",
                 system=system,
                 conversation=self.id,
                 window=window,

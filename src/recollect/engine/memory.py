@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -94,12 +95,14 @@ class MemoryEngine:
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect")
         parts = await self._run(self._build)
         self._parts = parts
-        self._meter = Meter(self._write, self._read, parts.clock, parts.space)
+        # Bound to the store, not to the memory being open: what is under way when it closes is finished.
+        read, write = partial(self._run, parts.store.read), partial(self._run, parts.store.write)
+        self._meter = Meter(write, read, parts.clock, parts.space)
         self._chat, self._memory_models = parts.models(self._meter)
         self._index = IndexView(parts.embedder, self._run)
         views: list[View[Any]] = [
             self._index,
-            TiersView(Asking(self._memory_models), parts.tokenizer, self._read),
+            TiersView(Asking(self._memory_models), parts.tokenizer, read),
             WindowView(parts.window, parts.tokenizer, parts.clock, parts.raised_turns),
         ]
         self._followers = {
@@ -136,6 +139,7 @@ class MemoryEngine:
         parts, self._parts = self._parts, None
         for loop in self._loops.values():
             await loop.stop()
+        await self._meter.finish()
         await self._chat.close()
         await self._memory_models.close()
         await asyncio.to_thread(self._pool.shutdown)

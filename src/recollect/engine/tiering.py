@@ -18,6 +18,7 @@ from recollect.ports import Tokenizer, Tx
 from recollect.rules import tiers as rules
 from recollect.rules.raising import raised
 from recollect.tasks import message_tiers
+from recollect.tasks.task import Said
 
 NEAR = 60  # turns from the end of a conversation that are given tiers as they come
 
@@ -48,8 +49,10 @@ class TiersView:
         count = self._tokenizer.count
         if rules.is_short(message.content, count):
             return Tiers()
-        answer = await self._asking.ask(message_tiers.TASK, message_tiers.Inputs(message.role, message.content, count))
-        return Tiers(answer.reply.one, answer.reply.two, answer.made_by)
+        inputs = message_tiers.Inputs((Said(message.role, message.content),), count)
+        answer = await self._asking.ask(message_tiers, inputs)
+        made = answer.reply.tiers[0]
+        return Tiers(made.tier1, made.tier2, answer.made_by)
 
     def save(self, tx: Tx, result: tuple[Run, dict[int, Tiers]]) -> None:
         run, made = result

@@ -165,8 +165,8 @@ async def keep(turn: Turn, tools: Tools, *, partial: bool) -> None:
         batch = log.Batch(asked.space, asked.conversation, None, [draft])
         message = log.append(tx, batch, tools.now())[0].message
         if inline is not None:
-            given = ((asked, inline.user), (message, inline.reply))
-            made = {one.turn: accepted(one, pair, tools.count) for one, pair in given if pair is not None}
+            given = ((asked, inline.user1, inline.user2), (message, inline.reply1, inline.reply2))
+            made = {m.turn: accepted(m, one, two, tools.count) for m, one, two in given if one or two}
             tiering.put_tiers(tx, asked.space, asked.conversation, made)
         return message
 
@@ -174,11 +174,11 @@ async def keep(turn: Turn, tools: Tools, *, partial: bool) -> None:
     tools.woken()
 
 
-def accepted(message: Message, given: tier_rules.Tiers, count: Callable[[str], int]) -> Tiers:
+def accepted(message: Message, one: str, two: str, count: Callable[[str], int]) -> Tiers:
     if tier_rules.is_short(message.content, count):
         return Tiers()
-    checked = tier_rules.accept(given.one, given.two, message.content, count)
-    return Tiers(checked.tiers.one, checked.tiers.two, "offline" if checked.faults else "model")
+    checked = tier_rules.accept(one, two, message.content, count)
+    return Tiers(checked.tiers.tier1, checked.tiers.tier2, "offline" if checked.faults else "model")
 
 
 def round_note(one: Round) -> dict[str, Any]:
