@@ -132,7 +132,10 @@ def build(
         lease_seconds=settings.lease_seconds,
         weights=WEIGHTS.get(settings.embedder, Weights()),
         window=WindowRule(
-            tokens=settings.window_tokens, turns=settings.window_turns, user_messages=settings.window_user_messages
+            tokens=settings.window_tokens,
+            under=min(5_000, settings.window_tokens // 6),
+            turns=settings.window_turns,
+            user_messages=settings.window_user_messages,
         ),
         rounds=settings.rounds,
         raised_turns=settings.raised_turns,

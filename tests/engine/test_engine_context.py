@@ -1,4 +1,4 @@
-"""A context: the newest messages that fit, the message to be answered, never a token over, with a receipt."""
+"""A context: sections with budgets, every past message at its tier or left out with a reason, never a token over."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect import Budget, Context, Draft, InvalidInput, Memory, Message, Role
+from recollect import Budget, Context, Draft, InvalidInput, Memory, Role
+from recollect.model import Section
 from recollect.rules.budgets import PER_MESSAGE, PER_REPLY
 from recollect.tokens.tiktoken import TiktokenTokenizer
 
 TOKENIZER = TiktokenTokenizer("o200k_base")
+LONG = "The shop in Berlin opens at nine and closes at six, except on Sundays when it stays closed all day. " * 3
 
 
 def tokens(context: Context) -> int:
@@ -22,9 +24,13 @@ def tokens(context: Context) -> int:
     return PER_REPLY + sum(PER_MESSAGE + TOKENIZER.count(message["content"]) for message in context.messages)
 
 
+def sections(context: Context) -> dict[str, Section]:
+    return {section.name: section for section in context.receipt.sections}
+
+
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory(str(tmp_path / "memory.db"), followers=False) as opened:
+    with Memory(str(tmp_path / "memory.db"), window_turns=0) as opened:
         yield opened
 
 
@@ -33,83 +39,178 @@ def test_a_context_is_the_system_prompt_the_recent_messages_and_the_question(sto
         chat = memory.conversation("demo", user="alex")
         chat.add("user", "My name is Alex and I prefer Python.")
         chat.add("assistant", "Noted, Alex.")
-        memory.conversation("other", user="alex").add("user", "not in this conversation")
-        context = chat.context("Which language for the example?", system="Be brief.")
+        context = chat.context("Which language for the example?", system="Be brief.", markers=False)
         assert context.messages == [
             {"role": "system", "content": "Be brief."},
             {"role": "user", "content": "My name is Alex and I prefer Python."},
             {"role": "assistant", "content": "Noted, Alex."},
             {"role": "user", "content": "Which language for the example?"},
         ]
-        assert chat.context("Again?").messages[0]["role"] == "user"
+        assert chat.context("Again?", markers=False).messages[0]["role"] == "user"
         assert len(chat.history()) == 2, "asking for a context adds nothing"
 
 
-def test_the_same_question_gives_the_same_context(store_url: str) -> None:
-    with Memory(store_url, followers=False) as memory:
+def test_it_opens_with_tiers_and_markers_and_labels_every_past_message_a7(memory: Memory) -> None:
+    """A7: what tiers are, how to ask, and each past message with its id, role and tier."""
+    chat = memory.conversation("demo", user="alex")
+    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 15))
+    memory.settle()
+    context = chat.context("What now?")
+    opening = context.messages[0]
+    assert opening["role"] == "system"
+    for expected in ("tier", "[REQUEST_TIER:3:ID]", "[SEARCH_EPISODIC:"):
+        assert expected in opening["content"]
+    for turn in range(1, 7):
+        role = "user" if turn % 2 else "assistant"
+        assert f"MESSAGE[m{turn}] ({role}, tier 1):" in opening["content"]
+    for turn in range(7, 15):
+        assert f"m{turn} {'user' if turn % 2 else 'assistant'}" in opening["content"].rsplit("\n\n", 1)[1]
+
+
+def test_older_messages_enter_at_tier_one_and_the_last_exchanges_whole_a2_b1(memory: Memory) -> None:
+    """A2, B1: a new message enters later contexts at tier 1; the last exchanges are there word for word."""
+    chat = memory.conversation("demo", user="alex")
+    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 15))
+    memory.settle()
+    context = chat.context("What now?")
+    parts = sections(context)
+    assert [(item.id, item.tier) for item in parts["history"].items] == [(f"m{n}", 1) for n in range(1, 7)]
+    assert [m["content"] for m in context.messages[1:-1]] == [f"{n}. {LONG}" for n in range(7, 15)]
+    original = sum(TOKENIZER.count(f"{n}. {LONG}") for n in range(1, 7))
+    assert parts["history"].tokens < original / 2
+
+
+def test_the_same_state_gives_the_same_bytes(store_url: str) -> None:
+    with Memory(store_url) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.extend(Draft("user", f"message {n} " * 30) for n in range(60))
-        first = chat.context("What now?", budget=Budget(total=2_000), system="Be brief.")
-        assert chat.context("What now?", budget=Budget(total=2_000), system="Be brief.") == first
+        memory.settle()
+        first = chat.context("What now?", budget=Budget(total=3_000), system="Be brief.")
+        assert chat.context("What now?", budget=Budget(total=3_000), system="Be brief.") == first
     with Memory(store_url, followers=False) as memory:
         again = memory.conversation("demo", user="alex").context(
-            "What now?", budget=Budget(total=2_000), system="Be brief."
+            "What now?", budget=Budget(total=3_000), system="Be brief."
         )
         assert again == first
 
 
-def test_the_receipt_adds_up_and_names_what_was_left_out(memory: Memory) -> None:
+def test_what_changes_rarely_comes_first_and_stays_the_same(memory: Memory) -> None:
     chat = memory.conversation("demo", user="alex")
-    said = chat.extend(Draft("user", f"message {n} " * 30) for n in range(60))
-    context = chat.context("What now?", budget=Budget(total=2_000), system="Be brief.")
-    receipt = context.receipt
-    assert receipt.tokenizer == "o200k_base"
-    assert receipt.budget == Budget(total=2_000)
-    assert receipt.tokens == tokens(context) == PER_REPLY + sum(section.tokens for section in receipt.sections)
-    sections = {section.name: section for section in receipt.sections}
-    assert sections["system"].tokens == TOKENIZER.count("Be brief.") + PER_MESSAGE
-    assert sections["current"].tokens == TOKENIZER.count("What now?") + PER_MESSAGE
-    recent = sections["recent"]
-    assert recent.tokens == sum(item.tokens for item in recent.items)
-    ids = [one.message.id for one in said]
-    assert [item.id for item in (*recent.left_out, *recent.items)] == ids
-    assert {item.reason for item in recent.items} == {"recent"}
-    assert {item.reason for item in recent.left_out} == {"does not fit the budget"}
-    oldest_kept = recent.left_out[-1]
-    assert receipt.tokens + oldest_kept.tokens > 2_000, "one more would not have fitted"
+    before = chat.context("Hello there, how is the shop?", system="You sell bicycles.").messages[0]["content"]
+    chat.extend([Draft("user", LONG), Draft("assistant", "Noted.")])
+    after = chat.context("And what about the tyres?", system="You sell bicycles.").messages[0]["content"]
+    assert after.startswith(before)
 
 
-def test_a_compact_budget_keeps_recent_messages_to_their_share_d5(memory: Memory) -> None:
-    """D5, as far as there are sections: 8,000 in all, 1,500 for the system prompt, 3,000 for recent messages."""
+def test_the_receipt_says_what_is_in_and_what_is_not(memory: Memory) -> None:
     chat = memory.conversation("demo", user="alex")
-    chat.extend(Draft("user", f"word{n} " * 50) for n in range(200))
+    chat.extend(Draft("user" if n % 2 else "assistant", f"{n}. {LONG}") for n in range(1, 61))
+    memory.settle()
+    context = chat.context("When is the shop closed?", budget=Budget(total=1_600))
+    receipt, parts = context.receipt, sections(context)
+    assert receipt.tokens == tokens(context) <= 1_600
+    named = [item.id for part in receipt.sections for item in (*part.items, *part.left_out)]
+    assert {f"m{n}" for n in range(1, 61)} <= set(named)
+    assert all(item.reason for part in receipt.sections for item in (*part.items, *part.left_out))
+    assert parts["history"].left_out
+    table = receipt.explain()
+    assert "history" in table
+    assert "m60" in table
+    assert f"{receipt.tokens:,} of 1,600" in table
+
+
+def test_when_not_all_fits_the_relevant_older_messages_are_chosen_a14(memory: Memory) -> None:
+    """A14: not by age alone."""
+    chat = memory.conversation("demo", user="alex")
+    chat.add(
+        "user", "My passport number is X1234567 and it expires in October, remember that for the visa form please."
+    )
+    for n in range(2, 120):
+        chat.add("user" if n % 2 else "assistant", f"{n}. We talked about football, the weather and lunch again. " * 2)
+    memory.settle()
+    context = chat.context("When does my passport expire?", budget=Budget(total=1_200))
+    shown = sections(context)["history"]
+    assert "m1" in [item.id for item in shown.items]
+    assert len(shown.left_out) > 20
+
+
+def test_retrieved_memory_is_shown_once_with_its_date_d6(tmp_path: Path) -> None:
+    """D6: what the context shows already is not shown again."""
+    with Memory(str(tmp_path / "a.db")) as memory:
+        memory.conversation("old", user="alex").add("user", "The wifi password of the cabin is tulip-42.")
+        chat = memory.conversation("new", user="alex")
+        chat.add("user", "The cabin has a new wifi router since May.")
+        memory.settle()
+        context = chat.context("What was the wifi password of the cabin?")
+        found = sections(context)["retrieved"]
+        assert [item.reason.split()[0] for item in found.items] == ["relevant"]
+        text = "\n".join(message["content"] for message in context.messages)
+        assert text.count("tulip-42") == 1
+        assert text.count("new wifi router") == 1
+        other = memory.conversation("theirs", user="bob").context("What was the wifi password of the cabin?")
+        assert "tulip-42" not in str(other.messages)
+
+
+def test_small_talk_retrieves_nothing_b10(tmp_path: Path) -> None:
+    """B10: "hi" and "thanks" skip retrieval."""
+    with Memory(str(tmp_path / "a.db")) as memory:
+        memory.conversation("old", user="alex").add("user", "Hi, thanks! I said hi and thanks for the cake.")
+        memory.settle()
+        chat = memory.conversation("new", user="alex")
+        assert "retrieved" not in sections(chat.context("hi"))
+        assert "retrieved" not in sections(chat.context("thanks!"))
+        assert "retrieved" in sections(chat.context("what did I say thanks for?"))
+
+
+def test_a_channel_shows_who_spoke_and_nothing_of_private_chats(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "a.db")) as memory:
+        memory.conversation("private", user="ann").add("user", "My salary is 4242 euros.")
+        channel = memory.conversation("general")
+        channel.add("user", "Who brings cake?", author="ann")
+        channel.add("user", "I do.", author="bob")
+        memory.settle()
+        context = channel.context("What is the salary of ann?")
+        assert "4242" not in str(context.messages)
+        assert [m["content"] for m in context.messages[1:-1]] == ["ann: Who brings cake?", "bob: I do."]
+
+
+def test_a_compact_budget_keeps_sections_to_their_share_d5(memory: Memory) -> None:
+    """D5: 8,000 in all: 1,500 system, 2,000 summaries, 1,500 retrieved, 3,000 recent, the last 4 pairs."""
     budget = Budget.compact()
-    assert (budget.total, budget.system, budget.recent) == (8_000, 1_500, 3_000)
+    assert (budget.total, budget.system, budget.summaries, budget.retrieved, budget.recent, budget.pairs) == (
+        8_000,
+        1_500,
+        2_000,
+        1_500,
+        3_000,
+        4,
+    )
+    chat = memory.conversation("demo", user="alex")
+    chat.extend(Draft("user" if n % 2 else "assistant", f"word{n} " * 260) for n in range(1, 41))
+    memory.settle()
     context = chat.context("What now?", budget=budget)
-    (recent,) = [section for section in context.receipt.sections if section.name == "recent"]
-    assert recent.tokens <= 3_000 < recent.tokens + recent.left_out[-1].tokens
-    assert tokens(context) <= 8_000
-    longer = chat.context("What now?")
-    assert tokens(longer) > tokens(context)
-    assert tokens(longer) <= Budget().total
+    recent = sections(context)["recent"]
+    assert len(recent.items) <= 8
+    assert sum(item.tokens for item in recent.items) <= 3_000
+    assert tokens(context) == context.receipt.tokens <= 8_000
 
 
 @pytest.mark.parametrize(
     ("text", "system", "budget", "field", "reason"),
     [
-        ("word " * 500, None, Budget(total=400), "text", "the budget of 400 has no room"),
+        ("word " * 500, None, Budget(total=400), "text", "no room"),
         ("hello", "word " * 300, Budget(total=5_000, system=200), "system", "the budget allows 200"),
-        ("hello", "word " * 300, Budget(total=200), "text", "has no room"),
+        ("hello", "word " * 300, Budget(total=200), "text", "no room"),
         ("hello", None, Budget(total=0), "budget", "at least one"),
         ("hello", None, Budget(total=-5), "budget", "at least one"),
-        ("hello", None, Budget(total=1), "text", "has no room"),
+        ("hello", None, Budget(total=1), "text", "no room"),
     ],
 )
 def test_what_cannot_fit_is_refused(
     memory: Memory, text: str, system: str | None, budget: Budget, field: str, reason: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
-        memory.conversation("demo", user="alex").context(text, system=system, budget=budget)
+        memory.conversation("demo", user="alex").context(text, system=system, budget=budget, markers=False)
     assert refused.value.field == field
     assert reason in refused.value.reason
 
@@ -118,19 +219,10 @@ def test_a_budget_that_just_fits_is_enough(memory: Memory) -> None:
     chat = memory.conversation("demo", user="alex")
     chat.add("user", "one two three")
     least = PER_REPLY + PER_MESSAGE + TOKENIZER.count("What now?")
-    assert [m["content"] for m in chat.context("What now?", budget=Budget(total=least)).messages] == ["What now?"]
+    shown = chat.context("What now?", budget=Budget(total=least), markers=False).messages
+    assert [m["content"] for m in shown] == ["What now?"]
     more = least + PER_MESSAGE + TOKENIZER.count("one two three")
-    assert len(chat.context("What now?", budget=Budget(total=more - 1)).messages) == 1
-    assert len(chat.context("What now?", budget=Budget(total=more)).messages) == 2
-
-
-def test_messages_a_model_cannot_use_are_left_out(memory: Memory) -> None:
-    chat = memory.conversation("demo", user="alex")
-    chat.add("user", "look", metadata={"photo": 1})
-    chat.add("user", "", metadata={"photo": 2})
-    chat.add("tool", '{"weather": "fine"}')
-    chat.add("assistant", "a photo")
-    assert [m["content"] for m in chat.context("And?").messages] == ["look", "a photo", "And?"]
+    assert len(chat.context("What now?", budget=Budget(total=more), markers=False).messages) == 2
 
 
 def test_erased_messages_take_no_place(memory: Memory) -> None:
@@ -138,44 +230,39 @@ def test_erased_messages_take_no_place(memory: Memory) -> None:
     channel.extend(Draft("user", f"kim {n}", author="kim") for n in range(5))
     channel.extend(Draft("user", f"alex {n}", author="alex") for n in range(450))
     memory.erase(user="alex")
-    assert [m["content"] for m in channel.context("And?").messages] == [*(f"kim {n}" for n in range(5)), "And?"]
+    assert "alex" not in str(channel.context("And?", markers=False).messages)
     assert [m.content for m in channel.history(limit=3)] == ["kim 2", "kim 3", "kim 4"]
     assert [m.content for m in channel.history(limit=3, before=5)] == ["kim 1", "kim 2", "kim 3"]
 
 
 # -- the property
 
-words = st.text(st.sampled_from("ab \n.,'é日本語😀#<|>"), max_size=120)
-spoken = st.lists(st.tuples(st.sampled_from(("user", "assistant", "system", "tool")), words), max_size=12)
+words = st.text(st.sampled_from("ab \n.,'é日本語😀#<|>[]=_"), max_size=160)
+spoken = st.lists(st.tuples(st.sampled_from(("user", "assistant", "system", "tool")), words), max_size=14)
 budgets = st.builds(
     Budget,
-    total=st.integers(-1, 400),
-    system=st.integers(0, 100),
+    total=st.integers(-1, 900),
+    system=st.integers(0, 600),
+    retrieved=st.integers(0, 300),
     recent=st.none() | st.integers(0, 300),
+    pairs=st.integers(0, 4),
 )
 numbers = count(1)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(said=spoken, text=words, system=st.none() | words, budget=budgets)
+@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(said=spoken, text=words, system=st.none() | words, budget=budgets, markers=st.booleans())
 def test_a_context_is_never_over_budget_d5(
-    memory: Memory, said: list[tuple[Role, str]], text: str, system: str | None, budget: Budget
+    memory: Memory, said: list[tuple[Role, str]], text: str, system: str | None, budget: Budget, markers: bool
 ) -> None:
-    """D5: by the model's own tokenizer, for whatever was said; and what is kept is the newest, without holes."""
-    chat = memory.conversation(f"chat {next(numbers)}", user="alex")
+    """D5: by the model's own tokenizer, for whatever was said; and the current message is always there, whole."""
+    chat = memory.conversation(f"chat {next(numbers)}", user=f"user {next(numbers)}")
     chat.extend(Draft(role, content, metadata={"n": 1}) for role, content in said)
-    needed = PER_REPLY + sum(PER_MESSAGE + TOKENIZER.count(one) for one in (text, *([system] if system else [])))
-    if needed > budget.total or TOKENIZER.count(system or "") > budget.system:
-        with pytest.raises(InvalidInput, match=r"^(budget|system|text): "):
-            chat.context(text, budget=budget, system=system)
+    try:
+        context = chat.context(text, budget=budget, system=system, markers=markers)
+    except InvalidInput as error:
+        assert error.field in ("budget", "system", "text")  # noqa: PT017  a budget may be too small, or may not
         return
-    context = chat.context(text, budget=budget, system=system)
     assert tokens(context) == context.receipt.tokens <= budget.total
-    (recent,) = [section for section in context.receipt.sections if section.name == "recent"]
-    assert budget.recent is None or recent.tokens <= budget.recent
-    history: list[Message] = [m for m in chat.history() if m.content.strip() and m.role != "tool"]
-    ids = [m.id for m in history]
-    kept = [item.id for item in recent.items]
-    assert kept == ids[len(ids) - len(kept) :]
-    assert [item.id for item in recent.left_out] == ids[: len(ids) - len(kept)]
     assert context.messages[-1] == {"role": "user", "content": text}
+    assert [m["role"] for m in context.messages[:-1]].count("system") <= 1

@@ -16,7 +16,8 @@ import pytest
 from engine_doubles import PATIENCE, GatedEmbedder
 
 from recollect import AsyncMemory, ConfigError, Draft, Memory, Message, RecollectError
-from recollect.engine.memory import AsyncConversation, MemoryEngine
+from recollect.engine.conversation import AsyncConversation
+from recollect.engine.memory import MemoryEngine
 from recollect.engine.sync import BlockingConversation, BlockingMemory
 
 TASKS = 16
@@ -34,7 +35,7 @@ def shape(method: Callable[..., Any]) -> tuple[str, str]:
     """Parameters with their defaults and types, and the type of the answer in the words of either face."""
     signature = inspect.signature(method, eval_str=True)
     answer = inspect.formatannotation(signature.return_annotation)
-    answer = re.sub(r"recollect\.engine\.(memory|sync)\.|Async(?=[IC])|Blocking", "", answer)
+    answer = re.sub(r"recollect\.engine\.(conversation|memory|sync)\.|Async(?=[IC])|Blocking", "", answer)
     return str(signature.replace(return_annotation=inspect.Signature.empty)), answer
 
 
@@ -177,6 +178,9 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
         "extend": lambda: chat.extend([]),
         "history": chat.history,
         "context": lambda: chat.context("And?"),
+        "reply": lambda: chat.reply("And?"),
+        "stream": lambda: list(chat.stream("And?")),
+        "archived": chat.archived,
     }
 
 

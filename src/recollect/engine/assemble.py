@@ -10,7 +10,7 @@ decision is on the receipt. The same state gives the same bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from recollect.errors import InvalidInput
 from recollect.model import Budget, ChatMessage, Context, Hit, Item, Message, Receipt, Section, Tiers
@@ -55,7 +55,8 @@ def assemble(state: State, budget: Budget, tokenizer: Tokenizer) -> Context:
     """The context for a state. Raises InvalidInput if not even the system prompt and the message fit."""
     count = tokenizer.count
     head = "\n\n".join(part for part in (state.instructions, state.system) if part)
-    system_cost, current = count(head) + PER_MESSAGE, count(state.text) + PER_MESSAGE
+    system_cost = count(head) + PER_MESSAGE if head else 0
+    current = count(state.text) + PER_MESSAGE
     room = checked_room(budget, system_cost, current)
 
     recent, not_recent = recent_messages(
@@ -125,7 +126,7 @@ def history_pieces(state: State, older: Sequence[Message], count: Callable[[str]
         tiers = state.tiers.get(message.turn)
         if tiers is None or tiers.made_by == "none":
             made = offline_tiers(message.content, count)
-            tiers = Tiers(made.tier1, made.tier2, "offline", *((tiers.required, tiers.raised_at) if tiers else (1, None)))
+            tiers = replace(tiers or Tiers(), tier1=made.tier1, tier2=made.tier2, made_by=made.made_by)
         asked = tier_now(tiers, now, state.raised_turns)
         text, tier = text_at(message, tiers, asked)
         reason = "the model asked for it" if asked > 1 else "in the window"
@@ -239,7 +240,8 @@ def rendered(
     messages += [{"role": message.role, "content": words(message, state.channel)} for message, _ in recent]
     messages.append({"role": "user", "content": state.text})
     if recent or left.recent:
-        spent = sum(item.tokens for _, item in recent) + (tokenizer.count("\n\n" + blocks[-1]) if recent and state.instructions else 0)
+        spent = sum(item.tokens for _, item in recent)
+        spent += tokenizer.count("\n\n" + blocks[-1]) if recent and state.instructions else 0
         sections.append(Section("recent", spent, tuple(item for _, item in recent), left.recent))
     sections.append(Section("current", tokenizer.count(state.text) + PER_MESSAGE))
     total = PER_REPLY + sum(tokenizer.count(message["content"]) + PER_MESSAGE for message in messages)

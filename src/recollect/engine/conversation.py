@@ -8,6 +8,7 @@ many.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import aclosing
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -90,8 +91,8 @@ class AsyncConversation:
         platform_id: str | None = None,
     ) -> Reply:
         """The whole turn: keep the message, ask the model, keep and return its reply."""
-        begun = await self._begin(text, budget, system, author, platform_id)
-        return await turn.answer(*begun)
+        with self._memory._turn_of(self.space, self.id):
+            return await turn.answer(*await self._begin(text, budget, system, author, platform_id))
 
     async def stream(
         self,
@@ -103,9 +104,12 @@ class AsyncConversation:
         platform_id: str | None = None,
     ) -> AsyncIterator[str]:
         """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
-        begun = await self._begin(text, budget, system, author, platform_id)
-        async for piece in turn.stream(*begun):
-            yield piece
+        with self._memory._turn_of(self.space, self.id):
+            begun = await self._begin(text, budget, system, author, platform_id)
+            # Closed in step with us: whoever stops listening leaves a log that is true at once.
+            async with aclosing(turn.stream(*begun)) as pieces:
+                async for piece in pieces:
+                    yield piece
 
     async def archived(self) -> list[Chunk]:
         """The runs of messages that have left the window, oldest first."""

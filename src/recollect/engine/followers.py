@@ -64,10 +64,17 @@ class Follower:
     """Keeps one view up with the log. Steps of one follower never overlap."""
 
     def __init__(
-        self, store: Store, view: View[Any], clock: Clock, run: Callable[..., Any], lease_seconds: int
+        self,
+        store: Store,
+        view: View[Any],
+        clock: Clock,
+        run: Callable[..., Any],
+        lease_seconds: int,
+        later: Callable[[str, str], bool] = lambda space, conversation: False,
     ) -> None:
+        """`later` says which conversations to leave alone for the moment."""
         self.view = view
-        self._store, self._clock, self._run = store, clock, run
+        self._store, self._clock, self._run, self._later = store, clock, run, later
         self._lease = timedelta(seconds=lease_seconds)
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}"
         self._one = asyncio.Lock()
@@ -76,7 +83,7 @@ class Follower:
         """Claim, think, store, once. Returns the number of messages brought in, 0 if there was nothing to do."""
         async with self._one:
             # A look costs no lock; most looks find nothing.
-            if not await self._run(self._store.read, lambda tx: self._behind(tx, since, 1)):
+            if not await self._run(self._store.read, lambda tx: self._behind(tx, since, CLAIMED)):
                 return 0
             runs = await self._claimed(since)
             if not runs:
@@ -121,7 +128,8 @@ class Follower:
                 tx.claim(self.view.name, run.lag.space, run.lag.conversation, self._holder, now, now + self._lease)
 
     def _behind(self, tx: Tx, since: datetime | None, limit: int) -> list[Lag]:
-        return tx.lagging(self.view.name, self._clock.now(), since=since, limit=limit)
+        found = tx.lagging(self.view.name, self._clock.now(), since=since, limit=limit)
+        return [lag for lag in found if not self._later(lag.space, lag.conversation)]
 
     def _claim(self, tx: Tx, since: datetime | None) -> list[Run]:
         now, runs, count, size = self._clock.now(), list[Run](), 0, 0

@@ -7,8 +7,10 @@ one hop to a thread and one transaction. What an `add` returned is on the disk; 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -76,6 +78,7 @@ class MemoryEngine:
     def __init__(self, build: Callable[[], Parts]) -> None:
         self._build = build
         self._parts: Parts | None = None
+        self._turning: Counter[tuple[str, str]] = Counter()
 
     # -- opening and closing
 
@@ -105,8 +108,13 @@ class MemoryEngine:
             TiersView(Asking(self._memory_models), parts.tokenizer, read),
             WindowView(parts.window, parts.tokenizer, parts.clock, parts.raised_turns),
         ]
+        # A turn under way brings its own tiers: until it ends, nobody else is to make them.
+        later = {"tiers": lambda space, conversation: bool(self._turning[space, conversation])}
         self._followers = {
-            view.name: Follower(parts.store, view, parts.clock, self._run, parts.lease_seconds) for view in views
+            view.name: Follower(
+                parts.store, view, parts.clock, self._run, parts.lease_seconds, later.get(view.name, never)
+            )
+            for view in views
         }
         # Each in a loop of its own: a slow model holds up its own view and nothing else.
         self._loops = {name: Loop([follower], parts.clock) for name, follower in self._followers.items()}
@@ -170,6 +178,19 @@ class MemoryEngine:
         """Wait a moment for what this process has just added to be searchable."""
         if self._opened.followers:
             await self._loops[self._index.name].idle(CATCH_UP)
+
+    @contextmanager
+    def _turn_of(self, space: str, conversation: str) -> Iterator[None]:
+        """While a turn of this conversation is under way."""
+        self._turning[space, conversation] += 1
+        try:
+            yield
+        finally:
+            self._turning[space, conversation] -= 1
+            if not self._turning[space, conversation]:
+                del self._turning[space, conversation]
+            if self._parts is not None:
+                self._wake()
 
     async def _usable(self, model: LLM) -> None:
         """With no model configured, say how to configure one before anything is kept."""
@@ -315,6 +336,10 @@ class MemoryEngine:
         now, place = self._opened.clock.now(), None if space is None else self._space(space)
         found: Stats = await self._read(lambda tx: tx.stats(now, place))
         return replace(found, store=self._opened.store.name)
+
+
+def never(space: str, conversation: str) -> bool:
+    return False
 
 
 def whole(tx: Tx) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,12 +56,13 @@ class Turn:
     reply: Message | None = None
 
 
-async def stream(turn: Turn, tools: Tools) -> AsyncIterator[str]:
+async def stream(turn: Turn, tools: Tools) -> AsyncGenerator[str]:
     """The reply piece by piece, as it is made; when it ends, it is in the log."""
     try:
-        async for piece in rounds(turn, tools, streaming=True):
-            turn.shown += piece
-            yield piece
+        async with aclosing(rounds(turn, tools, streaming=True)) as pieces:
+            async for piece in pieces:
+                turn.shown += piece
+                yield piece
     except (asyncio.CancelledError, GeneratorExit, ModelError):
         if turn.shown.strip():
             await asyncio.shield(keep(turn, tools, partial=True))
@@ -78,12 +80,12 @@ async def answer(turn: Turn, tools: Tools) -> Reply:
     return Reply(turn.shown, turn.reply, turn.context.receipt, tuple(turn.rounds))
 
 
-async def rounds(turn: Turn, tools: Tools, *, streaming: bool) -> AsyncIterator[str]:
+async def rounds(turn: Turn, tools: Tools, *, streaming: bool) -> AsyncGenerator[str]:
     """Ask the model until it asks for nothing more, or has asked often enough."""
     for number in range(tools.rounds + 1):
         turn.context = await tools.context(turn.asked, turn.found)
         holding, shown = Holding(), ""
-        async for piece in pieces(tools.model, turn.context, streaming):
+        async for piece in asked_of(tools.model, turn.context, streaming):
             if isinstance(piece, Completion):
                 cost = piece
             elif (out := holding.feed(piece)) and streaming:
@@ -107,11 +109,12 @@ async def rounds(turn: Turn, tools: Tools, *, streaming: bool) -> AsyncIterator[
         turn.rounds.append(await serve(turn, tools, held, number + 1, cost))
 
 
-async def pieces(model: LLM, context: Context, streaming: bool) -> AsyncIterator[str | Completion]:
+async def asked_of(model: LLM, context: Context, streaming: bool) -> AsyncIterator[str | Completion]:
     request = Request(context.messages)
     if streaming:
-        async for piece in model.stream(request):
-            yield piece
+        async with aclosing(model.stream(request)) as source:  # type: ignore[type-var]
+            async for piece in source:
+                yield piece
         return
     whole = await model.complete(request)
     yield whole.text
