@@ -30,7 +30,7 @@ USER, CHAT = "alex", "chat"
 BY_WORD, BY_MEANING, BY_SCRIPT = "databases", "nut allergy", "自転車"
 QUESTION = "So which database do the two shops share?"
 SYSTEM = "You are Alex's assistant. Be brief."
-BUDGET = 400  # tokens: small enough for something to be left out
+BUDGET = 800  # tokens: small enough for something to be left out
 SAID, FORGED = "below 2 GB free", "below 2 MB free"
 
 
@@ -147,7 +147,7 @@ def build_context(out: Console, chat: BlockingConversation) -> None:
         grid.add_row(section.name, f"{section.tokens:,}", inside, f"{len(section.left_out)}")
     show_table(grid)
     reply = receipt.tokens - sum(section.tokens for section in receipt.sections)
-    out.print(f"together {receipt.tokens:,} tokens ({reply} open the reply), counted exactly for {receipt.tokenizer}")
+    out.print(f"together {receipt.tokens:,} tokens ({reply} join the parts), counted exactly for {receipt.tokenizer}")
     reasons = {item.reason for section in receipt.sections for item in section.left_out}
     for reason in sorted(reasons):
         out.print(f"left out because: {reason}. Nothing is lost: search still finds it")

@@ -176,7 +176,12 @@ def chosen(pieces: Sequence[Piece], allowed: int, count: Callable[[str], int]) -
             kept.append(piece)
         else:
             out.append(
-                Item(piece.item.id, piece.item.tokens, "no room: less relevant than what is in", piece.item.tier)
+                Item(
+                    piece.item.id,
+                    piece.item.tokens,
+                    "does not fit the budget: others are more relevant",
+                    piece.item.tier,
+                )
             )
     return kept, out
 
@@ -201,13 +206,25 @@ def fitted(
             return context
         if history:
             gone = history.pop(0).item
-            left = Left(left.retrieved, (*left.history, Item(gone.id, gone.tokens, "no room", gone.tier)), left.recent)
+            left = Left(
+                left.retrieved,
+                (*left.history, Item(gone.id, gone.tokens, "does not fit the budget", gone.tier)),
+                left.recent,
+            )
         elif retrieved:
             gone = retrieved.pop().item
-            left = Left((*left.retrieved, Item(gone.id, gone.tokens, "no room", gone.tier)), left.history, left.recent)
+            left = Left(
+                (*left.retrieved, Item(gone.id, gone.tokens, "does not fit the budget", gone.tier)),
+                left.history,
+                left.recent,
+            )
         elif recent:
             gone = recent.pop(0)[1]
-            left = Left(left.retrieved, left.history, (*left.recent, Item(gone.id, gone.tokens, "no room", gone.tier)))
+            left = Left(
+                left.retrieved,
+                left.history,
+                (*left.recent, Item(gone.id, gone.tokens, "does not fit the budget", gone.tier)),
+            )
         else:
             raise InvalidInput("text", f"does not fit a budget of {budget.total} tokens")
 
