@@ -18,7 +18,7 @@ from recollect.errors import ImportFailed, InvalidInput, ScopeError, StoreError
 from recollect.model import BadRecord, Record
 from recollect.ports import Store, Tx
 
-BATCH = 1_000  # messages in one transaction
+BATCH = 500  # messages in one transaction
 ROWS = 1_000  # rows copied at a time
 TABLES = (
     "meta",

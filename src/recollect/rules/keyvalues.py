@@ -105,7 +105,9 @@ def _choose(
     gained = 0.0
     room = budget + 1
     while True:
-        forms = [form for form in forms if form.roots - said and form.price + keys.get(form.said.key, 0) <= room]
+        forms = [
+            form for form in forms if form.price + keys.get(form.said.key, 0) <= room and _is_news(form, weights, said)
+        ]
         if not forms:
             return gained, sorted(chosen, key=lambda each: -each.weight)
         gains = [_gain(form, weights, said) for form in forms]
@@ -119,6 +121,16 @@ def _choose(
         room -= best.price + keys.pop(best.said.key, 0)
         said |= best.roots
         forms = [form for form in forms if form.number != best.number]
+
+
+def _is_news(form: _Form, weights: Mapping[str, float], said: set[str]) -> bool:
+    """Whether it says something that is not said yet; an ordinary word more is nothing."""
+    if form.roots.isdisjoint(said):
+        return True
+    return any(weights.get(root, 0.0) >= _NEWS for root in form.roots - said)
+
+
+_NEWS = 0.5  # the weight of a word
 
 
 def _gain(form: _Form, weights: Mapping[str, float], said: set[str]) -> float:

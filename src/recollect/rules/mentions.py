@@ -31,7 +31,8 @@ _CALENDAR_WORDS = """
 CALENDAR = frozenset(_CALENDAR_WORDS.split())
 CAPITAL_NOUNS = frozenset({"de"})
 _NEVER = "i ok okay pm am ps btw lol omg asap diy faq ai tv id yes no error info warn warning debug"
-_NEVER_NAMES = frozenset(_NEVER.split())
+_UNITS = "gb mb kb tb ghz mhz kg km cm mm ms"
+_NEVER_NAMES = frozenset(_NEVER.split() + _UNITS.split())
 _ORDER_WORDS = """
     add ask avoid bake book buy build call check click combine congrats congratulations cook cut download drink eat fill
     fix install join mix mount move pack pay play praise prepare read remove review run save search sell send set sign
@@ -67,6 +68,8 @@ def _names_in(text: str, language: str) -> Iterator[tuple[str, bool]]:
         parted = _POSSESSIVE.sub("", match[0]).strip(" .&-").split()
         while parted and (not is_content(parted[0], language) or (starts and _is_opener(parted))):
             parted, starts = parted[1:], False
+        while parted and not is_content(parted[-1], language):
+            parted = parted[:-1]
         name = " ".join(parted)
         if len(name) > 1 and name.casefold() not in _NEVER_NAMES and parted[0].casefold() not in CALENDAR:
             yield name, starts
@@ -128,10 +131,10 @@ _UNIT = (
     r"|seconds?|minutes?|hours?|days?|weeks?|months?|years?(?:\sold)?)"
 )
 AMOUNT = re.compile(
-    rf"""(?<![\w.,])(?:
+    rf"""(?<![\w.,])(?<![A-Za-z]-)(?:
         [$€£¥₹]\s?\d[\d.,]*(?:\s?(?:k|m|bn|million|billion))?(?:\s?[-–]\s?[$€£]?\d[\d.,]*)?
         | \d[\d.,]*\s?(?:[$€£¥₹元円원]|(?:dollars|euros|pounds|usd|eur|gbp|yen)\b)
-        | \d[\d.,]*(?:\s?(?:-|–|to)\s?\d[\d.,]*)?\s?-?{_UNIT}(?!\w)
+        | \d[\d.,]*(?:\s?(?:-|–|to|and)\s?\d[\d.,]*)?\s?-?{_UNIT}(?!\w)
     )""",
     re.VERBOSE | re.IGNORECASE,
 )

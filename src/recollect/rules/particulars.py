@@ -38,7 +38,7 @@ def listed(said: Sequence[Sentence], language: str) -> Iterator[Statement]:
             yield Statement("topic", " ".join(title.split()[:_TITLE_WORDS]), 8)
     titles = [sentence.lead or sentence.text for sentence in said if sentence.lead or sentence.kind == "heading"]
     for number, title in enumerate(titles[:_MOST_ITEMS]):
-        yield Statement("items", _title(_NUMBERED.sub("", title), language), 6.2 - min(number, 40) / 20)
+        yield Statement("items", _title(_NUMBERED.sub("", title), language), 7.2 - min(number, 40) / 20)
     if not titles:
         bare = [sentence.text for sentence in said if sentence.kind == "item"]
         for number, item in enumerate(bare[:_MOST_ITEMS]):
@@ -57,6 +57,7 @@ _FILE = re.compile(
     r"(?<![\w@/.-])(?:[\w.-]+/)*[\w-]+\.(?:py|js|tsx?|jsx|java|go|rs|c|cpp|h|cs|rb|php|sh|sql|html?|css|json|ya?ml|toml"
     r"|md|txt|csv|xlsx?|docx?|pdf|png|jpe?g|ipynb|db|log|env|ini|cfg|conf|lock)\b"
 )
+_HOST = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?(?![\w.])")
 _SYMBOL = re.compile(r"`([^`\n]{2,50})`")
 _ERROR = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning)\b(?::\s[^\n`.]{1,50})?")
 _LINK = re.compile(r"https?://(?:www\.)?([^\s/?#<>\")\]]{3,60})")
@@ -66,22 +67,25 @@ _DEFINED = re.compile(
     r"^[ \t]{0,8}(?:async\s)?(?:def|class|function|fn|func|struct|interface)\s+(\w{2,40})", re.MULTILINE
 )
 
+_OTHERS = (
+    ("email", _MAIL, 8.0),
+    ("address", _HOST, 7.0),
+    ("defines", _DEFINED, 5.5),
+    ("link", _LINK, 5.0),
+    ("code", _SYMBOL, 5.0),
+)
+
 
 def technical(text: str, said: Sequence[Sentence]) -> Iterator[Statement]:
     """Files, errors, versions, addresses and symbols; and what was named instead of quoted."""
     text = part_of(text)
     for number, error in enumerate(_ERROR.finditer(text)):
-        yield Statement("error", " ".join(error[0].split()[:MAX_VALUE]), 8 - min(number, 4))
+        yield Statement("error", " ".join(error[0].split()[:MAX_VALUE]), 9.5 - min(number, 4))
     for number, file in enumerate(_FILE.finditer(text)):
-        yield Statement("file", file[0], 7 - min(number, 8) / 4)
+        yield Statement("file", file[0], 8.5 - min(number, 8) / 4)
     for version in _VERSION.finditer(text):
         yield Statement(version[1], version[2], 7)
-    for key, pattern, weight in (
-        ("email", _MAIL, 8),
-        ("link", _LINK, 5),
-        ("defines", _DEFINED, 5.5),
-        ("code", _SYMBOL, 5),
-    ):
+    for key, pattern, weight in _OTHERS:
         for found in pattern.finditer(text):
             yield Statement(key, found[1] if pattern.groups else found[0], weight)
     for note in said:
@@ -127,6 +131,8 @@ def topic(said: Sequence[Sentence], language: str, weights: Mapping[str, float])
     heaviest = sorted(written.keys() & weights.keys(), key=lambda root: (-weights[root], root))[:_TOPIC_WORDS]
     for number, root in enumerate(heaviest):
         word = written[root]
+        if not any(map(str.isalpha, word)):
+            continue
         if number == 0 or not (is_ordinary(word) or word.casefold() in SPELT_NUMBERS or is_small_talk(word)):
             yield Statement("topic", word, (4 if number < 4 else 3) - number / 30)
     if not heaviest and kept:

@@ -128,7 +128,9 @@ _POSSESSIVE = re.compile(r"['’]s$|['’]$")
 
 @lru_cache(maxsize=_REMEMBERED)
 def stem(word: str, language: str) -> str:
-    """What a word is counted as: forms of one word are one."""
+    """What a word is counted as: forms of one word are one, and a number is itself."""
+    if any(map(str.isdigit, word)):
+        return word.casefold()
     terms = analyse(_POSSESSIVE.sub("", word), language).terms
     return terms[0] if terms else word.casefold()
 
@@ -154,12 +156,15 @@ def weigh(sentences: Iterable[Sentence], language: str) -> dict[str, float]:
 
 
 # Chosen on the development data: numbers and names are what is asked for later, and what cannot be guessed.
-_NUMBER, _SPELT_NUMBER, _ORDINARY_WORD, _CAPITAL = 3.4, 1.5, 0.2, 2.3
+_NUMBER, _SYMBOL, _SPELT_NUMBER, _ORDINARY_WORD, _CAPITAL = 3.4, 3.0, 1.5, 0.2, 2.3
+_SIGN = re.compile(r"\w[/._@]\w")  # a file, an address, a symbol of a program
 
 
 def _shape(word: str, starts: bool) -> float:
     if any(map(str.isdigit, word)):
         return _NUMBER
+    if _SIGN.search(word):
+        return _SYMBOL
     if word.casefold() in SPELT_NUMBERS:
         return _SPELT_NUMBER
     if is_ordinary(word):

@@ -31,12 +31,16 @@ class Statement:
 
 def stated(said: Sequence[Sentence], language: str) -> Iterator[Statement]:
     """What is stated in a message, sentence by sentence."""
+    listed = sum(1 for sentence in said if sentence.lead) > 2
     for number, sentence in enumerate(said):
         if sentence.kind not in ("prose", "item") or sentence.is_question or is_filler(sentence):
             continue
         # What comes first is mostly what the message is about.
         early = 0.5 if number < 3 else 0.0
-        found = [*_pairs(sentence), *(_english(sentence.text) if language == "en" else _elsewhere(sentence.text))]
+        found = [
+            *_pairs(sentence, listed),
+            *(_english(sentence.text) if language == "en" else _elsewhere(sentence.text)),
+        ]
         for each in found:
             yield Statement(each.key, each.value, each.weight + early)
 
@@ -204,19 +208,20 @@ _SUBJECT = re.compile(
 _MINE = re.compile(
     r"(?<!^)\b(?:[Mm]y|[Oo]ur)\s((?:[\w'’-]+\s){0,2}?[\w'’-]+)\s(?:is|are|was|were)\s(?=[^.!?]{0,30}[\dA-Z])"
 )
-_JOINT = re.compile(r"^(?:and|but|so|or)\s", re.IGNORECASE)
+_JOINT = re.compile(r"^(?:and|but|so|or|no,|yes,)\s", re.IGNORECASE)
 _PRONOUNS = "it this that there here what which who these those he she they i we you everything one all some"
 _NO_SUBJECT = frozenset(_PRONOUNS.split())
 _MOST_CLAUSES = 6
 _NARROW = 80  # characters of a line that is a pair
 
 
-def _pairs(sentence: Sentence) -> Iterator[Statement]:
+def _pairs(sentence: Sentence, listed: bool) -> Iterator[Statement]:
+    """A line that is a pair. In a list the titles of the others count as much."""
     lead = f"{sentence.lead}: "
     if sentence.lead and sentence.text.startswith(lead) and len(sentence.text) < _NARROW:
         value = phrase(sentence.text[len(lead) :], 6)
         if _is_concrete(value):
-            yield Statement(sentence.lead, value, 7)
+            yield Statement(sentence.lead, value, 5 if listed else 7)
 
 
 def _equations(text: str) -> Iterator[Statement]:
@@ -236,7 +241,7 @@ def _equation(clause: str) -> Iterator[Statement]:
     concrete = _is_concrete(value)
     if not value or not (found[1] or concrete):
         return
-    if first in _NO_SUBJECT or "'" in first or is_ordinary(first) or first.endswith("ing"):
+    if first in _NO_SUBJECT or "'" in first or is_ordinary(first) or (first.endswith("ing") and not found[1]):
         return
     ordinary = all(is_ordinary(word) or not is_content(word, "en") for word in words(value))
     yield Statement(found[2], value, 7.5 if concrete else 2.5 if ordinary or len(value.split()) > 5 else 5)
@@ -302,7 +307,7 @@ def phrase(text: str, most: int = MAX_VALUE) -> str:
     stop = _STOP.search(text)
     found = (text[: stop.start()] if stop else text).replace(_POINT_KEPT, ".")
     listed = found.split(",")
-    if len(listed) > 1 and len(listed[0].split()) > 5:
+    if len(listed) > 1 and len(listed[0].split()) > 3:
         found = listed[0]
     return _LOOSE.sub("", " ".join(found.split()[:most]))
 
@@ -325,11 +330,12 @@ _HAVE_YOU = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _ORDER = re.compile(
-    r"""^(?:please\s)?(?=(?:write|create|make|explain|describe|give|tell|show|list|help|find|fix|suggest|recommend|translate
+    r"""^(?=(?:write|create|make|explain|describe|give|tell|show|list|help|find|fix|suggest|recommend|translate
         |summari[sz]e|compare|generate|rewrite|refactor|remind|book|draft|convert|calculate|solve|design|review|check
         |provide|analy[sz]e|act|set)\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
+_PLEASE = re.compile(r"^please\s(?!(?:note|remember|keep|feel|let|don['’]?t\shesitate)\b)", re.IGNORECASE)
 _OPINION = re.compile(r"^(?:do\syou\s(?:think|know|believe)|would\syou\ssay)\s(?:that\s|if\s)?(?!you\b)", re.IGNORECASE)
 _QUESTION_WORDS = 14
 _OPENING = 2  # sentences among which an order is one; later it is advice
@@ -338,17 +344,16 @@ _OPENING = 2  # sentences among which an order is one; later it is advice
 def asked(said: Sequence[Sentence]) -> Iterator[Statement]:
     """What is asked in a message: questions, and requests by their matter."""
     weight = 7.0
-    for number, sentence in enumerate(said):
-        if sentence.kind != "prose" or is_filler(sentence):
-            continue
+    told = [sentence for sentence in said if sentence.kind == "prose" and not is_filler(sentence)]
+    for number, sentence in enumerate(told):
         text = trim(sentence.text)
         if not sentence.is_question:
-            order = _ORDER.match(text) if number < _OPENING else None
+            order = _PLEASE.match(text) or (_ORDER.match(text) if number < _OPENING else None)
             if order:
-                yield Statement("request", _question(_TELL.sub("", text[order.end() :])), 7)
+                yield Statement("request", _question(_TELL.sub("", text[order.end() :])), 8)
             continue
         if len(text.split()) > _QUESTION_WORDS:
-            text = _last(clauses(text))
+            text = last_of(clauses(text))
         text = _OPINION.sub("", text)
         request = _ASKING.match(text) or _HAVE_YOU.match(text)
         wanted = _TELL.sub("", text[request.end() :]) if request else text
@@ -358,7 +363,7 @@ def asked(said: Sequence[Sentence]) -> Iterator[Statement]:
         weight = max(weight - 1.5, 3)
 
 
-def _last(parts: Sequence[str]) -> str:
+def last_of(parts: Sequence[str]) -> str:
     """The last clauses: they ask, and what comes before them sets the scene."""
     kept = parts[-1]
     for clause in reversed(parts[:-1]):

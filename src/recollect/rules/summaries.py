@@ -17,6 +17,7 @@ from recollect.rules.language import detect
 from recollect.rules.mentions import AMOUNT, WHEN
 from recollect.rules.salience import is_unspaced, stems, weigh
 from recollect.rules.sentences import Sentence, clauses, sentences
+from recollect.rules.statements import last_of
 
 Count = Callable[[str], int]
 
@@ -27,6 +28,9 @@ _TELLING = re.compile(
 )
 
 
+_CORRECTS = re.compile(r"(?:no|actually|correction|sorry|wait)[,:!]\s|i\smeant\b", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class _Form:
     """One way to say a sentence: whole, or shorter."""
@@ -35,6 +39,7 @@ class _Form:
     text: str
     cost: int
     bonus: float
+    note: float
     roots: frozenset[str]
 
 
@@ -62,11 +67,12 @@ class _Choice:
         self._kept = kept
         self._weights = weights
         self._language = language
+        self._english = language == "en"
         self._count = count
         self._forms = [
             self._form(place, text, count(f" {text}."))
             for place, sentence in enumerate(kept)
-            for text in dict.fromkeys(_ways(sentence))
+            for text in dict.fromkeys(_ways(sentence, self._english))
         ]
         self._said: set[str] = set()
         self._chosen: dict[int, _Form] = {}
@@ -101,7 +107,8 @@ class _Choice:
             return []
         worthiest = max(left, key=self._gain)
         fitting = [form for form in left if form.cost <= self._room]
-        if worthiest.cost > self._room:
+        # A script without spaces shows no place to cut, so that is for want of anything else.
+        if worthiest.cost > self._room and not (self._chosen and is_unspaced(worthiest.text)):
             fitting += self._beginning(worthiest.place, self._room)
         return fitting
 
@@ -116,7 +123,10 @@ class _Choice:
 
     def _beginning(self, place: int, most: int) -> Iterator[_Form]:
         """The beginning of a sentence in `most` tokens; none if too little would be left."""
-        text = bare_request(trim(self._kept[place].text))
+        text = trim(self._kept[place].text)
+        if self._kept[place].is_question and self._english and not _ASKS.match(text):
+            text = last_of(clauses(text))
+        text = bare_request(text)
         pieces, joint = (list(text[: 2 * most]), "") if is_unspaced(text) else (text.split()[:most], " ")
 
         def short(length: int) -> str:
@@ -128,50 +138,68 @@ class _Choice:
             yield self._form(place, short(fits), cost)
 
     def _form(self, place: int, text: str, cost: int) -> _Form:
-        bonus = _bonus(place, len(self._kept), self._kept[place])
-        return _Form(place, text, cost, bonus, stems(text, self._language))
+        sentence = self._kept[place]
+        note = _NOTE if sentence.kind == "note" else 0.0
+        return _Form(place, text, cost, _bonus(place, len(self._kept), sentence), note, stems(text, self._language))
 
 
 def _worth(form: _Form, weights: Mapping[str, float], said: Collection[str]) -> float:
-    fresh = sum(weights.get(root, 0.0) for root in form.roots if root not in said)
+    fresh = sum(weights.get(root, 0.0) for root in form.roots if root not in said) or form.note
     return float(fresh * (1 + form.bonus / 4) / form.cost**0.7)
 
 
 def _bonus(place: int, number: int, sentence: Sentence) -> float:
     bonus = 1.5 if place == 0 else 0.4 if place == number - 1 or place < 3 else 0.0
     bonus += 1.0 if _TELLING.search(sentence.text) else 0.0
+    bonus += 1.5 if _CORRECTS.match(sentence.text) else 0.0
     bonus += 0.7 if WHEN.search(sentence.text) or AMOUNT.search(sentence.text) else 0.0
     return bonus + (0.5 if sentence.is_question else 0.0)
 
 
 _LEAST = 4  # tokens
-_FEWEST = 3  # words or characters
+_NOTE = 3.0  # what it is worth to know that there was code, in the weight of words
+_FEWEST = 4  # words or characters
 _TRAIL = " ,;:–—-、，；："
 _JOINT = re.compile(r"^(?:and|but|so|or|und|aber|et|mais|y|pero|e|ma|mas|en|maar|и|но)\s", re.IGNORECASE)
-# A clause that says nothing alone, and one without which the clause before it says something else.
+# A clause that says something alone: it has a subject, or it asks.
+_SUBJECT = re.compile(
+    r"(?:i|we|you|he|she|it|they|there|my|our|your|his|her|their|the|this|that|these|those|let|please)(?:\s|['’])",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"(?:what|how|why|when|where|who|whose|which|can|could|do|does|did|is|are|was|were|will|would|should|shall|has|have|had"
+    r"|may|might|any)\b",
+    re.IGNORECASE,
+)
+# One that says nothing alone, and one without which the clause before it says something else.
 _LEANS = re.compile(
-    r"^(?:since|if|when|while|although|though|as|after|before|because|by|speaking|even|which|who|where|whereas|that"
+    r"^(?:given|since|if|when|while|although|though|as|after|before|because|by|speaking|even|which|who|where|whereas|that"
     r"|in\s|on\s|with\s|for\s|from\s|to\s|such|like|including|especially|instead|or\s|and\s|not\s|\w+ing\b)",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(r"^(?:(?:but|and|or)\s)?(?:unless|except|provided|only|if|not|never|until)\b", re.IGNORECASE)
 
 
-def _ways(sentence: Sentence) -> Iterator[str]:
-    """The sentence trimmed, then ever shorter by its last clauses; its last clause alone; of an item the title."""
+def _ways(sentence: Sentence, english: bool) -> Iterator[str]:
+    """The sentence trimmed, then ever shorter by its last clauses; its last clause alone; of an item the title.
+
+    Of a question the part that asks must be there. We know that part in English; elsewhere it may be any.
+    """
     whole = trim(sentence.text)
     yield whole
     if sentence.kind == "note":
         return
     yield bare_request(whole)
     parts = clauses(whole)
-    mark = "?" if sentence.is_question else ""
-    for length in range(len(parts) - 1, 0, -1):
-        if not _CONDITION.match(parts[length]) and (length > 1 or not _LEANS.match(parts[0])):
-            yield "".join(parts[:length]).rstrip(_TRAIL) + mark
-    last = _JOINT.sub("", parts[-1]) if len(parts) > 1 else ""
-    if last and not _LEANS.match(last) and not _CONDITION.match(last):
-        yield capital(last)
+    asks = sentence.is_question
+    if not asks or not english or _ASKS.match(whole):
+        for length in range(len(parts) - 1, 0, -1):
+            if not _CONDITION.match(parts[length]) and (length > 1 or not _LEANS.match(parts[0])):
+                yield "".join(parts[:length]).rstrip(_TRAIL) + ("?" if asks else "")
+    if len(parts) > 1:
+        last = _JOINT.sub("", last_of(parts) if asks else parts[-1])
+        if (_ASKS if asks else _SUBJECT).match(last) or (asks and not english):
+            yield capital(last)
     if sentence.lead:
         yield sentence.lead
 

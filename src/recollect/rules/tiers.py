@@ -150,8 +150,8 @@ _MARKER = re.compile(r"\[\s*(?:REQUEST_TIER|SEARCH_EPISODIC)\b[^\[\]\n]{0,300}\]
 
 def clean(text: str) -> str:
     """A tier as it may be kept: in one line, without markers, with nothing in it that reads as structure."""
-    text = " ".join(text[: 2 * MAX_CHARACTERS].split())[:_MOST_READ]
-    return fences.line(_MARKER.sub(" ", text))
+    text = " ".join(_MARKER.sub(" ", fences.seen(text[: 2 * MAX_CHARACTERS])).split())
+    return fences.line(text[:_MOST_READ].rstrip())
 
 
 _NEXT_PAIR = re.compile(r"\s*(?:;|\n|\|)\s*|\s*,\s*(?=[^\s,;=][^,;=]{0,40}\s?=)")
@@ -164,7 +164,7 @@ def pairs_in(text: str) -> str:
     """Pairs as models write them (lines, commas, colons, bullets) as we do: `key = value; key = value`."""
     found: list[str] = []
     for pair in _NEXT_PAIR.split(text[:_MOST_READ]):
-        pair = _BULLET.sub("", clean(pair).strip("{}," + _QUOTES))
+        pair = _BULLET.sub("", clean(pair).strip("{},=" + _QUOTES))
         if "=" not in pair:
             pair = _COLON.sub(r"\1 = ", pair)
         key, _, value = (part.strip(",;=" + _QUOTES) for part in pair.partition("="))
