@@ -52,10 +52,7 @@ class Service:
             return status, json.dumps({"error": {"message": f"no luck with {KEY} today"}}).encode()
         if self.body is not None:
             return 200, self.body
-        rows = [
-            {"object": "embedding", "index": i, "embedding": vector(text)}
-            for i, text in enumerate(asked["input"])
-        ]
+        rows = [{"object": "embedding", "index": i, "embedding": vector(text)} for i, text in enumerate(asked["input"])]
         reply = {"object": "list", "model": asked["model"], "data": self.bend(rows), "usage": {}}
         return 200, json.dumps(reply).encode()
 

@@ -77,9 +77,7 @@ def test_no_texts_give_no_rows() -> None:
 
 
 def test_a_vector_does_not_depend_on_its_batch() -> None:
-    texts = [
-        f"message {n} about {topic}" * (1 + n % 7) for n in range(60) for topic in ("cats", "rain", "42€")
-    ]
+    texts = [f"message {n} about {topic}" * (1 + n % 7) for n in range(60) for topic in ("cats", "rain", "42€")]
     together = embed(*texts)
     assert np.array_equal(together, np.concatenate([embed(text) for text in texts]))
     assert np.array_equal(together[::-1], embed(*reversed(texts)))
