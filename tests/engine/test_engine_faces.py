@@ -21,7 +21,7 @@ from recollect.engine.memory import MemoryEngine
 from recollect.engine.sync import BlockingConversation, BlockingMemory
 
 TASKS = 16
-ROUNDS = 6
+ROUNDS = 4
 
 
 # -- one interface

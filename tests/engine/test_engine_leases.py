@@ -43,7 +43,7 @@ def leased(memory: Memory) -> int:
 
 
 def test_two_memories_on_one_store_never_embed_the_same_message_twice(store_url: str) -> None:
-    store, embedder, count = store_at(store_url), CountingEmbedder(), 25
+    store, embedder, count = store_at(store_url), CountingEmbedder(), 12
     with Memory(store, embedder=embedder) as one, Memory(store, embedder=embedder) as two:
 
         def work(number: int) -> None:
@@ -64,7 +64,7 @@ def test_two_memories_on_one_store_never_embed_the_same_message_twice(store_url:
 def test_two_processes_on_one_store_never_embed_the_same_message_twice(
     kind: str, addresses: Callable[[str, str], str], tmp_path: Path
 ) -> None:
-    url, log, count = addresses(kind, "memory"), tmp_path / "embedded", 40
+    url, log, count = addresses(kind, "memory"), tmp_path / "embedded", 20
     store_at(url).close()
     with ExitStack() as stack:
         children = [

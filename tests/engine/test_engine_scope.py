@@ -141,7 +141,7 @@ def shared(store_url: str) -> Iterator[Memory]:
         yield memory
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(every=st.lists(said, max_size=12), query=asked, user=st.integers(0, len(USERS) - 1), limit=st.integers(1, 20))
 def test_no_search_ever_gives_another_users_message(
     shared: Memory, every: list[Said], query: str, user: int, limit: int

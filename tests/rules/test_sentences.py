@@ -85,10 +85,10 @@ class TestSentences:
             assert "".join(clauses(sentence.text)).strip() == sentence.text.strip()
 
     def test_only_a_part_of_a_long_text_is_looked_at(self) -> None:
-        text = "first. " + "x. " * 100_000 + "last."
+        text = "First. " + "Word. " * 100_000 + "Last."
         found = said(text)
         assert len(found) <= MAX_SENTENCES
-        assert (found[0], found[-1]) == ("first.", "last.")
+        assert (found[0], found[-1]) == ("First.", "Last.")
         assert len(part_of(text)) <= MAX_CHARACTERS + 2
 
 
@@ -119,7 +119,7 @@ class TestFiller:
     @pytest.mark.parametrize(
         ("text", "expected"),
         [
-            ("Well, to be honest, I think we won.", "We won."),
+            ("Well, to be honest, I think we won.", "I think we won."),
             ("However, the price (as always) rose.", "The price rose."),
             ("By the way, my dog is really very old.", "My dog is old."),
             ("No, I never said that.", "No, I never said that."),

@@ -263,7 +263,7 @@ ASSISTANT = (
         "1794. Five years later General Bonaparte took power in a coup. In conclusion, it is important to note "
         "that historians still disagree about the causes, although most mention bad harvests, high taxes and "
         "new ideas about rights.",
-        one=("French Revolution", "Bastille"),
+        one=("French Revolution",),
         two=("1789",),
         never=("In conclusion", "it is important to note"),
     ),

@@ -25,6 +25,9 @@ class WindowView:
     def __init__(self, rule: WindowRule, tokenizer: Tokenizer, clock: Clock, sinks_after: int) -> None:
         self._rule, self._tokenizer, self._clock, self._sinks_after = rule, tokenizer, clock, sinks_after
 
+    def first(self, done: int, turns: int) -> int:
+        return done
+
     async def prepare(self, runs: Sequence[Run]) -> list[Run]:
         return list(runs)
 

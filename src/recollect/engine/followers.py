@@ -53,6 +53,9 @@ class View(Protocol[R]):
     def at_once(self) -> int:
         """How many messages it takes at a time."""
 
+    def first(self, done: int, turns: int) -> int:
+        """Where to go on, of a conversation of that many turns and done so far: after `done`, or later."""
+
     async def prepare(self, runs: Sequence[Run]) -> Sequence[R]:
         """Think: one result for each run. No transaction is open."""
 
@@ -140,7 +143,8 @@ class Follower:
                 continue
             where = Filter(lag.space, conversation=lag.conversation)
             done = tx.cursor(self.view.name, lag.space, lag.conversation)
-            messages = tx.messages(where, after=(lag.conversation, done), limit=self.view.at_once - count)
+            begin = self.view.first(done, lag.turns)
+            messages = tx.messages(where, after=(lag.conversation, begin), limit=self.view.at_once - count)
             kept = []
             for message in messages:
                 kept.append(message)

@@ -29,6 +29,9 @@ class IndexView:
     def __init__(self, embedder: Embedder, run: Callable[..., Any]) -> None:
         self._embedder, self._run = embedder, run
 
+    def first(self, done: int, turns: int) -> int:
+        return done
+
     async def prepare(self, runs: Sequence[Run]) -> list[list[Entry]]:
         await self._embedder.ready()
         every: list[list[Passage]] = await self._run(lambda: [list(passages_of(run.messages)) for run in runs])

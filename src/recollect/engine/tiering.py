@@ -27,10 +27,13 @@ class TiersView:
     """Makes the tiers that did not come with a reply."""
 
     name = "tiers"
-    at_once = 16  # each may be a call of a model
+    at_once = 32  # each may be a call of a model
 
     def __init__(self, asking: Asking, tokenizer: Tokenizer, read: Callable[..., Awaitable[Any]]) -> None:
         self._asking, self._tokenizer, self._read = asking, tokenizer, read
+
+    def first(self, done: int, turns: int) -> int:
+        return max(done, turns - NEAR)
 
     async def prepare(self, runs: Sequence[Run]) -> list[tuple[Run, dict[int, Tiers]]]:
         known = await self._read(lambda tx: [load_tiers(tx, r.lag.space, r.lag.conversation, r.lag.done) for r in runs])
@@ -39,7 +42,7 @@ class TiersView:
     async def _made(self, run: Run, there: Mapping[int, Tiers]) -> dict[int, Tiers]:
         made: dict[int, Tiers] = {}
         for message in run.messages:
-            if message.turn in there or message.erased or message.turn <= run.lag.turns - NEAR:
+            if message.turn in there or message.erased:
                 continue
             made[message.turn] = await self.tiers_of(message)
         return made

@@ -1,6 +1,6 @@
 """What can be left out of a text without loss: greetings, praise, offers of help, and what only leads into a sentence.
 
-A yes or a no is never filler, and neither is a negation: what is left must mean what was said.
+A yes or a no is never filler, and neither is a negation or "I think": what is left must mean what was said.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ _OPENERS = re.compile(
           | thank\ you|lol|haha|by\ the\ way|btw|on\ (?:a\ different|another|a\ side)\ note|in\ addition
           | in\ (?:conclusion|summary|short|fact|general)|to\ (?:be\ honest|sum\ up|summarize|start|begin)
           | as\ (?:i\ said|mentioned|you\ know|always|a\ result)|for\ (?:example|instance)|that\ (?:said|being\ said)
-          | speaking\ of\ which|you\ know|i\ mean|note\ that|remember|également|außerdem|übrigens|además|entonces|pues
+          | speaking\ of\ which|you\ know|i\ mean|note\ that|également|außerdem|übrigens|además|entonces|pues
           | inoltre|allora|além\ disso|então )
         (?:\s*[,:–—!-]+\s*|\s+(?=(?:i|we|my|our|the|it|you)\b))
       | (?: please\ (?:note|remember|keep\ in\ mind)\ that|keep\ in\ mind\ that
           | it(?:['’]s|\ is)\ (?:important|worth\ (?:noting|mentioning)|essential)
             (?:\ to\ (?:note|remember|mention))?\ that
-          | i\ (?:just\ )?(?:wanted\ to\ (?:say|mention|let\ you\ know)|think|guess|believe|feel\ like|would\ say)
-            (?:\ that)?
+          | i\ (?:just\ )?wanted\ to\ (?:say|mention|let\ you\ know)(?:\ that)?
           | i['’]d\ be\ happy\ to\ help(?:\ you)?(?:\ with)?|i\ was\ (?:just\ )?wondering(?:\ if)?
           | as\ an\ ai(?:\ language\ model)?,? )\s+
     )""",
@@ -90,8 +89,8 @@ def is_filler(sentence: Sentence) -> bool:
     """Whether a sentence only keeps the talk going: greetings, praise, offers of help."""
     if sentence.kind != "prose":
         return False
-    said = trim(sentence.text)
-    return is_small_talk(said) or bool(_FILLER.match(said))
+    said = trim(unaddressed(sentence.text))
+    return not said or is_small_talk(said) or bool(_FILLER.match(said))
 
 
 def trim(text: str) -> str:

@@ -34,7 +34,8 @@ class Grounds:
     @classmethod
     def of(cls, message: str) -> Grounds:
         analysed = analyse(message)
-        return cls(analysed.language, frozenset(analysed.terms), _numbers(message))
+        terms = analysed.terms if any(map(str.isalnum, message)) else ()  # emoji have terms, but nobody repeats them
+        return cls(analysed.language, frozenset(terms), _numbers(message))
 
     def share(self, text: str) -> bool:
         """Whether a text has a word of the message, or the message none."""

@@ -39,7 +39,7 @@ _ORDER_WORDS = """
     teach thank update visit wait walk watch wear welcome write
 """
 _ORDERS = frozenset(_ORDER_WORDS.split())
-_MAX_CAPITALS = 0.5  # of the words; beyond, capitals mean nothing
+_MOST_LOUD, _MOST_TITLED = 0.5, 0.8  # of the words
 
 
 def names(sentences: Iterable[Sentence], language: str) -> list[str]:
@@ -87,8 +87,11 @@ def _is_sign(name: str) -> bool:
 
 
 def _shouts(text: str) -> bool:
+    """Whether capitals mean nothing here: all letters have them, or all words as in a title."""
     said = WORD.findall(text)
-    return len(said) > 3 and sum(word[0].isupper() for word in said) > _MAX_CAPITALS * len(said)
+    loud = sum(word.isupper() and len(word) > 1 for word in said)
+    titled = sum(word[0].isupper() for word in said)
+    return len(said) > 3 and (loud > _MOST_LOUD * len(said) or titled > _MOST_TITLED * len(said))
 
 
 def _longest(listed: list[str]) -> list[str]:
@@ -119,7 +122,7 @@ WHEN = re.compile(
         | (?:about\s)?{_COUNTED}\s{_SPAN}\s(?:ago|later|from\snow) | in\s{_COUNTED}\s{_SPAN}
         | for\s(?:the\s(?:past|last)\s|over\s|about\s)?{_COUNTED}\s{_SPAN} | since\s(?:{_MONTH}|\d{{4}})
         | (?:at\s)?\d{{1,2}}(?::\d\d)?\s?(?:am|pm|a\.m\.|p\.m\.)(?!\w) | (?:at\s)?\d{{1,2}}:\d\d(?:\sUhr)?(?![\w:])
-        | (?:in|by)\s(?:19|20)\d\d(?![\w.,%]) | \d{{1,2}}月\d{{1,2}}[日号] | \d{{4}}年(?:\d{{1,2}}月)?
+        | (?:in|by)\s(?:19|20)\d\d(?!\w|[.,]\d|\s?%) | \d{{1,2}}月\d{{1,2}}[日号] | \d{{4}}年(?:\d{{1,2}}月)?
     )""",
     re.VERBOSE | re.IGNORECASE,
 )

@@ -68,7 +68,7 @@ _FENCE = re.compile(r"\s*(```+|~~~+)\s*([\w+#.-]*)")
 _HEADING = re.compile(r"\s*#{1,6}\s+(\S.*)$")
 _BOLD_LINE = re.compile(r"\s*(?:\*\*|__)([^*_]{2,80})(?:\*\*|__):?$")
 _ITEM = re.compile(r"\s*(?:[-*+•‣◦▪–—]|\(?\d{1,3}[.)]|[a-z]\)|[①-⑳]|\[[ xX]\])\s+(?=\S)")
-_QUOTE = re.compile(r"\s*>+\s?")
+_QUOTE = re.compile(r"^\s*>+\s?")
 _RULE = re.compile(r"\s*(?:[-*_=~#]\s*){3,}$")
 _ROW = re.compile(r"\s*\|.*\|$")
 _ROW_RULE = re.compile(r"\s*\|[\s:|-]+\|$")
@@ -219,6 +219,8 @@ def _ends(paragraph: str, start: int, end: re.Match[str]) -> bool:
     if word is None:
         return True
     last = word[1].lstrip("(\"'“").lower()
+    if last in ("no", "nos"):
+        return not paragraph[end.end() : end.end() + 1].isdigit()
     return last not in _ABBREVIATIONS and not (len(last) == 1 and last.isalpha() and last != "i")
 
 

@@ -39,9 +39,8 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
 def labelled(text: str, labels: Mapping[str, str]) -> list[dict[str, str]]:
     """`LABEL: text` parts as objects; `labels` says which pattern means which key. A repeated key begins a new one."""
     either = "|".join(f"(?P<{key}>{label})" for key, label in labels.items())
-    pattern = re.compile(
-        rf"(?:^|(?<=[\s;]))[>*_#`-]*(?:{either})[*_`]*[ \t]*[:=：]+[*_`]*", re.IGNORECASE | re.MULTILINE
-    )
+    start = r"(?:^[ \t]*[>*_#`-]*[ \t]*|(?<=[\s;])[*_`]*)"
+    pattern = re.compile(rf"{start}(?:{either})[*_`]*[ \t]*[:=：]+[*_`]*", re.IGNORECASE | re.MULTILINE)
     text = said(text)
     marks = list(pattern.finditer(text))
     found: list[dict[str, str]] = []
@@ -127,7 +126,9 @@ def _object(text: str, at: int, depth: int) -> tuple[dict[str, Any], int]:
             return found, at
         if text[at] == "}":
             return found, at + 1
-        key, at = _read(text, at, _MAX_DEPTH)
+        if text[at] in "{[":
+            raise _Unreadable
+        key, at = _read(text, at, depth)
         at = _skip(text, at)
         if text[at : at + 1] not in (":", "=", "："):
             raise _Unreadable
