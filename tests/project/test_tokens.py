@@ -54,7 +54,7 @@ def test_d11_the_estimate_is_about_four_characters_a_token(text: str) -> None:
 
 def test_d11_the_last_resort_is_a_setting(tmp_path: object) -> None:
     with Memory(f"{tmp_path}/a.db", tokenizer="estimate") as memory:
-        receipt = memory.conversation("demo", user="alex").context("x" * 40).receipt
+        receipt = memory.conversation("demo", user="alex").context("x" * 40, markers=False).receipt
         assert receipt.tokenizer == "estimate"
         assert receipt.tokens == 40 // 4 + 4 + 3
     with pytest.raises(ConfigError, match="o200k_base"):
