@@ -59,7 +59,9 @@ class Settings:
     embedder_threads: int = setting(1, "Threads for `minilm`. One is right on shared machines.", least=1)
     chat_url: str = setting("", "Base URL of an OpenAI-compatible server for replies: `http://localhost:11434/v1`.")
     chat_model: str = setting(
-        "", "The model that replies; several, with commas, are tried in order. `NAME@URL`: elsewhere."
+        "",
+        "The model that replies; several, with commas, are tried in order. `NAME@URL`: elsewhere. "
+        "`local`: the small model that runs here (extra `[local]`).",
     )
     chat_key: Secret = setting(NONE, "Its API key. Never shown, never logged.")
     memory_url: str = setting("", "The same for memory work (summaries, facts). Empty: the chat model's.")
@@ -73,6 +75,14 @@ class Settings:
     window_turns: int = setting(20, "The window archives at this many messages, and 10 stay. 0: off.", least=0)
     window_user_messages: int = setting(
         0, "The window archives after this many user messages, 4 pairs stay. 0: off.", least=0
+    )
+    level_episodes: int = setting(
+        5, "Active episodes of one level; when there are more, the oldest become one of the next.", least=2
+    )
+    active_episodes: int = setting(10, "Active episodes in all.", least=2)
+    near_episodes: int = setting(3, "Past episodes close to the message that a context shows.", least=0)
+    episode_distance: float = setting(
+        0.0, "Cosine distance under which a past episode is close. 0: the embedder's own default.", least=0
     )
     tokenizer: str = setting(
         "o200k_base",
@@ -136,12 +146,13 @@ def converted(name: str, value: Any, source: str) -> Any:
     try:
         result = truth(value) if kind is bool else kind(value)
     except (TypeError, ValueError):
-        raise ConfigError(f"{source}: {name} must be {'true or false' if kind is bool else 'a whole number'}") from None
+        must = {bool: "true or false", float: "a number"}.get(kind, "a whole number")
+        raise ConfigError(f"{source}: {name} must be {must}") from None
     if kind in (str, Secret) and not isinstance(value, str):
         raise ConfigError(f"{source}: {name} must be text, not {type(value).__name__}")
     if about["choices"] and result not in about["choices"]:
         raise ConfigError(f"{source}: {name} must be one of {', '.join(about['choices'])}, not {result!r}")
-    if about["least"] is not None and result < about["least"]:
+    if about["least"] is not None and not result >= about["least"]:  # not a number is not at least anything
         raise ConfigError(f"{source}: {name} must be at least {about['least']}, not {result}")
     if kind is str and not result and known.default:
         raise ConfigError(f"{source}: {name} is empty")

@@ -13,6 +13,7 @@ RecollectError
 │   ├── ModelTimeout      no answer in time
 │   ├── ModelRefused      the key, the model's name or the request was refused: trying again will not help
 │   ├── ModelBusy         too many requests, or the server failed: trying again later may help
+│   ├── ModelSpent        the day's ceiling of tokens is reached; memory work is done offline
 │   └── ModelNonsense     an answer that is none: empty, not text, not what was asked for
 ├── NotSettled            a view did not catch up with the log in time; says why
 └── StoreError            the database refused
@@ -92,6 +93,10 @@ class ModelRefused(ModelError):
 
 class ModelBusy(ModelError):
     """Too many requests, or the server failed; trying again later may help."""
+
+
+class ModelSpent(ModelError):
+    """The day's ceiling of tokens is reached."""
 
 
 class ModelNonsense(ModelError):

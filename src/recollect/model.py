@@ -6,9 +6,9 @@ elsewhere; what is here is the log, what is asked of it, and what is answered.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Literal, TypedDict, get_args
 
 Role = Literal["user", "assistant", "system", "tool"]
@@ -197,15 +197,53 @@ class Receipt:
     tokens: int
     sections: tuple[Section, ...]
 
-    def explain(self) -> str:
-        """The receipt as a table a person can read."""
-        lines = [f"{self.tokens:,} of {self.budget.total:,} tokens ({self.tokenizer})"]
+    def explain(self, width: int | None = None) -> str:
+        """The receipt as a table a person can read, in plain text; broken to `width` columns (60 or more), if given."""
+        from io import StringIO
+
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+        for column in ("section", "in/out", "id", "tier", "tokens", "reason"):
+            right = column in ("tier", "tokens")
+            table.add_column(column, justify="right" if right else "left", no_wrap=right, overflow="fold")
+        for row in self._rows():
+            # An id may be anything somebody chose: it is no markup, and moves no cursor.
+            table.add_row(*("".join(c if c.isprintable() else "\ufffd" for c in cell) for cell in row))
+        page = StringIO()
+        plain = Console(
+            file=page,
+            width=100_000 if width is None else max(width, 60),
+            color_system=None,
+            force_terminal=False,
+            force_jupyter=False,
+            markup=False,
+            emoji=False,
+            highlight=False,
+        )
+        plain.print(table)
+        lines = [
+            f"{self.tokens:,} of {self.budget.total:,} tokens ({self.tokenizer})",
+            "",
+            *page.getvalue().split("\n"),
+        ]
+        return "\n".join(line.rstrip() for line in lines).rstrip()
+
+    def _rows(self) -> Iterator[tuple[str, str, str, str, str, str]]:
+        """The lines of the table: each section with its total and budget, and below it what is in and what is not."""
         for section in self.sections:
-            kept, out = len(section.items), len(section.left_out)
-            lines.append(f"{section.name}: {section.tokens:,} tokens, {kept} in, {out} left out")
-            rows = [("in", item) for item in section.items] + [("out", item) for item in section.left_out]
-            lines += [f"  {way:<3}  {i.id:<20}  tier {i.tier}  {i.tokens:>6,}  {i.reason}" for way, i in rows]
-        return "\n".join(lines)
+            allowed = getattr(self.budget, section.name, None)
+            about = [f"of {allowed:,}"] if isinstance(allowed, int) else []
+            if section.items or section.left_out:
+                about.append(f"{len(section.items):,} in, {len(section.left_out):,} left out")
+            yield section.name, "", "", "", f"{section.tokens:,}", "; ".join(about)
+            for way, items in (("in", section.items), ("out", section.left_out)):
+                for item in items:
+                    yield "", way, item.id, f"{item.tier}", f"{item.tokens:,}", item.reason
+        joints = self.tokens - sum(section.tokens for section in self.sections)
+        if joints:
+            yield "joints", "", "", "", f"{joints:,}", "between the parts, and to open the reply"
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +309,33 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Episode:
+    """A summary of a run of turns (level 1), or of episodes of the level below, which are its `parts`.
+
+    `made_by` is "model" or "offline". While `pending`, the built-in writer's summary stands in until the memory model
+    answers. An episode that is not `active` has become part of one of the next level.
+    """
+
+    space: str
+    conversation: str
+    level: int
+    first: int
+    last: int
+    began: datetime
+    ended: datetime
+    summary: str
+    made_by: str = "offline"
+    pending: bool = False
+    active: bool = True
+    parts: tuple[Episode, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """What it is called in a context: its level and its turns."""
+        return f"e{self.level}_{self.first}_{self.last}"
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One row of the index: a passage of a message, its terms, and its vector."""
 
@@ -329,13 +394,17 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class ViewState:
-    """How far a view has got: messages behind the log, conversations waiting after a failure, and the last error."""
+    """How far a view has got: messages behind the log, conversations waiting after a failure, and the last error.
+
+    `standing_in` are those of the waiting for which the built-in writer stands in until a model is back.
+    """
 
     view: str
     behind: int
     waiting: int
     leased: int
     error: str | None = None
+    standing_in: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,3 +423,71 @@ class Stats:
     entries: int
     embedder: str | None
     views: tuple[ViewState, ...]
+
+
+FactCategory = Literal["identity", "preference", "constraint", "instruction"]
+FACT_CATEGORIES: tuple[FactCategory, ...] = get_args(FactCategory)
+
+Holds = Literal["now", "ended", "not"]
+HOLDS: tuple[Holds, ...] = get_args(Holds)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFact:
+    """A fact as a message states it, before it is weighed against what is known.
+
+    `subject` is None if it is about who speaks, or else a name as it was said: "Bob", "brother". `holds` says whether
+    the value is so "now", was so and has "ended", or is "not" so; an empty value then means every value of the key.
+    `corrects` is an explicit correction or change, `echo` a repetition of what the assistant was shown or said.
+    `since` and `until` are there only if they were said.
+    """
+
+    category: FactCategory
+    key: str
+    value: str
+    confidence: float = 1.0
+    importance: float = 0.8
+    subject: str | None = None
+    holds: Holds = "now"
+    corrects: bool = False
+    echo: bool = False
+    since: date | None = None
+    until: date | None = None
+
+    @property
+    def retracts(self) -> bool:
+        """Whether it takes a value back, rather than giving one."""
+        return self.holds != "now"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing known about a person, and since when. A fact that no longer holds stays, with its times.
+
+    `user` is in whose memory it is. It is about them, unless `subject` names somebody else. `speaker` said it;
+    `audience` is the group conversation where they did, or None if it was in private. `conversation`, `turn` and
+    `said_at` tell where and when it was said last, `recorded_at` when first. It was so from `valid_from` (None: nobody
+    said) to `valid_to`; `retired_by` is the id of the fact in its place, if one is.
+    """
+
+    space: str
+    user: str
+    id: str
+    category: FactCategory
+    key: str
+    value: str
+    confidence: float
+    importance: float
+    speaker: str
+    conversation: str
+    turn: int
+    said_at: datetime
+    recorded_at: datetime
+    sources: tuple[str, ...]
+    subject: str | None = None
+    audience: str | None = None
+    active: bool = True
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    retired_at: datetime | None = None
+    retired_by: str | None = None

@@ -31,6 +31,10 @@ class Lag:
     turns: int
 
 
+STAND_IN = "offline for now: "
+"""How the error of a view begins that has done without a model and will ask it again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Posting:
     """Where one word of a query occurs: the newest passages that have it, and how many of the scope do."""
@@ -163,6 +167,9 @@ class Tx(Protocol):
 
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]: ...
 
+    def vectors_of(self, space: str, conversation: str, first: int, last: int) -> dict[int, Vectors]:
+        """By turn, the vector of each message that has one, of its beginning if it is long."""
+
     # the store itself
     def note(self, key: str) -> str | None:
         """A line the store keeps about itself, such as which embedder made its vectors."""
@@ -182,6 +189,12 @@ class Tx(Protocol):
     ) -> list[Mapping[str, Any]]:
         """Rows of a table in order of its primary key, or with `newest` against it: those with the values of `where`,
         after the row `after`."""
+
+    def near(
+        self, table: str, vector: Vectors, limit: int, *, where: Mapping[str, Any]
+    ) -> list[tuple[Mapping[str, Any], float]]:
+        """The rows of a table that has vectors, those with the values of `where`, with the highest cosine, best
+        first. For views that are small: all their vectors are looked at."""
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
         """Write rows by primary key, over those that are there; the columns in `add` are added to what is there."""

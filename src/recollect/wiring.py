@@ -20,6 +20,8 @@ from recollect.rules.window import WindowRule
 
 # The cosine of texts that have nothing to do with each other, its mean and deviation, is a property of the embedder.
 WEIGHTS = {"minilm": Weights(unrelated=0.06, spread=0.09)}
+LOCAL = "local"  # the name of the model that runs in this process; `local@URL` is one of that name elsewhere
+EPISODE_DISTANCE = {"static": 0.5}  # cosine distance under which an episode is about the same thing
 POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 
@@ -85,30 +87,51 @@ def open_models(
     from recollect.llm.role import Role
 
     count = tokenizer.count
-    replying = [chat] if chat else named_models(settings, settings.chat_model, settings.chat_url, settings.chat_key)
-    key, url = settings.memory_key or settings.chat_key, settings.memory_url or settings.chat_url
-    working = [memory] if memory else named_models(settings, settings.memory_model or settings.chat_model, url, key)
+    replying = [chat] if chat else chat_models(settings)
+    working = [memory] if memory else memory_models(settings)
     return (
         Role("chat", replying, meter.record, count=count),
         Role("memory", working, meter.record, spent=meter.spent, limit=settings.daily_tokens or None, count=count),
     )
 
 
+def chat_models(settings: Settings) -> list[LLM]:
+    """The models that reply, in the order in which they are asked."""
+    return named_models(settings, settings.chat_model, settings.chat_url, settings.chat_key)
+
+
+def memory_models(settings: Settings) -> list[LLM]:
+    """The models that do memory work: their own, or else those that reply.
+
+    The local model does it only where it is named for it. It answers one question after the other: memory work would
+    keep the next reply waiting, and the built-in writers do it better.
+    """
+    names = settings.memory_model or ",".join(name for name in listed(settings.chat_model) if name != LOCAL)
+    url, key = settings.memory_url or settings.chat_url, settings.memory_key or settings.chat_key
+    return named_models(settings, names, url, key)
+
+
 def named_models(settings: Settings, names: str, url: str, key: str) -> list[LLM]:
     from recollect.llm.absent import NoModelLLM
 
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
-    if not wanted:
-        return [NoModelLLM()]
+    return [named_model(settings, name, url, key) for name in listed(names)] or [NoModelLLM()]
+
+
+def named_model(settings: Settings, name: str, url: str, key: str) -> LLM:
+    if name == LOCAL:
+        from recollect.llm.local import LocalModel
+
+        return LocalModel()
     from recollect.llm.openai import OpenAIModel
 
-    models: list[LLM] = []
-    for name in wanted:
-        model, _, elsewhere = name.partition("@")
-        if not (elsewhere or url):
-            raise ConfigError("chat_url: is empty; name the server, as in RECOLLECT_CHAT_URL=http://localhost:11434/v1")
-        models.append(OpenAIModel(elsewhere or url, key, model, timeout=settings.model_seconds))
-    return models
+    model, _, elsewhere = name.partition("@")
+    if not (elsewhere or url):
+        raise ConfigError("chat_url: is empty; name the server, as in RECOLLECT_CHAT_URL=http://localhost:11434/v1")
+    return OpenAIModel(elsewhere or url, key, model, timeout=settings.model_seconds)
+
+
+def listed(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def build(
@@ -139,6 +162,10 @@ def build(
         ),
         rounds=settings.rounds,
         raised_turns=settings.raised_turns,
+        level_episodes=settings.level_episodes,
+        active_episodes=max(settings.active_episodes, settings.level_episodes),
+        near_episodes=settings.near_episodes,
+        episode_distance=settings.episode_distance or EPISODE_DISTANCE.get(settings.embedder, 0.4),
         store=store or open_store(settings.store, settings),  # last: what fails before it leaves nothing open
     )
 

@@ -181,6 +181,7 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
         "reply": lambda: chat.reply("And?"),
         "stream": lambda: list(chat.stream("And?")),
         "archived": chat.archived,
+        "episodes": chat.episodes,
     }
 
 

@@ -44,7 +44,7 @@ def leased(memory: Memory) -> int:
 
 def test_two_memories_on_one_store_never_embed_the_same_message_twice(store_url: str) -> None:
     store, embedder, count = store_at(store_url), CountingEmbedder(), 12
-    with Memory(store, embedder=embedder) as one, Memory(store, embedder=embedder) as two:
+    with Memory(store, embedder=embedder, window_turns=0) as one, Memory(store, embedder=embedder, window_turns=0) as two:
 
         def work(number: int) -> None:
             memory = (one, two)[number % 2]

@@ -170,7 +170,7 @@ def test_a_raised_tier_sinks_after_a_while_a13(url: str) -> None:
 
 
 def test_the_model_searches_what_has_left_the_window_a4(url: str) -> None:
-    """A4: what is found joins the context, and the model is called again."""
+    """A4: what is found joins the context under its own heading, and the model is called again."""
     llm = ScriptedLLM(["[SEARCH_EPISODIC: tortoise name]", "It is Leonidas."])
     with Memory(url, chat=llm) as memory:
         chat = memory.conversation("demo", user="alex")
@@ -181,8 +181,9 @@ def test_the_model_searches_what_has_left_the_window_a4(url: str) -> None:
         assert chat.archived()[0].first == 1
         reply = chat.reply("ok")
         assert reply.text == "It is Leonidas."
-        assert "Leonidas" not in sent(llm, 0)
-        assert "Leonidas" in sent(llm, 1)
+        assert "SEARCH RESULTS" not in sent(llm, 0)
+        found = sent(llm, 1).split("=== SEARCH RESULTS ===\n")[1].split("\n=== END SEARCH RESULTS ===")[0]
+        assert "[m1] user alex: My tortoise is called Leonidas, he is 80 years old" in found
         assert "found by the model's search" in reply.receipt.explain()
         assert reply.rounds[0].searches == ("tortoise name",)
 

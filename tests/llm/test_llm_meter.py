@@ -15,6 +15,7 @@ from recollect.errors import (
     ModelError,
     ModelNonsense,
     ModelRefused,
+    ModelSpent,
     ModelTimeout,
     NoModel,
 )
@@ -122,7 +123,7 @@ def test_a_ceiling(streamed: bool) -> None:
         total = 999
         assert await ask(ceiling, streamed) == "yes"
         total = 1000
-        with pytest.raises(ModelBusy, match="the day's ceiling of 1,000 tokens is spent; memory work goes on offline"):
+        with pytest.raises(ModelSpent, match="the day's ceiling of 1,000 tokens is spent; memory work goes on offline"):
             await ask(ceiling, streamed)
         assert len(model.requests) == 1
         assert ceiling.name == "scripted"
@@ -164,7 +165,7 @@ def test_a_role_with_a_ceiling() -> None:
         role = Role("memory", [ScriptedLLM(default="yes")], calls.append, spent=spent, limit=10)
         for _ in range(2):
             await ask(role.for_task("facts"), False)
-        with pytest.raises(ModelBusy, match="ceiling of 10 tokens"):
+        with pytest.raises(ModelSpent, match="ceiling of 10 tokens"):
             await ask(role.for_task("facts"), False)
 
     asyncio.run(story())

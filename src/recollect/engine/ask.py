@@ -1,7 +1,8 @@
 """Asking a model, or doing without: every task has an answer, whatever becomes of the model.
 
 A reply that cannot be read is sent back once with what is wrong with it. If that does not help, or the model does not
-answer, or the day's tokens are spent, or there is none, the task's own offline answer stands in.
+answer, or the day's tokens are spent, or there is none, the task's own offline answer stands in. Where the model is
+only away for a while, the answer says so: whoever asked may ask again later and keep the offline answer until then.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ import logging
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from recollect.errors import ModelError, ModelNonsense, NoModel
+from recollect.errors import ModelBusy, ModelError, ModelNonsense, ModelTimeout, NoModel
 from recollect.ports import Models
 from recollect.tasks.task import Task
 
 log = logging.getLogger("recollect.ask")
+
+NONE = "no model"  # what the model that is none calls itself
+AWAY = (ModelTimeout, ModelBusy)  # what may pass by itself
 
 I = TypeVar("I")  # noqa: E741
 R = TypeVar("R")
@@ -22,10 +26,11 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[R]):
-    """A task's reply, and who made it: "model" or "offline"."""
+    """A task's reply, who made it ("model" or "offline"), and what is the matter if the model is away for a while."""
 
     reply: R
     made_by: str
+    outage: str | None = None
 
 
 class Asking:
@@ -34,14 +39,20 @@ class Asking:
     def __init__(self, models: Models) -> None:
         self._models = models
 
+    @property
+    def possible(self) -> bool:
+        """Whether there is a model at all."""
+        return self._models.for_task("").name != NONE
+
     async def ask(self, task: Task[I, R], inputs: I) -> Answer[R]:
         try:
             return Answer(await self._by_model(task, inputs), "model")
         except NoModel:
-            pass
+            return Answer(task.offline(inputs), "offline")
         except ModelError as error:
             log.warning("%s: %s; done offline", task.name, error)
-        return Answer(task.offline(inputs), "offline")
+            outage = f"{task.name}: {error}" if isinstance(error, AWAY) else None
+            return Answer(task.offline(inputs), "offline", outage)
 
     async def _by_model(self, task: Task[I, R], inputs: I) -> R:
         model = self._models.for_task(task.name)

@@ -1,28 +1,29 @@
 """Builds a context: what is sent to the model to have a message answered, never a token over its budget.
 
-Sections come in a fixed order, what changes rarely first: the system prompt, what was retrieved, the history of the
-window at its tiers, the last exchanges word for word, the message itself. Each has a budget; what is left over goes to
-history. If there is not room for all, history gives way first, then what was retrieved, then recent messages. Past
-messages other than the last exchanges stand in one fenced text, so that none of them can pose as anything else. Every
-decision is on the receipt. The same state gives the same bytes.
+Sections come in a fixed order, what changes rarely first: the system prompt, what is known of the person, summaries,
+what was retrieved, what the model searched for, the history of the window at its tiers, the last exchanges word for
+word, the message itself. Each has a budget; what is left over goes to history. If there is not room for all, retrieved
+memory gives way first, then recent messages but for the last exchange, then older summaries. All but the last exchanges
+stands in one fenced text, so that nothing in it can pose as anything else. Every decision is on the receipt. The same
+state gives the same bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from recollect.engine import pieces
+from recollect.engine.pieces import Note, Piece, words
 from recollect.errors import InvalidInput
-from recollect.model import Budget, ChatMessage, Context, Hit, Item, Message, Receipt, Section, Tiers
+from recollect.model import Budget, ChatMessage, Context, Episode, Hit, Item, Message, Receipt, Section, Tiers
 from recollect.ports import Tokenizer
 from recollect.rules import fences
 from recollect.rules.budgets import PER_MESSAGE, PER_REPLY, fitting
-from recollect.rules.raising import text_at, tier_now
-from recollect.rules.tiers import write as offline_tiers
 
-HISTORY, RETRIEVED, FOUND = "HISTORY", "RETRIEVED MEMORY", "SEARCH RESULTS"
 SPOKEN = ("user", "assistant")
-LARGE = 3  # a retrieved message that would take more than this part of the section's budget is shown at tier 2
+FENCE_COST = 24  # tokens: the lines before and after a section
+OVER = "does not fit the budget"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,50 +37,59 @@ class State:
     window: Sequence[Message] = ()
     tiers: Mapping[int, Tiers] = field(default_factory=dict)
     relevance: Mapping[int, float] = field(default_factory=dict)
+    profile: Sequence[Note] = ()
+    episodes: Sequence[Episode] = ()
+    past: Sequence[Episode] = ()
     retrieved: Sequence[Hit] = ()
     found: Sequence[Hit] = ()
     channel: bool = False
     raised_turns: int = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A past message as it would stand in the context, and what the receipt says of it."""
+@dataclass(slots=True)
+class Part:
+    """One section in the making: `kept` in order of worth, best first, and what was left out."""
 
-    turn: int
-    text: fences.Fenced
-    item: Item
+    name: str
+    title: str
+    kept: list[Piece]
+    left_out: list[Item]
+    between: str = "\n"
+
+    def text(self) -> str:
+        inside = pieces.body(self.kept, self.between)
+        return fences.section(self.title, [fences.Fenced(inside)]) if inside else ""
+
+    def drop(self, reason: str = OVER) -> None:
+        """Leave out the least worthy."""
+        self.left_out.append(self.kept.pop().out(reason))
 
 
 def assemble(state: State, budget: Budget, tokenizer: Tokenizer) -> Context:
     """The context for a state. Raises InvalidInput if not even the system prompt and the message fit."""
     count = tokenizer.count
     head = "\n\n".join(part for part in (state.instructions, state.system) if part)
-    system_cost = count(head) + PER_MESSAGE if head else 0
-    current = count(state.text) + PER_MESSAGE
-    room = checked_room(budget, system_cost, current)
-
-    recent, not_recent = recent_messages(
-        state, min(room, room if budget.recent is None else budget.recent), budget, count
-    )
+    room = checked_room(budget, count(head) + PER_MESSAGE if head else 0, count(state.text) + PER_MESSAGE)
+    last = [m for m in state.window if m.role in SPOKEN and m.content.strip()][-2 * budget.pairs :]
+    costs = [count(words(m, state.channel)) + PER_MESSAGE for m in last]
+    wanted = candidates(state, budget, count)
+    shares = shared(room, budget, {name: total(found, count) for name, found in wanted.items()}, costs)
+    recent, not_recent = recent_messages(last, costs, shares["recent"])
     room -= sum(item.tokens for _, item in recent)
-    retrieved, not_retrieved = chosen(retrieved_pieces(state, budget, count), min(room, budget.retrieved), count)
-    room -= sum(piece.item.tokens for piece in retrieved)
+    parts = [
+        Part("profile", "WHAT IS KNOWN", *chosen(wanted["profile"], shares["profile"], count)),
+        Part("summaries", "SUMMARIES", *chosen(wanted["summaries"], shares["summaries"], count)),
+        Part("retrieved", "RETRIEVED MEMORY", *chosen(wanted["retrieved"], shares["retrieved"], count)),
+        Part("found", "SEARCH RESULTS", *chosen(wanted["found"], shares["found"], count)),
+    ]
+    room -= sum(cost(part, count) for part in parts)
     shown = {message.turn for message, _ in recent}
     older = [message for message in state.window if message.turn not in shown]
-    pieces = sorted(history_pieces(state, older, count), key=lambda piece: rank(state, piece))
-    history, not_history = chosen(pieces, room, count)
-    left = Left(tuple(not_retrieved), tuple(not_history), tuple(not_recent))
-    return fitted(state, budget, tokenizer, head, retrieved, sorted(history, key=lambda p: p.turn), recent, left)
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """What did not make it, by section."""
-
-    retrieved: tuple[Item, ...]
-    history: tuple[Item, ...]
-    recent: tuple[Item, ...]
+    now = state.window[-1].turn + 1 if state.window else 1
+    history = pieces.of_window(older, state.tiers, now, state.raised_turns, state.channel, count)
+    history.sort(key=lambda piece: rank(state, piece))
+    parts.append(Part("history", "HISTORY", *chosen(history, room, count), between="\n\n"))
+    return fitted(state, budget, tokenizer, head, parts, recent, not_recent)
 
 
 def checked_room(budget: Budget, system: int, current: int) -> int:
@@ -97,96 +107,88 @@ def checked_room(budget: Budget, system: int, current: int) -> int:
     return room
 
 
+def candidates(state: State, budget: Budget, count: Callable[[str], int]) -> dict[str, list[Piece]]:
+    """What could stand in each section but history, most worthy first."""
+    shown = {message.id for message in state.window}
+    newest_first = sorted(state.episodes, key=lambda episode: (-episode.last, episode.level))
+    place, most = state.conversation, budget.retrieved
+    found = pieces.of_hits(state.found, "found by the model's search", shown, place, most, count)
+    shown |= {hit.message.id for hit in state.found}
+    relevant = pieces.of_hits(state.retrieved, "relevant", shown, place, most, count)
+    known = {episode.id for episode in state.episodes}
+    past = [episode for episode in state.past if episode.conversation != state.conversation or episode.id not in known]
+    return {
+        "profile": pieces.of_notes(state.profile, count),
+        "summaries": [
+            *pieces.of_episodes(newest_first, count),
+            *pieces.of_episodes(past, count, "a past episode close to the message"),
+        ],
+        "retrieved": relevant,
+        "found": found,
+    }
+
+
+def total(found: Sequence[Piece], count: Callable[[str], int]) -> int:
+    headings = sum(count(group) + 1 for group in {piece.group for piece in found} if group)
+    return sum(piece.item.tokens for piece in found) + headings + FENCE_COST if found else 0
+
+
+def shared(room: int, budget: Budget, wanted: Mapping[str, int], recent: Sequence[int]) -> dict[str, int]:
+    """How many tokens each section gets: what it wants up to its budget, less what the others need more."""
+    shares = {
+        "profile": min(wanted["profile"], budget.profile),
+        "summaries": min(wanted["summaries"], budget.summaries),
+        "found": min(wanted["found"], budget.retrieved),
+    }
+    shares["retrieved"] = min(wanted["retrieved"], budget.retrieved - shares["found"])
+    most = room if budget.recent is None else min(room, budget.recent)
+    shares["recent"] = min(sum(recent), most)
+    least = min(sum(recent[-2:]), most)
+    over = sum(shares.values()) - room
+    order = (("retrieved", 0), ("recent", least), ("found", 0), ("summaries", 0), ("profile", 0), ("recent", 0))
+    for name, floor in order:
+        cut = max(min(over, shares[name] - floor), 0)
+        shares[name] -= cut
+        over -= cut
+    return shares
+
+
 def recent_messages(
-    state: State, allowed: int, budget: Budget, count: Callable[[str], int]
+    last: Sequence[Message], costs: Sequence[int], allowed: int
 ) -> tuple[list[tuple[Message, Item]], list[Item]]:
     """The last exchanges, word for word, newest first in, oldest first out; what does not fit goes to history."""
-    spoken = [m for m in state.window if m.role in SPOKEN and m.content.strip()][-2 * budget.pairs :]
-    costs = [count(words(m, state.channel)) + PER_MESSAGE for m in spoken]
-    split = len(spoken) - fitting(costs, allowed)
+    split = len(last) - fitting(costs, allowed)
     items = [
-        Item(fences.label(f"m{m.turn}"), cost, "among the last exchanges")
-        for m, cost in zip(spoken, costs, strict=True)
+        Item(fences.label(f"m{m.turn}"), cost, "among the last exchanges") for m, cost in zip(last, costs, strict=True)
     ]
     out = [Item(item.id, item.tokens, "too long for the recent section") for item in items[:split]]
-    return list(zip(spoken[split:], items[split:], strict=True)), out
-
-
-def words(message: Message, channel: bool) -> str:
-    """A message as it was said; in a channel, with who said it."""
-    return (
-        f"{fences.plain(message.author)}: {message.content}" if channel and message.role == "user" else message.content
-    )
-
-
-def history_pieces(state: State, older: Sequence[Message], count: Callable[[str], int]) -> list[Piece]:
-    pieces = []
-    now = state.window[-1].turn + 1 if state.window else 1
-    for message in older:
-        tiers = state.tiers.get(message.turn)
-        if tiers is None or tiers.made_by == "none":
-            made = offline_tiers(message.content, count)
-            tiers = replace(tiers or Tiers(), tier1=made.tier1, tier2=made.tier2, made_by=made.made_by)
-        asked = tier_now(tiers, now, state.raised_turns)
-        text, tier = text_at(message, tiers, asked)
-        reason = "the model asked for it" if asked > 1 else "in the window"
-        pieces.append(piece_of(message, text, tier, reason, count, state.channel, message.conversation))
-    return pieces
-
-
-def retrieved_pieces(state: State, budget: Budget, count: Callable[[str], int]) -> list[Piece]:
-    pieces = []
-    here = {message.id for message in state.window}
-    most = max(budget.retrieved // LARGE, 1)
-    for hit, reason in [
-        *((h, "found by the model's search") for h in state.found),
-        *((h, "relevant") for h in state.retrieved),
-    ]:
-        if hit.message.id in here:
-            continue
-        here.add(hit.message.id)
-        text, tier = hit.message.content, 3
-        if count(text) > most:
-            text, tier = offline_tiers(text, count).tier2, 2
-        pieces.append(piece_of(hit.message, text, tier, f"{reason} ({hit.score:.1f})", count, True, state.conversation))
-    return pieces
-
-
-def piece_of(
-    message: Message, text: str, tier: int, reason: str, count: Callable[[str], int], author: bool, conversation: str
-) -> Piece:
-    label = f"m{message.turn}" if message.conversation == conversation else message.id
-    who = message.author if author and message.role == "user" else None
-    when = message.time if reason.startswith(("relevant", "found")) else None
-    fenced = fences.message(label, message.role, who, tier, text, when=when)
-    return Piece(message.turn, fenced, Item(label, count(fenced) + 2, reason, tier))
+    return list(zip(last[split:], items[split:], strict=True)), out
 
 
 def rank(state: State, piece: Piece) -> tuple[int, float, int]:
     """What goes in first when not all does: what the model asked for, then what is relevant, then what is newer."""
-    return (0 if piece.item.reason.startswith("the model") else 1, -state.relevance.get(piece.turn, 0.0), -piece.turn)
+    turn = int(str(piece.place[0]))
+    return (0 if piece.item.reason.startswith("the model") else 1, -state.relevance.get(turn, 0.0), -turn)
 
 
-def chosen(pieces: Sequence[Piece], allowed: int, count: Callable[[str], int]) -> tuple[list[Piece], list[Item]]:
-    """The pieces that fit, in their order; a fence around them costs a few tokens too."""
-    left, kept, out = allowed - FENCE_COST, list[Piece](), list[Item]()
-    for piece in pieces:
-        if piece.item.tokens <= left:
-            left -= piece.item.tokens
+def chosen(found: Sequence[Piece], allowed: int, count: Callable[[str], int]) -> tuple[list[Piece], list[Item]]:
+    """The pieces that fit, best first; a fence around them costs a few tokens too, and so does a heading."""
+    left, kept, out, groups = allowed - FENCE_COST, list[Piece](), list[Item](), set[str]()
+    for piece in found:
+        spent = piece.item.tokens
+        if piece.group and piece.group not in groups:
+            spent += count(piece.group) + 1
+        if spent <= left:
+            left -= spent
             kept.append(piece)
+            groups.add(piece.group)
         else:
-            out.append(
-                Item(
-                    piece.item.id,
-                    piece.item.tokens,
-                    "does not fit the budget: others are more relevant",
-                    piece.item.tier,
-                )
-            )
+            out.append(piece.out(f"{OVER}: others are more relevant"))
     return kept, out
 
 
-FENCE_COST = 24  # tokens: the lines before and after a section
+def cost(part: Part, count: Callable[[str], int]) -> int:
+    return count("\n\n" + part.text()) if part.kept else 0
 
 
 def fitted(
@@ -194,37 +196,29 @@ def fitted(
     budget: Budget,
     tokenizer: Tokenizer,
     head: str,
-    retrieved: list[Piece],
-    history: list[Piece],
+    parts: list[Part],
     recent: list[tuple[Message, Item]],
-    left: Left,
+    not_recent: list[Item],
 ) -> Context:
-    """Put it together and count it as a whole; while it is over, the last in is the first out."""
+    """Put it together and count it as a whole; while it is over, what is worth least goes."""
+    profile, summaries, retrieved, found, history = parts
     while True:
-        context = rendered(state, budget, tokenizer, head, retrieved, history, recent, left)
+        context = rendered(state, budget, tokenizer, head, parts, recent, not_recent)
         if context.receipt.tokens <= budget.total:
             return context
-        if history:
-            gone = history.pop(0).item
-            left = Left(
-                left.retrieved,
-                (*left.history, Item(gone.id, gone.tokens, "does not fit the budget", gone.tier)),
-                left.recent,
-            )
-        elif retrieved:
-            gone = retrieved.pop().item
-            left = Left(
-                (*left.retrieved, Item(gone.id, gone.tokens, "does not fit the budget", gone.tier)),
-                left.history,
-                left.recent,
-            )
-        elif recent:
+        if history.kept:
+            history.drop()
+        elif retrieved.kept:
+            retrieved.drop()
+        elif len(recent) > 2 or (recent and not (found.kept or summaries.kept or profile.kept)):
             gone = recent.pop(0)[1]
-            left = Left(
-                left.retrieved,
-                left.history,
-                (*left.recent, Item(gone.id, gone.tokens, "does not fit the budget", gone.tier)),
-            )
+            not_recent.append(Item(gone.id, gone.tokens, OVER, gone.tier))
+        elif found.kept:
+            found.drop()
+        elif summaries.kept:
+            summaries.drop()
+        elif profile.kept:
+            profile.drop()
         else:
             raise InvalidInput("text", f"does not fit a budget of {budget.total} tokens")
 
@@ -234,32 +228,30 @@ def rendered(
     budget: Budget,
     tokenizer: Tokenizer,
     head: str,
-    retrieved: Sequence[Piece],
-    history: Sequence[Piece],
+    parts: Sequence[Part],
     recent: Sequence[tuple[Message, Item]],
-    left: Left,
+    not_recent: Sequence[Item],
 ) -> Context:
+    count = tokenizer.count
     blocks = [head] if head else []
-    sections = [Section("system", tokenizer.count(head) + PER_MESSAGE)] if head else []
-    for name, title, pieces, out in (
-        ("retrieved", RETRIEVED, retrieved, left.retrieved),
-        ("history", HISTORY, history, left.history),
-    ):
-        if pieces:
-            blocks.append(fences.section(title, [piece.text for piece in pieces]))
-        if pieces or out:
-            tokens = tokenizer.count("\n\n" + blocks[-1]) if pieces else 0
-            sections.append(Section(name, tokens, tuple(piece.item for piece in pieces), out))
+    sections = [Section("system", count(head) + PER_MESSAGE)] if head else []
+    for part in parts:
+        if part.kept:
+            blocks.append(part.text())
+        if part.kept or part.left_out:
+            inside = sorted(part.kept, key=lambda piece: piece.place)
+            items = tuple(piece.item for piece in inside)
+            sections.append(Section(part.name, cost(part, count), items, tuple(part.left_out)))
     if recent and state.instructions:
         labels = ", ".join(f"{item.id} {message.role}" for message, item in recent)
         blocks.append(f"The last {len(recent)} messages follow in full, at tier 3: {labels}.")
     messages: list[ChatMessage] = [{"role": "system", "content": "\n\n".join(blocks)}] if blocks else []
     messages += [{"role": message.role, "content": words(message, state.channel)} for message, _ in recent]
     messages.append({"role": "user", "content": state.text})
-    if recent or left.recent:
+    if recent or not_recent:
         spent = sum(item.tokens for _, item in recent)
-        spent += tokenizer.count("\n\n" + blocks[-1]) if recent and state.instructions else 0
-        sections.append(Section("recent", spent, tuple(item for _, item in recent), left.recent))
-    sections.append(Section("current", tokenizer.count(state.text) + PER_MESSAGE))
-    total = PER_REPLY + sum(tokenizer.count(message["content"]) + PER_MESSAGE for message in messages)
+        spent += count("\n\n" + blocks[-1]) if recent and state.instructions else 0
+        sections.append(Section("recent", spent, tuple(item for _, item in recent), tuple(not_recent)))
+    sections.append(Section("current", count(state.text) + PER_MESSAGE))
+    total = PER_REPLY + sum(count(message["content"]) + PER_MESSAGE for message in messages)
     return Context(messages, Receipt(tokenizer.name, budget, total, tuple(sections)))

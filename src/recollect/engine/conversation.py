@@ -13,11 +13,11 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from recollect.engine import log, recall, turn
+from recollect.engine import episodes, log, recall, turn
 from recollect.engine.archiving import archived_upto, chunks
 from recollect.engine.assemble import State, assemble
 from recollect.engine.tiering import load_tiers
-from recollect.model import Added, Budget, Chunk, Context, Draft, Filter, Hit, Message, Reply, Role
+from recollect.model import Added, Budget, Chunk, Context, Draft, Episode, Filter, Hit, Message, Reply, Role
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.log import checked_number
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 MAX_TURN = 2**31 - 1  # messages in one conversation
 LOOK_BACK = 400  # messages of the window considered for a context
-RELEVANT = 40  # messages that recall proposes for a context
+RELEVANT = (40, 200)  # messages that recall proposes for a context: the least and the most,
+TOKENS = 20  # one for so many tokens of the section
 FOUND = 10  # messages that a model's own search gives it
 
 
@@ -120,6 +121,15 @@ class AsyncConversation:
 
         return await self._memory._read(read)
 
+    async def episodes(self) -> list[Episode]:
+        """What left the window, as summaries: the active ones, highest level first, each with its parts."""
+
+        def read(tx: Tx) -> list[Episode]:
+            known = log.owned(tx, self.space, self.id, self.user) is not None
+            return episodes.tree(tx, self.space, self.id) if known else []
+
+        return await self._memory._read(read)
+
     # -- a turn
 
     async def _begin(
@@ -165,11 +175,13 @@ class AsyncConversation:
             where = Filter(self.space, conversation=self.id)
             window = tx.messages(where, after=(self.id, start), limit=LOOK_BACK, newest=True) if owner else []
             window = [m for m in window if not m.erased and (asked is None or m.turn < asked.turn)]
-            hits: list[Hit] = []
+            hits, past = list[Hit](), list[Episode]()
             if vector is not None:
                 self._memory._index.check(tx)
                 scope = Filter(self.space, user=person) if person is not None else where
-                hits = recall.search(tx, scope, text, vector, RELEVANT, now, parts.weights)
+                most = min(max(budget.retrieved // TOKENS, RELEVANT[0]), RELEVANT[1])
+                hits = recall.search(tx, scope, text, vector, most, now, parts.weights)
+                past = episodes.nearest(tx, scope, vector, parts.near_episodes, 1 - parts.episode_distance)
             hits = [hit for hit in hits if asked is None or hit.message.id != asked.id]
             inside = {message.id for message in window}
             return State(
@@ -179,6 +191,8 @@ class AsyncConversation:
                 conversation=self.id,
                 window=window,
                 tiers=load_tiers(tx, self.space, self.id, window[0].turn - 1) if window else {},
+                episodes=[one.episode for one in episodes.active_episodes(tx, self.space, self.id)] if owner else (),
+                past=past,
                 relevance={hit.message.turn: hit.score for hit in hits if hit.message.id in inside},
                 retrieved=[hit for hit in hits if hit.message.id not in inside],
                 found=found,

@@ -21,7 +21,7 @@ from typing import Any, Protocol, TypeVar
 
 from recollect.errors import NotSettled
 from recollect.model import Filter, Message, ViewState
-from recollect.ports import Clock, Lag, Store, Tx
+from recollect.ports import STAND_IN, Clock, Lag, Store, Tx
 
 log = logging.getLogger("recollect.followers")
 
@@ -43,6 +43,18 @@ class Run:
     messages: Sequence[Message]
 
 
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """How far a view got: the turn its cursor moves to, how much was done, and why a model did not do it.
+
+    After an outage the built-in writer stands in, and the rest is tried again later, after a pause that grows.
+    """
+
+    upto: int
+    done: int
+    outage: str | None = None
+
+
 class View(Protocol[R]):
     """What a view does with new messages."""
 
@@ -51,7 +63,7 @@ class View(Protocol[R]):
 
     @property
     def at_once(self) -> int:
-        """How many messages it takes at a time."""
+        """How many messages it takes at a time; 0: one conversation, and it reads for itself."""
 
     def first(self, done: int, turns: int) -> int:
         """Where to go on, of a conversation of that many turns and done so far: after `done`, or later."""
@@ -59,8 +71,8 @@ class View(Protocol[R]):
     async def prepare(self, runs: Sequence[Run]) -> Sequence[R]:
         """Think: one result for each run. No transaction is open."""
 
-    def save(self, tx: Tx, result: R) -> None:
-        """Store a result. The cursor moves in the same transaction."""
+    def save(self, tx: Tx, result: R) -> Saved | None:
+        """Store a result. The cursor moves in the same transaction: to the end of the run, unless told otherwise."""
 
 
 class Follower:
@@ -137,14 +149,14 @@ class Follower:
     def _claim(self, tx: Tx, since: datetime | None) -> list[Run]:
         now, runs, count, size = self._clock.now(), list[Run](), 0, 0
         for lag in self._behind(tx, since, CLAIMED):
-            if count >= self.view.at_once or size >= CHARACTERS:
+            if runs and (count >= self.view.at_once or size >= CHARACTERS):
                 break
             if not tx.claim(self.view.name, lag.space, lag.conversation, self._holder, now, now + self._lease):
                 continue
             where = Filter(lag.space, conversation=lag.conversation)
             done = tx.cursor(self.view.name, lag.space, lag.conversation)
-            begin = self.view.first(done, lag.turns)
-            messages = tx.messages(where, after=(lag.conversation, begin), limit=self.view.at_once - count)
+            begin, room = self.view.first(done, lag.turns), self.view.at_once - count
+            messages = tx.messages(where, after=(lag.conversation, begin), limit=room) if room else []
             kept = []
             for message in messages:
                 kept.append(message)
@@ -162,11 +174,15 @@ class Follower:
             # Another took over, or somebody set the cursor back for a rebuild: what we thought is void.
             if not tx.holds(*place, self._holder) or tx.cursor(*place) != run.lag.done:
                 continue
-            if run.messages:
-                self.view.save(tx, result)
-                tx.set_cursor(*place, run.messages[-1].turn)
-                stored += len(run.messages)
-            tx.release(*place, self._holder)
+            if not run.messages and self.view.at_once:
+                tx.release(*place, self._holder)
+                continue
+            saved = self.view.save(tx, result) or Saved(run.messages[-1].turn, len(run.messages))
+            tx.set_cursor(*place, saved.upto)
+            retry_at = self._clock.now() + backoff(tx.failures(*place)) if saved.outage else None
+            error = STAND_IN + saved.outage if saved.outage else None
+            tx.release(*place, self._holder, error=error, retry_at=retry_at)
+            stored += saved.done
         return stored
 
     async def _give_back(self, runs: Sequence[Run], error: str | None) -> None:
@@ -179,13 +195,13 @@ class Follower:
         await self._run(self._store.write, release)
 
     async def settle(self, timeout: float) -> None:
-        """Work and wait until this view has caught up, or say what is in the way."""
+        """Work and wait until this view has caught up, or say what is in the way. Stand-ins count: they are there."""
         deadline = time.monotonic() + timeout
         while True:
             if await self.step():
                 continue
             state = await self._run(self._store.read, lambda tx: tx.view_state(self.view.name, self._clock.now(), None))
-            if not state.behind:
+            if not state.behind or (state.waiting == state.standing_in > 0 and not state.leased):
                 return
             if (state.waiting and not state.leased) or time.monotonic() > deadline:
                 raise NotSettled(describe(state))
@@ -206,8 +222,9 @@ def describe(state: ViewState) -> str:
 class Loop:
     """Runs followers in the background of a process until it is told to stop."""
 
-    def __init__(self, followers: Sequence[Follower], clock: Clock) -> None:
-        self._followers, self._clock = followers, clock
+    def __init__(self, followers: Sequence[Follower], clock: Clock, done: Callable[[], None] = lambda: None) -> None:
+        """`done` is called after each step that brought something in: others may follow this view."""
+        self._followers, self._clock, self._done = followers, clock, done
         self._wake, self._idle = asyncio.Event(), asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
@@ -248,6 +265,7 @@ class Loop:
                 log.warning("followers: %s: %s", type(error).__name__, error)
                 done = 0
             if done:
+                self._done()
                 continue
             looked = time.monotonic() if full else looked
             if not self._wake.is_set():

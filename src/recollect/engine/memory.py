@@ -19,8 +19,9 @@ from typing import Any, Self, TypeVar
 
 from recollect.engine import log, recall
 from recollect.engine.archiving import WindowView
-from recollect.engine.ask import Asking
+from recollect.engine.ask import NONE, Asking
 from recollect.engine.conversation import AsyncConversation
+from recollect.engine.episodes import Calibration, EpisodesView, Writer
 from recollect.engine.followers import Follower, Loop, View
 from recollect.engine.indexing import EMBEDDER, IndexView
 from recollect.engine.metering import Meter
@@ -51,6 +52,8 @@ MAX_LIMIT = 1_000  # messages in one answer
 MAX_TURN = 2**31 - 1  # messages in one conversation
 MAX_QUERY = 1 << 20  # bytes
 CATCH_UP = 2.0  # seconds a search waits for what was just added here
+FOLLOWED = {"index": ("window",), "window": ("episodes",)}  # views whose results others wait for
+TOGETHER = {"window": ("window", "episodes"), "episodes": ("window", "episodes")}  # views made anew only as one
 CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
 
@@ -70,6 +73,10 @@ class Parts:
     window: WindowRule = field(default_factory=WindowRule)
     rounds: int = 3
     raised_turns: int = 20
+    level_episodes: int = 5
+    active_episodes: int = 10
+    near_episodes: int = 3
+    episode_distance: float = 0.4
 
 
 class MemoryEngine:
@@ -103,11 +110,7 @@ class MemoryEngine:
         self._meter = Meter(write, read, parts.clock, parts.space)
         self._chat, self._memory_models = parts.models(self._meter)
         self._index = IndexView(parts.embedder, self._run)
-        views: list[View[Any]] = [
-            self._index,
-            TiersView(Asking(self._memory_models), parts.tokenizer, read),
-            WindowView(parts.window, parts.tokenizer, parts.clock, parts.raised_turns),
-        ]
+        views = self._views(parts, read)
         # A turn under way brings its own tiers: until it ends, nobody else is to make them.
         later = {"tiers": lambda space, conversation: bool(self._turning[space, conversation])}
         self._followers = {
@@ -117,7 +120,10 @@ class MemoryEngine:
             for view in views
         }
         # Each in a loop of its own: a slow model holds up its own view and nothing else.
-        self._loops = {name: Loop([follower], parts.clock) for name, follower in self._followers.items()}
+        self._loops = {
+            name: Loop([follower], parts.clock, partial(self._wake, FOLLOWED.get(name, ())))
+            for name, follower in self._followers.items()
+        }
         try:
             await self._read(whole)
             if check_embedder:
@@ -129,9 +135,28 @@ class MemoryEngine:
             for loop in self._loops.values():
                 loop.start()
 
-    def _wake(self) -> None:
-        for loop in self._loops.values():
-            loop.wake()
+    def _views(self, parts: Parts, read: Callable[..., Any]) -> list[View[Any]]:
+        asking = Asking(self._memory_models)
+        writer = Writer(
+            parts.embedder,
+            parts.tokenizer,
+            self._run,
+            Calibration(parts.weights.unrelated, parts.weights.spread),
+            parts.level_episodes,
+            parts.active_episodes,
+        )
+        window = (parts.window, parts.tokenizer, parts.clock, parts.raised_turns)
+        return [
+            self._index,
+            TiersView(asking, parts.tokenizer, read),
+            WindowView(*window, writer, asking.possible, self._run, read),
+            EpisodesView(asking, writer, read),
+        ]
+
+    def _wake(self, names: Iterable[str] | None = None) -> None:
+        """There is something new: for these views, or for all."""
+        for name in self._loops if names is None else names:
+            self._loops[name].wake()
 
     async def _check_embedder(self) -> None:
         try:
@@ -194,7 +219,7 @@ class MemoryEngine:
 
     async def _usable(self, model: LLM) -> None:
         """With no model configured, say how to configure one before anything is kept."""
-        if model.name == "no model":
+        if model.name == NONE:
             await model.complete(Request([]))
 
     def _space(self, space: str | None) -> str:
@@ -278,6 +303,12 @@ class MemoryEngine:
 
     # -- the memory as a whole
 
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The names of the views that follow the log."""
+        self._opened  # noqa: B018  a memory that is closed follows nothing
+        return tuple(self._followers)
+
     async def settle(self, timeout: float = 60.0) -> None:
         """Wait until every view has caught up with the log; raises NotSettled with the reason if one cannot."""
         self._opened  # noqa: B018  nobody waits for a memory that is closed
@@ -295,9 +326,12 @@ class MemoryEngine:
         def reset(tx: Tx) -> None:
             if view == self._index.name and place is not None:
                 self._index.check(tx)
-            tx.reset_view(view, place)
-            if view == self._index.name:
+            again = list(TOGETHER.get(view, (view,)))
+            if view == self._index.name and tx.note(EMBEDDER) != self._opened.embedder.identity:
                 tx.set_note(EMBEDDER, self._opened.embedder.identity)
+                again += TOGETHER["window"]  # they hold vectors too
+            for name in again:
+                tx.reset_view(name, place)
 
         await self._write(reset)
         self._wake()

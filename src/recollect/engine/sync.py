@@ -9,6 +9,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -24,6 +25,7 @@ from recollect.model import (
     Context,
     Conversation,
     Draft,
+    Episode,
     Erasure,
     Hit,
     Message,
@@ -56,11 +58,18 @@ class Private:
             if self.stopped:
                 work.close()
                 raise RecollectError(CLOSED)
-            answer = asyncio.run_coroutine_threadsafe(work, self._loop)
+            running: list[asyncio.Task[Any] | None] = []
+            answer = asyncio.run_coroutine_threadsafe(_noted(work, running), self._loop)
         try:
             return answer.result()
         except CancelledError:
             raise RecollectError(CLOSED) from None
+        except KeyboardInterrupt:
+            # Ctrl-C is for what is waited for: it ends, and leaves things in order, before anybody goes on.
+            asyncio.run_coroutine_threadsafe(_cancel(running), self._loop)
+            with suppress(Exception, CancelledError):
+                answer.result(GRACE)
+            raise
 
     def each(self, source: AsyncIterator[T]) -> Iterator[T]:
         async def following() -> list[T]:
@@ -92,6 +101,23 @@ class Private:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+async def _noted(work: Coroutine[Any, Any, T], running: list[asyncio.Task[Any] | None]) -> T:
+    """The work, with a note of the task it runs in."""
+    running.append(asyncio.current_task())
+    return await work
+
+
+async def _cancel(running: list[asyncio.Task[Any] | None]) -> None:
+    for task in running:
+        if task is not None:
+            task.cancel()
+
+
+async def _finished(work: Coroutine[Any, Any, None]) -> None:
+    """The work, which goes on to its end even if nobody waits for it any more."""
+    await asyncio.shield(work)
 
 
 async def _wind_up() -> None:
@@ -135,7 +161,7 @@ class BlockingMemory:
         """Stop following, finish what is being written, close the store."""
         with self._closing:
             if not self._private.stopped:
-                self._private.wait(self._engine.close())
+                self._private.wait(_finished(self._engine.close()))
                 self._private.stop()
 
     def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> BlockingConversation:
@@ -177,6 +203,11 @@ class BlockingMemory:
                 space=space,
             )
         )
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The names of the views that follow the log."""
+        return self._engine.views
 
     def settle(self, timeout: float = 60.0) -> None:
         """Wait until every view has caught up with the log; raises NotSettled with the reason if one cannot."""
@@ -282,3 +313,7 @@ class BlockingConversation:
     def archived(self) -> list[Chunk]:
         """The runs of messages that have left the window, oldest first."""
         return self._private.wait(self._inner.archived())
+
+    def episodes(self) -> list[Episode]:
+        """What left the window, as summaries: the active ones, highest level first, each with its parts."""
+        return self._private.wait(self._inner.episodes())

@@ -1,18 +1,19 @@
 """The tiers view: each message of the window at lower resolutions, and the one the model needs.
 
 Tiers come with the reply where the model gives them. For the rest a follower asks the memory model, and where that
-fails, or there is none, the built-in writer makes them. Messages long past are passed over: what is imported by the
+fails, or there is none, the built-in writer makes them. If the model is only away for a while, the writer's tiers stand
+in and the model is asked again later. Messages long past are passed over: what is imported by the
 thousand is searched, not shown, and gets its tiers when it is shown after all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.engine.ask import Asking
-from recollect.engine.followers import Run
+from recollect.engine.followers import Run, Saved
 from recollect.model import Message, Tiers
 from recollect.ports import Tokenizer, Tx
 from recollect.rules import tiers as rules
@@ -21,6 +22,18 @@ from recollect.tasks import message_tiers
 from recollect.tasks.task import Said
 
 NEAR = 60  # turns from the end of a conversation that are given tiers as they come
+
+
+WEAK = ("offline", "none")  # tiers a model may still make better
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The tiers made of a run, and how far that is final."""
+
+    run: Run
+    made: Mapping[int, Tiers]
+    saved: Saved | None
 
 
 class TiersView:
@@ -35,31 +48,36 @@ class TiersView:
     def first(self, done: int, turns: int) -> int:
         return max(done, turns - NEAR)
 
-    async def prepare(self, runs: Sequence[Run]) -> list[tuple[Run, dict[int, Tiers]]]:
+    async def prepare(self, runs: Sequence[Run]) -> list[Made]:
         known = await self._read(lambda tx: [load_tiers(tx, r.lag.space, r.lag.conversation, r.lag.done) for r in runs])
-        return [(run, await self._made(run, there)) for run, there in zip(runs, known, strict=True)]
+        return [await self._made(run, there) for run, there in zip(runs, known, strict=True)]
 
-    async def _made(self, run: Run, there: Mapping[int, Tiers]) -> dict[int, Tiers]:
-        made: dict[int, Tiers] = {}
+    async def _made(self, run: Run, there: Mapping[int, Tiers]) -> Made:
+        made, done, outage = dict[int, Tiers](), run.lag.done, None
         for message in run.messages:
-            if message.turn in there or message.erased:
-                continue
-            made[message.turn] = await self.tiers_of(message)
-        return made
+            known = there.get(message.turn)
+            if message.erased or (known is not None and not (known.made_by in WEAK and self._asking.possible)):
+                pass
+            elif outage is None:
+                made[message.turn], outage = await self.tiers_of(message)
+            elif known is None:
+                made[message.turn] = rules.write(message.content, self._tokenizer.count)
+            done = message.turn if outage is None else done
+        return Made(run, made, Saved(done, len(made), outage) if outage else None)
 
-    async def tiers_of(self, message: Message) -> Tiers:
-        """The tiers of one message: by the memory model, or else by the built-in writer."""
+    async def tiers_of(self, message: Message) -> tuple[Tiers, str | None]:
+        """The tiers of one message, by the memory model or else by the built-in writer; and why to ask again later."""
         count = self._tokenizer.count
         if rules.is_short(message.content, count):
-            return Tiers()
+            return Tiers(), None
         inputs = message_tiers.Inputs((Said(message.role, message.content),), count)
         answer = await self._asking.ask(message_tiers, inputs)
         made = answer.reply.tiers[0]
-        return Tiers(made.tier1, made.tier2, answer.made_by)
+        return Tiers(made.tier1, made.tier2, answer.made_by), answer.outage
 
-    def save(self, tx: Tx, result: tuple[Run, dict[int, Tiers]]) -> None:
-        run, made = result
-        put_tiers(tx, run.lag.space, run.lag.conversation, made)
+    def save(self, tx: Tx, result: Made) -> Saved | None:
+        put_tiers(tx, result.run.lag.space, result.run.lag.conversation, result.made)
+        return result.saved
 
 
 def load_tiers(tx: Tx, space: str, conversation: str, after: int) -> dict[int, Tiers]:

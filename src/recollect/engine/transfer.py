@@ -31,6 +31,7 @@ TABLES = (
     "tallies",
     "tiers",
     "chunks",
+    "episodes",
     "usage",
 )
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
-from recollect.errors import ModelBusy, ModelRefused, NoModel
+from recollect.errors import ModelBusy, ModelRefused, ModelSpent, NoModel
 from recollect.llm.answer import Count, rough, tokens_in
 from recollect.llm.flow import closing
 from recollect.ports import LLM, Completion, Request
@@ -142,4 +142,4 @@ class Ceiling:
 
     async def _check(self) -> None:
         if await self._spent() >= self._limit:
-            raise ModelBusy(f"the day's ceiling of {self._limit:,} tokens is spent; memory work goes on offline")
+            raise ModelSpent(f"the day's ceiling of {self._limit:,} tokens is spent; memory work goes on offline")

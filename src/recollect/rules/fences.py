@@ -41,6 +41,7 @@ Fenced = NewType("Fenced", str)
 GUARD = "·"
 MAX_LABEL = 64  # characters; a model has to copy it
 MAX_AUTHOR = 40  # characters
+HIGHEST = 3  # the tier that is the message itself
 
 WORD = re.compile(rf"\w{{1,{MAX_LABEL}}}")
 TITLE = re.compile(r"[A-Z][A-Z0-9 ,'-]{0,60}")
@@ -134,6 +135,16 @@ def message(id: str, role: Role, author: str | None, tier: int, text: str, *, wh
         parts.append(when.isoformat(" ")[:16])
     body = escape(text).strip("\n")
     return Fenced(f"MESSAGE[{label(id)}] ({', '.join(parts)}):\n{body if body.strip() else '(empty)'}")
+
+
+def said(id: str, role: Role, author: str | None, tier: int, text: str) -> Fenced:
+    """One past message on a line of its own: `[m12] user Alex: …`. Its own further lines are indented."""
+    who = plain(author or "")
+    parts = [part for part in (label(id) if id else "", "" if tier == HIGHEST else f"tier {tier}") if part]
+    front = f"[{', '.join(parts)}] " if parts else ""
+    body = escape(text).strip() or "(empty)"
+    lines = [line for line in body.split("\n") if line.strip()]
+    return Fenced(f"{front}{role if who.casefold() in ('', role) else f'{role} {who}'}: " + "\n  ".join(lines))
 
 
 def section(title: str, parts: Iterable[Fenced], *, between: str = "\n\n") -> Fenced:

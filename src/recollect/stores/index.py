@@ -16,12 +16,13 @@ from typing import Any
 from unicodedata import category
 
 import numpy as np
-from sqlalchemy import delete, func, select
+from sqlalchemy import and_, delete, func, select
 
 from recollect.model import Entry, Filter, Message
-from recollect.ports import Candidate, Posting, Tally
+from recollect.ports import Candidate, Posting, Tally, Vectors
 from recollect.stores.rows import conditions, turns_of
 from recollect.stores.schema import entries, tallies, vectors
+from recollect.stores.vectors import unit
 from recollect.stores.views import ViewTx
 
 REMOVALS = "removals"  # the note that counts how often something was taken out of the index
@@ -171,6 +172,18 @@ class IndexTx(ViewTx):
             Candidate(doc, id, time, length, tuple([sum(map(terms.count, group)) for group in padded]))
             for doc, id, time, length, terms in self.connection.execute(query).all()
         ]
+
+    def vectors_of(self, space: str, conversation: str, first: int, last: int) -> dict[int, Vectors]:
+        both = and_(
+            vectors.c.space == entries.c.space, vectors.c.user_id == entries.c.user_id, vectors.c.doc == entries.c.doc
+        )
+        query = (
+            select(entries.c.turn, vectors.c.vec)
+            .join_from(entries, vectors, both)
+            .where(entries.c.space == space, entries.c.conversation == conversation, entries.c.part == 0)
+            .where(entries.c.turn >= first, entries.c.turn <= last)
+        )
+        return {turn: unit(np.frombuffer(vec, np.float16)) for turn, vec in self.connection.execute(query)}
 
 
 def words_of(group: Sequence[str]) -> list[str]:

@@ -99,6 +99,23 @@ CREATE TABLE usage (
     PRIMARY KEY (space, day, role, task, model, outcome))
 """
 
+# What had left windows before there were episodes leaves them once more, this time with a summary.
+EPISODES = """
+DELETE FROM chunks;
+DELETE FROM cursors WHERE view = 'window';
+DELETE FROM leases WHERE view = 'window';
+
+CREATE TABLE episodes (
+    space {key} NOT NULL, conversation {key} NOT NULL, level INTEGER NOT NULL, first INTEGER NOT NULL,
+    last INTEGER NOT NULL, user_id {key} NOT NULL, began BIGINT NOT NULL, ended BIGINT NOT NULL,
+    summary TEXT NOT NULL, made_by TEXT NOT NULL, pending INTEGER NOT NULL, parent INTEGER,
+    base TEXT NOT NULL, base_last INTEGER NOT NULL, vec {vector},
+    PRIMARY KEY (space, conversation, level, first));
+CREATE INDEX episodes_user ON episodes (space, user_id);
+CREATE INDEX episodes_parent ON episodes (space, conversation, parent);
+CREATE INDEX episodes_pending ON episodes (space, conversation) WHERE pending = 1
+"""
+
 SPELLING = {
     "sqlite": {"key": "TEXT", "blob": "BLOB", "vector": "BLOB", "clustered": " WITHOUT ROWID", "tsv": ""},
     "postgresql": {
@@ -116,6 +133,7 @@ STEPS: tuple[dict[str, str], ...] = (
         "postgresql": LOG_AND_INDEX + ";" + POSTGRES_FULL_TEXT,
     },
     {"sqlite": TIERS_AND_WINDOW, "postgresql": TIERS_AND_WINDOW},
+    {"sqlite": EPISODES, "postgresql": EPISODES},
 )
 CURRENT = len(STEPS)
 

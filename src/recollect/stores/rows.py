@@ -7,10 +7,10 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any, TypeVar
 
-from sqlalchemy import Row, Table, and_, or_
+from sqlalchemy import Row, Table, and_, func, or_
 
 from recollect.model import Conversation, Filter, Message, Seal
-from recollect.stores.schema import conversations, leases
+from recollect.stores.schema import FOLLOWS, conversations, cursors, leases
 
 V = TypeVar("V")
 
@@ -110,13 +110,22 @@ def at(table: Table, view: str, space: str, conversation: str) -> tuple[Any, ...
     return table.c.space == space, table.c.view == view, table.c.conversation == conversation
 
 
-def same(table: Table, view: str) -> Any:
+def same(table: Any, view: str) -> Any:
     """Joins a view's row to its conversation."""
     return and_(
         table.c.space == conversations.c.space,
         table.c.view == view,
         table.c.conversation == conversations.c.id,
     )
+
+
+def target(view: str) -> tuple[Any, Any]:
+    """How far a view has to get, and the tables to read that from: the end of the log, or another view's cursor."""
+    followed = FOLLOWS.get(view)
+    if followed is None:
+        return conversations.c.turns, conversations
+    before = cursors.alias("before")
+    return func.coalesce(before.c.turn, 0), conversations.outerjoin(before, same(before, followed))
 
 
 def free(now: datetime) -> Any:

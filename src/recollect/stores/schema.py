@@ -211,6 +211,26 @@ chunks = Table(
     Column("archived_at", Instant, nullable=False),
 )
 
+episodes = Table(
+    "episodes",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("conversation", Text, primary_key=True),
+    Column("level", Integer, primary_key=True),
+    Column("first", Integer, primary_key=True),
+    Column("last", Integer, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("began", Instant, nullable=False),
+    Column("ended", Instant, nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("made_by", Text, nullable=False),
+    Column("pending", Integer, nullable=False),
+    Column("parent", Integer),
+    Column("base", Text, nullable=False),
+    Column("base_last", Integer, nullable=False),
+    Column("vec", Vector),
+)
+
 usage = Table(
     "usage",
     metadata,
@@ -230,6 +250,9 @@ LOG: tuple[Table, ...] = (conversations, messages, erasures)
 VIEW_TABLES: dict[str, tuple[Table, ...]] = {
     "index": (entries, vectors, tallies),
     "tiers": (tiers,),
-    "window": (chunks,),
+    "window": (chunks, episodes),
+    "episodes": (),
 }
+FOLLOWS = {"window": "index", "episodes": "window"}  # views that follow another view's cursor, and not the log itself
+AFRESH = ("window", "episodes")  # views of a conversation that are made anew after something in it was erased
 TABLES: dict[str, Table] = dict(metadata.tables)

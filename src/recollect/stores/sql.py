@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
+import numpy as np
 from sqlalchemy import (
     Connection,
     Engine,
@@ -32,7 +33,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from recollect.errors import StoreBusy, StoreError
 from recollect.model import Conversation, Erasure, Filter, Message
-from recollect.ports import Tx
+from recollect.ports import Tx, Vectors
 from recollect.stores import schema
 from recollect.stores.rows import (
     batches,
@@ -43,7 +44,8 @@ from recollect.stores.rows import (
     to_message,
     turns_of,
 )
-from recollect.stores.schema import conversations, erasures, leases, messages, meta
+from recollect.stores.schema import conversations, cursors, erasures, leases, messages, meta
+from recollect.stores.vectors import unit
 
 T = TypeVar("T")
 
@@ -179,6 +181,7 @@ class SqlTx(ABC):
         self.revoke_leases(tombstones)  # first: it waits for whoever is storing at this moment
         dropped = self.drop_entries(tombstones)
         self.drop_tiers(tombstones)
+        self.start_afresh(tombstones)
         table, kept = (
             messages,
             ("author", "user_id", "content", "time", "platform_id", "metadata", "erasure", "salt"),
@@ -200,6 +203,15 @@ class SqlTx(ABC):
     def drop_tiers(self, gone: Sequence[Message]) -> None:
         for place in turns_of(gone, schema.tiers):
             self.write(schema.tiers, sql_delete(schema.tiers).where(*place))
+
+    def start_afresh(self, gone: Sequence[Message]) -> None:
+        """What was made of a conversation as a whole is made again from what is left of it."""
+        for space, conversation in sorted({(message.space, message.conversation) for message in gone}):
+            for view in schema.AFRESH:
+                for table in (*schema.VIEW_TABLES[view], cursors):
+                    here = [table.c.space == space, table.c.conversation == conversation]
+                    here += [table.c.view == view] if "view" in table.c else []
+                    self.write(table, sql_delete(table).where(*here))
 
     def revoke_leases(self, gone: Sequence[Message]) -> None:
         """Who has read these messages already and is thinking about them must not store what it thought; and nobody
@@ -259,6 +271,27 @@ class SqlTx(ABC):
             query = query.where(tuple_(*keys) > tuple_(*(literal(after[key.name], key.type) for key in keys)))
         rows = self.connection.execute(query if limit is None else query.limit(limit)).mappings()
         return [dict(row) for row in rows]
+
+    def near(
+        self, table: str, vector: Vectors, limit: int, *, where: Mapping[str, Any]
+    ) -> list[tuple[Mapping[str, Any], float]]:
+        source = schema.TABLES[table]
+        keys = list(source.primary_key)
+        here = [source.c[name] == value for name, value in where.items()]
+        found = self.connection.execute(select(source.c.vec, *keys).where(*here, source.c.vec.is_not(None))).all()
+        if not found:
+            return []
+        cosines = unit(np.frombuffer(b"".join(row[0] for row in found), np.float16).reshape(len(found), -1)) @ unit(
+            vector
+        )
+        best = sorted(range(len(found)), key=lambda i: (-float(cosines[i]), tuple(found[i][1:])))[:limit]
+        rows = {
+            tuple(row[key.name] for key in keys): row
+            for row in self.connection.execute(
+                select(source).where(tuple_(*keys).in_([tuple(found[i][1:]) for i in best]))
+            ).mappings()
+        }
+        return [(dict(rows[tuple(found[i][1:])]), float(cosines[i])) for i in best]
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
         if not rows:

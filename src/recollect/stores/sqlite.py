@@ -12,15 +12,17 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Engine, Table, column, create_engine, event, func, select, table, text
+from sqlalchemy import Dialect, Engine, Table, column, create_engine, event, func, select, table, text
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.pool import QueuePool, StaticPool
+from sqlalchemy.util import LRUCache
 
 from recollect.errors import SchemaMismatch, StoreBusy, StoreError, StoreUnwritable
 from recollect.model import Filter
@@ -33,6 +35,8 @@ from recollect.stores.sql import SqlStore, transaction
 from recollect.stores.vectors import MatrixCache, best, scores_of, unit
 
 fulltext = table("fulltext", column("rowid"), column("fulltext"))
+
+COMPILED = 1_000  # statements kept in their compiled form
 
 REASONS = {
     sqlite3.SQLITE_FULL: "the disk is full",
@@ -169,14 +173,36 @@ def translated(error: DBAPIError, name: str) -> StoreError:
     return StoreError(f"{name}: {error.orig}")
 
 
+@cache
+def compiled() -> tuple[Dialect, LRUCache[Any, Any]]:
+    """How SQLite is spoken to, and the statements that were put so already: one for all stores of the process.
+
+    Putting a statement into words costs more than SQLite needs to run it. Each engine would do so for itself, and a
+    program may open many memories one after the other.
+    """
+    engine = create_engine("sqlite://", poolclass=StaticPool, isolation_level="AUTOCOMMIT")
+    engine.connect().close()  # the dialect looks at its first connection
+    engine.dispose()
+    return engine.dialect, LRUCache(COMPILED)
+
+
+def speaking(engine: Engine) -> Engine:
+    """The engine, with what all share."""
+    engine.dialect, statements = compiled()
+    engine.update_execution_options(compiled_cache=statements)
+    return engine
+
+
 def file_engine(path: Path, busy_seconds: float) -> Engine:
-    engine = create_engine(
-        f"sqlite:///{path}",
-        poolclass=QueuePool,
-        pool_size=4,
-        max_overflow=-1,
-        isolation_level="AUTOCOMMIT",
-        connect_args={"timeout": min(busy_seconds, 5.0), "check_same_thread": False},
+    engine = speaking(
+        create_engine(
+            f"sqlite:///{path}",
+            poolclass=QueuePool,
+            pool_size=4,
+            max_overflow=-1,
+            isolation_level="AUTOCOMMIT",
+            connect_args={"timeout": min(busy_seconds, 5.0), "check_same_thread": False},
+        )
     )
 
     @event.listens_for(engine, "connect")
@@ -200,13 +226,13 @@ def file_engine(path: Path, busy_seconds: float) -> Engine:
 
 def memory_engine() -> Engine:
     """SQLite in memory on one connection, for the JSON store."""
-    from sqlalchemy.pool import StaticPool
-
-    engine = create_engine(
-        "sqlite://",
-        poolclass=StaticPool,
-        isolation_level="AUTOCOMMIT",
-        connect_args={"check_same_thread": False},
+    engine = speaking(
+        create_engine(
+            "sqlite://",
+            poolclass=StaticPool,
+            isolation_level="AUTOCOMMIT",
+            connect_args={"check_same_thread": False},
+        )
     )
     with engine.connect() as connection:
         connection.execute(text("PRAGMA foreign_keys = ON"))

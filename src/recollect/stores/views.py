@@ -13,9 +13,9 @@ from sqlalchemy import Table, func, or_, select, update
 from sqlalchemy import delete as sql_delete
 
 from recollect.model import Stats, ViewState
-from recollect.ports import Lag
+from recollect.ports import STAND_IN, Lag
 from recollect.stores import schema
-from recollect.stores.rows import at, free, same
+from recollect.stores.rows import at, free, same, target
 from recollect.stores.schema import conversations, cursors, leases, messages, tallies
 from recollect.stores.sql import SqlTx
 
@@ -24,11 +24,11 @@ class ViewTx(SqlTx):
     """The operations on cursors and leases, the same in every database."""
 
     def lagging(self, view: str, now: datetime, *, since: datetime | None = None, limit: int = 100) -> list[Lag]:
-        done = func.coalesce(cursors.c.turn, 0)
+        done, (turns, source) = func.coalesce(cursors.c.turn, 0), target(view)
         query = (
-            select(conversations.c.space, conversations.c.id, done, conversations.c.turns)
-            .select_from(conversations.outerjoin(cursors, same(cursors, view)).outerjoin(leases, same(leases, view)))
-            .where(conversations.c.turns > done, free(now))
+            select(conversations.c.space, conversations.c.id, done, turns)
+            .select_from(source.outerjoin(cursors, same(cursors, view)).outerjoin(leases, same(leases, view)))
+            .where(turns > done, free(now))
             .order_by(conversations.c.changed_at)
             .limit(limit)
         )
@@ -136,15 +136,18 @@ class ViewTx(SqlTx):
         )
 
     def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
-        query = select(
-            func.coalesce(func.sum(conversations.c.turns - func.coalesce(cursors.c.turn, 0)), 0)
-        ).select_from(conversations.outerjoin(cursors, same(cursors, view)))
+        turns, source = target(view)
+        query = select(func.coalesce(func.sum(turns - func.coalesce(cursors.c.turn, 0)), 0)).select_from(
+            source.outerjoin(cursors, same(cursors, view))
+        )
         work = select(
             func.count().filter(leases.c.retry_at > now),
             func.count().filter(leases.c.until > now),
+            func.count().filter(leases.c.retry_at > now, leases.c.error.startswith(STAND_IN)),
             func.max(leases.c.error),
         ).where(leases.c.view == view)
         if space is not None:
             query, work = query.where(conversations.c.space == space), work.where(leases.c.space == space)
-        waiting, leased, error = self.connection.execute(work).one()
-        return ViewState(view, int(self.connection.execute(query).scalar() or 0), waiting, leased, error)
+        waiting, leased, standing_in, error = self.connection.execute(work).one()
+        behind = int(self.connection.execute(query).scalar() or 0)
+        return ViewState(view, behind, waiting, leased, error, standing_in)

@@ -18,7 +18,7 @@ from recollect import Memory
 
 
 def main(url: str, log: str, name: str, count: int) -> None:
-    with Memory(url, embedder=CountingEmbedder(log=Path(log))) as memory:
+    with Memory(url, embedder=CountingEmbedder(log=Path(log)), window_turns=0) as memory:
         print("ready", flush=True)
         sys.stdin.readline()
         for number in range(count):

@@ -1,0 +1,295 @@
+"""`recollect chat`: talk with a model that remembers, in a terminal or through a pipe.
+
+A line is a message; one that begins with a slash is a command and is never sent. What a turn does is the engine's: here
+a reply is shown as it comes, without anything a terminal would obey, and Ctrl-C ends what is going on: the reply, or
+else the chat. Whatever goes wrong in a turn is one line, and the chat goes on: the message is in the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recollect.cli.context import budget_of, explained, memory_of
+from recollect.cli.log import show_message
+from recollect.cli.opening import Opened, current_settings
+from recollect.cli.options import INTERRUPTED, Failure, StoreCommand, printable
+from recollect.cli.show import console, counted
+from recollect.model import Budget
+
+if TYPE_CHECKING:
+    from recollect.config import Settings
+    from recollect.engine.sync import BlockingConversation
+    from recollect.model import Message
+    from recollect.ports import Store
+
+USER = "me"  # who speaks in a new chat, if nobody says
+PROMPT = "> "
+LOOK_BACK = 20  # messages that /history shows
+# The local model sees little and reads slowly: what it is sent has to be short.
+SMALL = Budget(total=1_400, system=800, profile=200, summaries=300, retrieved=300, recent=500)
+HELP = """\
+/context [TEXT]  what the model would be sent with TEXT (or with your last message), and why
+/facts           what is noted of this conversation
+/history [N]     the last messages
+/quit            end the chat; so does Ctrl-D
+Ctrl-C cuts a reply off; what you have seen of it is kept.
+To say something that begins with /, put a blank before it."""
+
+
+@click.command(cls=StoreCommand)
+@click.argument("conversation", default="chat")
+@click.option("--user", metavar="ID", help=f"Who speaks.  [default: whose chat it is; in a new one `{USER}`]")
+@click.option("--system", metavar="TEXT", help="A system prompt, for all turns.")
+@click.option(
+    "--budget",
+    callback=budget_of,
+    metavar="TOKENS",
+    help="How many tokens the model is sent, or `compact`.  [default: 30,000; for the local model 1,400]",
+)
+@click.option("--local", is_flag=True, help="Use the small model that runs here, and the built-in writers.")
+def chat(conversation: str, user: str | None, system: str | None, budget: Budget | None, local: bool) -> None:
+    """Talk with a model that remembers.
+
+    CONVERSATION is begun, or gone on with, in the store. The model is the one that RECOLLECT_CHAT_URL,
+    RECOLLECT_CHAT_MODEL and RECOLLECT_CHAT_KEY name, or with --local a small one in this process (it needs
+    `pip install 'recollect[local]'` and weights; it is not clever). Lines may come from a pipe: each is answered in
+    turn, and the exit status is 1 if one was not. /help lists the commands.
+
+    \b
+    recollect chat
+    recollect chat demo --user alex --system "Be brief." --budget compact
+    echo "What did I tell you about the bakery?" | recollect chat demo
+    """
+    settings = current_settings()
+    if local:
+        settings = dataclasses.replace(settings, chat_model="local", memory_model="")
+    model = model_of(settings)
+    with quiet(), memory_of(settings) as here:
+        talk = begun(here, conversation, user, system, budget or budget_for(settings))
+        if talk.interactive:
+            talk.greet(model)
+        converse(talk)
+    if talk.failed and not talk.interactive:
+        raise click.exceptions.Exit(1)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Nobody else speaks. What goes wrong in the background is tried again, and `recollect doctor` tells of it."""
+    log, silence = logging.getLogger("recollect"), logging.NullHandler()
+    log.addHandler(silence)
+    try:
+        yield
+    finally:
+        log.removeHandler(silence)
+
+
+def model_of(settings: Settings) -> str:
+    """The name of the model that will reply. Fails if there is none or it cannot be used, before anything is made."""
+    from recollect.errors import NoModel
+    from recollect.llm.absent import HOW_TO, NoModelLLM
+    from recollect.wiring import chat_models
+
+    async def named() -> str:
+        models = chat_models(settings)
+        if any(isinstance(model, NoModelLLM) for model in models):
+            raise NoModel(HOW_TO)
+        for model in models:
+            await model.close()
+        return ", then ".join(model.name for model in models)
+
+    return asyncio.run(named())
+
+
+def budget_for(settings: Settings) -> Budget | None:
+    from recollect.wiring import LOCAL, listed
+
+    return SMALL if LOCAL in listed(settings.chat_model) else None
+
+
+def begun(here: Opened, id: str, user: str | None, system: str | None, budget: Budget | None) -> Talk:
+    """The conversation, with its own user if it is a chat with one; a new one is a chat."""
+    found = here.store.read(lambda tx: tx.conversation(here.settings.space, id))
+    channel = found is not None and found.user is None
+    owner = found.user if found is not None and user is None else user or USER
+    conversation = here.memory.conversation(id, user=None if channel else owner)
+    conversation.history(limit=1)  # somebody else's is refused here, and not at the first message
+    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    return Talk(conversation, here.store, system, budget, (user or USER) if channel else None, interactive)
+
+
+def converse(talk: Talk) -> None:
+    """Read lines and answer them until there are no more, or somebody has had enough."""
+    try:
+        while not talk.over:
+            try:
+                line = typed(talk.interactive)
+            except UnicodeDecodeError as error:
+                talk.complain(f"that line is not {error.encoding} text ({error.reason}); it was not sent")
+                continue
+            if line is None:
+                break
+            if line.strip():
+                talk.hear(line)
+    except KeyboardInterrupt:
+        if not talk.interactive:
+            raise click.exceptions.Exit(INTERRUPTED) from None
+        click.echo()
+
+
+def typed(interactive: bool) -> str | None:
+    """The next line, or None at the end."""
+    if interactive:
+        with suppress(ImportError):  # not every system has it
+            import readline  # noqa: F401  makes `input` a line that can be edited
+        try:
+            return input(PROMPT)
+        except EOFError:
+            click.echo()
+            return None
+    # Bytes, so that one line that is not text does not take the following ones with it.
+    raw = sys.stdin.buffer.readline()
+    return raw.decode(sys.stdin.encoding or "utf-8") if raw else None
+
+
+class Shown:
+    """A text that comes in pieces, without what a terminal would obey, wherever it was cut."""
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """What can be shown now."""
+        text = self._held + piece
+        # Whether this is the first half of a line's end or a command to the terminal, the next piece tells.
+        self._held = "\r" if text.endswith("\r") else ""
+        return printable(text.removesuffix(self._held))
+
+    def finish(self) -> str:
+        return printable(self._held)
+
+
+@dataclass(slots=True)
+class Talk:
+    """One chat at a terminal or through a pipe. `author` is who speaks, where many do."""
+
+    conversation: BlockingConversation
+    store: Store
+    system: str | None
+    budget: Budget | None
+    author: str | None
+    interactive: bool
+    said: str = ""
+    over: bool = False
+    failed: bool = False
+
+    def greet(self, model: str) -> None:
+        last = self.conversation.history(limit=1)
+        so_far = f"{counted(last[-1].turn, 'message')} so far" if last else "a new conversation"
+        click.echo(printable(f"{model} in {self.conversation.id!r}, {so_far}. /help lists commands, Ctrl-D ends."))
+
+    def hear(self, line: str) -> None:
+        """A line that was typed: a command is obeyed, anything else is said."""
+        from recollect.errors import RecollectError
+
+        try:
+            if line.startswith("/"):
+                command, _, rest = line.strip().partition(" ")
+                self.obey(command, rest.strip())
+            else:
+                self.say(line.strip())
+        except RecollectError as error:
+            self.complain(str(error))
+
+    def complain(self, text: str) -> None:
+        self.failed = True
+        Failure(text).show()
+
+    # -- a turn
+
+    def say(self, text: str) -> None:
+        """A turn, shown as it comes. What was cut off is kept by the engine as far as it was seen."""
+        self.said = text
+        shown, begun, note = Shown(), False, ""
+        pieces = self.conversation.stream(text, budget=self.budget, system=self.system, author=self.author)
+        try:
+            with closing(pieces):  # type: ignore[type-var]
+                for piece in pieces:
+                    begun = True
+                    put(shown.feed(piece))
+        except KeyboardInterrupt:
+            note = "(cut off; what you saw of it is kept)" if begun else "(not answered; your message is kept)"
+            if not self.interactive:
+                raise
+        finally:
+            put(shown.finish() + ("\n" if begun or note else ""))
+        if note:
+            click.echo(note)
+
+    # -- commands
+
+    def obey(self, command: str, rest: str) -> None:
+        commands: dict[str, Callable[[str], Any]] = {
+            "/context": self.show_context,
+            "/facts": self.show_notes,
+            "/history": self.show_history,
+            "/help": lambda _: click.echo(HELP),
+            "/quit": lambda _: self.quit(),
+        }
+        if command in commands:
+            commands[command](rest)
+        else:
+            self.complain(f"there is no command {command}, and nothing was sent; /help lists the commands")
+
+    def quit(self) -> None:
+        self.over = True
+
+    def show_context(self, text: str) -> None:
+        """The receipt of what would be sent now, and what the last turn really took."""
+        made = self.conversation.context(text or self.said, budget=self.budget, system=self.system)
+        click.echo(explained(made.receipt))
+        if took := last_turn(self.conversation.history(limit=1)):
+            click.echo(f"\n{printable(took)}")
+
+    def show_notes(self, _: str) -> None:
+        from recollect.engine.tiering import load_tiers
+
+        place = self.conversation
+        notes = self.store.read(lambda tx: load_tiers(tx, place.space, place.id, 0))
+        click.echo("Facts and profiles come with a later version. These are the notes (tier 1) of single messages:")
+        lines = [f"m{turn}  {printable(tiers.tier1)}" for turn, tiers in sorted(notes.items()) if tiers.tier1]
+        click.echo("\n".join(lines) or "none yet: short messages need none, and others are noted in the background")
+
+    def show_history(self, count: str) -> None:
+        from recollect.errors import InvalidInput
+
+        if count and not (count.isascii() and count.isdigit()):
+            raise InvalidInput("/history", f"takes a number of messages, not {count!r}")
+        for message in self.conversation.history(limit=int(count) if count else LOOK_BACK):
+            show_message(console(), message)
+
+
+def last_turn(messages: list[Message]) -> str:
+    """What the last reply cost, as the log has it; nothing if it was not made here."""
+    try:
+        rounds = messages[-1].metadata["recollect"]["rounds"]
+        given, got = sum(one["tokens_in"] for one in rounds), sum(one["tokens_out"] for one in rounds)
+        return (
+            f"The last reply: {rounds[-1]['model']}, {counted(len(rounds), 'round')}, {given:,} tokens in, {got:,} out."
+        )
+    except (LookupError, TypeError, ValueError):  # the metadata of an imported message may be anything
+        return ""
+
+
+def put(text: str) -> None:
+    click.echo(text, nl=False)
+    sys.stdout.flush()

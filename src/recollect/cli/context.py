@@ -1,0 +1,112 @@
+"""`recollect context`: what a model would be sent, and the receipt for it. No model is opened, none is needed.
+
+A context is looked at and nothing else is done: views are not brought up here, since what a model is to write
+would be written without one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from recollect.cli.opening import Opened, conversation_in, current_settings, existing
+from recollect.cli.options import StoreCommand, printable, warn
+from recollect.cli.settling import index_state
+from recollect.cli.show import console, counted, json_line
+from recollect.model import Budget
+
+if TYPE_CHECKING:
+    from recollect.config import Settings
+    from recollect.model import Context, Receipt
+
+COMPACT = "compact"
+
+
+def budget_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Budget | None:
+    """A budget as it is written on the command line: a number of tokens, or a name."""
+    if value is None:
+        return None
+    if value.casefold() == COMPACT:
+        return Budget.compact()
+    if not (value.isascii() and value.isdigit() and int(value)):
+        raise click.BadParameter(f"{value!r} is no budget: write a number of tokens, or {COMPACT}", ctx, param)
+    return Budget(total=int(value))
+
+
+@contextmanager
+def memory_of(settings: Settings) -> Iterator[Opened]:
+    """A memory to talk with, with its models; made if there is none yet."""
+    from recollect.engine.memory import MemoryEngine
+    from recollect.engine.sync import BlockingMemory
+    from recollect.wiring import build, open_store
+
+    store = open_store(settings.store, settings)
+    try:
+        with BlockingMemory(lambda: MemoryEngine(lambda: build(settings, store=store))) as memory:
+            yield Opened(memory, store, settings)
+    finally:
+        store.close()
+
+
+def explained(receipt: Receipt) -> str:
+    """The receipt as wide as the terminal is; a pipe has no width."""
+    out = console()
+    return receipt.explain(out.width if out.is_terminal else None)
+
+
+@click.command(cls=StoreCommand)
+@click.argument("conversation")
+@click.argument("text", default="")
+@click.option("--user", metavar="ID", help="Whose conversation it must be.")
+@click.option("--system", metavar="TEXT", help="A system prompt.")
+@click.option(
+    "--budget", callback=budget_of, metavar="TOKENS", help="How many tokens, or `compact`.  [default: 30,000]"
+)
+@click.option("--explain", is_flag=True, help="Show the receipt: what is in, at which tier, what is not, and why.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object: the messages and the receipt.")
+def context(
+    conversation: str,
+    text: str,
+    user: str | None,
+    system: str | None,
+    budget: Budget | None,
+    explain: bool,
+    as_json: bool,
+) -> None:
+    """Show what a model would be sent to answer TEXT.
+
+    Needs no model, and asks none. Without TEXT it is what comes before a message, whatever that will be: nothing is
+    retrieved for it.
+
+    \b
+    recollect context demo "What's my name?"
+    recollect context demo "What's my name?" --budget compact --explain
+    """
+    settings = current_settings()
+    existing(settings.store)
+    alone = dataclasses.replace(settings, chat_model="", memory_model="", followers=False)
+    with memory_of(alone) as here:
+        conversation_in(here.store, settings.space, conversation)
+        chat = here.memory.conversation(conversation, user=user)
+        made = chat.context(text, budget=budget, system=system)
+        behind = index_state(here.store, settings.space).behind
+    if as_json:
+        json_line({"messages": made.messages, "receipt": dataclasses.asdict(made.receipt)})
+    elif explain:
+        click.echo(explained(made.receipt))
+    else:
+        show_messages(made, bool(text))
+    if behind:
+        warn(
+            f"the index is {counted(behind, 'message')} behind the log: some may be missing here. "
+            "`recollect worker --once` brings it up"
+        )
+
+
+def show_messages(made: Context, said: bool) -> None:
+    shown = made.messages if said else made.messages[:-1]
+    click.echo("\n\n".join(f"[{message['role']}]\n{printable(message['content'])}" for message in shown))

@@ -1,0 +1,131 @@
+"""Pieces: how past messages, episodes and what is known of a person stand in a context, and what each costs.
+
+A message of the window has a label the model can ask by. What was retrieved stands under the day and the conversation
+it is from, one message a line: further lines are indented, so that no message can pose as another. Everything stored is
+escaped on its way in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollect.model import Episode, Hit, Item, Message, Tiers
+from recollect.rules import fences
+from recollect.rules.raising import text_at, tier_now
+from recollect.rules.tiers import write as offline_tiers
+
+Count = Callable[[str], int]
+LARGE = 3  # a retrieved message that would take more than this part of the section's budget is shown at tier 2
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something known: a line of the profile, with the id of the fact and why it is shown."""
+
+    id: str
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One thing as it would stand in the context; where it stands; under which heading; what the receipt says of it."""
+
+    text: fences.Fenced
+    item: Item
+    place: tuple[datetime | int | str, ...]
+    group: str = ""
+
+    def out(self, reason: str) -> Item:
+        return replace(self.item, reason=reason)
+
+
+def of_window(
+    older: Iterable[Message], tiers: Mapping[int, Tiers], now: int, sinks_after: int, channel: bool, count: Count
+) -> list[Piece]:
+    """Messages of the window, each at the tier it has now."""
+    pieces = []
+    for message in older:
+        known = tiers.get(message.turn)
+        if known is None or known.made_by == "none":
+            made = offline_tiers(message.content, count)
+            known = replace(known or Tiers(), tier1=made.tier1, tier2=made.tier2, made_by=made.made_by)
+        asked = tier_now(known, now, sinks_after)
+        text, tier = text_at(message, known, asked)
+        who = message.author if channel and message.role == "user" else None
+        label = f"m{message.turn}"
+        fenced = fences.message(label, message.role, who, tier, text)
+        reason = "the model asked for it" if asked > 1 else "in the window"
+        pieces.append(Piece(fenced, Item(label, count(fenced) + 2, reason, tier), (message.turn,)))
+    return pieces
+
+
+def of_hits(hits: Sequence[Hit], reason: str, shown: set[str], here: str, budget: int, count: Count) -> list[Piece]:
+    """Messages that were found, best first, but for those that are shown elsewhere."""
+    pieces, seen = list[Piece](), set(shown)
+    most = max(budget // LARGE, 1)
+    for hit in hits:
+        message = hit.message
+        if message.id in seen:
+            continue
+        seen.add(message.id)
+        text, tier = message.content, 3
+        if count(text) > most:
+            text, tier = offline_tiers(text, count).tier2, 2
+        label = f"m{message.turn}" if message.conversation == here else ""
+        line = fences.said(label, message.role, message.author, tier, text)
+        group = heading(message, here)
+        item = Item(label or message.id, count(line) + 1, f"{reason} ({hit.score:.1f})", tier)
+        pieces.append(Piece(line, item, (message.time.date().isoformat(), group, message.turn), group))
+    return pieces
+
+
+def heading(message: Message, here: str) -> str:
+    """Under which day and conversation a retrieved message stands."""
+    name = fences.plain(message.conversation)
+    where = "this conversation" if message.conversation == here else f"conversation {name}" if name else "elsewhere"
+    return f"{message.time:%Y-%m-%d}, {where}:"
+
+
+def of_episodes(episodes: Iterable[Episode], count: Count, reason: str = "") -> list[Piece]:
+    """Summaries, each with its turns and days."""
+    pieces = []
+    for episode in episodes:
+        days = sorted({f"{episode.began:%Y-%m-%d}", f"{episode.ended:%Y-%m-%d}"})
+        line = fences.line(episode.summary)
+        text = fences.Fenced(f"Turns {episode.first}-{episode.last}, {' to '.join(days)}: {line}")
+        why = reason or f"summary of level {episode.level}"
+        if episode.pending:
+            why += ", by the built-in writer until the model has written it"
+        item = Item(episode.id, count(text) + 1, why, 2)
+        pieces.append(Piece(text, item, (episode.first, -episode.level)))
+    return pieces
+
+
+def of_notes(notes: Iterable[Note], count: Count) -> list[Piece]:
+    """What is known, in the order given."""
+    pieces = []
+    for number, note in enumerate(notes):
+        text = fences.line(note.text)
+        pieces.append(Piece(text, Item(note.id, count(text) + 1, note.reason, 1), (number,)))
+    return pieces
+
+
+def words(message: Message, channel: bool) -> str:
+    """A message as it was said; in a channel, with who said it."""
+    if channel and message.role == "user":
+        return f"{fences.plain(message.author)}: {message.content}"
+    return message.content
+
+
+def body(pieces: Sequence[Piece], between: str) -> str:
+    """The pieces in their places, under their headings."""
+    lines, group = list[str](), ""
+    for piece in sorted(pieces, key=lambda piece: piece.place):
+        if piece.group != group:
+            group = piece.group
+            lines.append(group)
+        lines.append(piece.text)
+    return between.join(lines)

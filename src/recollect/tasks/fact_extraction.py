@@ -1,0 +1,200 @@
+"""The facts that a user's message states about them, or about somebody they name.
+
+Whatever a model gives is checked: a category that there is, a value that the message states (not one that it asks,
+supposes or quotes), numbers in range. Where the rules know better whose a value is, or whether it still holds, they
+have the last word. Only messages of users are asked about: what an assistant says is no source of facts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+from recollect.errors import ModelNonsense
+from recollect.model import FACT_CATEGORIES, FoundFact, Holds
+from recollect.ports import Request
+from recollect.rules.echoes import echoes
+from recollect.rules.fact_dates import point
+from recollect.rules.fact_finding import find, grounded, reconciled
+from recollect.rules.fact_keys import category_of
+from recollect.rules.fact_lexicon import RELATIONS
+from recollect.rules.facts import accepted
+from recollect.tasks import answers
+from recollect.tasks.task import DATA, again, ask, object_schema, shown
+
+name = "fact_extraction"
+
+MAX_FACTS = 20
+"""Facts of one message; a model that gives more is rambling."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """A user's message, the day it was written, and what of memory the assistant was shown or said just before."""
+
+    text: str
+    today: date | None = None
+    shown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The facts, as they may be kept; none if the message states none."""
+
+    facts: tuple[FoundFact, ...]
+
+
+_SYSTEM = f"""You find lasting facts in a user's chat message, for a memory.
+category: identity (name, location, job, family, pets, birthday, languages...), preference (likes, dislikes, choices),
+constraint (diet, allergies, health, limits), instruction (how the user wants to be answered from now on).
+key: one or two words. value: short, in the user's words.
+about: "user", or the name of the person it is about ("Bob", "brother").
+status: "now"; "corrected" if the user corrects or changes something; "ended" if it was so and is not any more; "not" if
+it is denied.
+since, until: a date if the message says one, or "".
+confidence: 1 if stated plainly, less if unsure. importance: 1 for a name or an allergy, 0.5 for a like.
+Leave out: questions, wishes, plans, jokes, quotes, what others said, moods, what the user is doing just now, and talk
+about this chat. Most messages have no facts: then the list is empty.
+{DATA}
+Answer with JSON only.
+
+Example:
+=== MESSAGE ===
+I'm Dana, not a vegan any more. My brother lives in Oslo. Is it cold there?
+=== END MESSAGE ===
+"""
+_EXAMPLE = {
+    "facts": [
+        {"category": "identity", "key": "name", "value": "Dana", "about": "user", "status": "now", "since": "",
+         "until": "", "confidence": 1.0, "importance": 1.0},
+        {"category": "constraint", "key": "diet", "value": "vegan", "about": "user", "status": "ended", "since": "",
+         "until": "", "confidence": 1.0, "importance": 0.9},
+        {"category": "identity", "key": "location", "value": "Oslo", "about": "brother", "status": "now", "since": "",
+         "until": "", "confidence": 0.9, "importance": 0.5},
+    ]
+}  # fmt: skip
+_STATUS: dict[str, tuple[Holds, bool]] = {
+    "now": ("now", False),
+    "current": ("now", False),
+    "corrected": ("now", True),
+    "changed": ("now", True),
+    "ended": ("ended", False),
+    "past": ("ended", False),
+    "not": ("not", True),
+    "denied": ("not", True),
+}
+_ENTRY = {
+    "category": {"type": "string", "enum": list(FACT_CATEGORIES)},
+    "key": {"type": "string"},
+    "value": {"type": "string"},
+    "about": {"type": "string"},
+    "status": {"type": "string", "enum": ["now", "corrected", "ended", "not"]},
+    "since": {"type": "string"},
+    "until": {"type": "string"},
+    "confidence": {"type": "number"},
+    "importance": {"type": "number"},
+}
+_SELF = frozenset({"", "user", "the user", "me", "i", "myself", "self", "speaker", "author", "none", "null"})
+_NONE = re.compile(r"[\s`]*(?:json)?\s*(?:\[\s*\]|\{\s*\}|none\b\.?)[\s`]*", re.IGNORECASE)
+_EXTRA_TOKENS = 700
+
+
+def build(inputs: Inputs) -> Request:
+    said = f"Written on {inputs.today.isoformat()}.\n" if inputs.today else ""
+    return ask(
+        _SYSTEM + json.dumps(_EXAMPLE, ensure_ascii=False),
+        f"{said}{shown('MESSAGE', inputs.text)}",
+        max_tokens=_EXTRA_TOKENS + min(len(inputs.text), 4_000) // 4,
+        schema=object_schema({"facts": {"type": "array", "items": object_schema(_ENTRY)}}),
+    )
+
+
+def parse(text: str, inputs: Inputs) -> Reply:
+    found = [fact for fact in map(_fact, _entries(text)[:MAX_FACTS]) if fact is not None]
+    dated = [replace(fact, since=_date(since, inputs), until=_date(until, inputs)) for fact, since, until in found]
+    stated = grounded(accepted(dated), inputs.text)
+    facts = reconciled(stated, find(inputs.text, inputs.today))
+    if facts and echoes(inputs.text, inputs.shown):
+        facts = [replace(fact, echo=True) for fact in facts]
+    return Reply(tuple(facts))
+
+
+def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
+    return again(build(inputs), text, error)
+
+
+def offline(inputs: Inputs) -> Reply:
+    return Reply(tuple(find(inputs.text, inputs.today, inputs.shown)))
+
+
+def _entries(text: str) -> list[Mapping[str, Any]]:
+    """The facts as they were written, however they were wrapped."""
+    objects = list(answers.objects(text))
+    if not objects and _NONE.fullmatch(answers.said(text)):
+        return []
+    found: list[Mapping[str, Any]] = []
+    empty = False
+    for one in objects:
+        listed = [value for value in one.values() if isinstance(value, list)]
+        if "category" in one or "value" in one:
+            found.append(one)
+        elif listed or "facts" in one:
+            empty = True
+            found += [entry for value in listed for entry in value if isinstance(entry, dict)]
+    if not found and not empty:
+        raise ModelNonsense('There is no JSON of the form {"facts": [...]} in the answer.')
+    usable = [entry for entry in found if "category" in entry and "key" in entry and "value" in entry]
+    if found and not usable:
+        raise ModelNonsense("A fact needs a category, a key and a value.")
+    return usable
+
+
+def _fact(entry: Mapping[str, Any]) -> tuple[FoundFact, str, str] | None:
+    """One entry as a fact with the dates as they were written; None if it is none that we know."""
+    category = category_of(answers.line(entry["category"]))
+    if category is None:
+        return None
+    about = answers.line(entry.get("about")).strip()
+    plain = re.sub(r"^(?:my|the|user['’]?s|user['’]s)\s+", "", about.casefold())
+    subject = None if plain in _SELF or about.casefold() in _SELF else RELATIONS.get(plain, about)
+    holds, corrects = _STATUS.get(answers.line(entry.get("status")).strip().casefold(), ("now", False))
+    fact = FoundFact(
+        category,
+        answers.line(entry["key"]),
+        answers.line(entry["value"]),
+        _number(entry.get("confidence")),
+        _number(entry.get("importance")),
+        subject=subject,
+        holds=holds,
+        corrects=corrects,
+    )
+    return fact, answers.line(entry.get("since")), answers.line(entry.get("until"))
+
+
+def _number(value: object) -> float:
+    """A number as a model writes it: 0.9, "0.9", "90%". One that cannot be read is a middling one."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return _MIDDLING
+    try:
+        number = float(str(value).strip().rstrip("%"))
+    except (ValueError, OverflowError):
+        return _MIDDLING
+    if number != number:
+        return _MIDDLING
+    return min(max(number / 100 if number > 1 and (number > 10 or "%" in str(value)) else number, 0.0), 1.0)
+
+
+_MIDDLING = 0.6
+
+
+def _date(said: str, inputs: Inputs) -> date | None:
+    """A date that a model gave, if the message has anything of it: models fill in today's."""
+    found = point(said[:40], inputs.today) if said.strip() else None
+    if found is None:
+        return None
+    told = str(found.year) in inputs.text or f"{found:%b}".casefold() in inputs.text.casefold()
+    return found if told else None

@@ -1,0 +1,149 @@
+"""The summary of a few summaries: what a level of episodes becomes on the level above.
+
+What a model writes is read wherever it put it, cleaned, checked against what it was shown and cut at a sentence's end;
+without a model the sentences that carry most stand for it, some of each summary (`rules.gist.condense`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from recollect.errors import ModelNonsense
+from recollect.ports import Request
+from recollect.rules import gist
+from recollect.rules.fences import Fenced, line, section
+from recollect.rules.grounds import Grounds
+from recollect.rules.salience import words
+from recollect.rules.tiers import Count, clean
+from recollect.tasks import answers
+from recollect.tasks.task import DATA, again, ask, object_schema
+
+name = "level_summary"
+
+MAX_TOKENS = 6_000
+"""Tokens of summaries that a model is shown; of more, the longest are shortened first."""
+_WORDS_PER_TOKEN = 0.7
+_FEWEST_WORDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The summaries, oldest first, the most tokens of the one they become, and how tokens are counted."""
+
+    summaries: tuple[str, ...]
+    limit: int
+    count: Count = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The summary, in one line."""
+
+    summary: str
+
+
+_EXAMPLE = "Dana chose grey tiles for 650 kr over the red ones. She then booked a sleeper to Bodø for 9 August."
+_SYSTEM = f"""You write the memory of a chat. Make one summary of several that follow each other in time, oldest first.
+Write plain sentences in the third person, in that order. Say something of each summary.
+Keep names, numbers, dates, places, likes, decisions, plans and open questions. Where a later one corrects an earlier
+one, keep the later. Use only what is said. Never change a number or a name, never drop a "not". Keep the language.
+{DATA}
+Answer with JSON only.
+
+Example:
+=== SUMMARY 1 ===
+Dana liked the red tiles, but chose the grey ones for 650 kr.
+=== END SUMMARY 1 ===
+=== SUMMARY 2 ===
+Dana asked how to get to Bodø without flying. She booked a sleeper for 9 August.
+=== END SUMMARY 2 ===
+{json.dumps({"summary": _EXAMPLE}, ensure_ascii=False)}"""
+_SCHEMA = object_schema({"summary": {"type": "string"}})
+
+
+def build(inputs: Inputs) -> Request:
+    parts = [
+        section(f"SUMMARY {number}", [line(text) or Fenced("(empty)")]) for number, text in enumerate(_shown(inputs), 1)
+    ]
+    parts.append(Fenced(f"Write one summary of at most {words_of(inputs.limit)} words."))
+    return ask(_SYSTEM, "\n".join(parts), max_tokens=200 + 2 * inputs.limit, schema=_SCHEMA)
+
+
+def parse(text: str, inputs: Inputs) -> Reply:
+    return Reply(summary_in(text, "\n".join(_shown(inputs)), (_SYSTEM, _EXAMPLE), inputs.limit, inputs.count))
+
+
+def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
+    return again(build(inputs), text, error)
+
+
+def offline(inputs: Inputs) -> Reply:
+    return Reply(gist.condense(inputs.summaries, inputs.limit, inputs.count))
+
+
+def words_of(tokens: int) -> int:
+    """How many words a model is asked for, so that it stays within so many tokens."""
+    return max(int(tokens * _WORDS_PER_TOKEN), _FEWEST_WORDS)
+
+
+def _shown(inputs: Inputs) -> list[str]:
+    texts = gist.looked_at(inputs.summaries)
+    most = gist.level([inputs.count(text) for text in texts], MAX_TOKENS)
+    return [gist.within(text, most, inputs.count) for text in texts]
+
+
+# -- what a model wrote, for this task and for the summary of an episode
+
+_KEYS = ("summary", "newsummary", "updatedsummary", "episodesummary", "text", "content", "answer")
+_ECHO = 30  # characters of a line of the prompt that no summary has by chance
+_MANY = 24  # words from which on they must differ
+_DIFFERENT = 0.2  # of the words
+
+
+def summary_in(text: str, source: str, prompt: Sequence[str], limit: int, count: Count) -> str:
+    """The summary in an answer, clean and within the limit; ModelNonsense if it is not one of the source."""
+    summary = clean(_found(text))
+    if fault := _fault(summary, source, prompt):
+        raise ModelNonsense(fault)
+    return gist.within(summary, limit, count)
+
+
+def _found(text: str) -> str:
+    for found in answers.objects(text):
+        inner = [found, *(value for value in found.values() if isinstance(value, dict))]
+        for key in _KEYS:
+            for one in inner:
+                if (value := _text(one.get(key))).strip():
+                    return value
+    if labels := answers.labelled(text, {"summary": r"(?:(?:new|updated)\s+)?summary"}):
+        return labels[0]["summary"]
+    bare = answers.said(text).strip().strip("`").strip()
+    # Prose without JSON is taken for the summary; what looks like JSON and is none is not.
+    return "" if bare[:1] in ("{", "[") or bare.startswith("json") else bare.strip("\"'")
+
+
+def _text(value: object) -> str:
+    """What a model gave as text: a string, or its sentences one by one."""
+    if isinstance(value, list):
+        return " ".join(each for each in value if isinstance(each, str))
+    return answers.line(value) if isinstance(value, str) else ""
+
+
+def _fault(summary: str, source: str, prompt: Sequence[str]) -> str:
+    """What is wrong with a summary; empty if nothing is."""
+    if not any(map(str.isalnum, summary)):
+        return 'There is no JSON with "summary" in the answer, or it is empty.'
+    folded = " ".join(summary.casefold().split())
+    told = [" ".join(each.casefold().split()) for part in prompt for each in part.splitlines()]
+    if any(each in folded for each in told if len(each) >= _ECHO):
+        return "The summary repeats the instructions or the example."
+    said = [word.casefold() for word in words(summary)]
+    if len(said) >= _MANY and len(set(said)) < _DIFFERENT * len(said):
+        return "The summary says the same words again and again."
+    grounds = Grounds.of(source)
+    if not grounds.share(summary):
+        return "The summary says nothing that was said."
+    strangers = grounds.invented(summary)
+    return f"The summary mentions {', '.join(strangers[:4])}, which nobody said." if strangers else ""

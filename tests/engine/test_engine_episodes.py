@@ -1,0 +1,322 @@
+"""Episodes: what leaves the window is summarised, in levels, by a model or without; nothing is out of reach."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from recollect import Budget, Draft, Episode, Memory, ModelBusy, Settings
+from recollect.engine.transfer import copy_store
+from recollect.model import Section
+from recollect.ports import Completion, Request
+from recollect.testing import FrozenClock, ScriptedLLM
+from recollect.wiring import open_store
+
+START = datetime(2025, 3, 1, 9, 0, tzinfo=UTC)
+TALK = {
+    "databases": (
+        "Should the orders live in PostgreSQL or in SQLite, with two tills writing rows to tables at once?",
+        "PostgreSQL takes many writers at once; SQLite is one database file without a server.",
+    ),
+    "bread": (
+        "My sourdough bread came out flat again, although the dough rose for nine hours by the oven.",
+        "Knead the dough less and bake the loaf hotter: a flat sourdough bread has risen too long.",
+    ),
+    "travel": (
+        "We want a train from Lisbon to Porto in June, and a hotel by the river with a view of the bridge.",
+        "The train from Lisbon to Porto takes three hours; book the hotel by the river early for June.",
+    ),
+    "guitar": (
+        "My guitar buzzes on the low E string whenever I play the third fret, even with new strings.",
+        "A buzzing guitar string wants more neck relief: turn the truss rod a quarter, then play the fret again.",
+    ),
+}
+
+
+@pytest.fixture
+def url(store_url: str) -> str:
+    return store_url
+
+
+def scripted(turns: int = 100) -> Iterator[Draft]:
+    """A name at the beginning, then four subjects one after the other."""
+    yield Draft("user", "Hello, my name is Alex and I run a small bakery in Leeds.", time=START)
+    yield Draft("assistant", "Nice to meet you, Alex.", time=START)
+    subjects = list(TALK)
+    for n in range(2, turns, 2):
+        asked, answered = TALK[subjects[min(n * len(subjects) // turns, len(subjects) - 1)]]
+        when = START + timedelta(minutes=n)
+        yield Draft("user", f"Question {n}: {asked}", time=when)
+        yield Draft("assistant", f"Answer {n}: {answered}", time=when)
+
+
+def flat(episodes: list[Episode]) -> Iterator[Episode]:
+    for episode in episodes:
+        yield episode
+        yield from flat(list(episode.parts))
+
+
+def section(sections: tuple[Section, ...], name: str) -> Section:
+    return next(one for one in sections if one.name == name)
+
+
+def summary(request: Request) -> str:
+    """What a model that does its work writes: the subject it was shown."""
+    shown = request.messages[-1]["content"]
+    about = [subject for subject, lines in TALK.items() if lines[0][:30] in shown or f"about {subject}" in shown]
+    return json.dumps({"summary": f"Alex and the assistant talked about {' and '.join(about) or 'the bakery'}."})
+
+
+class Answering:
+    """A memory model that can be taken away. It writes tiers badly, so that only episodes count here."""
+
+    name = "answering"
+
+    def __init__(self) -> None:
+        self.away, self.asked = False, list[str]()
+
+    async def complete(self, request: Request) -> Completion:
+        if self.away:
+            raise ModelBusy("answering is away; try again later")
+        text = summary(request) if "summary" in (request.schema or {}).get("properties", {}) else "{}"
+        if text != "{}":
+            self.asked.append(request.messages[-1]["content"])
+        return Completion(text, self.name, 1, 1)
+
+    def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+        raise NotImplementedError
+
+    async def close(self) -> None: ...
+
+
+# -- what leaves becomes episodes
+
+
+def test_at_twenty_turns_the_oldest_ten_become_an_episode_b2_d1(url: str) -> None:
+    """B2: summary, first and last turn, times. D1: the messages stay, carry their chunk, and are found."""
+    with Memory(url) as memory:
+        chat = memory.conversation("demo", user="alex")
+        chat.extend([*scripted(20)][:19])
+        memory.settle()
+        assert chat.episodes() == []
+        chat.add("assistant", "That was the last answer.")
+        memory.settle()
+        episodes = chat.episodes()
+        assert (episodes[0].level, episodes[0].first) == (1, 1)
+        assert max(e.last for e in episodes) == 10
+        assert [chunk.last for chunk in chat.archived()] == [10]
+        assert episodes[0].began == START
+        assert "PostgreSQL" in episodes[0].summary
+        assert (episodes[0].made_by, episodes[0].pending) == ("offline", False)
+        assert len(chat.history()) == 20
+        assert any(hit.message.turn == 1 for hit in memory.search("bakery in Leeds", user="alex"))
+
+
+def test_episodes_are_cut_where_the_subject_changes_and_grow_while_it_lasts_b2(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db"), level_episodes=50, active_episodes=50) as memory:
+        chat = memory.conversation("demo", user="alex")
+        drafts = list(scripted(120))
+        for start in range(0, 120, 6):
+            chat.extend(drafts[start : start + 6])
+            memory.settle()
+        ones = [episode for episode in flat(chat.episodes()) if episode.level == 1]
+        assert [e.first for e in ones[1:]] == [e.last + 1 for e in ones[:-1]]
+        lengths = [e.last - e.first + 1 for e in ones]
+        assert max(lengths) <= 30
+        assert len(set(lengths)) > 1, "a fixed count would make them all alike"
+
+
+def test_more_than_five_become_one_of_the_next_level_d2(url: str) -> None:
+    """D2: at most 5 of a level and 10 in all; every summary knows its sources, down to the messages."""
+    with Memory(url) as memory:
+        chat = memory.conversation("demo", user="alex")
+        chat.extend(scripted(600))
+        memory.settle()
+        active = chat.episodes()
+        levels = [episode.level for episode in active]
+        assert max(levels) >= 2
+        assert len(active) <= 10
+        assert all(levels.count(level) <= 5 for level in set(levels))
+        assert levels == sorted(levels, reverse=True)
+        for episode in flat(active):
+            if episode.level > 1:
+                assert (episode.parts[0].first, episode.parts[-1].last) == (episode.first, episode.last)
+                assert {part.level for part in episode.parts} == {episode.level - 1}
+        ones = [episode for episode in flat(active) if episode.level == 1]
+        covered = [turn for episode in ones for turn in range(episode.first, episode.last + 1)]
+        assert sorted(covered) == list(range(1, chat.archived()[-1].last + 1))
+
+
+def test_a_context_shows_the_summaries_highest_level_first_d5_b12(url: str) -> None:
+    """D5: within their budget. B12: a hundred turns leave a handful of episodes."""
+    with Memory(url) as memory:
+        chat = memory.conversation("demo", user="alex")
+        chat.extend(scripted(100))
+        memory.settle()
+        context = chat.context("hello", budget=Budget.compact())
+        shown = section(context.receipt.sections, "summaries")
+        assert 2 <= len(shown.items) <= 10
+        assert shown.tokens <= 2_000
+        turns = [int(item.id.split("_")[1]) for item in shown.items]
+        assert turns == sorted(turns)
+        tight = chat.context("hello", budget=Budget(total=900, summaries=150))
+        left = section(tight.receipt.sections, "summaries")
+        assert left.tokens <= 150
+        assert left.left_out
+        assert {item.id for item in left.items} <= {item.id for item in shown.items}
+
+
+def test_after_a_hundred_turns_what_was_said_is_answered_from_the_episode_b14_a10(url: str) -> None:
+    """B14, A10: "What did we discuss about databases?" shows the episode that holds it and its messages."""
+    with Memory(url) as memory:
+        chat = memory.conversation("demo", user="alex")
+        chat.extend(scripted(100))
+        memory.settle()
+        text = chat.context("What did we discuss about databases?").messages[0]["content"]
+        assert "PostgreSQL" in text.split("=== SUMMARIES ===")[1].split("=== END SUMMARIES ===")[0]
+        assert "[m3]" in text.split("=== RETRIEVED MEMORY ===")[1].split("=== END RETRIEVED MEMORY ===")[0]
+        name = chat.context("What's my name?").messages[0]["content"]
+        assert "my name is Alex" in name
+
+
+def test_the_nearest_past_episode_of_another_conversation_is_shown_b9(tmp_path: Path) -> None:
+    """B9: episodes under the distance join the context; a stranger's never do."""
+    with Memory(str(tmp_path / "memory.db")) as memory:
+        memory.conversation("old", user="alex").extend(scripted(60))
+        memory.settle()
+        ask = "Should the orders live in PostgreSQL or in SQLite?"
+        mine = memory.conversation("new", user="alex").context(ask)
+        shown = section(mine.receipt.sections, "summaries")
+        assert 1 <= len(shown.items) <= 3
+        assert all(item.reason.startswith("a past episode") for item in shown.items)
+        theirs = memory.conversation("theirs", user="bob").context(ask)
+        assert "summaries" not in [one.name for one in theirs.receipt.sections]
+
+
+# -- with a model
+
+
+def test_a_model_writes_the_summaries_in_order_and_once(tmp_path: Path) -> None:
+    model = Answering()
+    with Memory(str(tmp_path / "memory.db"), memory=model) as memory:
+        chat = memory.conversation("demo", user="alex")
+        chat.extend(scripted(60))
+        memory.settle()
+        every = list(flat(chat.episodes()))
+        assert {(e.made_by, e.pending) for e in every} == {("model", False)}
+        assert all(e.summary.startswith("Alex and the assistant talked about") for e in every)
+        before = len(model.asked)
+        memory.settle()
+        assert len(model.asked) == before
+
+
+def test_an_episode_that_grows_is_updated_from_its_summary(tmp_path: Path) -> None:
+    model = Answering()
+    with Memory(str(tmp_path / "memory.db"), memory=model) as memory:
+        chat = memory.conversation("demo", user="alex")
+        for n in range(1, 31):
+            chat.add("user" if n % 2 else "assistant", TALK["bread"][n % 2 == 0])
+            if n % 10 == 0:
+                memory.settle()
+        grown = [asked for asked in model.asked if "SUMMARY SO FAR" in asked]
+        assert grown, "the second run of the same subject extends the first episode"
+        assert "Alex and the assistant talked about bread." in grown[0]
+        assert chat.episodes()[0].last > 10
+
+
+def test_a_model_away_for_hours_finds_all_of_it_waiting_d9(store_url: str) -> None:
+    """D9: the built-in summary stands in, marked as such; when the model is back all are written, in order, once."""
+    model, clock = Answering(), FrozenClock(START)
+    model.away = True
+    with Memory(store_url, memory=model, clock=clock) as memory:
+        chat = memory.conversation("demo", user="alex")
+        drafts = list(scripted(500))
+        for start in range(0, 500, 100):
+            chat.extend(drafts[start : start + 100])
+            memory.settle()
+            clock.advance(timedelta(hours=1))
+        waiting = list(flat(chat.episodes()))
+        assert {(e.made_by, e.pending) for e in waiting} == {("offline", True)}
+        shown = section(chat.context("hello").receipt.sections, "summaries")
+        assert "by the built-in writer until the model has written it" in shown.items[0].reason
+        state = next(view for view in memory.stats().views if view.view == "episodes")
+        assert "away" in (state.error or ""), "the user is told"
+        model.away = False
+        clock.advance(timedelta(hours=1))
+        memory.settle()
+        written = list(flat(chat.episodes()))
+        assert {(e.made_by, e.pending) for e in written} == {("model", False)}
+        assert [e.id for e in written] == [e.id for e in waiting]
+        assert len(model.asked) == len(written)
+        assert next(view for view in memory.stats().views if view.view == "episodes").error is None
+
+
+def test_tiers_made_while_the_model_was_away_are_made_again_d9(store_url: str) -> None:
+    """D9: memory work that failed is done without the model for now, and by the model later."""
+    text = (
+        "My name is Alex, I live in Leeds, and on 4 May we decided to buy the second oven for 2,400 pounds after all."
+    )
+    tiers = {"messages": [{"tier1": "name = Alex; city = Leeds", "tier2": "Alex of Leeds buys an oven for 2,400."}]}
+    model, clock = ScriptedLLM([ModelBusy("away"), json.dumps(tiers)], default="{}"), FrozenClock(START)
+    with Memory(store_url, memory=model, clock=clock) as memory:
+        chat = memory.conversation("demo", user="alex")
+        chat.add("user", text)
+        memory.settle()
+        state = next(view for view in memory.stats().views if view.view == "tiers")
+        assert (state.behind, state.waiting, state.standing_in) == (1, 1, 1)
+        clock.advance(timedelta(minutes=11))
+        memory.settle()
+        state = next(view for view in memory.stats().views if view.view == "tiers")
+        assert (state.behind, state.error) == (0, None)
+        assert len(model.requests) == 2
+
+
+# -- erasing and rebuilding
+
+
+def test_erasing_a_person_takes_them_out_of_every_summary(url: str) -> None:
+    with Memory(url) as memory:
+        channel = memory.conversation("general")
+        for n in range(30):
+            who = "ann" if n % 2 else "zoe"
+            channel.add("user", f"{who} says: the secret garden of {who} has {n} tulips and a pond.", author=who)
+        memory.settle()
+        assert any("zoe" in e.summary for e in flat(channel.episodes()))
+        memory.erase(user="zoe")
+        memory.settle()
+        episodes = list(flat(channel.episodes()))
+        assert episodes
+        assert not any("zoe" in e.summary for e in episodes)
+        assert any("ann" in e.summary for e in episodes)
+
+
+@pytest.mark.parametrize("view", ["window", "episodes"])
+def test_episodes_are_made_again_from_the_log(tmp_path: Path, view: str) -> None:
+    with Memory(str(tmp_path / "memory.db")) as memory:
+        chat = memory.conversation("demo", user="alex")
+        chat.extend(scripted(120))
+        memory.settle()
+        before = chat.episodes()
+        memory.rebuild(view)
+        assert chat.episodes() == []
+        memory.settle()
+        assert chat.episodes() == before
+
+
+def test_episodes_survive_a_restart_and_a_copy(addresses: Callable[[str, str], str]) -> None:
+    here, there = addresses("sqlite", "here"), addresses("json", "there")
+    with Memory(here) as memory:
+        memory.conversation("demo", user="alex").extend(scripted(80))
+        memory.settle()
+        before = memory.conversation("demo", user="alex").episodes()
+    settings = Settings.load()
+    with closing(open_store(here, settings)) as one, closing(open_store(there, settings)) as two:
+        copy_store(one, two, lambda table, rows: None)
+    for url in (here, there):
+        with Memory(url, followers=False) as memory:
+            assert memory.conversation("demo", user="alex").episodes() == before

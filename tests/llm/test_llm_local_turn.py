@@ -1,0 +1,51 @@
+"""A whole turn with a real model: what it says is its own affair; what is kept, shown and noted is ours."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recollect import Budget, Memory, Settings
+from recollect.engine.tiering import load_tiers
+from recollect.llm.local import LocalModel
+from recollect.ports import Completion, Request
+from recollect.wiring import open_store
+
+pytest.importorskip("xllamacpp", reason="make test installs it")
+
+SAID = (
+    "My name is Alex, I run a small bakery in Lyon with three people, I am allergic to peanuts, and in March I travel "
+    "to Kyoto for eleven days to see the old town and the sea."
+)
+SHORT = 12  # tokens of a reply: enough to be one
+
+
+class Brief(LocalModel):
+    """The local model, given few words: the test is of the turn, not of its wit."""
+
+    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+        async for piece in super().stream(replace(request, temperature=0.0, max_tokens=SHORT)):
+            yield piece
+
+
+def test_a_turn_with_a_real_model_is_kept_with_its_tiers(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path / "memory.db"), Settings())
+    with Memory(store, chat=Brief()) as memory:
+        chat = memory.conversation("demo", user="alex")
+        seen = "".join(chat.stream(SAID, budget=Budget(total=1_000)))
+        memory.settle()
+        asked, reply = chat.history()
+        tiers = store.read(lambda tx: load_tiers(tx, "default", "demo", 0))
+    assert seen.strip()
+    assert (asked.content, reply.role, reply.content) == (SAID, "assistant", seen.strip())
+    assert not any(sign in seen for sign in ("[REQUEST_TIER", "[SEARCH_EPISODIC", "<recollect"))
+    rounds = reply.metadata["recollect"]["rounds"]
+    assert {one["model"] for one in rounds} == {"SmolLM2-135M"}
+    assert all(0 < one["tokens_in"] < LocalModel.context for one in rounds)
+    assert set(tiers) == {1, 2}
+    assert tiers[1].made_by in ("model", "offline")
+    assert tiers[1].tier1
+    assert len(tiers[1].tier2) < len(SAID)
