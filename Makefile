@@ -26,7 +26,7 @@ docs: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/ingest.py
-	$(BIN)/python benchmarks/search.py
+	$(BIN)/python benchmarks/recall.py
 
 clean:
 	rm -rf $(VENV)

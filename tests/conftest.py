@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,6 +24,24 @@ SERVER = "RECOLLECT_TEST_POSTGRES"
 # The same examples in every run, so that a failure is one for everybody.
 settings.register_profile("recollect", derandomize=True, database=None, deadline=None, print_blob=False)
 settings.load_profile("recollect")
+
+# Where nothing else was asked for and there is room, what tests write stays in memory: a file system like any other,
+# but for the wait at each sync until a disk has turned. What they check of files does not depend on it.
+IN_MEMORY, ROOM = Path("/dev/shm"), 4 << 30  # bytes
+if "TMPDIR" not in os.environ and IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > ROOM:
+    os.environ["TMPDIR"] = str(IN_MEMORY)  # of the processes that tests start, too
+    tempfile.tempdir = None
+
+# What the processes that tests fork have imported already: the server they are forked from does it, once.
+USED = ("pytest", "recollect.wiring", *(f"recollect.{name}" for name in ("stores.sqlite", "stores.jsonfile")))
+multiprocessing.set_forkserver_preload([*USED, "recollect.stores.postgres", "psycopg", "recollect.embed.static"])
+
+LONGEST = ("test_store_machine", "test_engine_kill", "test_store_writers")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first, so that in the end no worker waits for another."""
+    items.sort(key=lambda item: item.path.stem not in LONGEST)
 
 
 @pytest.fixture(autouse=True)

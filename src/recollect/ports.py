@@ -199,6 +199,12 @@ class Tx(Protocol):
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
         """Write rows by primary key, over those that are there; the columns in `add` are added to what is there."""
 
+    def remove(self, table: str, where: Mapping[str, Any]) -> int:
+        """Take the rows with these values out of a table that is derived; how many there were."""
+
+    def lock(self, *what: str) -> None:
+        """Wait until nobody else holds this lock, and hold it until the transaction ends."""
+
     def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None: ...
 
 

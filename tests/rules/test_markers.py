@@ -334,7 +334,7 @@ def disguised(draw: st.DrawFn) -> tuple[str, tuple[str, int] | str]:
 
 
 class TestProperties:
-    @settings(max_examples=1000)
+    @settings(max_examples=400)
     @given(
         st.lists(
             st.tuples(st.sampled_from(["Well,", "look.", "a[0]", "[1]", "<b>", "**yes**"]), disguised()), max_size=6
@@ -426,8 +426,8 @@ class TestLinear:
         assert calls(lambda: parse(long)) <= 4.5 * calls(lambda: parse(short)) + 100
         assert calls(lambda: parse(long)) <= 5 * len(long)
 
-    def test_a_million_characters(self, unit: str) -> None:
-        # Were any step quadratic, this would take hours.
-        parsed = parse(unit * (1_000_000 // len(unit)))
+    def test_hundreds_of_thousands_of_characters(self, unit: str) -> None:
+        # Were any step quadratic, this would take many minutes.
+        parsed = parse(unit * (300_000 // len(unit)))
         assert not SEEN.search(parsed.text)
         assert len(parsed.tiers) + len(parsed.searches) <= MAX_REQUESTS

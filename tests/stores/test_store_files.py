@@ -30,7 +30,7 @@ from recollect.testing.faults import full_disk
 from recollect.testing.samples import entry, keep, message
 from recollect.wiring import open_store
 
-SPAWN = multiprocessing.get_context("spawn")
+FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 PATIENCE = 60.0
 
 
@@ -193,8 +193,8 @@ def test_a_second_one_in_the_same_process_is_refused(path: Path) -> None:
 
 
 def test_a_second_process_is_told_who_has_the_file_and_gets_it_when_the_first_is_killed(path: Path) -> None:
-    here, there = SPAWN.Pipe()
-    process = SPAWN.Process(target=hold, args=(path, there))
+    here, there = FRESH.Pipe()
+    process = FRESH.Process(target=hold, args=(path, there))
     process.start()
     try:
         assert here.poll(PATIENCE)
@@ -274,8 +274,8 @@ def fill_the_disk(url: str, pipe: Connection) -> None:
 def test_a_full_disk_loses_nothing_that_was_kept(kind: str, addresses: Callable[[str, str], str]) -> None:
     """D8: what was acknowledged before is there after, and the store goes on when there is room again."""
     url = addresses(kind, "memory")
-    here, there = SPAWN.Pipe()
-    process = SPAWN.Process(target=fill_the_disk, args=(url, there))
+    here, there = FRESH.Pipe()
+    process = FRESH.Process(target=fill_the_disk, args=(url, there))
     process.start()
     assert here.poll(PATIENCE)
     assert here.recv() == ["StoreUnwritable"] * 3 + ["5 kept, verified: True"]

@@ -403,7 +403,7 @@ def test_three_stores_and_a_model_agree_whatever_happens(postgres: PostgresServe
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=10,
+            max_examples=8,
             stateful_step_count=22,
             suppress_health_check=list(HealthCheck),
             phases=(Phase.generate, Phase.shrink),

@@ -29,7 +29,7 @@ from recollect.testing.samples import T0, WIDTH, entry, keep, matches, message, 
 from recollect.testing.transaction_contract import at_once
 from recollect.wiring import open_store
 
-SPAWN = multiprocessing.get_context("spawn")
+FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 PATIENCE = 60.0
 # What makes a search fast or a second message impossible: by table, columns and whether unique.
 INDEXES = {
@@ -208,8 +208,8 @@ def test_threads_that_open_a_new_file_at_once_all_succeed(tmp_path: Path) -> Non
 
 
 def test_processes_that_open_a_new_file_at_once_all_succeed(tmp_path: Path) -> None:
-    start = SPAWN.Barrier(3)
-    processes = [SPAWN.Process(target=open_new, args=(tmp_path / "memory.db", start)) for _ in range(3)]
+    start = FRESH.Barrier(3)
+    processes = [FRESH.Process(target=open_new, args=(tmp_path / "memory.db", start)) for _ in range(3)]
     for process in processes:
         process.start()
     for process in processes:

@@ -23,7 +23,7 @@ from recollect.model import Message
 from recollect.stores.sqlite import SqliteStore
 from recollect.testing.samples import keep, message
 
-SPAWN = multiprocessing.get_context("spawn")
+FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 PATIENCE = 120.0
 PROCESSES, THREADS, EACH = 4, 8, 25
 CHANNELS = ("general", "random", "日本語")
@@ -55,11 +55,11 @@ def write(url: str, number: int, start: Barrier, pipe: Connection) -> None:
 
 
 def run_processes(url: str) -> list[Told]:
-    start, told_by_all = SPAWN.Barrier(PROCESSES), []
+    start, told_by_all = FRESH.Barrier(PROCESSES), []
     pipes, processes = [], []
     for number in range(PROCESSES):
-        here, there = SPAWN.Pipe()
-        process = SPAWN.Process(target=write, args=(url, number, start, there))
+        here, there = FRESH.Pipe()
+        process = FRESH.Process(target=write, args=(url, number, start, there))
         process.start()
         there.close()
         pipes.append(here)

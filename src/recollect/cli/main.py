@@ -9,7 +9,7 @@ from __future__ import annotations
 import click
 
 from recollect import __version__
-from recollect.cli import demo, doctor, log, store, transfer
+from recollect.cli import bench, chat, context, demo, doctor, episodes, log, store, transfer
 from recollect.cli.options import PLACE, Program
 
 
@@ -27,6 +27,7 @@ def program(debug: bool) -> None:
     recollect demo                  a tour of a few seconds; leaves nothing behind
     recollect import chat.jsonl     keep a chat; reads ChatGPT's export and others
     recollect search "databases"    find it again, by word and by meaning
+    recollect chat                  talk with a model that remembers it
 
     Everything is kept in the store, a file `recollect.db` in the working folder unless told otherwise: by --store,
     by RECOLLECT_STORE, or by `store = …` in recollect.toml. `recollect settings` shows all there is to set.
@@ -35,11 +36,14 @@ def program(debug: bool) -> None:
 
 for command in (
     demo.demo,
+    chat.chat,
     transfer.import_,
     transfer.export,
     log.search,
     log.history,
     log.conversations,
+    episodes.episodes,
+    context.context,
     store.stats,
     store.verify,
     doctor.doctor,
@@ -49,6 +53,7 @@ for command in (
     store.rebuild,
     store.worker,
     store.migrate,
+    bench.bench,
 ):
     program.add_command(command)
 

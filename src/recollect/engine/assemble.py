@@ -70,7 +70,8 @@ def assemble(state: State, budget: Budget, tokenizer: Tokenizer) -> Context:
     count = tokenizer.count
     head = "\n\n".join(part for part in (state.instructions, state.system) if part)
     room = checked_room(budget, count(head) + PER_MESSAGE if head else 0, count(state.text) + PER_MESSAGE)
-    last = [m for m in state.window if m.role in SPOKEN and m.content.strip()][-2 * budget.pairs :]
+    spoken = [m for m in state.window if m.role in SPOKEN and m.content.strip()]
+    last = spoken[-2 * budget.pairs :] if budget.pairs > 0 else []
     costs = [count(words(m, state.channel)) + PER_MESSAGE for m in last]
     wanted = candidates(state, budget, count)
     shares = shared(room, budget, {name: total(found, count) for name, found in wanted.items()}, costs)
@@ -223,6 +224,14 @@ def fitted(
             raise InvalidInput("text", f"does not fit a budget of {budget.total} tokens")
 
 
+def labels(recent: Sequence[tuple[Message, Item]]) -> str:
+    """Which messages follow word for word: by their first and last label, or one by one if some between do not."""
+    first, last = recent[0], recent[-1]
+    if last[0].turn - first[0].turn == len(recent) - 1 > 0:
+        return f"Messages {first[1].id} to {last[1].id}"
+    return "Messages " + ", ".join(item.id for _, item in recent)
+
+
 def rendered(
     state: State,
     budget: Budget,
@@ -243,8 +252,7 @@ def rendered(
             items = tuple(piece.item for piece in inside)
             sections.append(Section(part.name, cost(part, count), items, tuple(part.left_out)))
     if recent and state.instructions:
-        labels = ", ".join(f"{item.id} {message.role}" for message, item in recent)
-        blocks.append(f"The last {len(recent)} messages follow in full, at tier 3: {labels}.")
+        blocks.append(f"{labels(recent)} follow in full (tier 3).")
     messages: list[ChatMessage] = [{"role": "system", "content": "\n\n".join(blocks)}] if blocks else []
     messages += [{"role": message.role, "content": words(message, state.channel)} for message, _ in recent]
     messages.append({"role": "user", "content": state.text})

@@ -13,9 +13,10 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from recollect.engine import episodes, log, recall, turn
+from recollect.engine import episodes, knowing, log, recall, turn
 from recollect.engine.archiving import archived_upto, chunks
 from recollect.engine.assemble import State, assemble
+from recollect.engine.pieces import Note
 from recollect.engine.tiering import load_tiers
 from recollect.model import Added, Budget, Chunk, Context, Draft, Episode, Filter, Hit, Message, Reply, Role
 from recollect.ports import Tx
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 MAX_TURN = 2**31 - 1  # messages in one conversation
 LOOK_BACK = 400  # messages of the window considered for a context
 RELEVANT = (40, 200)  # messages that recall proposes for a context: the least and the most,
-TOKENS = 20  # one for so many tokens of the section
+TOKENS = 32  # one for so many tokens of the section
+RETURNING = (3, 4)  # messages from outside the window that come back: at least so many, and one in so many of them all
+SPEAKERS = 12  # messages of a channel whose authors a context tells about
 FOUND = 10  # messages that a model's own search gives it
 
 
@@ -105,8 +108,9 @@ class AsyncConversation:
         platform_id: str | None = None,
     ) -> AsyncIterator[str]:
         """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
-        with self._memory._turn_of(self.space, self.id):
+        with self._memory._turn_of(self.space, self.id) as turns:
             begun = await self._begin(text, budget, system, author, platform_id)
+            turns.append(begun)
             # Closed in step with us: whoever stops listening leaves a log that is true at once.
             async with aclosing(turn.stream(*begun)) as pieces:
                 async for piece in pieces:
@@ -141,7 +145,10 @@ class AsyncConversation:
         parts = memory._opened
         model = memory._chat.for_task("reply")
         await memory._usable(model)
-        asked = await self.add("user", text, author=author, platform_id=platform_id)
+        await memory._caught_up()
+        draft = Draft("user", text, author, None, None, platform_id)
+        batch = log.Batch(self.space, self.id, self.user, [draft])
+        asked = (await memory._add([batch]))[0][0].message
         tools = turn.Tools(
             model=model,
             context=partial(self._answering, budget or Budget(), system),
@@ -156,7 +163,9 @@ class AsyncConversation:
         return turn.Turn(asked), tools
 
     async def _answering(self, budget: Budget, system: str | None, asked: Message, found: Sequence[Hit]) -> Context:
-        return await self._context(asked.content, asked, found, budget, system, True)
+        context = await self._context(asked.content, asked, found, budget, system, True)
+        self._memory._wake()  # only now: while the model thinks, views have the time that the user had to wait for
+        return context
 
     async def _context(
         self, text: str, asked: Message | None, found: Sequence[Hit], budget: Budget, system: str | None, markers: bool
@@ -164,7 +173,8 @@ class AsyncConversation:
         parts = self._memory._opened
         vector = None
         if not is_small_talk(text):
-            await self._memory._caught_up()
+            if asked is None:  # else it was waited for before the message was kept
+                await self._memory._caught_up()
             vector = (await parts.embedder.embed([text]))[0]
         now = parts.clock.now()
 
@@ -184,6 +194,9 @@ class AsyncConversation:
                 past = episodes.nearest(tx, scope, vector, parts.near_episodes, 1 - parts.episode_distance)
             hits = [hit for hit in hits if asked is None or hit.message.id != asked.id]
             inside = {message.id for message in window}
+            # While little has left the window, all of it would come back by being found, and nothing would be saved.
+            outside = start if person is None else max(tx.tally(self.space, person).docs - len(window), 0)
+            back = max(RETURNING[0], -(-outside // RETURNING[1]))
             return State(
                 text=text,
                 instructions=instructions() if markers else "",
@@ -193,8 +206,9 @@ class AsyncConversation:
                 tiers=load_tiers(tx, self.space, self.id, window[0].turn - 1) if window else {},
                 episodes=[one.episode for one in episodes.active_episodes(tx, self.space, self.id)] if owner else (),
                 past=past,
+                profile=self._known(tx, person, window, asked),
                 relevance={hit.message.turn: hit.score for hit in hits if hit.message.id in inside},
-                retrieved=[hit for hit in hits if hit.message.id not in inside],
+                retrieved=[hit for hit in hits if hit.message.id not in inside][:back],
                 found=found,
                 channel=person is None,
                 raised_turns=parts.raised_turns,
@@ -202,6 +216,13 @@ class AsyncConversation:
 
         state = await self._memory._read(look)
         return await self._memory._run(assemble, state, budget, parts.tokenizer)
+
+    def _known(self, tx: Tx, person: str | None, window: Sequence[Message], asked: Message | None) -> list[Note]:
+        """What is known of the person, or of those who spoke last in a channel."""
+        if person is not None:
+            return knowing.of_person(tx, self.space, person)
+        last = [*window, *([asked] if asked else [])][-SPEAKERS:]
+        return knowing.of_group(tx, self.space, dict.fromkeys(m.author for m in reversed(last) if m.role == "user"))
 
     async def _search(self, words: str) -> list[Hit]:
         """What the model searches for: in the memory of the chat's user, or in the channel."""

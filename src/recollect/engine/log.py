@@ -197,6 +197,15 @@ def every_message(tx: Tx, where: Filter) -> Iterator[Message]:
 
 # -- erasing
 
+# What is known of a person, and what they said of others.
+OF_PEOPLE = (
+    ("facts", "user_id"),
+    ("facts", "speaker"),
+    ("statements", "user_id"),
+    ("statements", "speaker"),
+    ("people", "user_id"),
+)
+
 
 def erase(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
     """Take a person's messages out: what they wrote, and what was written to them in chats of their own."""
@@ -208,6 +217,8 @@ def erase(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
     touched = {conversation for conversation, _ in gone}
     erasure = Erasure(new_id(now), space, now, len(tombstones), len(touched), entries=0)
     dropped = tx.erase(erasure, tombstones)
+    for table, role in OF_PEOPLE:
+        tx.remove(table, {"space": space, role: user})
     for conversation in locked.values():
         if conversation.user == user:
             tx.save_conversation(replace(conversation, user=None))

@@ -17,20 +17,23 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from recollect.engine import log, recall
+from recollect.engine import facts, log, recall, turn
 from recollect.engine.archiving import WindowView
 from recollect.engine.ask import NONE, Asking
 from recollect.engine.conversation import AsyncConversation
 from recollect.engine.episodes import Calibration, EpisodesView, Writer
+from recollect.engine.facts import FactsView
 from recollect.engine.followers import Follower, Loop, View
 from recollect.engine.indexing import EMBEDDER, IndexView
 from recollect.engine.metering import Meter
 from recollect.engine.tiering import TiersView
-from recollect.errors import EmbedderError, InvalidInput, RecollectError, StoreError
+from recollect.errors import EmbedderError, InvalidInput, NotFound, RecollectError, StoreError
 from recollect.model import (
+    FACT_CATEGORIES,
     Added,
     Conversation,
     Erasure,
+    Fact,
     Filter,
     Hit,
     Message,
@@ -40,6 +43,8 @@ from recollect.model import (
 )
 from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
 from recollect.rules import log as rules
+from recollect.rules.facts import as_of as as_of_then
+from recollect.rules.facts import history as fact_history
 from recollect.rules.log import checked_number
 from recollect.rules.ranking import Weights
 from recollect.rules.window import WindowRule
@@ -51,6 +56,7 @@ PAGE = 500  # messages read at a time by export and history
 MAX_LIMIT = 1_000  # messages in one answer
 MAX_TURN = 2**31 - 1  # messages in one conversation
 MAX_QUERY = 1 << 20  # bytes
+MAX_KEY = 200  # bytes
 CATCH_UP = 2.0  # seconds a search waits for what was just added here
 FOLLOWED = {"index": ("window",), "window": ("episodes",)}  # views whose results others wait for
 TOGETHER = {"window": ("window", "episodes"), "episodes": ("window", "episodes")}  # views made anew only as one
@@ -86,6 +92,7 @@ class MemoryEngine:
         self._build = build
         self._parts: Parts | None = None
         self._turning: Counter[tuple[str, str]] = Counter()
+        self._turns: list[list[tuple[turn.Turn, turn.Tools]]] = []
 
     # -- opening and closing
 
@@ -151,6 +158,7 @@ class MemoryEngine:
             TiersView(asking, parts.tokenizer, read),
             WindowView(*window, writer, asking.possible, self._run, read),
             EpisodesView(asking, writer, read),
+            FactsView(asking, read, self._run),
         ]
 
     def _wake(self, names: Iterable[str] | None = None) -> None:
@@ -169,6 +177,9 @@ class MemoryEngine:
         """Stop following, finish what is being written, close the store."""
         if self._parts is None:
             return
+        for turns in [*self._turns]:
+            for one in turns:
+                await turn.end(*one)
         parts, self._parts = self._parts, None
         for loop in self._loops.values():
             await loop.stop()
@@ -205,12 +216,15 @@ class MemoryEngine:
             await self._loops[self._index.name].idle(CATCH_UP)
 
     @contextmanager
-    def _turn_of(self, space: str, conversation: str) -> Iterator[None]:
-        """While a turn of this conversation is under way."""
+    def _turn_of(self, space: str, conversation: str) -> Iterator[list[tuple[turn.Turn, turn.Tools]]]:
+        """While a turn of this conversation is under way; a stream is noted, to be ended when the memory closes."""
         self._turning[space, conversation] += 1
+        under_way: list[tuple[turn.Turn, turn.Tools]] = []
+        self._turns.append(under_way)
         try:
-            yield
+            yield under_way
         finally:
+            self._turns.remove(under_way)
             self._turning[space, conversation] -= 1
             if not self._turning[space, conversation]:
                 del self._turning[space, conversation]
@@ -243,6 +257,11 @@ class MemoryEngine:
 
     async def add_many(self, batches: Iterable[log.Batch]) -> list[list[Added]]:
         """Add messages to several conversations in one transaction: all of them, or none."""
+        added = await self._add(batches)
+        self._wake()
+        return added
+
+    async def _add(self, batches: Iterable[log.Batch]) -> list[list[Added]]:
         given, now = list(batches), self._opened.clock.now()
         for batch in given:
             rules.checked_id("space", batch.space)
@@ -263,9 +282,7 @@ class MemoryEngine:
                 done[i] = log.append(tx, ready[i], now, fresh)
             return [done[i] for i in range(len(ready))]
 
-        added = await self._write(write)
-        self._wake()
-        return added
+        return await self._write(write)
 
     # -- finding
 
@@ -289,8 +306,8 @@ class MemoryEngine:
             user=None if user is None else rules.checked_id("user", user),
             conversation=None if conversation is None else rules.checked_id("conversation", conversation),
             role=None if role is None else rules.checked_role(role),
-            after=None if after is None else rules.checked_time("after", after),
-            before=None if before is None else rules.checked_time("before", before),
+            after=self._time("after", after),
+            before=self._time("before", before),
         )
         await self._caught_up()
         vector = (await self._opened.embedder.embed([query]))[0]
@@ -300,6 +317,42 @@ class MemoryEngine:
             return recall.search(tx, where, query, vector, count, now, self._opened.weights)
 
         return await self._read(find)
+
+    # -- what is known
+
+    async def facts(
+        self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
+    ) -> list[Fact]:
+        """What is known of a person, most important first: now, or as it was so at a time."""
+        place, who, when = self._space(space), rules.checked_id("user", user), self._time("as_of", as_of)
+        kind = None if category is None else checked_category(category)
+        known = await self._read(lambda tx: facts.facts_of(tx, place, who, active=when is None))
+        held = known if when is None else as_of_then(known, when)
+        chosen = [fact for fact in held if kind is None or fact.category == kind]
+        return sorted(chosen, key=lambda fact: (-fact.importance, fact.category, fact.key, fact.recorded_at, fact.id))
+
+    async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
+        """Every value a key has had, oldest first, with the times between which it was so."""
+        place, who = self._space(space), rules.checked_id("user", user)
+        rules.checked_text("key", key, limit=MAX_KEY)
+        known = await self._read(lambda tx: facts.facts_of(tx, place, who))
+        return fact_history(known, key)
+
+    async def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
+        """The messages a fact came from, oldest first."""
+        place, who, id = self._space(space), rules.checked_id("user", user), rules.checked_id("fact", fact)
+
+        def read(tx: Tx) -> list[Message]:
+            found = [one for one in facts.facts_of(tx, place, who) if one.id == id]
+            if not found:
+                raise NotFound(f"user {who!r} has no fact {id!r} in space {place!r}; `facts` lists them")
+            messages = [one for one in tx.find_messages(place, ids=found[0].sources) if not one.erased]
+            return sorted(messages, key=lambda message: (message.time, message.conversation, message.turn))
+
+        return await self._read(read)
+
+    def _time(self, name: str, value: datetime | None) -> datetime | None:
+        return None if value is None else rules.checked_time(name, value)
 
     # -- the memory as a whole
 
@@ -370,6 +423,12 @@ class MemoryEngine:
         now, place = self._opened.clock.now(), None if space is None else self._space(space)
         found: Stats = await self._read(lambda tx: tx.stats(now, place))
         return replace(found, store=self._opened.store.name)
+
+
+def checked_category(value: str) -> str:
+    if value not in FACT_CATEGORIES:
+        raise InvalidInput("category", f"is {value!r}; must be one of {', '.join(FACT_CATEGORIES)}")
+    return value
 
 
 def never(space: str, conversation: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from functools import lru_cache
 
 from recollect.model import Episode, Hit, Item, Message, Tiers
 from recollect.rules import fences
@@ -17,16 +17,19 @@ from recollect.rules.raising import text_at, tier_now
 from recollect.rules.tiers import write as offline_tiers
 
 Count = Callable[[str], int]
+ENOUGH = 1.25  # times the section's budget of what was found is weighed
 LARGE = 3  # a retrieved message that would take more than this part of the section's budget is shown at tier 2
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something known: a line of the profile, with the id of the fact and why it is shown."""
+    """Something known: a line of the profile, under its heading, with the id of the fact and why it is shown."""
 
     id: str
     text: str
     reason: str
+    heading: str = ""
+    place: tuple[float | str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class Piece:
 
     text: fences.Fenced
     item: Item
-    place: tuple[datetime | int | str, ...]
+    place: tuple[float | str, ...]
     group: str = ""
 
     def out(self, reason: str) -> Item:
@@ -64,22 +67,31 @@ def of_window(
 
 def of_hits(hits: Sequence[Hit], reason: str, shown: set[str], here: str, budget: int, count: Count) -> list[Piece]:
     """Messages that were found, best first, but for those that are shown elsewhere."""
-    pieces, seen = list[Piece](), set(shown)
+    pieces, seen, spent = list[Piece](), set(shown), 0
     most = max(budget // LARGE, 1)
     for hit in hits:
         message = hit.message
         if message.id in seen:
             continue
+        if spent > ENOUGH * budget:  # what comes after has no chance; it need not be weighed
+            break
         seen.add(message.id)
         text, tier = message.content, 3
         if count(text) > most:
-            text, tier = offline_tiers(text, count).tier2, 2
+            text, tier = shortened(text, count), 2
         label = f"m{message.turn}" if message.conversation == here else ""
         line = fences.said(label, message.role, message.author, tier, text)
         group = heading(message, here)
         item = Item(label or message.id, count(line) + 1, f"{reason} ({hit.score:.1f})", tier)
         pieces.append(Piece(line, item, (message.time.date().isoformat(), group, message.turn), group))
+        spent += item.tokens
     return pieces
+
+
+@lru_cache(maxsize=1024)
+def shortened(text: str, count: Count) -> str:
+    """The second tier of a long message, by the built-in writer: the same ones are found again and again."""
+    return offline_tiers(text, count).tier2
 
 
 def heading(message: Message, here: str) -> str:
@@ -105,18 +117,19 @@ def of_episodes(episodes: Iterable[Episode], count: Count, reason: str = "") -> 
 
 
 def of_notes(notes: Iterable[Note], count: Count) -> list[Piece]:
-    """What is known, in the order given."""
+    """What is known, the most important first; each in its place under its heading."""
     pieces = []
-    for number, note in enumerate(notes):
-        text = fences.line(note.text)
-        pieces.append(Piece(text, Item(note.id, count(text) + 1, note.reason, 1), (number,)))
+    for note in notes:
+        text = fences.Fenced(f"- {fences.line(note.text)}")
+        item = Item(note.id, count(text) + 1, note.reason, 1)
+        pieces.append(Piece(text, item, note.place, fences.line(note.heading)))
     return pieces
 
 
 def words(message: Message, channel: bool) -> str:
-    """A message as it was said; in a channel, with who said it."""
+    """A message as it was said; in a channel, with who said it, further lines indented: nobody speaks for others."""
     if channel and message.role == "user":
-        return f"{fences.plain(message.author)}: {message.content}"
+        return f"{fences.plain(message.author)}: " + message.content.replace("\n", "\n  ")
     return message.content
 
 

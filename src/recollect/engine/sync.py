@@ -27,6 +27,7 @@ from recollect.model import (
     Draft,
     Episode,
     Erasure,
+    Fact,
     Hit,
     Message,
     Reply,
@@ -203,6 +204,20 @@ class BlockingMemory:
                 space=space,
             )
         )
+
+    def facts(
+        self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
+    ) -> list[Fact]:
+        """What is known of a person, most important first: now, or as it was so at a time."""
+        return self._private.wait(self._engine.facts(user=user, as_of=as_of, category=category, space=space))
+
+    def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
+        """Every value a key has had, oldest first, with the times between which it was so."""
+        return self._private.wait(self._engine.fact_history(key, user=user, space=space))
+
+    def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
+        """The messages a fact came from, oldest first."""
+        return self._private.wait(self._engine.why(fact, user=user, space=space))
 
     @property
     def views(self) -> tuple[str, ...]:

@@ -32,6 +32,9 @@ TABLES = (
     "tiers",
     "chunks",
     "episodes",
+    "facts",
+    "statements",
+    "people",
     "usage",
 )
 

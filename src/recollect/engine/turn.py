@@ -1,27 +1,33 @@
 """A turn: the user's message is kept, a context is built, the model answers and may ask for more, the reply is kept.
 
-Whatever happens, the log stays true. The message is in it before the model is asked. A reply that was cut off is kept
-as far as the user saw it, and says that it is partial. What the model asks for in markers is served inside the turn,
-a bounded number of times, and never seen by the user; each round leaves a receipt with the reply.
+Whatever happens, the log stays true. The message is in it before the model is asked. A reply that was cut off, by the
+model, by an error or by whoever stopped listening, is kept as far as the user saw it, and says that it is partial; one
+of which nothing was seen is not kept, so no reply in the log is empty. What the model asks for in markers is served
+inside the turn, a bounded number of times, and never seen by the user; each round leaves a receipt with the reply.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.engine import log, tiering
-from recollect.errors import ModelError, ModelNonsense
-from recollect.model import Context, Draft, Hit, Message, Reply, Round, Tiers
+from recollect.errors import ModelNonsense, RecollectError
+from recollect.model import ChatMessage, Context, Draft, Hit, Message, Reply, Round, Tiers
 from recollect.ports import LLM, Completion, Request, Tx
 from recollect.rules import tiers as tier_rules
+from recollect.rules.fences import seen
 from recollect.rules.holding import Held, Holding
+from recollect.rules.log import SURROGATE
 from recollect.rules.markers import TierRequest
 from recollect.tasks import reply as reply_task
+
+logger = logging.getLogger("recollect.turn")
 
 KEY = "recollect"  # in the metadata of a reply: what the turn did
 LABEL = re.compile(r"m(\d{1,9})")
@@ -48,12 +54,20 @@ class Turn:
     """What a turn has done so far."""
 
     asked: Message
-    shown: str = ""
+    said: list[str] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
     found: list[Hit] = field(default_factory=list)
     inline: str | None = None
+    complete: bool = True
     context: Context | None = None
     reply: Message | None = None
+    kept: bool = False
+    ended: bool = False
+
+    @property
+    def shown(self) -> str:
+        """What the user has seen of the reply."""
+        return "".join(self.said)
 
 
 async def stream(turn: Turn, tools: Tools) -> AsyncGenerator[str]:
@@ -61,67 +75,105 @@ async def stream(turn: Turn, tools: Tools) -> AsyncGenerator[str]:
     try:
         async with aclosing(rounds(turn, tools, streaming=True)) as pieces:
             async for piece in pieces:
-                turn.shown += piece
+                if turn.ended:
+                    raise RecollectError("the memory was closed during this turn; open it again and ask again")
+                turn.said.append(piece)
                 yield piece
-    except (asyncio.CancelledError, GeneratorExit, ModelError):
-        if turn.shown.strip():
-            await asyncio.shield(keep(turn, tools, partial=True))
+    except BaseException:
+        await cut_off(turn, tools)
         raise
-    await keep(turn, tools, partial=False)
+    await seen_through(keep(turn, tools, partial=not turn.complete))
 
 
 async def answer(turn: Turn, tools: Tools) -> Reply:
     """The whole reply at once: that of the last round."""
     async for piece in rounds(turn, tools, streaming=False):
-        turn.shown += piece
-    await keep(turn, tools, partial=False)
+        turn.said.append(piece)
+    await seen_through(keep(turn, tools, partial=not turn.complete))
     assert turn.reply is not None
     assert turn.context is not None
     return Reply(turn.shown, turn.reply, turn.context.receipt, tuple(turn.rounds))
 
 
 async def rounds(turn: Turn, tools: Tools, *, streaming: bool) -> AsyncGenerator[str]:
-    """Ask the model until it asks for nothing more, or has asked often enough."""
-    for number in range(tools.rounds + 1):
+    """Ask the model until it asks for nothing more, or has asked often enough.
+
+    A reply that neither says nor asks anything is asked for once more: small models write the block of tiers and
+    forget the answer, so the second time it is not asked for.
+    """
+    left, block, apart = tools.rounds, True, ""
+    while True:
         turn.context = await tools.context(turn.asked, turn.found)
-        holding, shown = Holding(), ""
-        async for piece in asked_of(tools.model, turn.context, streaming):
-            if isinstance(piece, Completion):
-                cost = piece
-            elif (out := holding.feed(piece)) and streaming:
-                shown += out
-                yield out
+        messages = turn.context.messages if block else without_block(turn.context.messages)
+        holding, cost = Holding(), Completion("", tools.model.name, 0, 0)
+        async with aclosing(heard(tools.model, messages, streaming)) as source:
+            async for piece in source:
+                if isinstance(piece, Completion):
+                    cost = piece
+                elif (out := holding.feed(piece)) and streaming:
+                    yield apart + out
+                    apart = ""
         held = holding.finish()
-        last = number == tools.rounds or not held.markers.asks
-        rest = held.text_to_show if streaming else held.markers.text if last else ""
+        asks, last = held.markers.asks, not (held.markers.asks and left)
+        rest = remaining(held, last, streaming)
         if rest:
-            yield rest
-        if last:
-            turn.inline = held.inline
-            turn.rounds.append(Round(number + 1, (), (), (), cost.tokens_in, cost.tokens_out, cost.model))
-            if not (turn.shown + rest).strip():
-                raise ModelNonsense(
-                    f"{cost.model} gave no reply, only {len(turn.rounds) - 1} requests for more; ask again"
-                )
-            return
-        if streaming and held.markers.text.strip():
-            yield BREAK
-        turn.rounds.append(await serve(turn, tools, held, number + 1, cost))
+            yield apart + rest
+        if not last:
+            left -= 1
+            apart = BREAK if streaming and not is_blank(turn.shown) else ""
+            turn.rounds.append(await serve(turn, tools, held, cost))
+            continue
+        turn.rounds.append(receipt_of(turn, cost))
+        if asks or not block or not is_blank(held.markers.text + rest):
+            break
+        block = False
+    turn.inline, turn.complete = held.inline, cost.complete or held.inline is not None
+    if is_blank(turn.shown):
+        what = "only requests for more" if asks else "only notes for the memory" if held.inline else "only empty ones"
+        raise ModelNonsense(f"{cost.model} gave no reply in {len(turn.rounds)} calls, {what}; ask again")
 
 
-async def asked_of(model: LLM, context: Context, streaming: bool) -> AsyncIterator[str | Completion]:
-    request = Request(context.messages)
+def remaining(held: Held, last: bool, streaming: bool) -> str:
+    """What is still to be shown when the model has said all. Behind the block stands the answer, or nothing new."""
+    if is_blank(held.markers.text):
+        return held.after if last else ""
+    if streaming:
+        return held.text_to_show
+    return held.markers.text if last else ""
+
+
+async def heard(model: LLM, messages: Sequence[ChatMessage], streaming: bool) -> AsyncGenerator[str | Completion]:
+    """What the model says, as far as it is text, and last what that cost."""
+    request = Request(messages)
     if streaming:
         async with aclosing(model.stream(request)) as source:  # type: ignore[type-var]
             async for piece in source:
-                yield piece
+                yield piece if isinstance(piece, Completion) else as_text(piece)
         return
     whole = await model.complete(request)
-    yield whole.text
+    yield as_text(whole.text)
     yield whole
 
 
-async def serve(turn: Turn, tools: Tools, held: Held, number: int, cost: Completion) -> Round:
+def as_text(piece: str) -> str:
+    """What can be kept: a reply that was shown and could not be stored would leave the log untrue."""
+    return SURROGATE.sub("\ufffd", piece.replace("\x00", ""))
+
+
+def is_blank(text: str) -> bool:
+    """Whether there is nothing to see."""
+    return not seen(text).strip()
+
+
+def without_block(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """The same context, with no request for the block of tiers: a little shorter, never longer."""
+    first, *others = messages
+    before, _, after = first["content"].partition(reply_task.instructions(asking=False))
+    rest = "\n\n".join(part for part in (before.rstrip("\n"), after.lstrip("\n")) if part)
+    return [ChatMessage(role=first["role"], content=rest), *others] if rest else others
+
+
+async def serve(turn: Turn, tools: Tools, held: Held, cost: Completion) -> Round:
     """Give the model what it asked for: raise tiers, search. What is not of this conversation changes nothing."""
     asked = turn.asked
     raised = await tools.write(lambda tx: raise_tiers(tx, asked, held.markers.tiers, tools.raised_turns))
@@ -131,7 +183,17 @@ async def serve(turn: Turn, tools: Tools, held: Held, number: int, cost: Complet
             hit for hit in await tools.search(words) if hit.message.id not in known and hit.message.id != asked.id
         ]
     ids = tuple(hit.message.id for hit in turn.found)
-    return Round(number, tuple(raised), held.markers.searches, ids, cost.tokens_in, cost.tokens_out, cost.model)
+    return receipt_of(turn, cost, tuple(raised), held.markers.searches, ids)
+
+
+def receipt_of(
+    turn: Turn,
+    cost: Completion,
+    raised: tuple[tuple[int, int], ...] = (),
+    searches: tuple[str, ...] = (),
+    found: tuple[str, ...] = (),
+) -> Round:
+    return Round(len(turn.rounds) + 1, raised, searches, found, cost.tokens_in, cost.tokens_out, cost.model)
 
 
 def raise_tiers(tx: Tx, asked: Message, requests: Sequence[TierRequest], raised_turns: int) -> list[tuple[int, int]]:
@@ -156,17 +218,21 @@ def turn_of(tx: Tx, asked: Message, id: str) -> int | None:
 
 
 async def keep(turn: Turn, tools: Tools, *, partial: bool) -> None:
-    """Put the reply into the log, and the tiers that came with it beside it."""
-    asked, text = turn.asked, turn.shown.strip()
+    """Put the reply into the log, once, and the tiers that came with it beside it."""
+    if turn.kept:
+        return
+    turn.kept = True
+    asked, now = turn.asked, tools.now()
     about: dict[str, Any] = {"rounds": [round_note(one) for one in turn.rounds]}
     if partial:
         about["partial"] = True
-    draft = Draft("assistant", text, user=asked.user, metadata={KEY: about})
+    draft = Draft("assistant", turn.shown.strip(), user=asked.user, metadata={KEY: about})
     inline = reply_task.parse_inline(turn.inline) if turn.inline and not partial else None
+    # With its id drawn beforehand, a transaction that is run again finds what the first run has kept.
+    batch = log.drawn(log.Batch(asked.space, asked.conversation, None, [draft]), now)
 
     def write(tx: Tx) -> Message:
-        batch = log.Batch(asked.space, asked.conversation, None, [draft])
-        message = log.append(tx, batch, tools.now())[0].message
+        message = log.append(tx, batch, now)[0].message
         if inline is not None:
             given = ((asked, inline.user1, inline.user2), (message, inline.reply1, inline.reply2))
             made = {m.turn: accepted(m, one, two, tools.count) for m, one, two in given if one or two}
@@ -175,6 +241,32 @@ async def keep(turn: Turn, tools: Tools, *, partial: bool) -> None:
 
     turn.reply = await tools.write(write)
     tools.woken()
+
+
+async def end(turn: Turn, tools: Tools) -> None:
+    """The memory closes: keep what was seen while that is possible; nothing more is shown."""
+    turn.ended = True
+    await cut_off(turn, tools)
+
+
+async def cut_off(turn: Turn, tools: Tools) -> None:
+    """Keep what was seen of a reply that did not end. Why it did not is raised by the caller, whatever happens here."""
+    if is_blank(turn.shown):
+        return
+    try:
+        await seen_through(keep(turn, tools, partial=True))
+    except RecollectError as error:
+        logger.warning("a reply that was cut off could not be kept: %s", error)
+
+
+async def seen_through(work: Coroutine[Any, Any, None]) -> None:
+    """Do this to its end; a cancellation that comes meanwhile waits for it."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 def accepted(message: Message, one: str, two: str, count: Callable[[str], int]) -> Tiers:

@@ -190,6 +190,8 @@ class OpenAIModel:
             return Failure(self._trouble.unreachable(), again=True)
         except (self._openai.OpenAIError, ValueError):
             return Failure(self._trouble.foreign("something the client cannot read"))
+        except RuntimeError:  # closed by another task while this one was asking
+            return Failure(self._trouble.broken())
 
     def _refused(self, error: Any) -> Failure:
         status: int = error.status_code

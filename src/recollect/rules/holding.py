@@ -13,14 +13,15 @@ word after it.
 
 The block may be written in any case, with spaces in its tags, without its closing tag, or as a code block fenced
 with ```recollect. Text after it is not shown, since models that go on after their last line only repeat themselves;
-markers there count. Markers in the block do not: it quotes what the user said.
+markers there count. Markers in the block do not: it quotes what the user said. But a small model may write the block
+first and its answer after it: so what stood there is kept, for a reply that has nothing else to show.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recollect.rules.markers import Cutter, Parsed
+from recollect.rules.markers import Cutter, Parsed, strip
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +29,13 @@ class Held:
     """The end of a reply: what is still to be shown, and what was held back.
 
     `markers.text` is all that was shown, from the first chunk on. `inline` is the content of the last block that
-    carries tiers, None if there was none.
+    carries tiers, None if there was none. `after` is the text behind the blocks, without markers; it was not shown.
     """
 
     text_to_show: str
     markers: Parsed
     inline: str | None
+    after: str = ""
 
 
 class Holding:
@@ -52,5 +54,5 @@ class Holding:
     def finish(self) -> Held:
         """The rest, now that no more will come, and what was collected on the way."""
         rest = self._cutter.finish()
-        inline, _ = self._cutter.inline()
-        return Held(rest, self._cutter.parsed("".join(self._shown) + rest), inline)
+        inline, outside = self._cutter.inline()
+        return Held(rest, self._cutter.parsed("".join(self._shown) + rest), inline, strip(outside).strip())

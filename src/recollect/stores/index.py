@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -167,9 +167,12 @@ class IndexTx(ViewTx):
         query = select(entries.c.doc, entries.c.message_id, entries.c.time, entries.c.length, entries.c.terms).where(
             *conditions(entries, where), self.among(entries.c.doc, docs)
         )
-        padded = [[f" {term} " for term in words_of(group)] for group in groups]
+        places: dict[str, list[int]] = {}
+        for number, group in enumerate(groups):
+            for term in dict.fromkeys(words_of(group)):
+                places.setdefault(term, []).append(number)
         return [
-            Candidate(doc, id, time, length, tuple([sum(map(terms.count, group)) for group in padded]))
+            Candidate(doc, id, time, length, counted(terms, places, len(groups)))
             for doc, id, time, length, terms in self.connection.execute(query).all()
         ]
 
@@ -184,6 +187,15 @@ class IndexTx(ViewTx):
             .where(entries.c.turn >= first, entries.c.turn <= last)
         )
         return {turn: unit(np.frombuffer(vec, np.float16)) for turn, vec in self.connection.execute(query)}
+
+
+def counted(terms: str, places: Mapping[str, Sequence[int]], groups: int) -> tuple[int, ...]:
+    """How often a passage has a term of each group."""
+    counts = [0] * groups
+    for term in terms.split():
+        for number in places.get(term, ()):
+            counts[number] += 1
+    return tuple(counts)
 
 
 def words_of(group: Sequence[str]) -> list[str]:

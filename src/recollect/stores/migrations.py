@@ -116,6 +116,31 @@ CREATE INDEX episodes_parent ON episodes (space, conversation, parent);
 CREATE INDEX episodes_pending ON episodes (space, conversation) WHERE pending = 1
 """
 
+KNOWLEDGE = """
+CREATE TABLE facts (
+    space {key} NOT NULL, user_id {key} NOT NULL, id {key} NOT NULL,
+    category TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
+    confidence DOUBLE PRECISION NOT NULL, importance DOUBLE PRECISION NOT NULL,
+    speaker {key} NOT NULL, conversation {key} NOT NULL, turn INTEGER NOT NULL,
+    said_at BIGINT NOT NULL, recorded_at BIGINT NOT NULL, sources TEXT NOT NULL,
+    subject TEXT, audience {key}, active INTEGER NOT NULL,
+    valid_from BIGINT, valid_to BIGINT, retired_at BIGINT, retired_by {key},
+    PRIMARY KEY (space, user_id, id));
+CREATE INDEX facts_speaker ON facts (space, speaker);
+CREATE INDEX facts_active ON facts (space, user_id) WHERE active = 1;
+
+CREATE TABLE statements (
+    space {key} NOT NULL, user_id {key} NOT NULL, id {key} NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL,
+    said_at BIGINT NOT NULL, speaker {key} NOT NULL, audience {key}, source {key} NOT NULL,
+    active INTEGER NOT NULL, retired_at BIGINT, retired_by {key},
+    PRIMARY KEY (space, user_id, id));
+CREATE INDEX statements_speaker ON statements (space, speaker);
+
+CREATE TABLE people (
+    space {key} NOT NULL, user_id {key} NOT NULL, kind {key} NOT NULL, name {key} NOT NULL, since BIGINT NOT NULL,
+    PRIMARY KEY (space, user_id, kind, name))
+"""
+
 SPELLING = {
     "sqlite": {"key": "TEXT", "blob": "BLOB", "vector": "BLOB", "clustered": " WITHOUT ROWID", "tsv": ""},
     "postgresql": {
@@ -134,6 +159,7 @@ STEPS: tuple[dict[str, str], ...] = (
     },
     {"sqlite": TIERS_AND_WINDOW, "postgresql": TIERS_AND_WINDOW},
     {"sqlite": EPISODES, "postgresql": EPISODES},
+    {"sqlite": KNOWLEDGE, "postgresql": KNOWLEDGE},
 )
 CURRENT = len(STEPS)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import blake2b
 from typing import Any
 
 from sqlalchemy import (
@@ -38,7 +39,7 @@ from recollect.ports import Vectors
 from recollect.stores import migrations
 from recollect.stores.index import IndexTx, scope_terms
 from recollect.stores.rows import conditions
-from recollect.stores.schema import Halfvec, entries, vector_text, vectors
+from recollect.stores.schema import TABLES, Halfvec, entries, vector_text, vectors
 from recollect.stores.sql import SqlStore, transaction
 from recollect.stores.vectors import unit
 
@@ -58,6 +59,11 @@ class PostgresTx(IndexTx):
 
     def locking(self, query: Any) -> Any:
         return query.with_for_update()
+
+    def lock(self, *what: str) -> None:
+        name = "\0".join(("recollect", *what)).encode()
+        number = int.from_bytes(blake2b(name, digest_size=8).digest(), "big", signed=True)
+        self.connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": number})
 
     def new_docs(self, count: int) -> Sequence[int]:
         numbers = self.connection.execute(text("SELECT nextval('docs') FROM generate_series(1, :n)"), {"n": count})
@@ -179,7 +185,7 @@ class PostgresStore(SqlStore):
     def scrub(self) -> None:
         try:
             with self.engine.connect() as connection:
-                connection.exec_driver_sql("VACUUM messages, entries, vectors")
+                connection.exec_driver_sql("VACUUM " + ", ".join(sorted(TABLES)))
         except DBAPIError as error:
             raise self.translate(error) from error
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
-from sqlalchemy import BigInteger, Column, Dialect, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import BigInteger, Column, Dialect, Float, Integer, LargeBinary, MetaData, Table, Text
 from sqlalchemy.types import TypeDecorator, UserDefinedType
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -44,6 +44,19 @@ class Object(TypeDecorator[dict[str, Any]]):
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> dict[str, Any]:
         return json.loads(value) if value and value != "{}" else {}
+
+
+class Names(TypeDecorator[tuple[str, ...]]):
+    """A few ids in order, kept as JSON."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: tuple[str, ...] | None, dialect: Dialect) -> str | None:
+        return json.dumps(list(value or ()), ensure_ascii=False)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[str, ...]:
+        return tuple(json.loads(value or "[]"))
 
 
 class Halfvec(UserDefinedType[str]):
@@ -231,6 +244,59 @@ episodes = Table(
     Column("vec", Vector),
 )
 
+facts = Table(
+    "facts",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("user_id", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("category", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("value", Text, nullable=False),
+    Column("confidence", Float, nullable=False),
+    Column("importance", Float, nullable=False),
+    Column("speaker", Text, nullable=False),
+    Column("conversation", Text, nullable=False),
+    Column("turn", Integer, nullable=False),
+    Column("said_at", Instant, nullable=False),
+    Column("recorded_at", Instant, nullable=False),
+    Column("sources", Names, nullable=False),
+    Column("subject", Text),
+    Column("audience", Text),
+    Column("active", Integer, nullable=False),
+    Column("valid_from", Instant),
+    Column("valid_to", Instant),
+    Column("retired_at", Instant),
+    Column("retired_by", Text),
+)
+
+statements = Table(
+    "statements",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("user_id", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("said_at", Instant, nullable=False),
+    Column("speaker", Text, nullable=False),
+    Column("audience", Text),
+    Column("source", Text, nullable=False),
+    Column("active", Integer, nullable=False),
+    Column("retired_at", Instant),
+    Column("retired_by", Text),
+)
+
+people = Table(
+    "people",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("user_id", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("since", Instant, nullable=False),
+)
+
 usage = Table(
     "usage",
     metadata,
@@ -252,6 +318,7 @@ VIEW_TABLES: dict[str, tuple[Table, ...]] = {
     "tiers": (tiers,),
     "window": (chunks, episodes),
     "episodes": (),
+    "facts": (facts,),
 }
 FOLLOWS = {"window": "index", "episodes": "window"}  # views that follow another view's cursor, and not the log itself
 AFRESH = ("window", "episodes")  # views of a conversation that are made anew after something in it was erased

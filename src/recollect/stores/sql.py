@@ -303,6 +303,16 @@ class SqlTx(ABC):
         statement = insert.on_conflict_do_update(index_elements=list(source.primary_key), set_=changed)
         self.write(source, statement, [dict(row) for row in rows])
 
+    def remove(self, table: str, where: Mapping[str, Any]) -> int:
+        source = schema.TABLES[table]
+        if source in schema.LOG:
+            raise StoreError(f"{table} is of the log, from which nothing is removed")
+        here = [source.c[name] == value for name, value in where.items()]
+        return int(self.write(source, sql_delete(source).where(*here)).rowcount)
+
+    def lock(self, *what: str) -> None:  # noqa: B027  a SQLite writer is alone already
+        """Wait until nobody else holds this lock."""
+
     def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         if rows:
             self.write(schema.TABLES[table], schema.TABLES[table].insert(), [dict(row) for row in rows])

@@ -19,6 +19,7 @@ import pytest
 from recollect.ports import Store
 from recollect.testing.index_contract import IndexContract
 from recollect.testing.log_contract import LogContract
+from recollect.testing.rows_contract import RowsContract
 from recollect.testing.samples import OpenStore
 from recollect.testing.transaction_contract import TransactionContract
 from recollect.testing.vector_contract import VectorContract
@@ -28,7 +29,9 @@ from recollect.testing.whole_contract import WholeContract
 __all__ = ["OpenStore", "StoreContract"]
 
 
-class StoreContract(LogContract, TransactionContract, ViewContract, IndexContract, VectorContract, WholeContract):
+class StoreContract(
+    LogContract, TransactionContract, ViewContract, IndexContract, VectorContract, RowsContract, WholeContract
+):
     """All of it."""
 
     @pytest.fixture

@@ -30,6 +30,7 @@ SETTINGS = {
     "full_page_writes": "off",
     "wal_init_zero": "off",
     "autovacuum": "off",
+    "max_wal_size": "128MB",
     "deadlock_timeout": "50ms",
 }
 RUNTIME = "XDG_RUNTIME_DIR"

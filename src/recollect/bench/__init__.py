@@ -1,0 +1,1 @@
+"""Measurements of quality and speed, on published data sets and on made-up ones."""

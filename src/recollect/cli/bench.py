@@ -1,0 +1,208 @@
+"""`recollect bench`: measurements anybody can repeat. `tokens` counts what a conversation costs, three ways."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recollect.cli.bench_recall import recall
+from recollect.cli.options import printable
+from recollect.cli.show import console, counted, progress, show_table, table
+
+if TYPE_CHECKING:
+    from recollect.bench.chart import Chart
+    from recollect.bench.tokens import Economy, Step
+    from recollect.model import Budget
+
+FIRST_ROWS = (5, 10, 15, 20)
+FULL, OURS = "full history", "recollect"
+
+
+@click.group()
+def bench() -> None:
+    """Measure what memory costs and what it finds.
+
+    \b
+    recollect bench tokens
+    recollect bench recall --data locomo10.json
+    """
+
+
+bench.add_command(recall)
+
+
+def budget_of(ctx: click.Context, param: click.Parameter, value: str) -> Budget:
+    """`default`, `compact`, or how many tokens a context may have."""
+    from recollect.model import Budget
+
+    if value in ("default", "compact"):
+        return Budget() if value == "default" else Budget.compact()
+    if not value.isdecimal() or not int(value):
+        raise click.BadParameter(f"{value!r} is no budget: write default, compact, or a number of tokens", ctx, param)
+    return Budget(total=int(value))
+
+
+@bench.command()
+@click.option("--data", type=click.Path(path_type=Path), metavar="FILE", help="A chat to replay instead of our own.")
+@click.option("--conversation", metavar="ID", help="Which one of the file.  [default: the longest]")
+@click.option("--turns", type=click.IntRange(2), default=200, help="Replay at most this many messages.")
+@click.option("--budget", callback=budget_of, default="default", help="A context's: default, compact, or tokens.")
+@click.option("--window", type=click.IntRange(1), default=20, help="Messages of the sliding window.")
+@click.option("--system", default="", metavar="TEXT", help="A system prompt, sent each way.")
+@click.option("--tiers", type=click.Choice(["inline", "apart"]), default="inline", help="Who writes tiers, and when.")
+@click.option(
+    "--ask-every",
+    type=click.IntRange(0),
+    default=0,
+    help="The model asks for more once in N exchanges. 0: never.",
+    metavar="N",
+)
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.svg", help="Draw it, too.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object with every step.")
+def tokens(
+    data: Path | None,
+    conversation: str | None,
+    turns: int,
+    budget: Budget,
+    window: int,
+    system: str,
+    tiers: str,
+    ask_every: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Count the tokens of a long chat, and say from when on memory pays.
+
+    A chat is replayed turn by turn through the real engine, in a temporary store, and what a model would read and write
+    is added up for three ways to run it: sending the full history each time, a sliding window of the last messages,
+    and recollect, with its instructions and the making of tiers. No model is asked: the recorded replies are given,
+    with tiers by the built-in writer, `inline` in the reply or `apart` in calls of the memory model. A turn is a
+    message; an exchange is a user's message and its reply.
+
+    Without --data it is a chat about Python's standard library, answered by its own documentation. --data takes
+    whatever `recollect import` reads, and the files of LoCoMo and LongMemEval.
+
+    \b
+    recollect bench tokens --out tokens.svg
+    recollect bench tokens --data conversations.json --turns 400 --budget compact
+    """
+    from recollect.bench import chart
+    from recollect.bench.talks import about_python, read
+    from recollect.bench.tokens import Plan, replay
+    from recollect.errors import InvalidInput
+
+    if data is None and conversation is not None:
+        raise InvalidInput("conversation", "is of a file: name it with --data")
+    talk = about_python(turns) if data is None else read(data, conversation).first(turns)
+    plan = Plan(budget, window, tiers == "inline", ask_every, system)
+    with progress("{task.completed} of {task.total} exchanges", shown=not as_json) as bar:
+        task = bar.add_task("replaying", total=len(talk.exchanges))
+        economy = replay(talk, plan, done=lambda number: bar.update(task, completed=number))
+    drawn = chart_of(economy)
+    if out is not None:
+        out.write_text(chart.svg(drawn), encoding="utf-8")
+    if as_json:
+        click.echo(json.dumps(as_object(economy), ensure_ascii=False))
+        return
+    show(economy)
+    click.echo()
+    click.echo(chart.plotted(drawn))
+    click.echo()
+    conclude(economy)
+    if out is not None:
+        click.echo(f"Drawn in {out}.")
+
+
+def show(economy: Economy) -> None:
+    """What was replayed, and what had been spent at some of its turns."""
+    said, plan = len(economy.steps), economy.plan
+    lengths = sum(step.reply for step in economy.steps) / said
+    click.echo(
+        f"Replayed: {printable(economy.talk.about)}; {counted(2 * said, 'message')} in {counted(said, 'exchange')}, "
+        f"replies of {lengths:,.0f} tokens on average ({economy.tokenizer})."
+    )
+    makes = "writes tiers with each reply" if plan.inline else "is joined by a memory model that writes tiers"
+    asks = f"asks for a full text every {plan.ask_every} exchanges" if plan.ask_every else "never asks for more"
+    click.echo(f"The model {makes} and {asks}. Tokens spent so far, read and written:\n")
+    names = ("turn", "exchange", FULL, sliding_name(economy), OURS, "of full history", "written for tiers")
+    grid = table(*names, right=names)
+    full, sliding, ours = (economy.so_far(way) for way in ("full", "sliding", "ours"))
+    made = 0
+    rows = set(shown_steps(economy))
+    for place, step in enumerate(economy.steps):
+        made += step.beside + step.memory
+        if step in rows:
+            cells = (step.turn, step.exchange, full[place], sliding[place], ours[place])
+            grid.add_row(*(f"{cell:,}" for cell in cells), f"{ours[place] / full[place]:.0%}", f"{made:,}")
+    show_table(grid)
+
+
+def sliding_name(economy: Economy) -> str:
+    return f"last {counted(economy.plan.window, 'message')}"
+
+
+def shown_steps(economy: Economy) -> list[Step]:
+    """The steps at turns 5, 10, 15, 20, 50, 100, 200, 500, …, and the last."""
+    wanted, size = set(FIRST_ROWS), 10
+    while size <= economy.steps[-1].turn:
+        wanted |= {5 * size, 10 * size, 20 * size}
+        size *= 10
+    # An even turn is a reply: it is paid for when its question is answered.
+    return [step for step in economy.steps if wanted & {step.turn, step.turn + 1} or step is economy.steps[-1]]
+
+
+def chart_of(economy: Economy) -> Chart:
+    from recollect.bench.chart import Chart, Curve
+
+    crossing = economy.crossing
+    return Chart(
+        title="Tokens spent, read and written, up to each turn",
+        across="turn (message)",
+        up="tokens",
+        places=[step.turn for step in economy.steps],
+        curves=[
+            Curve(FULL, "o", "#b8402a", economy.so_far("full")),
+            Curve(sliding_name(economy), ".", "#8a8f98", economy.so_far("sliding")),
+            Curve(OURS, "#", "#1f6fb5", economy.so_far("ours")),
+        ],
+        mark=None if crossing is None else (crossing.turn, f"less than the full history from turn {crossing.turn}"),
+    )
+
+
+def conclude(economy: Economy) -> None:
+    """The crossing and the totals, in a sentence each."""
+    out, crossing = console(), economy.crossing
+    full, sliding, ours = (economy.so_far(way)[-1] for way in ("full", "sliding", "ours"))
+    if crossing is None:
+        out.print("Not below the full history by the end: the chat is too short, or its messages are.", style="bold")
+    else:
+        out.print(f"Below the full history from turn {crossing.turn} on (exchange {crossing.exchange}).", style="bold")
+    calls = sum(step.calls for step in economy.steps)
+    out.print(
+        f"In all: {FULL} {full:,} tokens, {sliding_name(economy)} {sliding:,}, {OURS} {ours:,} in "
+        f"{counted(calls, 'call')}: {ours / full:.0%} of the full history, {full / ours:.1f} times less."
+        if ours <= full
+        else f"In all: {FULL} {full:,} tokens, {sliding_name(economy)} {sliding:,}, {OURS} {ours:,}."
+    )
+    if other := sum(step.other for step in economy.steps):
+        out.print(f"Not in it: summaries and the like, at most {other:,} tokens of the memory model; none without one.")
+    out.print("The sliding window forgets what left it; the other two do not.")
+
+
+def as_object(economy: Economy) -> dict[str, Any]:
+    crossing = economy.crossing
+    totals = {way: economy.so_far(way)[-1] for way in ("full", "sliding", "ours")}
+    names = ("turn", "exchange", "full", "sliding", "ours", "prompt", "reply", "beside", "memory", "other", "calls")
+    return {
+        "replayed": economy.talk.about,
+        "tokenizer": economy.tokenizer,
+        "window": economy.plan.window,
+        "budget": economy.plan.budget.total,
+        "crossing": None if crossing is None else {"turn": crossing.turn, "exchange": crossing.exchange},
+        "totals": totals,
+        "ratio": totals["ours"] / totals["full"],
+        "steps": [{name: getattr(step, name) for name in names} for step in economy.steps],
+    }

@@ -1,0 +1,152 @@
+"""What a model is sent, and the receipt for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypedDict
+
+from recollect.model.log import Message
+
+
+class ChatMessage(TypedDict):
+    """The shape every chat model takes."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How many tokens a context may have, and how many of them each section. What is left over goes to history.
+
+    `pairs` is how many of the last exchanges are sent word for word, as far as `recent` allows.
+    """
+
+    total: int = 30_000
+    system: int = 2_000
+    profile: int = 2_000
+    summaries: int = 4_000
+    retrieved: int = 4_000
+    recent: int | None = 10_000
+    pairs: int = 4
+
+    @classmethod
+    def compact(cls) -> Budget:
+        """8,000 tokens in all, for small models and small bills."""
+        return cls(total=8_000, system=1_500, profile=1_500, summaries=2_000, retrieved=1_500, recent=3_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One line of a receipt: which message (or the like), at which tier, how many tokens, and why it is in or out."""
+
+    id: str
+    tokens: int
+    reason: str
+    tier: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One part of a context: its name, its tokens, what is in it and what was left out."""
+
+    name: str
+    tokens: int
+    items: tuple[Item, ...] = ()
+    left_out: tuple[Item, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a context contains, at which tier, what it left out and why, and the tokens of each section."""
+
+    tokenizer: str
+    budget: Budget
+    tokens: int
+    sections: tuple[Section, ...]
+
+    def explain(self, width: int | None = None) -> str:
+        """The receipt as a table a person can read, in plain text; broken to `width` columns (60 or more), if given."""
+        from io import StringIO
+
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+        for column in ("section", "in/out", "id", "tier", "tokens", "reason"):
+            right = column in ("tier", "tokens")
+            table.add_column(column, justify="right" if right else "left", no_wrap=right, overflow="fold")
+        for row in self._rows():
+            # An id may be anything somebody chose: it is no markup, and moves no cursor.
+            table.add_row(*("".join(c if c.isprintable() else "\ufffd" for c in cell) for cell in row))
+        page = StringIO()
+        plain = Console(
+            file=page,
+            width=100_000 if width is None else max(width, 60),
+            color_system=None,
+            force_terminal=False,
+            force_jupyter=False,
+            markup=False,
+            emoji=False,
+            highlight=False,
+        )
+        plain.print(table)
+        lines = [
+            f"{self.tokens:,} of {self.budget.total:,} tokens ({self.tokenizer})",
+            "",
+            *page.getvalue().split("\n"),
+        ]
+        return "\n".join(line.rstrip() for line in lines).rstrip()
+
+    def _rows(self) -> Iterator[tuple[str, str, str, str, str, str]]:
+        """The lines of the table: each section with its total and budget, and below it what is in and what is not."""
+        for section in self.sections:
+            allowed = getattr(self.budget, section.name, None)
+            about = [f"of {allowed:,}"] if isinstance(allowed, int) else []
+            if section.items or section.left_out:
+                about.append(f"{len(section.items):,} in, {len(section.left_out):,} left out")
+            yield section.name, "", "", "", f"{section.tokens:,}", "; ".join(about)
+            for way, items in (("in", section.items), ("out", section.left_out)):
+                for item in items:
+                    yield "", way, item.id, f"{item.tier}", f"{item.tokens:,}", item.reason
+        joints = self.tokens - sum(section.tokens for section in self.sections)
+        if joints:
+            yield "joints", "", "", "", f"{joints:,}", "between the parts, and to open the reply"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is sent to the model, and the receipt for it."""
+
+    messages: list[ChatMessage]
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One call of the model within a turn: what it asked for, what it was given, and what the call cost.
+
+    `raised` are the turns of messages and the tiers they were raised to; `found` the ids a search gave.
+    """
+
+    number: int
+    raised: tuple[tuple[int, int], ...]
+    searches: tuple[str, ...]
+    found: tuple[str, ...]
+    tokens_in: int
+    tokens_out: int
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the model answered: the text, the message in the log, the last context's receipt, and every round."""
+
+    text: str
+    message: Message
+    receipt: Receipt
+    rounds: tuple[Round, ...]
+
+    def __str__(self) -> str:
+        return self.text

@@ -1,0 +1,74 @@
+"""What is known about people: as a message states it, and as it is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal, get_args
+
+FactCategory = Literal["identity", "preference", "constraint", "instruction"]
+FACT_CATEGORIES: tuple[FactCategory, ...] = get_args(FactCategory)
+
+Holds = Literal["now", "ended", "not"]
+HOLDS: tuple[Holds, ...] = get_args(Holds)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFact:
+    """A fact as a message states it, before it is weighed against what is known.
+
+    `subject` is None if it is about who speaks, or else a name as it was said: "Bob", "brother". `holds` says whether
+    the value is so "now", was so and has "ended", or is "not" so; an empty value then means every value of the key.
+    `corrects` is an explicit correction or change, `echo` a repetition of what the assistant was shown or said.
+    `since` and `until` are there only if they were said.
+    """
+
+    category: FactCategory
+    key: str
+    value: str
+    confidence: float = 1.0
+    importance: float = 0.8
+    subject: str | None = None
+    holds: Holds = "now"
+    corrects: bool = False
+    echo: bool = False
+    since: date | None = None
+    until: date | None = None
+
+    @property
+    def retracts(self) -> bool:
+        """Whether it takes a value back, rather than giving one."""
+        return self.holds != "now"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing known about a person, and since when. A fact that no longer holds stays, with its times.
+
+    `user` is in whose memory it is. It is about them, unless `subject` names somebody else. `speaker` said it;
+    `audience` is the group conversation where they did, or None if it was in private. `conversation`, `turn` and
+    `said_at` tell where and when it was said last, `recorded_at` when first. It was so from `valid_from` (None: nobody
+    said) to `valid_to`; `retired_by` is the id of the fact in its place, if one is.
+    """
+
+    space: str
+    user: str
+    id: str
+    category: FactCategory
+    key: str
+    value: str
+    confidence: float
+    importance: float
+    speaker: str
+    conversation: str
+    turn: int
+    said_at: datetime
+    recorded_at: datetime
+    sources: tuple[str, ...]
+    subject: str | None = None
+    audience: str | None = None
+    active: bool = True
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    retired_at: datetime | None = None
+    retired_by: str | None = None

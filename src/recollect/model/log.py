@@ -1,0 +1,176 @@
+"""What was said, what is asked of it, and what is answered. A message is said once and never changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+Role = Literal["user", "assistant", "system", "tool"]
+ROLES: tuple[Role, ...] = get_args(Role)
+
+DEFAULT_SPACE = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message on its way into the log: what the caller knows, before the log gives it a turn.
+
+    `author` is who wrote it; `user` is whose memory it belongs to (in a chat with one person, theirs, replies
+    included). `time` is when it was said: now, if none is given. `platform_id` is the id another system gave
+    it: the same one twice in a conversation is stored once. So is the same `id`.
+    """
+
+    role: Role
+    content: str
+    author: str | None = None
+    user: str | None = None
+    time: datetime | None = None
+    platform_id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """Makes a message provable: `digest` covers it and its salt, `link` the digest and the link before."""
+
+    salt: bytes
+    digest: bytes
+    link: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One utterance, as the log keeps it. An erased one keeps its place and its seal, and nothing that was said."""
+
+    space: str
+    conversation: str
+    turn: int
+    id: str
+    role: Role
+    author: str
+    user: str | None
+    content: str
+    time: datetime
+    platform_id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    erased: bool = False
+    seal: Seal = field(default=Seal(b"", b"", b""), repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One thread of messages: a chat with one `user`, or a channel with many (`user` is None).
+
+    `turns` is the number of the last message and `head` its link: with them a missing tail is noticed.
+    """
+
+    space: str
+    id: str
+    user: str | None
+    created_at: datetime
+    changed_at: datetime
+    turns: int = 0
+    head: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What `add` did: the message as it is in the log, and whether it was new or known already."""
+
+    message: Message
+    new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One message of an imported file.
+
+    `user` is the owner of the conversation if it is a chat with one person, None if it is a channel. `where` says
+    where in the file the message is, for a person; `position` is how many bytes had been read, for a progress bar.
+    `space` is the one the file names, if it names one: which space the message goes to is the caller's choice.
+    """
+
+    conversation: str
+    user: str | None
+    draft: Draft
+    where: str
+    position: int = 0
+    space: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BadRecord:
+    """One place in an imported file that could not be read, and why."""
+
+    where: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which messages are meant. Nothing crosses a space; None means "any"."""
+
+    space: str
+    user: str | None = None
+    author: str | None = None
+    conversation: str | None = None
+    role: Role | None = None
+    after: datetime | None = None
+    before: datetime | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether it means all messages of a user, or of a space."""
+        return self == Filter(self.space, self.user)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One message found by search, its score, and the parts the score is made of."""
+
+    message: Message
+    score: float
+    parts: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with the log, named so that it can be found."""
+
+    space: str
+    conversation: str
+    turn: int
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.space}/{self.conversation} turn {self.turn}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What `verify` saw. `root` covers every conversation: note it elsewhere to prove later that nothing moved."""
+
+    conversations: int
+    messages: int
+    erased: int
+    faults: tuple[Fault, ...]
+    root: str
+
+    @property
+    def ok(self) -> bool:
+        return not self.faults
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What `erase` removed. The person is not named here: that is the point."""
+
+    id: str
+    space: str
+    at: datetime
+    messages: int
+    conversations: int
+    entries: int

@@ -1,0 +1,111 @@
+"""What is derived from the log, and how far that has got."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.model.log import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Tiers:
+    """A message at lower resolutions: tier 1 `key = value` pairs, tier 2 a sentence or two; tier 3 is itself.
+
+    `made_by` is "model", "offline", or "self" for a message too short to gain from it, which is its own tiers.
+    `required` is the tier the model asked for, at turn `raised_at` of the conversation.
+    """
+
+    tier1: str = ""
+    tier2: str = ""
+    made_by: str = "self"
+    required: int = 1
+    raised_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A run of messages that left the window together: from which turn to which, why, and when."""
+
+    first: int
+    last: int
+    reason: str
+    archived_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A summary of a run of turns (level 1), or of episodes of the level below, which are its `parts`.
+
+    `made_by` is "model" or "offline". While `pending`, the built-in writer's summary stands in until the memory model
+    answers. An episode that is not `active` has become part of one of the next level.
+    """
+
+    space: str
+    conversation: str
+    level: int
+    first: int
+    last: int
+    began: datetime
+    ended: datetime
+    summary: str
+    made_by: str = "offline"
+    pending: bool = False
+    active: bool = True
+    parts: tuple[Episode, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """What it is called in a context: its level and its turns."""
+        return f"e{self.level}_{self.first}_{self.last}"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the index: a passage of a message, its terms, and its vector."""
+
+    space: str
+    conversation: str
+    turn: int
+    part: int
+    message_id: str
+    user: str | None
+    role: Role
+    time: datetime
+    language: str
+    terms: tuple[str, ...]
+    vector: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewState:
+    """How far a view has got: messages behind the log, conversations waiting after a failure, and the last error.
+
+    `standing_in` are those of the waiting for which the built-in writer stands in until a model is back.
+    """
+
+    view: str
+    behind: int
+    waiting: int
+    leased: int
+    error: str | None = None
+    standing_in: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What is in a store, and how far its views are."""
+
+    store: str
+    spaces: int
+    conversations: int
+    users: int
+    messages: int
+    erased: int
+    characters: int
+    first: datetime | None
+    last: datetime | None
+    entries: int
+    embedder: str | None
+    views: tuple[ViewState, ...]

@@ -1,0 +1,145 @@
+"""When something was so, as far as a phrase says it: "since May", "for three years", "from 2010 to 2014", "until 2019".
+
+A phrase is read against the day it was said. A month without a year is the last one that has come; a time that is told
+no closer than a year or a month begins on its first day. What cannot be read is no date, never a guess.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+_YEAR_OF_MONTHS = "january february march april may june july august september october november december"
+_MONTHS = _YEAR_OF_MONTHS.split()
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_NUMBERS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,
+}  # fmt: skip
+_DAYS = {"day": 1, "week": 7, "month": 30.44, "year": 365.25, "decade": 3652.5}
+
+_COUNT = rf"(?:\d{{1,3}}|{'|'.join(_NUMBERS)}|a\scouple\sof)"
+_AGO = rf"(?:(?:about|around|almost|nearly|over)\s)?{_COUNT}\s(?:day|week|month|year|decade)s?"
+_POINT = (
+    rf"(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}\b(?:,?\s\d{{4}})?"
+    rf"|{_MONTH}\b\s\d{{1,2}}(?:st|nd|rd|th)?\b(?!\d)(?:,?\s\d{{4}})?|{_MONTH}\b(?:\s\d{{4}})?|(?:19|20)\d\d\b"
+    rf"|last\s(?:year|month|week|{_MONTH}\b)|yesterday|{_AGO}\sago)"
+)
+_BETWEEN = re.compile(rf"\bfrom\s({_POINT})\s(?:to|until|till)\s({_POINT})", re.IGNORECASE)
+_SINCE = re.compile(rf"\b(?:ever\s)?since\s(?:about\s|early\s|late\s|the\s)?({_POINT})", re.IGNORECASE)
+_FOR = re.compile(rf"\bfor\s(?:the\s(?:last|past)\s)?({_AGO})(?:\snow)?(?=[\s,.!]|$)", re.IGNORECASE)
+_UNTIL = re.compile(rf"\b(?:until|till|up\sto)\s(?:about\s|early\s|late\s|the\s)?({_POINT})", re.IGNORECASE)
+_THEN = re.compile(rf"\b(?:(?:back\s)?in\s)?({_POINT})(?=[\s,.!]|$)", re.IGNORECASE)
+_ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_DAY = re.compile(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th)?(?!\d)")
+_MONTH_IN = re.compile(rf"\b{_MONTH}\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The times a phrase tells, and the phrase without them. `then` is a time that is told of neither end."""
+
+    rest: str
+    since: date | None = None
+    until: date | None = None
+    then: date | None = None
+    lasted: bool = False
+
+
+def span(text: str, today: date | None) -> Span:
+    """The times in a phrase. `lasted` says that it told how long; of something that is over, since when is unknown."""
+    since = until = then = None
+    lasted = False
+    between = _BETWEEN.search(text)
+    if between:
+        since, until = point(between[1], today), point(between[2], today)
+        text = _without(text, between)
+    for_ = _FOR.search(text)
+    if for_:
+        since = since or point(f"{for_[1]} ago", today)
+        lasted = True
+        text = _without(text, for_)
+    begin, end = _SINCE.search(text), _UNTIL.search(text)
+    if begin:
+        since = since or point(begin[1], today)
+    if end:
+        until = until or point(end[1], today)
+    for found in sorted(filter(None, (begin, end)), key=lambda found: -found.start()):
+        text = _without(text, found)
+    told = _THEN.search(text) if not (begin or end or between or for_) else None
+    if told:
+        then = point(told[1], today)
+    return Span(" ".join(text.split()), since, until, then, lasted)
+
+
+def without_then(text: str) -> str:
+    """A phrase without a time that it tells at its end: "Globex in March" is Globex."""
+    found = [one for one in _THEN.finditer(text) if one.end() >= len(text.rstrip(" .,!"))]
+    return text[: found[0].start()].rstrip(" ,") if found else text
+
+
+def point(text: str, today: date | None) -> date | None:
+    """A point in time as the day it begins."""
+    text = text.casefold().strip()
+    iso = _ISO.search(text)
+    if iso:
+        return _date(int(iso[1]), int(iso[2]), int(iso[3]))
+    year = _YEAR.search(text)
+    month = _MONTH_IN.search(text)
+    if month is None and year:
+        return _date(int(year[0]), 1, 1)
+    if month:
+        number = next(n for n, name in enumerate(_MONTHS, 1) if name.startswith(month[0][:3]))
+        day = _DAY.search(text)
+        if year:
+            return _date(int(year[0]), number, int(day[1]) if day else 1)
+        return _latest(number, int(day[1]) if day else 1, today)
+    return _ago(text, today) if today else None
+
+
+def _ago(text: str, today: date) -> date | None:
+    words = text.removesuffix(" ago").replace("a couple of", "two").split()
+    if text == "yesterday":
+        return today - timedelta(days=1)
+    if words[:1] == ["last"]:
+        return {
+            "year": date(max(today.year - 1, 1), 1, 1),
+            "month": _date(today.year - (today.month == 1), (today.month - 2) % 12 + 1, 1),
+            "week": today - timedelta(days=7),
+        }.get(words[-1])
+    if len(words) < 2:
+        return None
+    count = _NUMBERS.get(words[-2]) or (int(words[-2]) if words[-2].isdigit() else None)
+    unit = _DAYS.get(words[-1].removesuffix("s"))
+    if count is None or unit is None:
+        return None
+    days = round(count * unit)
+    if days >= today.toordinal():
+        return None
+    then = today - timedelta(days=days)
+    # Nobody who says "three years" means a day.
+    return then.replace(day=1, month=1) if unit > 300 else then.replace(day=1) if unit > 30 else then
+
+
+def _latest(month: int, day: int, today: date | None) -> date | None:
+    """The last time a day of a month came round."""
+    if today is None:
+        return None
+    found = _date(today.year, month, day)
+    return found if found is None or found <= today else _date(today.year - 1, month, day)
+
+
+def _date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _without(text: str, found: re.Match[str]) -> str:
+    return f"{text[: found.start()].rstrip(' ,')}{text[found.end() :]}"

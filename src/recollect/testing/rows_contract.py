@@ -1,0 +1,102 @@
+"""Rows of derived tables, as every store must keep them: written by key, found by value and by vector, taken out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recollect.errors import StoreError
+from recollect.ports import Store, Tx
+from recollect.testing.samples import T0, WIDTH, axis, conversation, entry, keep, message
+from recollect.testing.transaction_contract import at_once
+from recollect.testing.vector_contract import EXACT
+
+
+def episode(first: int, vector: Any = None, **more: Any) -> dict[str, Any]:
+    """A row of the episodes table."""
+    row: dict[str, Any] = {
+        "space": "s",
+        "conversation": "c",
+        "level": 1,
+        "first": first,
+        "last": first + 1,
+        "user_id": "alex",
+        "began": T0,
+        "ended": T0,
+        "summary": f"from {first}",
+        "made_by": "offline",
+        "pending": 0,
+        "parent": None,
+        "base": "",
+        "base_last": 0,
+        "vec": None if vector is None else np.asarray(vector, np.float16).tobytes(),
+    }
+    return row | more
+
+
+class RowsContract:
+    """Tables the engine reads and writes by name."""
+
+    def test_rows_are_found_by_value_and_none_is_a_value(self, store: Store) -> None:
+        store.write(lambda tx: tx.put("episodes", [episode(1), episode(3, parent=1), episode(5)]))
+        found = store.read(lambda tx: tx.rows("episodes", where={"space": "s", "conversation": "c", "parent": None}))
+        assert [row["first"] for row in found] == [1, 5]
+        newest = store.read(lambda tx: tx.rows("episodes", limit=1, where={"space": "s"}, newest=True))
+        assert [row["first"] for row in newest] == [5]
+
+    def test_near_rows_are_those_with_the_highest_cosine_in_scope(self, store: Store) -> None:
+        asked, half = np.asarray(axis(0), np.float32), np.asarray(axis(0)) + np.asarray(axis(1))
+        rows = [
+            episode(1, axis(0)),
+            episode(3, half),
+            episode(5),
+            episode(7, axis(0), user_id="bob"),
+            episode(9, axis(2)),
+        ]
+        store.write(lambda tx: tx.put("episodes", rows))
+        where = {"space": "s", "user_id": "alex"}
+        near = store.read(lambda tx: tx.near("episodes", asked, 2, where=where))
+        assert [row["first"] for row, _ in near] == [1, 3]
+        assert [cosine for _, cosine in near] == pytest.approx([1.0, np.sqrt(0.5)], abs=EXACT)
+        assert store.read(lambda tx: tx.near("episodes", asked, 9, where=where | {"user_id": "eve"})) == []
+
+    def test_the_vectors_of_a_conversation_by_turn(self, store: Store) -> None:
+        said = [message(turn) for turn in (1, 2, 3)]
+        store.write(lambda tx: keep(tx, *said))
+        entries = [entry(said[0], vector=axis(0)), entry(said[2], vector=axis(1))]
+        store.write(lambda tx: tx.put_entries(entries))
+        found = store.read(lambda tx: tx.vectors_of("s", "c", 1, 2))
+        assert list(found) == [1]
+        assert found[1].shape == (WIDTH,)
+        assert found[1] == pytest.approx(axis(0), abs=EXACT)
+
+    def test_rows_are_removed_by_value_and_never_from_the_log(self, store: Store) -> None:
+        store.write(lambda tx: tx.put("episodes", [episode(1), episode(3, user_id="bob")]))
+        assert store.write(lambda tx: tx.remove("episodes", {"space": "s", "user_id": "bob"})) == 1
+        assert len(store.read(lambda tx: tx.rows("episodes"))) == 1
+        store.write(lambda tx: keep(tx, message()))
+        with pytest.raises(StoreError, match="nothing is removed"):
+            store.write(lambda tx: tx.remove("messages", {"space": "s"}))
+
+    def test_a_lock_lets_one_in_at_a_time(self, store: Store) -> None:
+        """Eight who each read a number under the lock and write the next: none is lost."""
+
+        def count(tx: Tx) -> None:
+            tx.lock("counting", "s")
+            tx.set_note("number", str(int(tx.note("number") or 0) + 1))
+
+        at_once(8, lambda number: store.write(count))
+        assert store.read(lambda tx: tx.note("number")) == "8"
+
+    def test_a_view_that_follows_another_is_behind_that_one(self, store: Store) -> None:
+        store.write(lambda tx: tx.lock_conversation(conversation(turns=5)))
+        assert store.read(lambda tx: tx.lagging("window", T0)) == []
+        store.write(lambda tx: tx.set_cursor("index", "s", "c", 3))
+        lags = store.read(lambda tx: tx.lagging("window", T0))
+        assert [(lag.done, lag.turns) for lag in lags] == [(0, 3)]
+        assert store.read(lambda tx: tx.view_state("window", T0, None)).behind == 3
+        store.write(lambda tx: tx.set_cursor("window", "s", "c", 3))
+        assert store.read(lambda tx: tx.view_state("window", T0, None)).behind == 0
+        assert [lag.turns for lag in store.read(lambda tx: tx.lagging("episodes", T0))] == [3]

@@ -1,0 +1,69 @@
+"""One key for one thing, however it was called (B3)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.model import FACT_CATEGORIES, FactCategory
+from recollect.rules.fact_keys import MAX_KEY, category_of, is_several, normalise
+
+
+@pytest.mark.parametrize(
+    ("category", "names", "key"),
+    [
+        ("preference", ["favourite language", "preferred language", "Favorite Languages", "language"], "language"),
+        ("preference", ["favourite colour", "fav color", "preferred_colour", "favoriteColor"], "colour"),
+        ("preference", ["hobbies", "interest", "likes", "favourite things"], "likes"),
+        ("preference", ["favourite movie", "preferred film"], "film"),
+        ("preference", ["code style", "coding_style"], "coding style"),
+        ("identity", ["name", "full name", "user's name", "First Name", "the user name"], "name"),
+        ("identity", ["lives in", "city", "current city", "home", "residence"], "location"),
+        ("identity", ["timezone", "time zone", "TimeZone", "tz"], "time zone"),
+        ("identity", ["job", "jobTitle", "occupation", "profession"], "job"),
+        ("identity", ["mom", "Mum", "mother"], "mother"),
+        ("identity", ["sister", "sisters", "my sister"], "sister"),
+        ("identity", ["mother-in-law", "mother in law"], "mother in law"),
+        ("constraint", ["allergy", "Food Allergies", "allergic to", "allergens"], "allergies"),
+        ("constraint", ["dietary restrictions", "diet", "dietary preference"], "diet"),
+        ("instruction", ["language", "reply language", "preferred language", "answer in"], "reply language"),
+        ("instruction", ["emoji", "use of emojis"], "emojis"),
+    ],
+)
+def test_other_names_of_a_key_are_the_key(category: FactCategory, names: list[str], key: str) -> None:
+    assert {name: normalise(category, name) for name in names} == dict.fromkeys(names, key)
+
+
+def test_a_language_that_computers_speak_is_a_programming_language() -> None:
+    assert normalise("preference", "favourite language", "Python") == "programming language"
+    assert normalise("preference", "preferred coding language", "Rust") == "programming language"
+    assert normalise("preference", "favourite language", "Latin") == "language"
+
+
+def test_a_key_that_nobody_knows_keeps_its_plain_form() -> None:
+    assert normalise("identity", "Shoe Sizes") == "shoe size"
+    assert normalise("preference", "favourite editor") == "editor"
+    assert normalise("identity", "  ") == ""
+    assert normalise("identity", "!?") == ""
+
+
+def test_keys_that_hold_several_values() -> None:
+    several = [("constraint", "allergies"), ("identity", "pets"), ("identity", "languages"), ("preference", "likes")]
+    single = [("identity", "name"), ("identity", "location"), ("preference", "colour"), ("instruction", "call me")]
+    assert all(is_several(category, key) for category, key in several)  # type: ignore[arg-type]
+    assert not any(is_several(category, key) for category, key in single)  # type: ignore[arg-type]
+
+
+def test_b4_a_category_is_one_of_four() -> None:
+    assert [category_of(f" {name.upper()}s ") for name in FACT_CATEGORIES] == list(FACT_CATEGORIES)
+    assert category_of("identities") == "identity"
+    assert category_of("mood") is None
+    assert category_of("") is None
+
+
+@given(st.sampled_from(FACT_CATEGORIES), st.text(max_size=200))
+def test_normalising_twice_is_the_same_as_once(category: FactCategory, key: str) -> None:
+    once = normalise(category, key)
+    assert len(once) <= MAX_KEY
+    assert normalise(category, once) == once
