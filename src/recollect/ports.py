@@ -44,13 +44,18 @@ class Posting:
 
 
 class Candidate(NamedTuple):
-    """An indexed passage and what ranking needs of it: for each word of the query, how often it occurs."""
+    """An indexed passage and what ranking needs of it: for each word of the query, how often it occurs; and where it
+    was said, and by whom."""
 
     doc: int
     message_id: str
     time: datetime
     length: int
     counts: tuple[int, ...]
+    conversation: str = ""
+    turn: int = 0
+    role: str = "user"
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +166,11 @@ class Tx(Protocol):
 
     def candidates(self, where: Filter, docs: Sequence[int], groups: Sequence[Sequence[str]]) -> list[Candidate]:
         """These passages, those of them that are in scope, with the counts of each group."""
+
+    def beside(
+        self, where: Filter, places: Sequence[tuple[str, int]], groups: Sequence[Sequence[str]]
+    ) -> list[Candidate]:
+        """The passages of the messages at these places (conversation and turn), those of them that are in scope."""
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
         """The passages in scope with the highest cosine, best first."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from recollect import Budget, Context, Draft, InvalidInput, Memory, Role
 from recollect.model import Section
 from recollect.rules.budgets import PER_MESSAGE, PER_REPLY
+from recollect.testing import ScriptedLLM
 from recollect.tokens.tiktoken import TiktokenTokenizer
 
 TOKENIZER = TiktokenTokenizer("o200k_base")
@@ -266,3 +267,20 @@ def test_a_context_is_never_over_budget_d5(
     assert tokens(context) == context.receipt.tokens <= budget.total
     assert context.messages[-1] == {"role": "user", "content": text}
     assert [m["role"] for m in context.messages[:-1]].count("system") <= 1
+
+
+def test_a_follow_up_question_stands_alone_and_is_searched_for_so_e9(tmp_path: Path) -> None:
+    """E9: by the memory model, or without one by what the last exchange was about."""
+    model = ScriptedLLM(default='{"question": "How much does the Lumix GX9 cost?"}')
+    for memory_model, expected in ((None, "Lumix GX9"), (model, "How much does the Lumix GX9 cost?")):
+        with Memory(str(tmp_path / f"{expected}.db"), memory=memory_model) as memory:
+            old = memory.conversation("old", user="alex")
+            old.add("user", "I saw the Lumix GX9 for 450 euros at the shop by the bridge.")
+            old.add("user", "The bicycle in the window next to it was 300 euros.")
+            chat = memory.conversation("new", user="alex")
+            chat.add("user", "Tell me about the Lumix GX9 camera.")
+            chat.add("assistant", "It is a small mirrorless camera by Panasonic with 20 megapixels.")
+            assert expected in chat.standalone("How much does it cost?")
+            assert chat.standalone("Who painted The Night Watch?") if memory_model is None else True
+            memory.settle()
+            assert "450 euros" in chat.context("How much does it cost?").messages[0]["content"]

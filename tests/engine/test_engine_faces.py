@@ -182,6 +182,10 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
         "stream": lambda: list(chat.stream("And?")),
         "archived": chat.archived,
         "episodes": chat.episodes,
+        "standalone": lambda: chat.standalone("And?"),
+        "facts": lambda: memory.facts(user="alex"),
+        "fact_history": lambda: memory.fact_history("name", user="alex"),
+        "why": lambda: memory.why("f1", user="alex"),
     }
 
 

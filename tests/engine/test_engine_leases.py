@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from engine_doubles import PATIENCE, CountingEmbedder, GatedEmbedder, StoreDouble

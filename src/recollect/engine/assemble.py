@@ -1,7 +1,7 @@
 """Builds a context: what is sent to the model to have a message answered, never a token over its budget.
 
 Sections come in a fixed order, what changes rarely first: the system prompt, what is known of the person, summaries,
-what was retrieved, what the model searched for, the history of the window at its tiers, the last exchanges word for
+what the model searched for, what was retrieved, the history of the window at its tiers, the last exchanges word for
 word, the message itself. Each has a budget; what is left over goes to history. If there is not room for all, retrieved
 memory gives way first, then recent messages but for the last exchange, then older summaries. All but the last exchanges
 stands in one fenced text, so that nothing in it can pose as anything else. Every decision is on the receipt. The same
@@ -23,6 +23,12 @@ from recollect.rules.budgets import PER_MESSAGE, PER_REPLY, fitting
 
 SPOKEN = ("user", "assistant")
 FENCE_COST = 24  # tokens: the lines before and after a section
+TITLES = {
+    "profile": "WHAT IS KNOWN",
+    "summaries": "SUMMARIES",
+    "found": "SEARCH RESULTS",
+    "retrieved": "RETRIEVED MEMORY",
+}
 OVER = "does not fit the budget"
 
 
@@ -73,16 +79,12 @@ def assemble(state: State, budget: Budget, tokenizer: Tokenizer) -> Context:
     spoken = [m for m in state.window if m.role in SPOKEN and m.content.strip()]
     last = spoken[-2 * budget.pairs :] if budget.pairs > 0 else []
     costs = [count(words(m, state.channel)) + PER_MESSAGE for m in last]
-    wanted = candidates(state, budget, count)
+    wanted, late = candidates(state, budget, count)
     shares = shared(room, budget, {name: total(found, count) for name, found in wanted.items()}, costs)
     recent, not_recent = recent_messages(last, costs, shares["recent"])
     room -= sum(item.tokens for _, item in recent)
-    parts = [
-        Part("profile", "WHAT IS KNOWN", *chosen(wanted["profile"], shares["profile"], count)),
-        Part("summaries", "SUMMARIES", *chosen(wanted["summaries"], shares["summaries"], count)),
-        Part("retrieved", "RETRIEVED MEMORY", *chosen(wanted["retrieved"], shares["retrieved"], count)),
-        Part("found", "SEARCH RESULTS", *chosen(wanted["found"], shares["found"], count)),
-    ]
+    parts = [Part(name, TITLES[name], *chosen(wanted[name], shares[name], count)) for name in wanted]
+    parts[-1].left_out += late
     room -= sum(cost(part, count) for part in parts)
     shown = {message.turn for message, _ in recent}
     older = [message for message in state.window if message.turn not in shown]
@@ -108,25 +110,26 @@ def checked_room(budget: Budget, system: int, current: int) -> int:
     return room
 
 
-def candidates(state: State, budget: Budget, count: Callable[[str], int]) -> dict[str, list[Piece]]:
-    """What could stand in each section but history, most worthy first."""
+def candidates(state: State, budget: Budget, count: Callable[[str], int]) -> tuple[dict[str, list[Piece]], list[Item]]:
+    """What could stand in each section but history, most worthy first; and what was found and has no chance."""
     shown = {message.id for message in state.window}
     newest_first = sorted(state.episodes, key=lambda episode: (-episode.last, episode.level))
     place, most = state.conversation, budget.retrieved
-    found = pieces.of_hits(state.found, "found by the model's search", shown, place, most, count)
+    found, late = pieces.of_hits(state.found, "found by the model's search", shown, place, most, count)
     shown |= {hit.message.id for hit in state.found}
-    relevant = pieces.of_hits(state.retrieved, "relevant", shown, place, most, count)
+    relevant, later = pieces.of_hits(state.retrieved, "relevant", shown, place, most, count)
     known = {episode.id for episode in state.episodes}
     past = [episode for episode in state.past if episode.conversation != state.conversation or episode.id not in known]
-    return {
+    wanted = {
         "profile": pieces.of_notes(state.profile, count),
         "summaries": [
             *pieces.of_episodes(newest_first, count),
             *pieces.of_episodes(past, count, "a past episode close to the message"),
         ],
-        "retrieved": relevant,
         "found": found,
+        "retrieved": relevant,
     }
+    return wanted, [*late, *later]
 
 
 def total(found: Sequence[Piece], count: Callable[[str], int]) -> int:
@@ -202,7 +205,7 @@ def fitted(
     not_recent: list[Item],
 ) -> Context:
     """Put it together and count it as a whole; while it is over, what is worth least goes."""
-    profile, summaries, retrieved, found, history = parts
+    profile, summaries, found, retrieved, history = parts
     while True:
         context = rendered(state, budget, tokenizer, head, parts, recent, not_recent)
         if context.receipt.tokens <= budget.total:

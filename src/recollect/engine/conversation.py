@@ -23,7 +23,9 @@ from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.log import checked_number
 from recollect.rules.smalltalk import is_small_talk
+from recollect.tasks import standalone
 from recollect.tasks.reply import instructions
+from recollect.tasks.task import Said
 
 if TYPE_CHECKING:
     from recollect.engine.memory import MemoryEngine
@@ -34,6 +36,7 @@ RELEVANT = (40, 200)  # messages that recall proposes for a context: the least a
 TOKENS = 32  # one for so many tokens of the section
 RETURNING = (3, 4)  # messages from outside the window that come back: at least so many, and one in so many of them all
 SPEAKERS = 12  # messages of a channel whose authors a context tells about
+EXCHANGE = 4  # messages that tell what a follow-up question is about
 FOUND = 10  # messages that a model's own search gives it
 
 
@@ -134,6 +137,17 @@ class AsyncConversation:
 
         return await self._memory._read(read)
 
+    async def standalone(self, question: str) -> str:
+        """A follow-up question so that it can be understood alone, from what was said last; as it is if it can be."""
+        rules.checked_text("question", question)
+        inputs = standalone.Inputs(question, await self._exchange(None))
+        return (await self._memory._asking.ask(standalone, inputs)).reply.question
+
+    async def _exchange(self, asked: Message | None) -> tuple[Said, ...]:
+        """What was said last, before a message."""
+        last = await self._recent(EXCHANGE, None if asked is None else asked.turn)
+        return tuple(Said(message.role, message.content) for message in last)
+
     # -- a turn
 
     async def _begin(
@@ -148,6 +162,7 @@ class AsyncConversation:
         await memory._caught_up()
         draft = Draft("user", text, author, None, None, platform_id)
         batch = log.Batch(self.space, self.id, self.user, [draft])
+        # Views are woken when the turn ends: nobody waits for them, and nobody should wait because of them.
         asked = (await memory._add([batch]))[0][0].message
         tools = turn.Tools(
             model=model,
@@ -163,19 +178,19 @@ class AsyncConversation:
         return turn.Turn(asked), tools
 
     async def _answering(self, budget: Budget, system: str | None, asked: Message, found: Sequence[Hit]) -> Context:
-        context = await self._context(asked.content, asked, found, budget, system, True)
-        self._memory._wake()  # only now: while the model thinks, views have the time that the user had to wait for
-        return context
+        return await self._context(asked.content, asked, found, budget, system, True)
 
     async def _context(
         self, text: str, asked: Message | None, found: Sequence[Hit], budget: Budget, system: str | None, markers: bool
     ) -> Context:
         parts = self._memory._opened
-        vector = None
+        vector, query = None, text
         if not is_small_talk(text):
             if asked is None:  # else it was waited for before the message was kept
                 await self._memory._caught_up()
-            vector = (await parts.embedder.embed([text]))[0]
+            if standalone.leans(text):  # "and the second one?" is searched for with what it is about
+                query = standalone.offline(standalone.Inputs(text, await self._exchange(asked))).question
+            vector = (await parts.embedder.embed([query]))[0]
         now = parts.clock.now()
 
         def look(tx: Tx) -> State:
@@ -190,7 +205,7 @@ class AsyncConversation:
                 self._memory._index.check(tx)
                 scope = Filter(self.space, user=person) if person is not None else where
                 most = min(max(budget.retrieved // TOKENS, RELEVANT[0]), RELEVANT[1])
-                hits = recall.search(tx, scope, text, vector, most, now, parts.weights)
+                hits = recall.search(tx, scope, query, vector, most, now, parts.weights)
                 past = episodes.nearest(tx, scope, vector, parts.near_episodes, 1 - parts.episode_distance)
             hits = [hit for hit in hits if asked is None or hit.message.id != asked.id]
             inside = {message.id for message in window}

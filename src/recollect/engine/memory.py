@@ -143,7 +143,7 @@ class MemoryEngine:
                 loop.start()
 
     def _views(self, parts: Parts, read: Callable[..., Any]) -> list[View[Any]]:
-        asking = Asking(self._memory_models)
+        asking = self._asking = Asking(self._memory_models)
         writer = Writer(
             parts.embedder,
             parts.tokenizer,

@@ -17,7 +17,10 @@ from recollect.rules.raising import text_at, tier_now
 from recollect.rules.tiers import write as offline_tiers
 
 Count = Callable[[str], int]
+CHARACTERS = 4  # of a token, about
 ENOUGH = 1.25  # times the section's budget of what was found is weighed
+WHOLE = 4  # of what was found is shown whole; after that, a message of more than so many tokens at tier 2
+LONG = 60
 LARGE = 3  # a retrieved message that would take more than this part of the section's budget is shown at tier 2
 
 
@@ -65,27 +68,32 @@ def of_window(
     return pieces
 
 
-def of_hits(hits: Sequence[Hit], reason: str, shown: set[str], here: str, budget: int, count: Count) -> list[Piece]:
-    """Messages that were found, best first, but for those that are shown elsewhere."""
-    pieces, seen, spent = list[Piece](), set(shown), 0
+def of_hits(
+    hits: Sequence[Hit], reason: str, shown: set[str], here: str, budget: int, count: Count
+) -> tuple[list[Piece], list[Item]]:
+    """Messages that were found, best first, but for those that are shown elsewhere; and those with no chance."""
+    pieces, late, seen, spent = list[Piece](), list[Item](), set(shown), 0
     most = max(budget // LARGE, 1)
     for hit in hits:
         message = hit.message
         if message.id in seen:
             continue
-        if spent > ENOUGH * budget:  # what comes after has no chance; it need not be weighed
-            break
         seen.add(message.id)
         text, tier = message.content, 3
-        if count(text) > most:
-            text, tier = shortened(text, count), 2
+        size = len(text) // CHARACTERS
         label = f"m{message.turn}" if message.conversation == here else ""
+        if spent > ENOUGH * budget:
+            late.append(Item(label or message.id, size, "others are more relevant"))
+            continue
+        if size > most or (len(pieces) >= WHOLE and size > LONG):
+            text, tier = shortened(text, count), 2
         line = fences.said(label, message.role, message.author, tier, text)
         group = heading(message, here)
-        item = Item(label or message.id, count(line) + 1, f"{reason} ({hit.score:.1f})", tier)
+        # With its line's end, as the section will be counted: what was counted once is remembered.
+        item = Item(label or message.id, count(line + "\n"), f"{reason} ({hit.score:.1f})", tier)
         pieces.append(Piece(line, item, (message.time.date().isoformat(), group, message.turn), group))
         spent += item.tokens
-    return pieces
+    return pieces, late
 
 
 @lru_cache(maxsize=1024)

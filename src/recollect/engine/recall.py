@@ -1,22 +1,28 @@
 """Finding things: full text and vectors over the same passages, weighed together by one rule for every store.
 
 Full text proposes passages that share a word with the query, vectors those that are near it in meaning. Each
-proposal is then scored on both, so that neither side's silence counts as a no. A message is
-as good as its best passage.
+proposal is then scored on both, so that neither side's silence counts as a no. The best of them are looked at with
+the messages around them, which complete them and may be what was meant. A message is as good as its best
+passage. Whatever the size of the memory, only some hundred passages are looked at.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from recollect.model import Filter, Hit
-from recollect.ports import Tx, Vectors
-from recollect.rules.ranking import Weights, bm25, fuse, shortlist
+from recollect.ports import Candidate, Tx, Vectors
+from recollect.rules import asking
+from recollect.rules.ranking import Weights, fuse, shortlist, word_scores
+from recollect.rules.surroundings import LONG_LINES, REACH, next_to
 from recollect.rules.text import query_groups
 
 PER_WORD = 2_000  # passages a single word may propose, the newest
 BY_TEXT = 300  # of all they propose, those with the rarest words
 BY_VECTOR = 100  # passages vectors propose
+ANCHORS = 80  # of all proposed, the best: those whose surroundings are looked at
 
 
 def search(
@@ -32,13 +38,59 @@ def search(
         cosines = dict(tx.nearest(where, vector, max(BY_VECTOR, 2 * limit)))
         cosines |= tx.cosines(where, vector, [doc for doc in proposed if doc not in cosines])
     passages = tx.candidates(where, [*{*proposed, *cosines}], groups)
-    text = bm25(passages, [posting.frequency for posting in postings], tally)
-    about = {passage.doc: passage for passage in passages}
-    times = {doc: passage.time for doc, passage in about.items()}
+    frequencies = [posting.frequency for posting in postings]
+    asked = asking.read(query, groups, tally.languages, now)
+    asked = asking.naming(asked, query, {one.author for one in passages}, tally.languages)
+    first = fuse(passages, word_scores(passages, frequencies, tally), cosines, asked, now, weights)
+    if weights.near:
+        about = {one.doc: one for one in passages}
+        anchors = [about[doc] for doc, _, _ in first[: max(ANCHORS, limit)]]
+        # What the filter leaves out still completes what it lets in.
+        scope = replace(where, role=None, after=None, before=None)
+        added = around(tx, scope, anchors, passages, groups)
+        passages = [*passages, *added]
+        if vector.any():
+            cosines |= tx.cosines(scope, vector, [one.doc for one in added])
+        first = fuse(passages, word_scores(passages, frequencies, tally), cosines, asked, now, weights)
+    about = {one.doc: one for one in passages}
     best: dict[str, tuple[float, dict[str, float]]] = {}
-    for doc, score, parts in fuse(text, {doc: cosines[doc] for doc in about if doc in cosines}, times, now, weights):
+    for doc, score, parts in first:
         if len(best) == limit or score <= 0:
             break
-        best.setdefault(about[doc].message_id, (score, dict(parts)))
+        if allowed(about[doc], where):
+            best.setdefault(about[doc].message_id, (score, dict(parts)))
     messages = {message.id: message for message in tx.find_messages(where.space, ids=best)}
     return [Hit(messages[id], score, parts) for id, (score, parts) in best.items() if id in messages]
+
+
+def around(
+    tx: Tx, scope: Filter, anchors: list[Candidate], known: Iterable[Candidate], groups: list[tuple[str, ...]]
+) -> list[Candidate]:
+    """The passages next to these that are not known yet: the nearest of each, and more where messages are short."""
+    seen = {(one.conversation, one.turn) for one in known}
+    lengths = {(one.conversation, one.turn): one.length for one in known}
+    added: list[Candidate] = []
+    for nearest, farthest in ((1, 1), (2, REACH)):
+        wanted = [place for place in dict.fromkeys(next_to(anchors, nearest, farthest)) if place not in seen]
+        seen.update(wanted)
+        found = tx.beside(scope, wanted, groups)
+        lengths |= {(one.conversation, one.turn): one.length for one in found}
+        added += found
+        anchors = [one for one in anchors if mean_length(one, lengths) < LONG_LINES]
+    return added
+
+
+def mean_length(one: Candidate, lengths: dict[tuple[str, int], int]) -> float:
+    """Of a message and those next to it, as far as there are any."""
+    places = ((one.conversation, one.turn + step) for step in (-1, 0, 1))
+    here = [lengths[place] for place in places if place in lengths]
+    return sum(here) / max(len(here), 1)
+
+
+def allowed(one: Candidate, where: Filter) -> bool:
+    """Whether a passage may be given: a neighbour is only looked at if the filter leaves it out."""
+    return (
+        where.role in (None, one.role)
+        and (where.after is None or one.time >= where.after)
+        and (where.before is None or one.time < where.before)
+    )

@@ -332,3 +332,7 @@ class BlockingConversation:
     def episodes(self) -> list[Episode]:
         """What left the window, as summaries: the active ones, highest level first, each with its parts."""
         return self._private.wait(self._inner.episodes())
+
+    def standalone(self, question: str) -> str:
+        """A follow-up question so that it can be understood alone, from what was said last; as it is if it can be."""
+        return self._private.wait(self._inner.standalone(question))

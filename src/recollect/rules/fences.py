@@ -155,6 +155,7 @@ def section(title: str, parts: Iterable[Fenced], *, between: str = "\n\n") -> Fe
     return Fenced(f"=== {title} ===\n{body}\n=== END {title} ===") if body else Fenced("")
 
 
+@lru_cache(maxsize=1024)
 def plain(author: str) -> str:
     """A name that fits a header: one line, short, no character that structures one."""
     kept = "".join(char for char in line(author) if STRUCTURE.isdisjoint(folded(char)))

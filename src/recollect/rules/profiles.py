@@ -66,22 +66,24 @@ def merge(name: str, statements: Sequence[str], new: Iterable[str]) -> Merge:
     replaced: dict[int, None] = {}
     same: dict[int, None] = {}
     for text in new:
-        made = _read(name, text)
-        known = [number for number, old in enumerate(statements, 1) if says_same(_read(name, old), made)]
+        made = reading(name, text)
+        known = [number for number, old in enumerate(statements, 1) if says_same(reading(name, old), made)]
         rest: list[FoundFact] = []
         for number, old in enumerate(statements, 1):
             if number not in known and number not in replaced:
-                was = _read(name, old)
-                if contradicts(was, made) or _is_less(was, made):
+                was = reading(name, old)
+                if contradicts(was, made) or _covers(made, was):
                     replaced[number] = None
                     rest += _besides(was, made)
         same |= dict.fromkeys(known)
         # Of what is said in one breath, too, the later wins.
         added = [
-            each for each in added if not (says_same(_read(name, each), made) or contradicts(_read(name, each), made))
+            each
+            for each in added
+            if not (says_same(reading(name, each), made) or contradicts(reading(name, each), made))
         ]
-        restated = [stated(name, fact) for fact in rest]
-        added += [each for each in ([] if known else [text]) + restated if each not in added]
+        told = ([] if known else [text]) + [stated(name, fact) for fact in rest]
+        added = list(dict.fromkeys([*added, *told]))
     return Merge(tuple(added), tuple(replaced), tuple(number for number in same if number not in replaced))
 
 
@@ -156,19 +158,20 @@ class Reading:
     facts: tuple[FoundFact, ...]
 
     @property
+    def terms(self) -> frozenset[str]:
+        """The words that matter, without the name."""
+        return frozenset(analyse(self.text, "en").terms) - frozenset(analyse(self.name, "en").terms)
+
+    @property
     def extra(self) -> frozenset[str]:
         """The words that are neither in a fact nor a plain way to state one."""
         told = {term for fact in self.facts for term in _stems(f"{fact.value} {fact.subject or ''} {fact.key}")}
         return frozenset(self.words) - told - _PLAIN - set(_stems(self.name))
 
 
-def reading(name: str, statement: str) -> Reading:
-    """A statement about somebody, read."""
-    return _read(name, statement)
-
-
 @lru_cache(maxsize=4096)
-def _read(name: str, text: str) -> Reading:
+def reading(name: str, text: str) -> Reading:
+    """A statement about somebody, read."""
     found = find(first_person(name, text))
     return Reading(name, text, _stems(text), tuple(fact for fact in found if fact.category != "instruction"))
 
@@ -190,28 +193,31 @@ def _stems(text: str) -> tuple[str, ...]:
 
 
 _PLAIN_WORDS = """
-    i am is are was be been being live lives living lived reside in at as for of to by work works working job employed
+    i am is are was be been being live lives living lived reside in at as for of to work works working job employed
     based like likes love loves enjoy enjoys hate hates dislike dislikes fan speak speaks have has had own owns called
     named name go goes my prefer prefers favourite favorite not no longer any more anymore allergic eat now move moved
-    years old year can from born on it study studies married with
+    years old year can from born on it study studies married
 """
 _PLAIN = frozenset(term for word in _PLAIN_WORDS.split() for term in _stems(word))
 
 
 def says_same(one: Reading, other: Reading) -> bool:
     """Whether the second says nothing that the first does not: the same words, or the same facts and no more."""
-    if one.words == other.words:
-        return True
-    return bool(one.facts) and _told(one) == _told(other) and other.extra <= one.extra
+    return one.words == other.words or _covers(one, other)
 
 
-def _is_less(one: Reading, other: Reading) -> bool:
-    """Whether the first says what the second says, only with fewer words."""
-    return bool(one.facts) and _told(one) == _told(other) and one.extra < other.extra
+def _covers(more: Reading, less: Reading) -> bool:
+    """Whether all that one statement says is in another: its facts, and whatever words it has besides."""
+    within = all(any(_implies(known, fact) for known in more.facts) for fact in less.facts)
+    return bool(less.facts) and within and less.extra <= more.extra
 
 
-def _told(one: Reading) -> frozenset[tuple[object, ...]]:
-    return frozenset((*_slot(fact), sense(fact), fact.holds, fact.since, fact.until) for fact in one.facts)
+def _implies(known: FoundFact, fact: FoundFact) -> bool:
+    if _slot(known) != _slot(fact) or known.holds != fact.holds:
+        return False
+    if fact.since not in (None, known.since) or fact.until not in (None, known.until):
+        return False
+    return sense(known) == sense(fact) or (_is_part(fact, known) and len(known.value) > len(fact.value))
 
 
 def _slot(fact: FoundFact) -> tuple[object, ...]:
@@ -240,7 +246,6 @@ def _opposed(was: FoundFact, now: FoundFact) -> bool:
         return False
     if was.retracts or now.retracts:
         return was.retracts != now.retracts and (same or (now.retracts and not now.value))
-    # A wish to be called otherwise changes no name; what was born is born once.
     return not same and not is_several(was.category, was.key) and not _is_part(was, now)
 
 
@@ -257,9 +262,8 @@ def _without_not(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _OF_ONE = re.compile(
-    r"^(?P<what>\S.{0,80}?['’]s\s(?:[^\W\d_][\w-]*\s){0,3}[^\W\d_][\w-]*)\s(?:is|was)\s(?P<value>\S.*)$"
+    r"^(?P<what>(?:\S.{0,80}?['’]s|The|the)\s(?:[^\W\d_][\w-]*\s){0,3}[^\W\d_][\w-]*)\s(?:is|was)\s(?P<value>\S.*)$"
 )
-_IS_NAMED = re.compile(r"^(?P<who>\S+)\sis\s(?P<value>[^\W\d_a-z]\w+(?:\s[^\W\d_a-z]\w+)?)\.?$")
 _NO_ATTRIBUTE = frozenset(
     {"friend", "brother", "sister", "son", "daughter", "child", "cousin", "colleague", "dog", "cat", "pet"}
 )
@@ -278,7 +282,7 @@ def _attribute(one: Reading) -> tuple[object, tuple[str, ...]] | None:
 
 
 _MEANS_ONE = (
-    r"\b(?:favou?rite|name|nickname|birthday|age|number|address|email|code|password|size|height|weight|colou?r|title"
+    r"\b(?:name|nickname|birthday|age|number|address|email|code|password|size|height|weight|colou?r|title"
     r"|username|handle|time\s?zone|type|status|car|bike|laptop|team|deadline|budget|real\s\w+|native\s\w+)$|['’]s\sfavou?rite\s"
 )
 
@@ -299,13 +303,24 @@ def _besides(old: Reading, new: Reading) -> list[FoundFact]:
     ]
 
 
+def unrestated(old: Reading, new: Sequence[Reading]) -> list[str]:
+    """The facts of a statement, in words, that others neither contradict nor say again."""
+    return [
+        stated(old.name, fact)
+        for fact in old.facts
+        if not any(_opposed(fact, now) or _implies(now, fact) for each in new for now in each.facts)
+    ]
+
+
 _TEMPLATES = {
     "name": "{name} is called {value}", "location": "{name} lives in {value}", "origin": "{name} is from {value}",
-    "job": "{name} works as {article}{value}", "employer": "{name} works at {value}", "age": "{name} is {value} years old",
+    "job": "{name} works as {article}{value}", "employer": "{name} works at {value}",
+    "age": "{name} is {value} years old",
     "languages": "{name} speaks {value}", "likes": "{name} likes {value}", "dislikes": "{name} dislikes {value}",
     "prefers": "{name} prefers {value}", "allergies": "{name} is allergic to {value}", "diet": "{name} is {value}",
     "avoids": "{name} avoids {value}", "marital status": "{name} is {value}", "studies": "{name} studies {value}",
-    "birthplace": "{name} was born in {value}", "nationality": "{name} is {value}", "school": "{name} studies at {value}",
+    "birthplace": "{name} was born in {value}", "nationality": "{name} is {value}",
+    "school": "{name} studies at {value}",
 }  # fmt: skip
 
 
@@ -350,8 +365,8 @@ def just_said(name: str, conversation: Sequence[Heard]) -> tuple[str, ...]:
         own = fold(heard.author) == fold(name)
         made = statements_about(name if own else heard.author, heard.text)
         about = tuple(text for text in made if _is_about(name, text))
-        if any(_read(name, text).facts for text in about):
-            return tuple(text for text in about if _read(name, text).facts)
+        if any(reading(name, text).facts for text in about):
+            return tuple(text for text in about if reading(name, text).facts)
         nearest = nearest or about
     return nearest
 

@@ -3,8 +3,9 @@
 Two judges add up: BM25 over the words of the query, and the cosine of its vector, counted in standard deviations
 above the cosine of unrelated texts. Both grow with how unlikely such a match is by chance, so their sum needs no
 corpus-wide statistics and keeps its balance from twenty messages to thousands. A query of rare words is decided
-by them, one in other words than the text's by its meaning. Being recent adds a few per cent of what a passage
-has earned: it decides between equals and never makes up for relevance.
+by them, one in other words than the text's by its meaning. To what a passage has earned by itself come what its
+neighbours lend it, and a bonus if it was said by whom or when the query means. Being recent adds a few per cent: it
+decides between equals and never makes up for relevance. Nothing makes a hit of a passage that neither judge knows.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from numpy.typing import NDArray
 
 from recollect.errors import ConfigError
 from recollect.ports import Candidate, Posting, Tally
+from recollect.rules.asking import Asked, closeness
+from recollect.rules.surroundings import surroundings
 
 K1 = 1.2
 """How soon saying a word again stops mattering."""
@@ -27,6 +30,12 @@ SHORT = 24
 """Words up to which a passage is merely short. Without it "Thanks, Mel!" is the best answer to all about Mel."""
 SHARPNESS = 1.5
 """Power of a word's rarity: several frequent words of a question do not outweigh its one rare word."""
+ALL_PLACES = 0.01
+"""The share of passages below which a time is as telling as it can be."""
+CLOSE = 2
+"""Turns between hits that say much the same, where several things are asked for."""
+CROWD = 3
+"""Hits close by that are counted, at most."""
 _SCALE = 0.5  # keeps a word that one text in fifty has at its plain BM25 weight
 
 
@@ -35,11 +44,18 @@ class Weights:
     """How the judges are weighed. The defaults are measured with the built-in embedder; another needs its own
     `unrelated` and `spread`: mean and standard deviation of the cosine of texts that have nothing to do with
     each other.
+
+    `near` scales what neighbours lend. `speaker` and `time` are added for a passage by whom and from when the query
+    means. `crowd` is the share that each hit close by takes off, where several things are asked for.
     """
 
     vector: float = 1.2
     unrelated: float = 0.2
     spread: float = 0.1
+    near: float = 1.0
+    speaker: float = 4.5
+    time: float = 2.5
+    crowd: float = 0.07
     recency: float = 0.05
     half_life: timedelta = timedelta(days=30)
 
@@ -48,25 +64,26 @@ class Weights:
             raise ConfigError("spread is a standard deviation: give a number above 0")
         if self.half_life <= timedelta(0):
             raise ConfigError("half_life is a time span: give one above 0, or set recency to 0")
-        if not 0 <= self.recency < 1 or self.vector < 0:
-            raise ConfigError("give a vector weight of 0 or more, and a recency from 0 to below 1")
+        if not 0 <= self.recency < 1 or not 0 <= self.crowd < 1:
+            raise ConfigError("recency and crowd are shares: give numbers from 0 to below 1")
+        if min(self.vector, self.near, self.speaker, self.time) < 0:
+            raise ConfigError("a weight counts for something, never against it: give 0 or more")
 
 
 Ranked = tuple[int, float, dict[str, float]]
 """A passage's number, its score, and the parts the score is the sum of."""
 
 
-def bm25(candidates: Sequence[Candidate], frequencies: Sequence[int], tally: Tally) -> dict[int, float]:
-    """How well each passage fits the words of a query; `frequencies` are those of its groups of terms."""
+def word_scores(candidates: Sequence[Candidate], frequencies: Sequence[int], tally: Tally) -> NDArray[np.float64]:
+    """BM25, word by word: how well each passage (row) fits each group of the query's terms (column); `frequencies` are
+    those of the groups."""
     if not candidates or not frequencies:
-        return {candidate.doc: 0.0 for candidate in candidates}
-    worth = _worth(frequencies, tally)
+        return np.zeros((len(candidates), len(frequencies)))
     counts = np.array([candidate.counts for candidate in candidates], dtype=np.float64)
     lengths = np.array([max(candidate.length, SHORT) for candidate in candidates], dtype=np.float64)
     usual = max(tally.words / max(tally.docs, 1), SHORT)
     drag = K1 * (1 - B + B * lengths / usual)
-    scores = (worth * counts * (K1 + 1) / (counts + drag[:, np.newaxis])).sum(axis=1)
-    return {candidate.doc: float(score) for candidate, score in zip(candidates, scores, strict=True)}
+    return np.asarray(_worth(frequencies, tally) * counts * (K1 + 1) / (counts + drag[:, np.newaxis]))
 
 
 def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> list[int]:
@@ -88,26 +105,71 @@ def _worth(frequencies: Sequence[int], tally: Tally) -> NDArray[np.float64]:
 
 
 def fuse(
-    text: Mapping[int, float],
+    candidates: Sequence[Candidate],
+    words: NDArray[np.float64],
     cosines: Mapping[int, float],
-    times: Mapping[int, datetime],
+    asked: Asked,
     now: datetime,
     weights: Weights,
 ) -> list[Ranked]:
-    """The passages of both sides, best first; of equal scores, the newer, then the higher number.
+    """The passages, best first; of equal scores, the newer, then the higher number.
 
-    A passage that one side does not know gets nothing from it, as one without any likeness would.
+    `words` are their scores word by word. A passage without a cosine gets nothing for its meaning, as one without
+    any likeness would.
     """
-    docs = list(text.keys() | cosines.keys())
-    words = np.array([text.get(doc, 0.0) for doc in docs])
-    likeness = np.array([cosines.get(doc, weights.unrelated) for doc in docs])
-    meaning = weights.vector * np.maximum((likeness - weights.unrelated) / weights.spread, 0.0)
-    ages = np.array([max((now - times[doc]) / weights.half_life, 0.0) for doc in docs])
-    recency = weights.recency * 0.5**ages * (words + meaning)
-    columns = (column.round(6).tolist() for column in (words + meaning + recency, words, meaning, recency))
-    ranked = [
-        (doc, score, {"text": by_words, "vector": by_meaning, "recency": by_age})
-        for doc, score, by_words, by_meaning, by_age in zip(docs, *columns, strict=True)
-    ]
-    ranked.sort(key=lambda one: (one[1], times[one[0]], one[0]), reverse=True)
-    return ranked
+    if not candidates:
+        return []
+    around = surroundings(candidates)
+    words = words * np.array(asked.emphasis) if asked.emphasis else words
+    text = words.sum(axis=1)
+    likeness = np.array([cosines.get(one.doc, weights.unrelated) for one in candidates])
+    vector = weights.vector * np.maximum((likeness - weights.unrelated) / weights.spread, 0.0)
+    near = weights.near * (around.words(words).sum(axis=1) - text + around.meaning(vector))
+    relevant = text + vector + near > 0
+    moments = np.array([one.time.timestamp() for one in candidates])
+    age = np.maximum((now.timestamp() - moments) / weights.half_life.total_seconds(), 0.0)
+    columns = {
+        "text": text,
+        "vector": vector,
+        "near": near,
+        "speaker": weights.speaker * relevant * _by_whom(candidates, asked),
+        "time": weights.time * relevant * _from_when(moments, asked),
+        "recency": weights.recency * 0.5**age * (text + vector),
+        "crowd": np.zeros(len(candidates)),
+    }
+    rounded = np.column_stack([column.round(6) for column in columns.values()])
+    scores = rounded.sum(axis=1).round(6).tolist()
+    order = sorted(range(len(candidates)), key=lambda i: (scores[i], moments[i], candidates[i].doc), reverse=True)
+    rows = rounded.tolist()
+    ranked = [(candidates[i].doc, scores[i], dict(zip(columns, rows[i], strict=True))) for i in order]
+    return _thinned(ranked, {one.doc: one for one in candidates}, weights.crowd) if asked.several else ranked
+
+
+def _by_whom(candidates: Sequence[Candidate], asked: Asked) -> NDArray[np.float64]:
+    """1 for a passage by an author the query names; if it names nobody and is about the person who asks, by a person
+    and not an assistant."""
+    if asked.authors:
+        return np.array([float(one.author in asked.authors) for one in candidates])
+    return np.array([float(asked.own and one.role == "user") for one in candidates])
+
+
+def _from_when(moments: NDArray[np.float64], asked: Asked) -> NDArray[np.float64]:
+    """How near a passage is to a time the query speaks of, and the more, the fewer passages are."""
+    if not asked.times:
+        return np.zeros(len(moments))
+    near = closeness(asked.times, moments)
+    return near * np.log1p(1 / max(float(near.mean()), ALL_PLACES))
+
+
+def _thinned(ranked: list[Ranked], about: Mapping[int, Candidate], crowd: float) -> list[Ranked]:
+    """The same, with a part taken off each that stands close to better ones: what is asked for is elsewhere too."""
+    taken: dict[str, set[int]] = {}
+    thinned = []
+    for doc, score, parts in ranked:
+        here, turn = taken.setdefault(about[doc].conversation, set()), about[doc].turn
+        close = min(sum(abs(turn - other) <= CLOSE for other in here if other != turn), CROWD)
+        less = round(score * ((1 - crowd) ** close - 1), 6)
+        thinned.append((doc, round(score + less, 6), parts | {"crowd": less}))
+        here.add(turn)
+    thinned.sort(key=lambda one: (one[1], about[one[0]].time, one[0]), reverse=True)
+    return thinned

@@ -245,8 +245,8 @@ def _by_them(said: str, by: str) -> str:
 
 _COMMON_VERBS = """
     live work love like hate prefer speak play drink eat drive own use study teach enjoy dislike collect write read
-    watch need want know believe support travel cook bake run swim ride wear keep train volunteer smoke paint sing dance have
-    suffer adore avoid follow manage build sell design code go identify come grow hail reside commute
+    watch need want know believe support travel cook bake run swim ride wear keep train volunteer smoke paint sing
+    dance have suffer adore avoid follow manage build sell design code go identify come grow hail reside commute
 """
 _COMMON = frozenset(_COMMON_VERBS.split())
 _THIRD_BEGINS = re.compile(

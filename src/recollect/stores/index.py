@@ -21,12 +21,34 @@ from sqlalchemy import and_, delete, func, select
 from recollect.model import Entry, Filter, Message
 from recollect.ports import Candidate, Posting, Tally, Vectors
 from recollect.stores.rows import conditions, turns_of
-from recollect.stores.schema import entries, tallies, vectors
+from recollect.stores.schema import entries, messages, tallies, vectors
 from recollect.stores.vectors import unit
 from recollect.stores.views import ViewTx
 
 REMOVALS = "removals"  # the note that counts how often something was taken out of the index
 NOBODY = ""  # the user_id of a passage that belongs to no one person
+
+
+# What a passage is made of, and who said it: the index keeps no names, the log does.
+CANDIDATES = select(
+    entries.c.doc,
+    entries.c.message_id,
+    entries.c.time,
+    entries.c.length,
+    entries.c.terms,
+    entries.c.conversation,
+    entries.c.turn,
+    entries.c.role,
+    messages.c.author,
+).outerjoin_from(
+    entries,
+    messages,
+    and_(
+        messages.c.space == entries.c.space,
+        messages.c.conversation == entries.c.conversation,
+        messages.c.turn == entries.c.turn,
+    ),
+)
 
 
 @lru_cache(maxsize=4096)
@@ -72,6 +94,10 @@ class IndexTx(ViewTx):
     @abstractmethod
     def among(self, column: Any, docs: Sequence[int]) -> Any:
         """A condition: the column is one of many numbers."""
+
+    @abstractmethod
+    def at_places(self, places: Sequence[tuple[str, int]]) -> Any:
+        """A condition: an entry is of a message at one of many places."""
 
     def put_entries(self, new: Sequence[Entry]) -> None:
         if not new:
@@ -164,16 +190,22 @@ class IndexTx(ViewTx):
         return found
 
     def candidates(self, where: Filter, docs: Sequence[int], groups: Sequence[Sequence[str]]) -> list[Candidate]:
-        query = select(entries.c.doc, entries.c.message_id, entries.c.time, entries.c.length, entries.c.terms).where(
-            *conditions(entries, where), self.among(entries.c.doc, docs)
-        )
+        return self._counted(where, self.among(entries.c.doc, docs), groups)
+
+    def beside(
+        self, where: Filter, places: Sequence[tuple[str, int]], groups: Sequence[Sequence[str]]
+    ) -> list[Candidate]:
+        return self._counted(where, self.at_places(places), groups) if places else []
+
+    def _counted(self, where: Filter, which: Any, groups: Sequence[Sequence[str]]) -> list[Candidate]:
+        rows = self.connection.execute(CANDIDATES.where(*conditions(entries, where), which)).all()
         places: dict[str, list[int]] = {}
         for number, group in enumerate(groups):
             for term in dict.fromkeys(words_of(group)):
                 places.setdefault(term, []).append(number)
         return [
-            Candidate(doc, id, time, length, counted(terms, places, len(groups)))
-            for doc, id, time, length, terms in self.connection.execute(query).all()
+            Candidate(doc, id, time, length, counted(terms, places, len(groups)), *place, author or "")
+            for doc, id, time, length, terms, *place, author in rows
         ]
 
     def vectors_of(self, space: str, conversation: str, first: int, last: int) -> dict[int, Vectors]:

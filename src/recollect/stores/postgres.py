@@ -28,6 +28,7 @@ from sqlalchemy import (
     literal,
     select,
     text,
+    tuple_,
 )
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.engine import URL, make_url
@@ -110,6 +111,14 @@ class PostgresTx(IndexTx):
 
     def among(self, column: Any, docs: Sequence[int]) -> Any:
         return column == any_(cast(literal(list(docs), ARRAY(BigInteger)), ARRAY(BigInteger)))
+
+    def at_places(self, places: Sequence[tuple[str, int]]) -> Any:
+        conversations, turns = [place[0] for place in places], [place[1] for place in places]
+        wanted = select(
+            func.unnest(cast(literal(conversations, ARRAY(Text)), ARRAY(Text))),
+            func.unnest(cast(literal(turns, ARRAY(BigInteger)), ARRAY(BigInteger))),
+        )
+        return tuple_(entries.c.conversation, entries.c.turn).in_(wanted)
 
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
         distance = vectors.c.vec.op("<=>", return_type=Float())(cast(as_text(vector), Halfvec()))

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Dialect, Engine, Table, column, create_engine, event, func, select, table, text
+from sqlalchemy import Dialect, Engine, Table, column, create_engine, event, func, select, table, text, tuple_
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
@@ -78,6 +78,12 @@ class SqliteTx(IndexTx):
 
     def among(self, column: Any, docs: Sequence[int]) -> Any:
         return column.in_(select(func.json_each(json.dumps(list(docs))).table_valued("value").c.value))
+
+    def at_places(self, places: Sequence[tuple[str, int]]) -> Any:
+        wanted = func.json_each(json.dumps(list(places))).table_valued("value").c.value
+        return tuple_(entries.c.conversation, entries.c.turn).in_(
+            select(func.json_extract(wanted, "$[0]"), func.json_extract(wanted, "$[1]"))
+        )
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
         docs, data = self._matrix(where)

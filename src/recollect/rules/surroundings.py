@@ -1,0 +1,110 @@
+"""What stands around a message completes it: the question before an answer, the answer after a question.
+
+Among people who write short lines, a line is understood by the lines around it, so it may use their words where it lacks
+its own: for each word of the query the best of its own score and its neighbours', which count less the further off
+they are. The longer the messages of a place are, the less: a long message speaks for itself, and its neighbours
+speak of the same. The reply of an assistant always says a little about what it replies to. Neighbours hours away
+belong to another occasion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.ports import Candidate
+
+REACH = 3
+"""Messages on either side that count."""
+WORDS = {-1: 0.8, -2: 0.5, -3: 0.4, 1: 0.6, 2: 0.4, 3: 0.3}
+"""What a neighbour's words count, by its distance in turns: those before more than those after."""
+MEANING = {-1: 0.2, -2: 0.1, 1: 0.2, 2: 0.1}
+"""The same for the likeness of vectors, which is added and so counts less."""
+REPLY = 0.25
+"""What the words of an assistant's reply count for the message it answers."""
+SHORT_LINES = 16
+"""Words, without function words: up to this mean length, messages lean on each other fully."""
+FALL = 4
+"""Power with which they lean less where they are longer; at twice the length they hardly do."""
+LONG_LINES = 2 * SHORT_LINES
+OCCASION = 6 * 3600.0
+"""Seconds between two messages beyond which they are not of one occasion."""
+
+_APART = 1 << 32  # more than the turns of a conversation
+
+Scores = NDArray[np.float64]
+Places = NDArray[np.intp]
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The messages that passages belong to, and for each message the numbers of its neighbours, by distance."""
+
+    home: Places
+    beside: dict[int, Places]
+    lean: Scores
+    assistant: NDArray[np.bool_]
+
+    def words(self, scores: Scores) -> Scores:
+        """For each passage and each word, the best of its own score and what its neighbours lend it."""
+        best = self._by_message(scores)
+        lent = np.zeros_like(best)
+        for distance, share in WORDS.items():
+            lent = np.maximum(lent, share * self.lean[:, np.newaxis] * self._at(best, distance))
+        replies = np.where(self.assistant[:, np.newaxis], best, 0.0)
+        answered = REPLY * self._at(replies, 1) * ~self.assistant[:, np.newaxis]
+        return np.asarray(np.maximum(scores, np.maximum(lent, answered)[self.home]))
+
+    def meaning(self, scores: Scores) -> Scores:
+        """For each passage, what the likeness of its neighbours adds."""
+        best = self._by_message(scores)
+        added = np.zeros_like(best)
+        for distance, share in MEANING.items():
+            added += share * self._at(best, distance)
+        return np.asarray((self.lean * added)[self.home])
+
+    def _by_message(self, scores: Scores) -> Scores:
+        best = np.zeros((len(self.lean), *scores.shape[1:]))
+        np.maximum.at(best, self.home, scores)
+        return best
+
+    def _at(self, best: Scores, distance: int) -> Scores:
+        padded = np.concatenate([best, np.zeros((1, *best.shape[1:]))])  # the last is nobody's
+        return np.asarray(padded[self.beside[distance]])
+
+
+def surroundings(candidates: Sequence[Candidate]) -> Surroundings:
+    """How passages stand to each other. A neighbour that is not among them counts as silent."""
+    known: dict[str, int] = {}
+    numbers = [known.setdefault(one.conversation, len(known)) for one in candidates]
+    keys = np.array([n * _APART + one.turn for n, one in zip(numbers, candidates, strict=True)], dtype=np.int64)
+    places, first, home = np.unique(keys, return_index=True, return_inverse=True)
+    home = home.reshape(-1)
+    times = np.array([candidates[i].time.timestamp() for i in first])
+    parts = np.bincount(home, minlength=len(places))
+    lengths = np.bincount(home, weights=[float(one.length) for one in candidates], minlength=len(places)) / parts
+    assistant = np.array([candidates[i].role == "assistant" for i in first], dtype=bool)
+    beside: dict[int, Places] = {}
+    total, count = lengths.copy(), np.ones(len(places))
+    for distance in (*range(-REACH, 0), *range(1, REACH + 1)):
+        at = np.searchsorted(places, places + distance)
+        inside = np.minimum(at, len(places) - 1)
+        there = (places[inside] == places + distance) & (np.abs(times[inside] - times) <= OCCASION)
+        beside[distance] = np.where(there, inside, len(places))
+        total += np.where(there, lengths[inside], 0.0)
+        count += there
+    lean = np.minimum(1.0, SHORT_LINES / np.maximum(total / count, 1.0)) ** FALL
+    return Surroundings(home, beside, lean, assistant)
+
+
+def next_to(candidates: Iterable[Candidate], nearest: int, farthest: int) -> Iterator[Place]:
+    """The places so many turns before and after these passages."""
+    for one in candidates:
+        for distance in range(nearest, farthest + 1):
+            if one.turn > distance:
+                yield one.conversation, one.turn - distance
+            yield one.conversation, one.turn + distance
