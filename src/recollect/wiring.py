@@ -10,8 +10,9 @@ from typing import Any
 
 from recollect.clock import SystemClock
 from recollect.config import Settings
-from recollect.engine.memory import MemoryEngine, Parts
+from recollect.engine.memory import MemoryEngine
 from recollect.engine.metering import Meter
+from recollect.engine.running import Parts
 from recollect.engine.sync import BlockingMemory
 from recollect.errors import ConfigError
 from recollect.ports import LLM, Clock, Embedder, Models, Store, Tokenizer

@@ -27,20 +27,59 @@ def test_the_demo_shows_every_step_offline(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(socket.socket, "connect", offline)
     text = succeeded("demo", env={"RECOLLECT_EMBEDDER": "endpoint", "RECOLLECT_STORE": "mine.db"})
     blocks = {block.splitlines()[0].split(":")[0]: block for block in text.split("\n\n")}
-    assert "40 messages" in blocks["KEEP"]
-    assert "2024-11-12 19:04 to 2025-04-06 10:20" in blocks["KEEP"]
+    assert "42 messages" in blocks["KEEP"]
+    assert "2024-11-12 19:04 to 2025-04-06 10:22" in blocks["KEEP"]
     assert "0 new" in blocks["KEEP"]
-    assert "Then any database will be fast enough" in blocks["FIND BY WORD"]
-    by_meaning = blocks["FIND BY MEANING"].splitlines()
-    assert "allergic to peanuts" in by_meaning[3]
-    assert by_meaning[4].split()[:2] == ["text", "0.00"]
-    assert "自転車も無料です" in blocks["FIND IN ANOTHER SCRIPT"]
-    assert "does not fit the budget" in blocks["CONTEXT"]
-    assert "verify: whole, 40 messages" in blocks["PROVE"]
-    assert "default/chat turn 12: was changed" in blocks["TAMPER"]
-    assert "40 lines; demo.json: 40 messages" in blocks["MOVE"]
+    assert "Then any database will be fast enough" in blocks["FIND"]
+    assert "allergic to peanuts" in blocks["FIND"]
+    assert "自転車も無料です" in blocks["FIND"]
+    assert "verify: whole, 46 messages" in blocks["PROVE"]
+    assert "not whole, default/chat turn 12: was changed" in blocks["TAMPER"]
+    assert "46 lines; demo.json: 46 messages" in blocks["MOVE"]
     assert "\x1b" not in text
     assert [path.name for path in tmp_path.rglob("*")] == ["temporary"]
+
+
+def test_the_demo_shows_a_turn_episodes_and_facts() -> None:
+    blocks = {block.splitlines()[0].split(":")[0]: block for block in succeeded("demo").split("\n\n")}
+    turn = rows(blocks["TURN"])
+    assert "SCRIPTED" in blocks["TURN"]
+    assert turn["model writes"][0] == "[REQUEST_TIER:3:m32]"
+    assert ["9 l stock" in sent for sent in turn["memory sends"]] == [False, True]
+    assert "<recollect>" in turn["model writes"][1]
+    (seen,) = turn["alex sees"]
+    assert "18 l of stock" in seen
+    assert "[" not in seen
+    assert "<" not in seen
+    assert "2 rounds" in blocks["TURN"]
+    assert turn["tier 1"] == ["stock = 18 l; lentils = 6 kg"]
+    assert turn["tier 3"] == [seen]
+    assert len(turn["tier 1"][0]) < len(turn["tier 2"][0]) < len(seen)
+    episodes = blocks["EPISODES"].splitlines()
+    assert [line.split(",")[0] for line in episodes[2:6]] == ["level 2", "   level 1", "   level 1", "level 1"]
+    assert "Biscuit stays with my sister" in rows(blocks["EPISODES"])["the summary"][0]
+    assert rows(blocks["EPISODES"])["alex sees"] == ["With your sister: Biscuit hates trains."]
+    facts = [line.split() for line in blocks["FACTS"].splitlines()]
+    assert ["identity", "location", "Delft", "2025-04-06", "41"] in facts
+    assert "Leiden, 2024-11-12 to 2025-04-01; Delft, 2025-04-01 to now" in blocks["FACTS"]
+    assert "why Delft? turn 41: “By the way, I moved to Delft on 1 April" in blocks["FACTS"]
+    sections = [line.split()[0] for line in blocks["CONTEXT"].splitlines()[3:-1]]
+    assert sections == ["system", "profile", "summaries", "retrieved", "history", "recent", "current"]
+
+
+def rows(block: str) -> dict[str, list[str]]:
+    """What stands behind each label of a step."""
+    found: dict[str, list[str]] = {}
+    for line in block.splitlines():
+        label, _, text = line.strip().partition("  ")
+        found.setdefault(label, []).append(text.strip())
+    return found
+
+
+def test_the_demo_is_short_and_always_the_same() -> None:
+    first, second = succeeded("demo"), succeeded("demo")
+    assert first == second
+    assert sum(max(-(-len(line) // 100), 1) for line in first.splitlines()) <= 85  # two screens of 100 columns
 
 
 def test_the_demo_can_be_kept_and_looked_at(tmp_path: Path) -> None:
@@ -58,12 +97,13 @@ def test_the_demo_runs_as_a_program_on_a_plain_terminal(tmp_path: Path) -> None:
     out, err = running.communicate()
     assert (running.returncode, err) == (0, "")
     assert "verify: not whole" in out
+    assert "tier 3" in out
 
 
 def test_the_conversation_of_the_demo_is_varied() -> None:
     said = drafts()
-    assert len(said) == 40
-    assert len({draft.platform_id for draft in said}) == 40
+    assert len(said) == 42
+    assert len({draft.platform_id for draft in said}) == 42
     times = [draft.time for draft in said if draft.time]
     assert times == sorted(times)
     assert (times[-1] - times[0]).days > 120

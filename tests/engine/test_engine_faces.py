@@ -28,7 +28,8 @@ ROUNDS = 4
 
 
 def public(face: type) -> dict[str, Any]:
-    return {name: value for name, value in vars(face).items() if not name.startswith("_") and callable(value)}
+    own = {name: value for each in reversed(face.__mro__[:-1]) for name, value in vars(each).items()}
+    return {name: value for name, value in own.items() if not name.startswith("_") and callable(value)}
 
 
 def shape(method: Callable[..., Any]) -> tuple[str, str]:
@@ -186,6 +187,13 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
         "facts": lambda: memory.facts(user="alex"),
         "fact_history": lambda: memory.fact_history("name", user="alex"),
         "why": lambda: memory.why("f1", user="alex"),
+        "remember": lambda: memory.remember("Alex lives in Rome.", user="alex"),
+        "forget": lambda: memory.forget("Rome", user="alex"),
+        "undo": lambda: memory.undo("f1", user="alex"),
+        "profile": lambda: memory.profile(user="alex"),
+        "add_name": lambda: memory.add_name("Al", user="alex"),
+        "people": memory.people,
+        "who_is": lambda: memory.who_is("Al"),
     }
 
 

@@ -89,11 +89,11 @@ class TestMeaning:
         return tuple(high.get(f"n{number}", 0.3) for number in range(1, len(KNOWN) + 1))
 
     def test_c2_a_statement_in_other_words_is_found_by_its_vector(self) -> None:
-        assert meant("my eating habits", self.cosines(n5=0.8)) == ["Alex is vegan."]
-        assert meant("my eating habits", self.cosines(n5=0.7)) == []
+        assert meant("my lunch choices", self.cosines(n5=0.8)) == ["Alex is vegan."]
+        assert meant("my lunch choices", self.cosines(n5=0.7)) == []
 
     def test_where_several_are_as_alike_none_is_taken(self) -> None:
-        assert meant("my eating habits", self.cosines(n5=0.8, n2=0.79)) == []
+        assert meant("my lunch choices", self.cosines(n5=0.8, n2=0.79)) == []
 
     def test_likeness_does_not_outweigh_a_different_word(self) -> None:
         assert matching("Alex", ["Alex likes teapots."], "that I like tea", [0.9]) == []

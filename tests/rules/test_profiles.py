@@ -82,7 +82,6 @@ class TestMerge:
         assert [KNOWN[number - 1] for number in found.replaced] == ["Alex lives in Berlin."]
 
     def test_in_one_breath_the_later_wins(self) -> None:
-        assert merged("I live in Rome. No, I live in Oslo.", ()).added[-1:] == ("No, Alex lives in Oslo.",) or True
         assert merged("I live in Rome. I live in Oslo.", ()).added == ("Alex lives in Oslo.",)
 
     def test_a_question_is_nothing_to_remember(self) -> None:
@@ -166,10 +165,10 @@ class TestJustSaid:
             Heard("Florent", "I moved to Lyon."),
             Heard("Ann", "Florent plays the cello in a band. I live in Rome."),
             Heard("Ann", "anyway, lunch?"),
+            Heard("Florent", "I agree. Haha, nice."),
         ]
-        assert just_said("Florent", talk) == ("Florent plays the cello in a band.",) or just_said("Florent", talk) == (
-            "Florent moved to Lyon.",
-        )
+        assert just_said("Florent", talk) == ("Florent plays the cello in a band.",)
+        assert just_said("Florent", talk[:1]) == ("Florent moved to Lyon.",)
         assert just_said("Ann", talk) == ("Ann lives in Rome.",)
         assert just_said("Bob", talk) == ()
         assert just_said("Florent", []) == ()

@@ -2,24 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from random import Random
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import ConfigError
 from recollect.ports import Candidate, Tally
-from recollect.rules.ranking import SHORT, Weights, bm25, fuse
+from recollect.rules.asking import Asked
+from recollect.rules.ranking import CROWD, SHORT, Weights, fuse, word_scores
+from recollect.rules.times import spans
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 TALLY = Tally(docs=1_000, words=30_000, languages=("en",))
 WEIGHTS = Weights()
+LONG = 400  # words: too long to lean on a neighbour
 
 
 def candidate(doc: int, *counts: int, length: int = 30) -> Candidate:
-    return Candidate(doc=doc, message_id=f"m{doc}", time=NOW, length=length, counts=counts)
+    return Candidate(doc=doc, message_id=f"m{doc}", time=NOW, length=length, counts=counts, conversation=f"c{doc}")
+
+
+def bm25(candidates: Sequence[Candidate], frequencies: Sequence[int], tally: Tally) -> dict[int, float]:
+    scores = word_scores(candidates, frequencies, tally).sum(axis=1)
+    return {one.doc: float(score) for one, score in zip(candidates, scores, strict=True)}
+
+
+def said(doc: int, age: timedelta = timedelta(days=400), **about: Any) -> Candidate:
+    """A passage in a conversation of its own, unless told otherwise."""
+    place = {"conversation": f"c{doc}", "turn": 1, "length": LONG} | about
+    return Candidate(doc=doc, message_id=f"m{doc}", time=NOW - age, counts=(), **place)
+
+
+def ranked(
+    text: Mapping[int, float],
+    cosines: Mapping[int, float],
+    ages: Mapping[int, timedelta] | None = None,
+    weights: Weights = WEIGHTS,
+) -> list[tuple[int, float, dict[str, float]]]:
+    """Passages that have nothing to do with each other, each with one word's score."""
+    docs = [*dict.fromkeys((*text, *cosines))]
+    passages = [said(doc, (ages or {}).get(doc, timedelta(days=400))) for doc in docs]
+    words = np.array([[text.get(doc, 0.0)] for doc in docs]).reshape(len(docs), 1)
+    return fuse(passages, words, cosines, Asked(), NOW, weights)
 
 
 def order(
@@ -28,9 +58,7 @@ def order(
     ages: dict[int, timedelta] | None = None,
     weights: Weights = WEIGHTS,
 ) -> list[int]:
-    ages = ages or {}
-    times = {doc: NOW - ages.get(doc, timedelta(days=400)) for doc in {*text, *cosines}}
-    return [doc for doc, _, _ in fuse(text, cosines, times, NOW, weights)]
+    return [doc for doc, _, _ in ranked(text, cosines, ages, weights)]
 
 
 class TestBM25:
@@ -114,8 +142,8 @@ class TestFuse:
         assert order({1: 8.0, 2: 4.0}, {1: 0.4, 2: 0.4}) == [1, 2]
 
     def test_a_cosine_of_unrelated_texts_is_worth_nothing(self) -> None:
-        ranked = fuse({}, {1: WEIGHTS.unrelated, 2: -0.4}, {1: NOW, 2: NOW}, NOW, WEIGHTS)
-        assert [score for _, score, _ in ranked] == [0.0, 0.0]
+        found = ranked({}, {1: WEIGHTS.unrelated, 2: -0.4}, {1: timedelta(0), 2: timedelta(0)})
+        assert [score for _, score, _ in found] == [0.0, 0.0]
 
     def test_another_embedder_is_read_by_its_own_numbers(self) -> None:
         other = Weights(unrelated=0.7, spread=0.05)
@@ -125,9 +153,9 @@ class TestFuse:
         assert order({}, {1: 0.9, 2: 0.7}, weights=other) == [1, 2]
 
     def test_the_parts_say_where_the_score_comes_from(self) -> None:
-        [(doc, score, parts)] = fuse({7: 5.0}, {7: 0.5}, {7: NOW}, NOW, WEIGHTS)
+        [(doc, score, parts)] = ranked({7: 5.0}, {7: 0.5}, {7: timedelta(0)})
         assert doc == 7
-        assert set(parts) == {"text", "vector", "recency"}
+        assert set(parts) == {"text", "vector", "near", "speaker", "time", "recency", "crowd"}
         assert score == pytest.approx(sum(parts.values()), abs=3e-6)
         assert parts["text"] == 5.0
         assert parts["vector"] == pytest.approx(WEIGHTS.vector * 3)
@@ -154,7 +182,7 @@ class TestFuse:
 
     def test_the_bonus_halves_with_each_half_life(self) -> None:
         def bonus(age: timedelta) -> float:
-            [(_, _, parts)] = fuse({1: 10.0}, {}, {1: NOW - age}, NOW, WEIGHTS)
+            [(_, _, parts)] = ranked({1: 10.0}, {}, {1: age})
             return parts["recency"]
 
         assert bonus(timedelta(0)) == pytest.approx(10 * WEIGHTS.recency)
@@ -162,10 +190,10 @@ class TestFuse:
         assert bonus(timedelta(days=-5)) == bonus(timedelta(0))
 
     def test_nothing_found_is_an_empty_list(self) -> None:
-        assert fuse({}, {}, {}, NOW, WEIGHTS) == []
+        assert ranked({}, {}) == []
 
     def test_the_age_of_anything_can_be_told(self) -> None:
-        [(_, score, _)] = fuse({1: 1.0}, {}, {1: datetime(1, 1, 1, tzinfo=UTC)}, NOW, Weights())
+        [(_, score, _)] = ranked({1: 1.0}, {}, {1: NOW - datetime(1, 1, 1, tzinfo=UTC)})
         assert score == 1.0
 
     @settings(deadline=None)
@@ -178,13 +206,13 @@ class TestFuse:
     def test_the_order_is_total_and_does_not_depend_on_the_order_of_the_input(
         self, text: dict[int, float], cosines: dict[int, float], hours: dict[int, int], random: Random
     ) -> None:
-        times = {doc: NOW - timedelta(hours=hours.get(doc, 0)) for doc in {*text, *cosines}}
-        ranked = fuse(text, cosines, times, NOW, WEIGHTS)
+        ages = {doc: timedelta(hours=hours.get(doc, 0)) for doc in {*text, *cosines}}
+        found = ranked(text, cosines, ages)
         mixed = list(text.items())
         random.shuffle(mixed)
-        assert fuse(dict(mixed), dict(reversed(cosines.items())), times, NOW, WEIGHTS) == ranked
-        assert {doc for doc, _, _ in ranked} == {*text, *cosines}
-        keys = [(score, times[doc], doc) for doc, score, _ in ranked]
+        assert ranked(dict(mixed), dict(reversed(cosines.items())), ages) == found
+        assert {doc for doc, _, _ in found} == {*text, *cosines}
+        keys = [(score, NOW - ages[doc], doc) for doc, score, _ in found]
         assert keys == sorted(keys, reverse=True)
 
     @settings(deadline=None)
@@ -193,7 +221,7 @@ class TestFuse:
         self, words: float, cosine: float, more: float, nearer: float, hours: int
     ) -> None:
         def score(words: float, cosine: float, hours: int) -> float:
-            [(_, found, _)] = fuse({1: words}, {1: cosine}, {1: NOW - timedelta(hours=hours)}, NOW, WEIGHTS)
+            [(_, found, _)] = ranked({1: words}, {1: cosine}, {1: timedelta(hours=hours)})
             return found
 
         base = score(words, cosine, hours)
@@ -205,18 +233,79 @@ class TestFuse:
     @given(st.floats(0, 40), st.floats(-1, 1), st.floats(0, 40), st.floats(-1, 1))
     def test_no_age_turns_a_clear_lead(self, a: float, a_cosine: float, b: float, b_cosine: float) -> None:
         timeless = Weights(recency=0)
-        lead = {
-            doc: score
-            for doc, score, _ in fuse({1: a, 2: b}, {1: a_cosine, 2: b_cosine}, {1: NOW, 2: NOW}, NOW, timeless)
-        }
+        now = {1: timedelta(0), 2: timedelta(0)}
+        lead = {doc: score for doc, score, _ in ranked({1: a, 2: b}, {1: a_cosine, 2: b_cosine}, now, timeless)}
         if lead[1] > lead[2] * (1 + WEIGHTS.recency) + 1e-5:
             ages = {1: timedelta(days=10_000), 2: timedelta(0)}
             assert order({1: a, 2: b}, {1: a_cosine, 2: b_cosine}, ages) == [1, 2]
 
 
+def scored(
+    passages: Sequence[Candidate], words: Sequence[Sequence[float]], asked: Asked
+) -> dict[int, dict[str, float]]:
+    return {doc: parts for doc, _, parts in fuse(passages, np.array(words, dtype=float), {}, asked, NOW, WEIGHTS)}
+
+
+class TestBonuses:
+    def test_who_is_named_counts_more_than_who_names_them(self) -> None:
+        passages = [said(1, author="ann"), said(2, author="ben")]
+        parts = scored(passages, [[5.0], [5.0]], Asked(authors=frozenset({"ann"})))
+        assert parts[1]["speaker"] == WEIGHTS.speaker
+        assert parts[2]["speaker"] == 0
+
+    def test_a_question_about_oneself_is_about_what_one_said(self) -> None:
+        passages = [said(1, role="user"), said(2, role="assistant")]
+        parts = scored(passages, [[5.0], [5.0]], Asked(own=True))
+        assert parts[1]["speaker"] > parts[2]["speaker"] == 0
+
+    def test_what_was_said_then_counts_more_the_nearer_it_is(self) -> None:
+        passages = [said(n, timedelta(days=age)) for n, age in ((1, 7), (2, 20), (3, 300))]
+        asked = Asked(times=spans("a week ago", NOW))
+        parts = scored(passages, [[5.0]] * 3, asked)
+        assert parts[1]["time"] > parts[2]["time"] > parts[3]["time"] >= 0
+
+    def test_a_rarer_time_tells_more(self) -> None:
+        asked = Asked(times=spans("yesterday", NOW))
+        few = scored([said(n, timedelta(days=n)) for n in range(1, 40)], [[5.0]] * 39, asked)
+        all_of_them = scored([said(n, timedelta(days=1)) for n in range(1, 40)], [[5.0]] * 39, asked)
+        assert few[1]["time"] > all_of_them[1]["time"] > 0
+
+    def test_no_bonus_makes_a_hit_of_what_is_not_relevant(self) -> None:
+        asked = Asked(authors=frozenset({"ann"}), times=spans("yesterday", NOW))
+        [(_, score, _)] = fuse([said(1, timedelta(days=1), author="ann")], np.zeros((1, 1)), {}, asked, NOW, WEIGHTS)
+        assert score == 0
+
+    def test_a_word_counts_by_its_emphasis(self) -> None:
+        parts = scored([said(1), said(2)], [[5.0, 0.0], [0.0, 5.0]], Asked(emphasis=(1.0, 0.1)))
+        assert parts[1]["text"] == 5.0
+        assert parts[2]["text"] == 0.5
+
+    def test_where_several_things_are_asked_for_hits_close_by_count_less(self) -> None:
+        close = [said(n, conversation="c", turn=n) for n in range(1, 7)]
+        far = said(9, conversation="d")
+        words = [[10.0 - n / 10] for n in range(6)] + [[9.4]]
+        assert [doc for doc, _, _ in fuse([*close, far], np.array(words), {}, Asked(), NOW, WEIGHTS)][-1] == 9
+        thinned = fuse([*close, far], np.array(words), {}, Asked(several=True), NOW, WEIGHTS)
+        assert [doc for doc, _, _ in thinned][:2] == [1, 9]
+        for _, score, parts in thinned:
+            assert score == pytest.approx(sum(parts.values()), abs=1e-5)
+            assert parts["crowd"] >= -score * ((1 - WEIGHTS.crowd) ** -CROWD - 1) - 1e-5
+
+
 @pytest.mark.parametrize(
     "change",
-    [{"spread": 0.0}, {"half_life": timedelta(0)}, {"recency": 1.0}, {"recency": -0.1}, {"vector": -1.0}],
+    [
+        {"spread": 0.0},
+        {"half_life": timedelta(0)},
+        {"recency": 1.0},
+        {"recency": -0.1},
+        {"crowd": 1.0},
+        {"vector": -1.0},
+        {"near": -1.0},
+        {"speaker": -1.0},
+        {"time": -1.0},
+        {"detail": -1.0},
+    ],
 )
 def test_weights_that_make_no_sense_are_refused(change: dict[str, object]) -> None:
     with pytest.raises(ConfigError):

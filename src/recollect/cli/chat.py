@@ -38,7 +38,7 @@ LOOK_BACK = 20  # messages that /history shows
 SMALL = Budget(total=1_400, system=800, profile=200, summaries=300, retrieved=300, recent=500)
 HELP = """\
 /context [TEXT]  what the model would be sent with TEXT (or with your last message), and why
-/facts           what is noted of this conversation
+/facts           what is known of you
 /history [N]     the last messages
 /quit            end the chat; so does Ctrl-D
 Ctrl-C cuts a reply off; what you have seen of it is kept.
@@ -240,7 +240,7 @@ class Talk:
     def obey(self, command: str, rest: str) -> None:
         commands: dict[str, Callable[[str], Any]] = {
             "/context": self.show_context,
-            "/facts": self.show_notes,
+            "/facts": self.show_facts,
             "/history": self.show_history,
             "/help": lambda _: click.echo(HELP),
             "/quit": lambda _: self.quit(),
@@ -260,14 +260,20 @@ class Talk:
         if took := last_turn(self.conversation.history(limit=1)):
             click.echo(f"\n{printable(took)}")
 
-    def show_notes(self, _: str) -> None:
-        from recollect.engine.tiering import load_tiers
+    def show_facts(self, _: str) -> None:
+        """What is known now of who speaks; in a channel, what was said before many."""
+        from recollect.cli.facts import unread
+        from recollect.engine.facts import facts_of
+        from recollect.rules.fact_lines import profile_lines
+        from recollect.rules.facts import visible
 
-        place = self.conversation
-        notes = self.store.read(lambda tx: load_tiers(tx, place.space, place.id, 0))
-        click.echo("Facts and profiles come with a later version. These are the notes (tier 1) of single messages:")
-        lines = [f"m{turn}  {printable(tiers.tier1)}" for turn, tiers in sorted(notes.items()) if tiers.tier1]
-        click.echo("\n".join(lines) or "none yet: short messages need none, and others are noted in the background")
+        place, owner = self.conversation, self.conversation.user
+        person = owner or self.author or USER
+        known = self.store.read(lambda tx: facts_of(tx, place.space, person, active=True))
+        lines = profile_lines(fact for fact in known if visible(fact, owner))
+        click.echo(printable("\n".join(lines)) if lines else "nothing is known yet")
+        if behind := unread(self.store, place.space):
+            click.echo(printable(f"({behind})"))
 
     def show_history(self, count: str) -> None:
         from recollect.errors import InvalidInput

@@ -13,7 +13,7 @@ PAUSE = timedelta(seconds=47)  # between two messages
 
 SESSIONS = {
     datetime(2024, 11, 12, 19, 4, tzinfo=UTC): """
-> Hi! I'm Alex. I take the orders of a small bakery and want to get them out of a spreadsheet.
+> Hi! I'm Alex. I live in Leiden, take the orders of a small bakery and want them out of a spreadsheet.
 < Nice to meet you, Alex. How many orders a day, and who needs to see them?
 > About 120 on weekdays, 300 on Saturdays. Three of us behind the counter, plus Noor on deliveries.
 < Then any database will be fast enough. The question is where it runs and who looks after it.
@@ -48,7 +48,8 @@ SESSIONS = {
 > Back home, rested, and the second shop opens in three weeks. I need a soup for the lunch menu.
 < Welcome back! What do you have plenty of, and how long may it take in the morning?
 > Red lentils, carrots, yesterday's sourdough. Forty minutes at most, one pot, for thirty bowls.
-< Sweat 2 kg carrots and 1 kg onions, add 3 kg red lentils, cumin and 9 l stock, simmer, blend.
+< Sweat 2 kg carrots and 1 kg onions in oil, add 3 kg red lentils and 60 g cumin, pour on 9 l stock, simmer for \
+twenty minutes, blend. Salt only at the end: the stock brings its own.
 > My grandmother put lemon and mint on top. I can still smell her kitchen.
 < Then do it her way: lemon juice off the heat, mint just before serving, the old bread as croutons.
 > It sold out by one o'clock! People asked for the recipe 😋
@@ -57,6 +58,8 @@ SESSIONS = {
 < Leila's lentil soup, then. Shall we look at the second till next?
 > Yes. Both shops must see the same orders at the same time now.
 < Then it is time for the move we planned in November: the order table goes to PostgreSQL.
+> By the way, I moved to Delft on 1 April: the flat above the new shop.
+< Then you hear the ovens before the alarm. We set the table up on Monday.
 """,
 }
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     "--json", "as_json", is_flag=True, help="One JSON object a line, each with the id of the one it is part of."
 )
 def episodes(conversation: str, whole: bool, as_json: bool) -> None:
-    """Show what has left a conversation's window, as summaries in levels.
+    """Show what left a conversation's window, as summaries.
 
     An episode of level 1 summarises messages; one of a higher level those below it. The active ones stand in the
     context. `recollect search` finds the messages themselves, whatever became of them.

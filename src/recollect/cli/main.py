@@ -9,7 +9,7 @@ from __future__ import annotations
 import click
 
 from recollect import __version__
-from recollect.cli import bench, chat, context, demo, doctor, episodes, log, store, transfer
+from recollect.cli import bench, chat, context, demo, doctor, episodes, facts, log, store, transfer
 from recollect.cli.options import PLACE, Program
 
 
@@ -43,6 +43,8 @@ for command in (
     log.history,
     log.conversations,
     episodes.episodes,
+    facts.facts,
+    facts.why,
     context.context,
     store.stats,
     store.verify,

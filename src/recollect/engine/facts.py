@@ -9,18 +9,24 @@ and every other is history. What somebody asked to be forgotten stays forgotten,
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from recollect.engine.ask import Asking
+from recollect.engine.fact_rows import facts_of, put
 from recollect.engine.followers import Run, Saved
-from recollect.model import Fact, Filter, FoundFact, Message
+from recollect.engine.profiles import FORGET, name_of, note_people, put_name, retire_contradicted, statements_of
+from recollect.model import Fact, Filter, FoundFact, Message, Statement
 from recollect.ports import Tx
 from recollect.rules import facts as rules
+from recollect.rules.fact_finding import find
+from recollect.rules.fact_keys import is_several
+from recollect.rules.forgetting import matching_facts
 from recollect.rules.smalltalk import is_small_talk
+from recollect.rules.third_person import first_person
 from recollect.tasks import fact_extraction
 
-TABLE = "facts"
 NEAR = 60  # turns from the end of a conversation that a model is asked about; what is imported is read by rules
 LOCK = "facts"
 
@@ -57,7 +63,7 @@ class FactsView:
         for message in run.messages:
             if message.role == "assistant":
                 said = message.content
-            elif message.role == "user" and not message.erased and not is_small_talk(message.content):
+            elif is_telling(message):
                 inputs = fact_extraction.Inputs(message.content, message.time.date(), (said,) if said else ())
                 near = message.turn > run.lag.turns - NEAR
                 if near and outage is None and self._asking.possible:
@@ -65,13 +71,34 @@ class FactsView:
                     reply, outage = answer.reply, answer.outage
                 else:
                     reply = await self._run(fact_extraction.offline, inputs)
-                found.append((message, reply.facts))
+                found.append((message, about_author(message, reply.facts)))
             done = message.turn if outage is None else done
         return Read(run, found, Saved(done, max(len(found), 1), outage) if outage else None)
 
     def save(self, tx: Tx, result: Read) -> Saved | None:
-        keep(tx, result.run.lag.space, result.run.lag.conversation, result.found)
+        space, conversation = result.run.lag.space, result.run.lag.conversation
+        spoke = {m.author: m.time for m in reversed(result.run.messages) if m.role == "user" and not m.erased}
+        note_people(tx, space, spoke)
+        found = [*result.found, *((m, told(tx, m)) for m in result.run.messages if command_of(m) == "remember")]
+        keep(tx, space, conversation, found)
         return result.saved
+
+
+def about_author(message: Message, found: Sequence[FoundFact]) -> tuple[FoundFact, ...]:
+    """What a message says, of whom: "I" is who wrote it, also where it is kept in the memory of another."""
+    if message.user in (None, message.author):
+        return tuple(found)
+    return tuple(replace(fact, subject=fact.subject or message.author) for fact in found)
+
+
+def is_telling(message: Message) -> bool:
+    """Whether a message may state facts: a user's words, neither small talk nor a command to the memory."""
+    return (
+        message.role == "user"
+        and not message.erased
+        and command_of(message) is None
+        and not is_small_talk(message.content)
+    )
 
 
 def said_before(tx: Tx, run: Run) -> str:
@@ -83,77 +110,89 @@ def said_before(tx: Tx, run: Run) -> str:
 
 
 def keep(
-    tx: Tx, space: str, conversation: str, found: Iterable[tuple[Message, Sequence[FoundFact]]]
+    tx: Tx,
+    space: str,
+    conversation: str,
+    found: Iterable[tuple[Message, Sequence[FoundFact]]],
+    *,
+    person: str | None = None,
 ) -> list[rules.Action]:
-    """Weigh what was found against what is known, and store what comes of it."""
+    """Weigh what was found against what is known, of `person` or else of who spoke, and store what comes of it."""
     owner = tx.conversation(space, conversation)
     audience = conversation if owner is not None and owner.user is None else None
     by_person: dict[str, list[tuple[Message, FoundFact]]] = {}
     for message, several in found:
         for one in several:
-            by_person.setdefault(message.user or message.author, []).append((message, one))
+            by_person.setdefault(person or message.user or message.author, []).append((message, one))
     every: list[rules.Action] = []
-    for person in sorted(by_person):  # in one order for everybody, so that no two writers wait for each other
-        tx.lock(LOCK, space, person)
-        known = {fact.id: fact for fact in facts_of(tx, space, person)}
-        forgotten = forgets_of(tx, space, person)
-        changed: dict[str, Fact] = {}
-        for message, one in by_person[person]:
-            actions = rules.decide(known.values(), one, message, user=person, audience=audience)
-            for row in (row for action in actions for row in action.rows):
-                known[row.id] = changed[row.id] = still_forgotten(row, forgotten)
-            every += actions
-        put(tx, changed.values())
+    for who in sorted(by_person):  # in one order for everybody, so that no two writers wait for each other
+        tx.lock(LOCK, space, who)
+        every += kept_of(tx, space, who, audience, by_person[who])
+    return every
+
+
+def kept_of(
+    tx: Tx, space: str, person: str, audience: str | None, found: Sequence[tuple[Message, FoundFact]]
+) -> list[rules.Action]:
+    known = {fact.id: fact for fact in facts_of(tx, space, person)}
+    forgotten = statements_of(tx, space, person, kind=FORGET)
+    name = name_of(tx, space, person) if forgotten else person
+    changed: dict[str, Fact] = {}
+    every: list[rules.Action] = []
+    for message, one in found:
+        actions = rules.decide(known.values(), one, message, user=person, audience=audience)
+        for row in (row for action in actions for row in action.rows):
+            known[row.id] = changed[row.id] = still_forgotten(row, forgotten, name)
+        every += actions
+    put(tx, changed.values())
+    gone = [row for row in changed.values() if not row.active]
+    retire_contradicted(tx, space, person, gone, max((message.time for message, _ in found)))
+    called = [row for row in changed.values() if row.active and row.key == "name" and row.subject is None]
+    for row in called:
+        put_name(tx, space, person, "alias", row.value, row.said_at)
     return every
 
 
 # -- what was forgotten
 
 
-@dataclass(frozen=True, slots=True)
-class Forget:
-    """What somebody asked to be forgotten, and when."""
-
-    id: str
-    facts: frozenset[tuple[str, str, str]]
-    said_at: Any
-
-
-def forgets_of(tx: Tx, space: str, person: str) -> list[Forget]:
-    return []
-
-
-def still_forgotten(fact: Fact, forgotten: Iterable[Forget]) -> Fact:
+def still_forgotten(fact: Fact, forgotten: Iterable[Statement], name: str) -> Fact:
     """A fact that was said before somebody asked for it to be forgotten is not active, whenever it is read."""
-    for forget in forgotten:
-        if fact.active and fact.said_at <= forget.said_at and meant(fact) in forget.facts:
-            return replace(fact, active=False, valid_to=forget.said_at, retired_at=forget.said_at, retired_by=forget.id)
+    for request in forgotten:
+        if fact.active and fact.said_at <= request.said_at and matching_facts([fact], request.text, name=name):
+            return retired(fact, request.id, request.said_at)
     return fact
 
 
-def meant(fact: Fact) -> tuple[str, str, str]:
-    return fact.category, fact.key, rules.fold(fact.value)
+def retired(fact: Fact, by: str, when: datetime) -> Fact:
+    """A fact that was forgotten: it stays, with the end of its time."""
+    end = max(when, fact.valid_from) if fact.valid_from else when
+    return replace(fact, active=False, valid_to=end, retired_at=when, retired_by=by)
 
 
-# -- rows
+def standing(fact: Fact) -> Fact:
+    """A fact that stands again."""
+    return replace(fact, active=True, valid_to=None, retired_at=None, retired_by=None)
 
 
-def facts_of(tx: Tx, space: str, person: str, *, active: bool = False) -> list[Fact]:
-    """What is known of a person, in order of id."""
-    where: dict[str, Any] = {"space": space, "user_id": person}
-    return [to_fact(row) for row in tx.rows(TABLE, where=where | {"active": 1} if active else where)]
+def taken(fact: Fact, known: Iterable[Fact]) -> bool:
+    """Whether another value has taken a fact's place meanwhile."""
+    return not is_several(fact.category, fact.key) and any(
+        other.active and (other.category, other.key, other.subject) == (fact.category, fact.key, fact.subject)
+        for other in known
+    )
 
 
-def put(tx: Tx, facts: Iterable[Fact]) -> None:
-    tx.put(TABLE, [row_of(fact) for fact in facts])
+def told(tx: Tx, message: Message) -> tuple[FoundFact, ...]:
+    """The facts in what was remembered by a command."""
+    person = message.user or message.author
+    name = name_of(tx, message.space, person)
+    texts = [one.text for one in statements_of(tx, message.space, person, active=False) if message.id in one.sources]
+    return tuple(fact for text in texts for fact in find(first_person(name, text), message.time.date()))
 
 
-NAMES = tuple(field.name for field in fields(Fact) if field.name not in ("user", "active"))
-
-
-def row_of(fact: Fact) -> dict[str, Any]:
-    return {name: getattr(fact, name) for name in NAMES} | {"user_id": fact.user, "active": int(fact.active)}
-
-
-def to_fact(row: Mapping[str, Any]) -> Fact:
-    return Fact(**{name: row[name] for name in NAMES}, user=row["user_id"], active=bool(row["active"]))
+def command_of(message: Message) -> str | None:
+    """The command a message in the log was, if it was one."""
+    about = message.metadata.get("recollect")
+    command = about.get("command") if isinstance(about, Mapping) else None
+    return command if isinstance(command, str) else None

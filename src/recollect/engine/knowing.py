@@ -1,21 +1,25 @@
 """What a context says of the people in it: facts by category, the most important first, with dates where they matter.
 
 In a chat with one person it is what they said of themselves and what was said of them in groups. In a channel it is
-what was said before many: nothing said in private leaves it, unless the person allowed that.
+what was said before many: nothing said in private leaves it, unless the person allowed that. Not even a date does: who
+said in private since when, and before many only what, is not quoted with both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from recollect.engine.facts import facts_of
+from recollect.engine.fact_rows import facts_of
 from recollect.engine.pieces import Note
-from recollect.model import FACT_CATEGORIES, Fact
+from recollect.engine.profiles import name_of, statements_of
+from recollect.model import FACT_CATEGORIES, Fact, Profile, Statement
 from recollect.ports import Tx
 from recollect.rules.fact_lines import told
-from recollect.rules.facts import visible
+from recollect.rules.facts import MAX_SOURCES, visible
 
 IMPORTANT = 0.5  # facts of less importance are found by search, not shown in every context
+LINE = 300  # characters of a line, about: a key of many values takes several lines, so that a small budget holds some
 HEADINGS = {
     "identity": "Identity",
     "preference": "Preferences",
@@ -27,7 +31,21 @@ HEADINGS = {
 def of_person(tx: Tx, space: str, person: str) -> list[Note]:
     """What a chat with one person shows of them."""
     known = [fact for fact in facts_of(tx, space, person, active=True) if visible(fact, person)]
-    return notes(known)
+    told = [one for one in statements_of(tx, space, person) if one.audience is not None or one.speaker == person]
+    return [*notes(known), *remembered(told)]
+
+
+def profile_of(tx: Tx, space: str, person: str) -> Profile:
+    """What is known of a person, with the text that a chat of theirs would show."""
+    known = [fact for fact in facts_of(tx, space, person, active=True) if visible(fact, person)]
+    told = [one for one in statements_of(tx, space, person) if one.audience is not None or one.speaker == person]
+    lines, heading = list[str](), ""
+    for note in sorted([*notes(known, least=0.0), *remembered(told)], key=lambda note: note.place):
+        if note.heading != heading:
+            heading = note.heading
+            lines.append(heading)
+        lines.append(f"- {note.text}")
+    return Profile(person, name_of(tx, space, person), tuple(known), tuple(told), "\n".join(lines))
 
 
 def of_group(tx: Tx, space: str, people: Iterable[str]) -> list[Note]:
@@ -35,21 +53,58 @@ def of_group(tx: Tx, space: str, people: Iterable[str]) -> list[Note]:
     found: list[Note] = []
     for number, person in enumerate(people):
         known = [fact for fact in facts_of(tx, space, person, active=True) if visible(fact, None)]
-        found += notes(known, name=person, number=number)
+        found += notes([public(tx, fact) for fact in known], name=person, number=number)
     return found
 
 
-def notes(facts: Sequence[Fact], *, name: str = "", number: int = 0) -> list[Note]:
-    """One line a key, the most important first."""
+def public(tx: Tx, fact: Fact) -> Fact:
+    """A fact as a channel may show it: without a date that may have been told in private."""
+    if fact.valid_from in (None, fact.recorded_at, fact.said_at) and fact.valid_to is None:
+        return fact
+    said_in = {message.conversation for message in tx.find_messages(fact.space, ids=fact.sources)}
+    found = [tx.conversation(fact.space, id) for id in said_in]
+    if len(fact.sources) < MAX_SOURCES and all(one is not None and one.user is None for one in found):
+        return fact
+    return replace(fact, valid_from=None, valid_to=None)
+
+
+def remembered(statements: Iterable[Statement], *, name: str = "", number: int = 0) -> list[Note]:
+    """What was told to be remembered, in the order it was."""
+    heading = f"{name}: Remembered" if name else "Remembered"
+    return [
+        Note(one.id, one.text, "remembered", heading, (number, "", len(FACT_CATEGORIES), 0.0, f"{place:06}"))
+        for place, one in enumerate(statements)
+    ]
+
+
+def notes(facts: Sequence[Fact], *, name: str = "", number: int = 0, least: float = IMPORTANT) -> list[Note]:
+    """One line a key, or several where its values are many; the most important first."""
     lines: dict[tuple[str, str, str], list[Fact]] = {}
-    for fact in sorted(facts, key=lambda one: (-one.importance, -one.said_at.timestamp(), one.id)):
-        if fact.importance >= IMPORTANT:
+    ranked = sorted(facts, key=lambda one: (-one.importance, -one.said_at.timestamp(), one.id))
+    ranks = {fact.id: rank for rank, fact in enumerate(ranked)}
+    for fact in ranked:
+        if fact.importance >= least:
             lines.setdefault((fact.subject or "", fact.category, fact.key), []).append(fact)
-    found = []
+    found = list[Note]()
     for (subject, category, key), values in lines.items():
         heading = f"About {subject}" if subject else HEADINGS[category]
-        place = (number, subject, FACT_CATEGORIES.index(values[0].category), -values[0].importance, key)
-        text = f"{key}: {', '.join(map(told, values))}"
-        reason = f"known, importance {values[0].importance:.1f}"
-        found.append(Note(values[0].id, text, reason, f"{name}: {heading}" if name else heading, place))
-    return found
+        for some in broken(values):
+            place = (number, subject, FACT_CATEGORIES.index(some[0].category), -some[0].importance, key, len(found))
+            text = f"{key}: {', '.join(map(told, some))}"
+            reason = f"known, importance {some[0].importance:.1f}"
+            found.append(Note(some[0].id, text, reason, f"{name}: {heading}" if name else heading, place))
+    return sorted(found, key=lambda note: ranks[note.id])
+
+
+def broken(values: Sequence[Fact]) -> Iterator[list[Fact]]:
+    """The values of a key, as many at a time as stand in a line."""
+    some, size = list[Fact](), 0
+    for fact in values:
+        length = len(told(fact))
+        if some and size + length > LINE:
+            yield some
+            some, size = [], 0
+        some.append(fact)
+        size += length
+    if some:
+        yield some

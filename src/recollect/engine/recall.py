@@ -2,8 +2,8 @@
 
 Full text proposes passages that share a word with the query, vectors those that are near it in meaning. Each
 proposal is then scored on both, so that neither side's silence counts as a no. The best of them are looked at with
-the messages around them, which complete them and may be what was meant. A message is as good as its best
-passage. Whatever the size of the memory, only some hundred passages are looked at.
+the messages around them, which complete them and may be what was meant; the texts of the best decide the rest. A
+message is as good as its best passage. Whatever the size of the memory, only some hundred passages are looked at.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from datetime import datetime
 from recollect.model import Filter, Hit
 from recollect.ports import Candidate, Tx, Vectors
 from recollect.rules import asking
-from recollect.rules.ranking import Weights, fuse, shortlist, word_scores
+from recollect.rules.detail import detail
+from recollect.rules.ranking import Ranked, Weights, fuse, shortlist, word_scores
 from recollect.rules.surroundings import LONG_LINES, REACH, next_to
 from recollect.rules.text import query_groups
 
@@ -23,6 +24,7 @@ PER_WORD = 2_000  # passages a single word may propose, the newest
 BY_TEXT = 300  # of all they propose, those with the rarest words
 BY_VECTOR = 100  # passages vectors propose
 ANCHORS = 80  # of all proposed, the best: those whose surroundings are looked at
+READ = 60  # messages whose text is looked at
 
 
 def search(
@@ -52,15 +54,28 @@ def search(
         if vector.any():
             cosines |= tx.cosines(scope, vector, [one.doc for one in added])
         first = fuse(passages, word_scores(passages, frequencies, tally), cosines, asked, now, weights)
+    return chosen(tx, where, passages, first, limit, weights)
+
+
+def chosen(
+    tx: Tx, where: Filter, passages: list[Candidate], ranked: list[Ranked], limit: int, weights: Weights
+) -> list[Hit]:
+    """The best messages with what they say, in the order that this gives them."""
     about = {one.doc: one for one in passages}
     best: dict[str, tuple[float, dict[str, float]]] = {}
-    for doc, score, parts in first:
-        if len(best) == limit or score <= 0:
+    for doc, score, parts in ranked:
+        if len(best) == max(READ, 2 * limit) or score <= 0:
             break
         if allowed(about[doc], where):
-            best.setdefault(about[doc].message_id, (score, dict(parts)))
-    messages = {message.id: message for message in tx.find_messages(where.space, ids=best)}
-    return [Hit(messages[id], score, parts) for id, (score, parts) in best.items() if id in messages]
+            best.setdefault(about[doc].message_id, (score, parts))
+    hits = []
+    for message in tx.find_messages(where.space, ids=best):
+        score, parts = best[message.id]
+        more = weights.detail * detail(message.content) if message.role == "user" else 0.0
+        hits.append(Hit(message, round(score + more, 6), parts | {"detail": more}))
+    place = {id: number for number, id in enumerate(best)}
+    hits.sort(key=lambda hit: (-hit.score, place[hit.message.id]))
+    return hits[:limit]
 
 
 def around(

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from recollect.engine.conversation import AsyncConversation
+from recollect.engine.knowledge import Whom
 from recollect.engine.log import Batch
 from recollect.engine.memory import MemoryEngine
 from recollect.errors import RecollectError
@@ -28,13 +29,17 @@ from recollect.model import (
     Episode,
     Erasure,
     Fact,
+    Forgotten,
     Hit,
     Message,
+    Profile,
     Reply,
     Role,
+    Statement,
     Stats,
     Verification,
 )
+from recollect.rules.names import Member
 
 T = TypeVar("T")
 
@@ -218,6 +223,45 @@ class BlockingMemory:
     def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
         """The messages a fact came from, oldest first."""
         return self._private.wait(self._engine.why(fact, user=user, space=space))
+
+    def remember(
+        self, text: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
+    ) -> list[Statement]:
+        """Keep a statement about a person, in the third person; what it contradicts gives way. Returns what now stands.
+
+        `speaker` says it, the person themselves if nobody is named. `message` is the id of the message in the log that
+        asked for it; without one, the text itself is kept there.
+        """
+        return self._private.wait(self._engine.remember(text, user=user, speaker=speaker, message=message, space=space))
+
+    def forget(
+        self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
+    ) -> Forgotten:
+        """Take out of a person's profile what fits the words, statements and facts; says whether anything did.
+
+        Nothing is removed from the log or from history: `undo` brings it back. To remove for good, `erase`.
+        """
+        return self._private.wait(self._engine.forget(what, user=user, speaker=speaker, message=message, space=space))
+
+    def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
+        """Bring back what a `forget` took out, by the id it gave."""
+        return self._private.wait(self._engine.undo(id, user=user, space=space))
+
+    def profile(self, *, user: str, space: str | None = None) -> Profile:
+        """What is known of a person, facts and statements, as a context in their own chat would show it."""
+        return self._private.wait(self._engine.profile(user=user, space=space))
+
+    def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
+        """What else a person goes by: "display", "nickname", "alias" or "mention"."""
+        self._private.wait(self._engine.add_name(name, user=user, kind=kind, space=space))
+
+    def people(self, *, space: str | None = None) -> list[Member]:
+        """Everybody who has spoken in a space, or was given a name there."""
+        return self._private.wait(self._engine.people(space=space))
+
+    def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
+        """Whom a name, nickname, alias, mention or id means: one, several to ask back about, or nobody."""
+        return self._private.wait(self._engine.who_is(name, speaker=speaker, space=space))
 
     @property
     def views(self) -> tuple[str, ...]:

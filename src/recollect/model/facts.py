@@ -72,3 +72,53 @@ class Fact:
     valid_to: datetime | None = None
     retired_at: datetime | None = None
     retired_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence about a user, in the third person. `speaker` said it, last at `said_at`, in the `sources`.
+
+    `audience` is the group conversation where it was said, or None if it was in private. One that no longer stands is
+    not active; `retired_by` is the id of the statement in its place, or None if it was forgotten.
+    """
+
+    space: str
+    user: str
+    id: str
+    text: str
+    speaker: str
+    said_at: datetime
+    sources: tuple[str, ...] = ()
+    audience: str | None = None
+    active: bool = True
+    retired_at: datetime | None = None
+    retired_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is known of a person: facts, and what was remembered of them. As text, it is what a context shows."""
+
+    user: str
+    name: str
+    facts: tuple[Fact, ...]
+    statements: tuple[Statement, ...]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What `forget` did. `id` brings it back (`memory.undo`). With `everything`, all there is was meant: nothing was
+    done, since that is asked back, never guessed."""
+
+    id: str | None
+    statements: tuple[Statement, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    everything: bool = False
+
+    @property
+    def found(self) -> bool:
+        return bool(self.statements or self.facts)

@@ -1,9 +1,9 @@
 """What a query asks for besides its words: whose words, which times, one thing or several.
 
-The names it can mean are the authors of the messages at hand, so nothing is looked up in a list. A question in the first
-person is about what the person said; one that says "you" may be about either side. A question for several things
-("which books", "how many times") is answered in several places. The rules are those of English; a query in another
-language is left as it is.
+The names it can mean are the authors of the messages at hand, so nothing is looked up in a list. A question in the
+first person is about what the person said; one that says "you" may be about either side. A question for several
+things ("which books", "how many times") is answered in several places. The rules are those of English; a query in
+another language is left as it is.
 """
 
 from __future__ import annotations

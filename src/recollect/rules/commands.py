@@ -70,7 +70,7 @@ def is_addressed(text: str, names: Sequence[str]) -> bool:
 
 _HINT = re.compile(
     r"rem[em]{1,3}ber|memor|forget|4get|\bknow|recall|profile|delete|erase|wipe|unlearn|\bnote\b|in\smind|write\sdown|jot"
-    r"|\bstore\b|\bsave\b|[^\x00-\x7f]",
+    r"|\bstore|\bsave|\bgot\b|[^\x00-\x7f]",
     re.IGNORECASE,
 )
 
@@ -144,7 +144,7 @@ _FORGET = re.compile(
     r"(?:(?:forget|4get|unlearn)\b|(?:stop|no\slonger)\sremember(?:ing)?\b(?=\s(?:that|my)\b))\s*", re.IGNORECASE
 )
 _ENDING = re.compile(
-    r"(?:[\s,]+(?:please|pls|plz|thanks|thank\syou|thx|ty|ok|okay|k|will\s(?:you|ya)|would\syou|can\syou|for\sme|for\slater|from\snow\son"
+    r"(?:[\s,]{1,8}(?:please|pls|plz|thanks|thank\syou|thx|ty|ok|okay|k|will\s(?:you|ya)|would\syou|can\syou|for\sme|for\slater|from\snow\son"
     r"|too|as\swell|so\sfar|at\sall|right\snow|already|anyway|next\stime|for\sthe\sfuture|alright))*[\s.!?…]*$",
     re.IGNORECASE,
 )

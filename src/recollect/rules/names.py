@@ -106,6 +106,7 @@ def resolve(text: str, members: Iterable[Member], *, speaker: str | None = None)
     return Unknown(_suggested(said, everybody))
 
 
+@lru_cache(maxsize=32_768)
 def fold_name(text: str) -> str:
     """A name without case, accents and needless space: what two spellings of one name have in common."""
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", seen(text)).casefold())
@@ -113,7 +114,7 @@ def fold_name(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", kept).split())
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=32_768)
 def looks(text: str) -> frozenset[str]:
     """What a name looks like: in plain small letters whatever its script, and letter by letter as it is drawn. Names
     that share either can be taken for each other."""
@@ -198,16 +199,22 @@ def _doubles(said: str, found: Sequence[Candidate], members: Iterable[Member]) -
     """Other members with a name that looks like one that was found, in other letters."""
     taken = {candidate.member for candidate in found}
     shown = looks(said.removeprefix("@")).union(*(looks(candidate.name) for candidate in found))
-    plain = {fold_name(candidate.name) for candidate in found}
+    plain = {_small(candidate.name) for candidate in found}
     made = []
     for member in members:
         for name in _names(member) if member.id not in taken else ():
             # What differs in case or accents only was weighed in its own step; what nobody sees was not.
-            hidden = seen(name.text) != name.text or fold_name(name.text) not in plain
+            hidden = _small(name.text) not in plain
             if name.kind != "id" and looks(_as_mention(name)) & shown and hidden:
                 made.append(Candidate(member.id, name.text, f"{_kind(name)} that looks the same"))
                 break
     return made
+
+
+def _small(name: str) -> str:
+    """The name in small letters without accents; letters of other kinds, and what nobody sees, stay."""
+    parts = unicodedata.normalize("NFD", name.strip().removeprefix("@").casefold())
+    return "".join(part for part in parts if unicodedata.category(part) != "Mn" or not seen(part))
 
 
 # Suggestions

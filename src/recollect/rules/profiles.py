@@ -18,33 +18,12 @@ from datetime import datetime
 from functools import lru_cache
 
 from recollect.errors import InvalidInput
-from recollect.model import FoundFact
+from recollect.model import FoundFact, Statement
 from recollect.rules.fact_finding import find
 from recollect.rules.fact_keys import is_several, normalise
 from recollect.rules.facts import MAX_SOURCES, fold, sense
 from recollect.rules.text import analyse
 from recollect.rules.third_person import first_person, possessive, statements_about
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One sentence about a user, in the third person. `speaker` said it, last at `said_at`, in the `sources`.
-
-    `audience` is the group conversation where it was said, or None if it was in private. One that no longer stands is
-    not active; `retired_by` is the id of the statement in its place, or None if it was forgotten.
-    """
-
-    space: str
-    user: str
-    id: str
-    text: str
-    speaker: str
-    said_at: datetime
-    sources: tuple[str, ...] = ()
-    audience: str | None = None
-    active: bool = True
-    retired_at: datetime | None = None
-    retired_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,17 +337,19 @@ LOOKED_BACK = 10
 def just_said(name: str, conversation: Sequence[Heard]) -> tuple[str, ...]:
     """What was said last about somebody, by them or by others, as statements; none if nothing was.
 
-    The nearest message that states a fact counts; without one, the nearest that says anything of them.
+    A remark of one word ("I agree") is passed over.
     """
-    nearest: tuple[str, ...] = ()
     for heard in reversed(conversation[-LOOKED_BACK:]):
         own = fold(heard.author) == fold(name)
         made = statements_about(name if own else heard.author, heard.text)
-        about = tuple(text for text in made if _is_about(name, text))
-        if any(reading(name, text).facts for text in about):
-            return tuple(text for text in about if reading(name, text).facts)
-        nearest = nearest or about
-    return nearest
+        read = [reading(name, text) for text in made if _is_about(name, text)]
+        told = tuple(each.text for each in read if each.facts or len(each.terms) >= _FEWEST_TERMS)
+        if told:
+            return told
+    return ()
+
+
+_FEWEST_TERMS = 2
 
 
 def _is_about(name: str, text: str) -> bool:

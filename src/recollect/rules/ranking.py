@@ -46,7 +46,8 @@ class Weights:
     each other.
 
     `near` scales what neighbours lend. `speaker` and `time` are added for a passage by whom and from when the query
-    means. `crowd` is the share that each hit close by takes off, where several things are asked for.
+    means, `detail` for each particular a person mentions. `crowd` is the share that each hit close by takes off,
+    where several things are asked for.
     """
 
     vector: float = 1.2
@@ -55,6 +56,7 @@ class Weights:
     near: float = 1.0
     speaker: float = 4.5
     time: float = 2.5
+    detail: float = 0.5
     crowd: float = 0.07
     recency: float = 0.05
     half_life: timedelta = timedelta(days=30)
@@ -66,7 +68,7 @@ class Weights:
             raise ConfigError("half_life is a time span: give one above 0, or set recency to 0")
         if not 0 <= self.recency < 1 or not 0 <= self.crowd < 1:
             raise ConfigError("recency and crowd are shares: give numbers from 0 to below 1")
-        if min(self.vector, self.near, self.speaker, self.time) < 0:
+        if min(self.vector, self.near, self.speaker, self.time, self.detail) < 0:
             raise ConfigError("a weight counts for something, never against it: give 0 or more")
 
 
@@ -119,14 +121,14 @@ def fuse(
     """
     if not candidates:
         return []
-    around = surroundings(candidates)
+    moments = np.array([one.time.timestamp() for one in candidates])
+    around = surroundings(candidates, moments)
     words = words * np.array(asked.emphasis) if asked.emphasis else words
     text = words.sum(axis=1)
     likeness = np.array([cosines.get(one.doc, weights.unrelated) for one in candidates])
     vector = weights.vector * np.maximum((likeness - weights.unrelated) / weights.spread, 0.0)
     near = weights.near * (around.words(words).sum(axis=1) - text + around.meaning(vector))
     relevant = text + vector + near > 0
-    moments = np.array([one.time.timestamp() for one in candidates])
     age = np.maximum((now.timestamp() - moments) / weights.half_life.total_seconds(), 0.0)
     columns = {
         "text": text,
@@ -138,9 +140,9 @@ def fuse(
         "crowd": np.zeros(len(candidates)),
     }
     rounded = np.column_stack([column.round(6) for column in columns.values()])
-    scores = rounded.sum(axis=1).round(6).tolist()
-    order = sorted(range(len(candidates)), key=lambda i: (scores[i], moments[i], candidates[i].doc), reverse=True)
-    rows = rounded.tolist()
+    total = rounded.sum(axis=1).round(6)
+    docs = np.array([one.doc for one in candidates])
+    order, scores, rows = np.lexsort((docs, moments, total))[::-1].tolist(), total.tolist(), rounded.tolist()
     ranked = [(candidates[i].doc, scores[i], dict(zip(columns, rows[i], strict=True))) for i in order]
     return _thinned(ranked, {one.doc: one for one in candidates}, weights.crowd) if asked.several else ranked
 

@@ -1,8 +1,8 @@
 """What stands around a message completes it: the question before an answer, the answer after a question.
 
-Among people who write short lines, a line is understood by the lines around it, so it may use their words where it lacks
-its own: for each word of the query the best of its own score and its neighbours', which count less the further off
-they are. The longer the messages of a place are, the less: a long message speaks for itself, and its neighbours
+Among people who write short lines, a line is understood by the lines around it, so it may use their words where it
+lacks its own: for each word of the query the best of its own score and its neighbours', which count less the further
+off they are. The longer the messages of a place are, the less: a long message speaks for itself, and its neighbours
 speak of the same. The reply of an assistant always says a little about what it replies to. Neighbours hours away
 belong to another occasion.
 """
@@ -77,14 +77,14 @@ class Surroundings:
         return np.asarray(padded[self.beside[distance]])
 
 
-def surroundings(candidates: Sequence[Candidate]) -> Surroundings:
-    """How passages stand to each other. A neighbour that is not among them counts as silent."""
+def surroundings(candidates: Sequence[Candidate], moments: Scores) -> Surroundings:
+    """How passages stand to each other, said at these moments. A neighbour that is not among them counts as silent."""
     known: dict[str, int] = {}
     numbers = [known.setdefault(one.conversation, len(known)) for one in candidates]
     keys = np.array([n * _APART + one.turn for n, one in zip(numbers, candidates, strict=True)], dtype=np.int64)
     places, first, home = np.unique(keys, return_index=True, return_inverse=True)
     home = home.reshape(-1)
-    times = np.array([candidates[i].time.timestamp() for i in first])
+    times = moments[first]
     parts = np.bincount(home, minlength=len(places))
     lengths = np.bincount(home, weights=[float(one.length) for one in candidates], minlength=len(places)) / parts
     assistant = np.array([candidates[i].role == "assistant" for i in first], dtype=bool)

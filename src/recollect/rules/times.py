@@ -2,9 +2,10 @@
 
 A span is read against the moment the text was said (or asked), in that moment's time zone, and means the past
 where the words leave it open: "in March" is the last March that has begun. What is vague gets a span as wide as its
-words: "two weeks ago" is a week around that day, "a few months ago" three months. A word that only may be a time is
-left alone unless the words around it say so: "may", "march" and the names June, April and August need a day, a year or
-a preposition, "second" is never one, and "on Mondays" is a habit. Words that no rule knows give no span, never an error.
+words: "two weeks ago" is a week around that day, "a few months ago" four months. A word that only may be a time is
+left alone unless the words around it say so: "may", "march" and the names June, April and August need a day, a year
+or a preposition, "second" is never one, and "on Mondays" is a habit. What no rule knows gives no span, never an
+error.
 """
 
 from __future__ import annotations
@@ -228,9 +229,11 @@ def _weekday(match: re.Match[str], now: datetime) -> Bounds:
     return _days(now + timedelta(days=ahead))
 
 
-def _months(match: re.Match[str], now: datetime) -> Bounds:
-    """A month, with or without its year, or a part of it."""
+def _months(match: re.Match[str], now: datetime) -> Bounds | None:
+    """A month, with or without its year, or a part of it. "This may" and "next march" are also said of other things."""
     given = match.groupdict()
+    if (given.get("which") or "").lower() in ("this", "next") and given["month"] in ("may", "march"):
+        return None
     month = _number_of_month(given["month"])
     which = (given.get("which") or "").lower()
     year = now.year - (month > now.month)
@@ -255,8 +258,10 @@ def _third(part: str | None, start: datetime, end: datetime) -> Bounds:
 
 
 def _date(match: re.Match[str], now: datetime) -> Bounds:
-    """A day of a month; without a year, the last such day that has come."""
+    """A day of a month; without a year, the last such day that has come. "They may 2" is none."""
     given = match.groupdict()
+    if given.get("month") in ("may", "march", "mar", "dec", "sep") and not given.get("year"):
+        return None  # in small letters, and with no year: a word
     month = int(given["number"]) if given.get("number") else _number_of_month(given["month"])
     return _day_of(now, given.get("year"), month, int(given["day"]))
 
@@ -332,6 +337,7 @@ def _rule(pattern: str, rule: Rule) -> tuple[re.Pattern[str], Rule]:
 
 
 _DATED = r"(?P<rest>(?:[\w,./-]+\s?){1,4})"
+_LENGTH = "(?:the |last )?(?:" + _COUNT + " )?(?P<unit>day|week|weekend|month|year)s?"
 _RULES = (
     _rule(_COUNT + " " + _UNIT + " (?:ago|back|earlier)", _ago),
     _rule("in " + _COUNT + " " + _UNIT + "(?: time)?", _from_now),
@@ -339,7 +345,8 @@ _RULES = (
     _rule(r"(?:in|over|during|within|for) the (?:last|past) (?:" + _COUNT + " )?" + _UNIT, _rolling),
     _rule(r"(?:the )?past (?:" + _COUNT + " )?" + _UNIT, _rolling),
     _rule(r"(?:the )?last " + _COUNT + " " + _UNIT, _rolling),
-    _rule("(?:the day before yesterday|the day after tomorrow|yesterday|tomorrow|today|tonight|last night)", _named_day),
+    _rule("(?:the day before yesterday|the day after tomorrow|yesterday|tomorrow|today|tonight)", _named_day),
+    _rule("last night", _named_day),
     _rule("this (?:morning|afternoon|evening)", _named_day),
     _rule(_WHICH + " (?P<unit>week|weekend|month|year)", _relative_unit),
     _rule("(?:on|over|at) the weekend", _the_weekend),
@@ -360,5 +367,5 @@ _RULES = (
     _rule("(?P<feast>christmas(?: eve)?|halloween|valentine's day|new year's (?:eve|day))" + _IN_YEAR + "?", _feast),
     _rule("(?:" + _PREPOSITION + "|early|late|mid|year)(?: the year)?[ -]" + r"(?P<year>(?:19|20)\d\d)", _plain_year),
     _rule("since " + _DATED, _since),
-    _rule("(?:the |last )?(?:" + _COUNT + " )?(?P<unit>day|week|weekend|month|year)s? (?P<way>before|after) " + _DATED, _before),
+    _rule(_LENGTH + " (?P<way>before|after) " + _DATED, _before),
 )  # fmt: skip

@@ -96,8 +96,8 @@ class IndexTx(ViewTx):
         """A condition: the column is one of many numbers."""
 
     @abstractmethod
-    def at_places(self, places: Sequence[tuple[str, int]]) -> Any:
-        """A condition: an entry is of a message at one of many places."""
+    def at_places(self, space: str, places: Sequence[tuple[str, int]]) -> Any:
+        """A condition: an entry is of a message at one of many places of the space."""
 
     def put_entries(self, new: Sequence[Entry]) -> None:
         if not new:
@@ -195,7 +195,7 @@ class IndexTx(ViewTx):
     def beside(
         self, where: Filter, places: Sequence[tuple[str, int]], groups: Sequence[Sequence[str]]
     ) -> list[Candidate]:
-        return self._counted(where, self.at_places(places), groups) if places else []
+        return self._counted(where, self.at_places(where.space, places), groups) if places else []
 
     def _counted(self, where: Filter, which: Any, groups: Sequence[Sequence[str]]) -> list[Candidate]:
         rows = self.connection.execute(CANDIDATES.where(*conditions(entries, where), which)).all()

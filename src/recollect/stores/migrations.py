@@ -131,7 +131,7 @@ CREATE INDEX facts_active ON facts (space, user_id) WHERE active = 1;
 
 CREATE TABLE statements (
     space {key} NOT NULL, user_id {key} NOT NULL, id {key} NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL,
-    said_at BIGINT NOT NULL, speaker {key} NOT NULL, audience {key}, source {key} NOT NULL,
+    said_at BIGINT NOT NULL, speaker {key} NOT NULL, audience {key}, sources TEXT NOT NULL,
     active INTEGER NOT NULL, retired_at BIGINT, retired_by {key},
     PRIMARY KEY (space, user_id, id));
 CREATE INDEX statements_speaker ON statements (space, speaker);

@@ -112,7 +112,7 @@ class PostgresTx(IndexTx):
     def among(self, column: Any, docs: Sequence[int]) -> Any:
         return column == any_(cast(literal(list(docs), ARRAY(BigInteger)), ARRAY(BigInteger)))
 
-    def at_places(self, places: Sequence[tuple[str, int]]) -> Any:
+    def at_places(self, space: str, places: Sequence[tuple[str, int]]) -> Any:
         conversations, turns = [place[0] for place in places], [place[1] for place in places]
         wanted = select(
             func.unnest(cast(literal(conversations, ARRAY(Text)), ARRAY(Text))),

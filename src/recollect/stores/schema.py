@@ -281,7 +281,7 @@ statements = Table(
     Column("said_at", Instant, nullable=False),
     Column("speaker", Text, nullable=False),
     Column("audience", Text),
-    Column("source", Text, nullable=False),
+    Column("sources", Names, nullable=False),
     Column("active", Integer, nullable=False),
     Column("retired_at", Instant),
     Column("retired_by", Text),

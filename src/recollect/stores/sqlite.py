@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Dialect, Engine, Table, column, create_engine, event, func, select, table, text, tuple_
+from sqlalchemy import Dialect, Engine, Table, column, create_engine, event, func, select, table, text
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
@@ -36,6 +36,12 @@ from recollect.stores.vectors import MatrixCache, best, scores_of, unit
 
 fulltext = table("fulltext", column("rowid"), column("fulltext"))
 
+# CROSS JOIN keeps its order: from the places to the entries. The other way round reads all of a conversation.
+PLACED = text(
+    "SELECT there.doc FROM json_each(:at_places) AS place CROSS JOIN entries AS there ON there.space = :at_space"
+    " AND there.conversation = json_extract(place.value, '$[0]') AND there.turn = json_extract(place.value, '$[1]')"
+)
+
 COMPILED = 1_000  # statements kept in their compiled form
 
 REASONS = {
@@ -44,6 +50,8 @@ REASONS = {
     sqlite3.SQLITE_READONLY: "the file is read-only",
     sqlite3.SQLITE_CANTOPEN: "the file cannot be opened",
 }
+
+MATCHING = "SELECT rowid FROM fulltext WHERE fulltext MATCH ? ORDER BY rowid DESC LIMIT ?"
 
 
 class SqliteTx(IndexTx):
@@ -67,9 +75,12 @@ class SqliteTx(IndexTx):
             self.set_note("docs", str(max(int(self.note("docs") or 0), *(row["doc"] for row in rows))))
 
     def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
+        if where.role is None and where.after is None and where.before is None:
+            # By the driver itself: thousands of numbers for each word, and nothing to make of them.
+            found = self.connection.exec_driver_sql(MATCHING, (match(where, group), limit))
+            return [row[0] for row in found.cursor.fetchall()]
         query = select(fulltext.c.rowid).where(fulltext.c.fulltext.op("MATCH")(match(where, group)))
-        if where.role is not None or where.after is not None or where.before is not None:
-            query = query.join(entries, entries.c.doc == fulltext.c.rowid).where(*conditions(entries, where))
+        query = query.join(entries, entries.c.doc == fulltext.c.rowid).where(*conditions(entries, where))
         return self.connection.execute(query.order_by(fulltext.c.rowid.desc()).limit(limit)).scalars().all()
 
     def matching_count(self, where: Filter, group: Sequence[str]) -> int:
@@ -79,11 +90,9 @@ class SqliteTx(IndexTx):
     def among(self, column: Any, docs: Sequence[int]) -> Any:
         return column.in_(select(func.json_each(json.dumps(list(docs))).table_valued("value").c.value))
 
-    def at_places(self, places: Sequence[tuple[str, int]]) -> Any:
-        wanted = func.json_each(json.dumps(list(places))).table_valued("value").c.value
-        return tuple_(entries.c.conversation, entries.c.turn).in_(
-            select(func.json_extract(wanted, "$[0]"), func.json_extract(wanted, "$[1]"))
-        )
+    def at_places(self, space: str, places: Sequence[tuple[str, int]]) -> Any:
+        found = PLACED.bindparams(at_space=space, at_places=json.dumps(list(places))).columns(entries.c.doc)
+        return entries.c.doc.in_(found)
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
         docs, data = self._matrix(where)

@@ -95,7 +95,16 @@ def parse(text: str, inputs: Inputs) -> Reply:
     made = Merge(added, replaced, tuple(number for number in same if number not in replaced))
     _check_added(made, inputs)
     _check_replaced(made, inputs)
-    return made
+    return _settled(made, inputs)
+
+
+def _settled(made: Merge, inputs: Inputs) -> Merge:
+    """With what the rules know besides: a contradiction that was overlooked, a statement that was there already."""
+    left = [number for number in range(1, len(inputs.statements) + 1) if number not in made.replaced]
+    ruled = merge(inputs.name, [inputs.statements[number - 1] for number in left], made.added)
+    replaced = (*made.replaced, *(left[number - 1] for number in ruled.replaced))
+    same = dict.fromkeys((*made.same, *(left[number - 1] for number in ruled.same)))
+    return Merge(ruled.added, replaced, tuple(number for number in same if number not in replaced))
 
 
 def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
@@ -166,7 +175,8 @@ def _check_added(made: Merge, inputs: Inputs) -> None:
     grounds = Grounds.of(said)
     old = Grounds.of(" ".join([said, *(inputs.statements[number - 1] for number in made.replaced)]))
     for text in made.added:
-        if old.invented(text) or not _shares(text, old, inputs):
+        values = {term for fact in reading(inputs.name, text).facts for term in analyse(fact.value, old.language).terms}
+        if old.invented(text) or not values <= old.terms or not _shares(text, old, inputs):
             raise ModelNonsense(f"“{text}” is not what was said.")
     if made.added and not any(_shares(text, grounds, inputs) for text in made.added):
         raise ModelNonsense("What is new is not in add.")

@@ -15,7 +15,7 @@ import pytest
 from recollect.errors import StoreError
 from recollect.model import Entry, Filter, Message
 from recollect.ports import Candidate, Store, Tx
-from recollect.testing.samples import T0, entry, keep, matches, message
+from recollect.testing.samples import T0, entry, keep, matches, message, put
 
 SECOND = timedelta(seconds=1)
 WORDS = ("and", "or", "not", "near", "null", "select", "true", "1", "2024", "u1f600", "z")
@@ -155,6 +155,29 @@ class IndexContract:
             inside = store.read(lambda tx: tx.candidates(where, [*docs, 10**9], [["word"]]))  # noqa: B023
             assert sorted(one.message_id for one in inside) == sorted(found(store, "word", where))
         assert store.read(lambda tx: tx.candidates(Filter("s"), [], [["word"]])) == []
+
+    def test_passages_are_found_by_their_place(self, store: Store) -> None:
+        odd = "12\"'\\ é 👋"
+        said = [message(turn, conversation=id, author=f"by {turn}") for id in ("c", "d", odd) for turn in (1, 2, 3)]
+        store.write(lambda tx: put(tx, *said, terms=("word", "word")))
+        index(store, entry(said[1], ("more",), part=1), entry(message(1, space="t"), ("word",)))
+        wanted = [("c", 2), ("d", 1), (odd, 3), ("c", 9), ("e", 1)]
+        there = store.read(lambda tx: tx.beside(Filter("s"), wanted, [["word"], ["more"]]))
+        places = sorted((one.conversation, one.turn, one.counts, one.role, one.author) for one in there)
+        assert places == sorted(
+            [
+                ("c", 2, (2, 0), "user", "by 2"),
+                ("c", 2, (0, 1), "user", "by 2"),
+                ("d", 1, (2, 0), "user", "by 1"),
+                (odd, 3, (2, 0), "user", "by 3"),
+            ]
+        )
+        same = store.read(lambda tx: tx.candidates(Filter("s"), [one.doc for one in there], [["word"], ["more"]]))
+        assert sorted(same) == sorted(there)
+        assert store.read(lambda tx: tx.beside(Filter("s"), [], [["word"]])) == []
+        assert store.read(lambda tx: tx.beside(Filter("s", conversation="d"), wanted, [])) != []
+        for elsewhere in (Filter("s", user="kim"), Filter("u"), Filter("s", conversation="x")):
+            assert store.read(lambda tx: tx.beside(elsewhere, wanted, [["word"]])) == []  # noqa: B023
 
     def test_scopes_with_names_that_run_together_are_apart(self, store: Store) -> None:
         pairs = [("ab", "c"), ("a", "bc"), ("a\u0301b", "c"), ("A", "bc"), ("a ", "bc")]

@@ -1,0 +1,150 @@
+"""Facts on the command line: what is known of a person, now or at a date, what it was before, and who says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recollect.cli.opening import opened
+from recollect.cli.options import StoreCommand, moment, printable, warn
+from recollect.cli.settling import view_states
+from recollect.cli.show import console, counted, indented, json_line, show_table, table, when
+from recollect.model import FACT_CATEGORIES
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from recollect.model import Fact, Message
+    from recollect.ports import Store
+
+VIEW = "facts"
+
+
+@click.command(cls=StoreCommand)
+@click.argument("user")
+@click.option("--as-of", callback=moment, metavar="DATE", help="What was so at this moment.")
+@click.option("--category", type=click.Choice(FACT_CATEGORIES), help="Only facts of this category.")
+@click.option("--history", "key", metavar="KEY", help="Every value this key has had, oldest first.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with all that is kept of the fact.")
+def facts(user: str, as_of: datetime | None, category: str | None, key: str | None, as_json: bool) -> None:
+    """Show what is known of a person, the most important first.
+
+    Facts come from what people say: by themselves, without a command. A value that is replaced stays, with the times
+    between which it was so: --as-of and --history tell. A key may be called anything that means it (`city`, `home`).
+    `recollect why` shows the messages a fact comes from. Dates are 2023-05-01 or 2023-05-01T18:30+02:00; one without a
+    zone is UTC.
+
+    \b
+    recollect facts alex
+    recollect facts alex --as-of 2023-05-01
+    recollect facts alex --history location
+    """
+    if key is not None and (as_of is not None or category is not None):
+        raise click.UsageError("--history shows every value of one key; use it without --as-of and --category")
+    with opened() as here:
+        if key is None:
+            found = here.memory.facts(user=user, as_of=as_of, category=category)
+        else:
+            found = here.memory.fact_history(key, user=user)
+        behind = unread(here.store, here.settings.space)
+    if as_json:
+        for fact in found:
+            json_line(fields(fact))
+    elif found:
+        show_facts(found, history=key is not None)
+    if not found:
+        click.echo("nothing is known of that" if key or category or as_of else "nothing is known yet", err=True)
+    if behind:
+        warn(behind)
+
+
+@click.command(cls=StoreCommand)
+@click.argument("fact")
+@click.option("--user", metavar="ID", required=True, help="In whose memory the fact is.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, as `recollect export` writes it.")
+def why(fact: str, user: str, as_json: bool) -> None:
+    """Show the messages that a fact comes from.
+
+    FACT is its id, as `recollect facts` lists it. Those that said it, that said it again, and that ended it.
+
+    \b
+    recollect why f41d0c6a9be27b3155aa --user alex
+    """
+    from recollect.engine.facts import facts_of
+    from recollect.formats import dump
+
+    with opened() as here:
+        messages = here.memory.why(fact, user=user)
+        known = here.store.read(lambda tx: facts_of(tx, here.settings.space, user))
+    if as_json:
+        for message in messages:
+            click.echo((dump(message) + "\n").encode(), nl=False)
+        return
+    out = console()
+    for one in known:
+        if one.id == fact:
+            show_fact(out, one)
+    for message in messages:
+        show_source(out, message)
+
+
+def unread(store: Store, space: str) -> str:
+    """What to say if there are messages that nobody has read for facts yet; nothing if there are none."""
+    state = view_states(store, [VIEW], space)[0]
+    if not state.behind:
+        return ""
+    reason = f" (the last error was: {state.error})" if state.error else ""
+    return (
+        f"{counted(state.behind, 'message')} not yet read for facts{reason}: some may be missing here. "
+        "`recollect worker --once` reads them"
+    )
+
+
+def fields(fact: Fact) -> dict[str, Any]:
+    """A fact for programs: every field under its own name."""
+    from dataclasses import fields as named
+
+    return {one.name: getattr(fact, one.name) for one in named(fact)}
+
+
+def show_facts(found: Sequence[Fact], *, history: bool) -> None:
+    """A table with a line for each; of a history, with the times between which it was so."""
+    times = ("from", "to") if history else ("since",)
+    grid = table("category", "key", "value", *times, "sure", "said by", "id", right=("sure",))
+    for fact in found:
+        span = (when(fact.valid_from), "now" if fact.active else when(fact.valid_to))
+        grid.add_row(
+            fact.category,
+            printable(f"{fact.subject}: {fact.key}" if fact.subject else fact.key),
+            printable(fact.value),
+            *(span if history else span[:1]),
+            f"{fact.confidence:.2f}",
+            printable(fact.speaker),
+            fact.id,
+        )
+    show_table(grid)
+
+
+def show_fact(out: Console, fact: Fact) -> None:
+    from rich.text import Text
+
+    head = Text(printable(f"{fact.subject}: {fact.key}" if fact.subject else fact.key) + ": ", style="bold")
+    head.append(printable(fact.value))
+    until = "" if fact.active else f" to {when(fact.valid_to)}"
+    where = "in private" if fact.audience is None else f"in {printable(fact.audience)}"
+    head.append(f"  {fact.category}, from {when(fact.valid_from)}{until}, said {where}", style="dim")
+    out.print(head)
+
+
+def show_source(out: Console, message: Message) -> None:
+    from rich.text import Text
+
+    head = Text("  ")
+    head.append(when(message.time), style="cyan")
+    head.append(f"  {printable(message.author)}", style="bold")
+    head.append(f"  {printable(message.conversation)}, turn {message.turn}")
+    out.print(head)
+    indented(out, Text(printable(message.content)), 6)

@@ -1,0 +1,33 @@
+"""Facts as rows of their table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from recollect.model import Fact
+from recollect.ports import Tx
+
+TABLE = "facts"
+
+
+def facts_of(tx: Tx, space: str, person: str, *, active: bool = False) -> list[Fact]:
+    """What is known of a person, in order of id."""
+    where: dict[str, Any] = {"space": space, "user_id": person}
+    return [to_fact(row) for row in tx.rows(TABLE, where=where | {"active": 1} if active else where)]
+
+
+def put(tx: Tx, facts: Iterable[Fact]) -> None:
+    tx.put(TABLE, [row_of(fact) for fact in facts])
+
+
+NAMES = tuple(field.name for field in fields(Fact) if field.name not in ("user", "active"))
+
+
+def row_of(fact: Fact) -> dict[str, Any]:
+    return {name: getattr(fact, name) for name in NAMES} | {"user_id": fact.user, "active": int(fact.active)}
+
+
+def to_fact(row: Mapping[str, Any]) -> Fact:
+    return Fact(**{name: row[name] for name in NAMES}, user=row["user_id"], active=bool(row["active"]))

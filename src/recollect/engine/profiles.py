@@ -1,0 +1,91 @@
+"""Statements about people as rows, and the names they go by.
+
+A profile is the active statements of one person, in the order they were first said. A request to forget is a row too:
+facts that are built anew from the log stay forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import Any
+
+from recollect.engine.fact_rows import facts_of
+from recollect.model import Fact, Statement
+from recollect.ports import Tx
+from recollect.rules.names import Member, Name
+from recollect.rules.profiles import reading
+
+TABLE, PEOPLE = "statements", "people"
+SAID, FORGET = "statement", "forget"
+KINDS = ("display", "nickname", "alias", "mention")
+
+
+def statements_of(tx: Tx, space: str, person: str, *, kind: str = SAID, active: bool = True) -> list[Statement]:
+    """What was remembered of a person, oldest first."""
+    where: dict[str, Any] = {"space": space, "user_id": person, "kind": kind}
+    rows = tx.rows(TABLE, where=where | {"active": 1} if active else where)
+    return sorted(map(to_statement, rows), key=lambda one: (one.said_at, one.id))
+
+
+def put(tx: Tx, statements: Iterable[Statement], kind: str = SAID) -> None:
+    tx.put(TABLE, [row_of(one) | {"kind": kind} for one in statements])
+
+
+NAMES = tuple(field.name for field in fields(Statement) if field.name not in ("user", "active"))
+
+
+def row_of(one: Statement) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in NAMES} | {"user_id": one.user, "active": int(one.active)}
+
+
+def to_statement(row: Mapping[str, Any]) -> Statement:
+    return Statement(**{name: row[name] for name in NAMES}, user=row["user_id"], active=bool(row["active"]))
+
+
+def retire_contradicted(tx: Tx, space: str, person: str, gone: Sequence[Fact], when: datetime) -> None:
+    """A statement that says what no longer holds does not stand either: the newer word wins, however it came."""
+    if not gone:
+        return
+    name, lost = name_of(tx, space, person), {(fact.category, fact.key, fact.value.casefold()) for fact in gone}
+    old = [
+        replace(one, active=False, retired_at=when, retired_by=gone[0].retired_by)
+        for one in statements_of(tx, space, person)
+        if one.said_at <= when
+        and any((f.category, f.key, f.value.casefold()) in lost for f in reading(name, one.text).facts)
+    ]
+    put(tx, old)
+
+
+# -- names
+
+
+def name_of(tx: Tx, space: str, person: str) -> str:
+    """What to call a person: as others see them, as they said, or else by their id."""
+    rows = tx.rows(PEOPLE, where={"space": space, "user_id": person, "kind": "display"})
+    if rows:
+        return str(max(rows, key=lambda row: (row["since"], row["name"]))["name"])
+    said = [fact for fact in facts_of(tx, space, person, active=True) if fact.key == "name" and fact.subject is None]
+    return said[0].value if said else person
+
+
+def members_of(tx: Tx, space: str) -> list[Member]:
+    """Everybody who goes by a name in a space, or has spoken in it."""
+    names: dict[str, list[Name]] = {}
+    for row in tx.rows(PEOPLE, where={"space": space}):
+        own = names.setdefault(row["user_id"], [])
+        if row["kind"] != "id":
+            own.append(Name(row["name"], row["kind"], row["since"]))
+    return [Member(person, tuple(given)) for person, given in names.items()]
+
+
+def note_people(tx: Tx, space: str, people: Mapping[str, datetime]) -> None:
+    """Whoever speaks in a space is somebody there, from the first time on."""
+    for person in sorted(people):
+        if not tx.rows(PEOPLE, limit=1, where={"space": space, "user_id": person, "kind": "id"}):
+            put_name(tx, space, person, "id", person, people[person])
+
+
+def put_name(tx: Tx, space: str, person: str, kind: str, name: str, since: datetime) -> None:
+    tx.put(PEOPLE, [{"space": space, "user_id": person, "kind": kind, "name": name, "since": since}])

@@ -1,0 +1,257 @@
+"""A memory that is open: its store, its models, and the followers that keep its views up with the log.
+
+Every call into a store is one hop to a thread and one transaction. Each follower runs in a loop of its own, so that a
+slow model holds up its own view and nothing else. Closing finishes what is being written, and ends turns under way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from recollect.engine import log, turn
+from recollect.engine.archiving import WindowView
+from recollect.engine.ask import NONE, Asking
+from recollect.engine.episodes import Calibration, EpisodesView, Writer
+from recollect.engine.facts import FactsView
+from recollect.engine.followers import Follower, Loop, View
+from recollect.engine.indexing import IndexView
+from recollect.engine.metering import Meter
+from recollect.engine.tiering import TiersView
+from recollect.errors import EmbedderError, RecollectError, StoreError
+from recollect.model import Added
+from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
+from recollect.rules import log as rules
+from recollect.rules.ranking import Weights
+from recollect.rules.window import WindowRule
+
+T = TypeVar("T")
+
+THREADS = 8
+CATCH_UP = 2.0  # seconds a search waits for what was just added here
+FOLLOWED = {"index": ("window",), "window": ("episodes",)}  # views whose results others wait for
+CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an engine is made of."""
+
+    store: Store
+    embedder: Embedder
+    tokenizer: Tokenizer
+    clock: Clock
+    space: str
+    models: Callable[[Meter], tuple[Models, Models]]
+    followers: bool = True
+    lease_seconds: int = 60
+    weights: Weights = field(default_factory=Weights)
+    window: WindowRule = field(default_factory=WindowRule)
+    rounds: int = 3
+    raised_turns: int = 20
+    level_episodes: int = 5
+    active_episodes: int = 10
+    near_episodes: int = 3
+    episode_distance: float = 0.4
+
+
+class Running:
+    """What opens, closes and follows."""
+
+    def __init__(self, build: Callable[[], Parts]) -> None:
+        self._build = build
+        self._parts: Parts | None = None
+        self._turning: Counter[tuple[str, str]] = Counter()
+        self._turns: list[list[tuple[turn.Turn, turn.Tools]]] = []
+
+    # -- opening and closing
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def open(self, *, check_embedder: bool = True) -> None:
+        """Open the store and start following. `async with` does this."""
+        if self._parts is not None:
+            return
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect")
+        parts = await self._run(self._build)
+        self._parts = parts
+        # Bound to the store, not to the memory being open: what is under way when it closes is finished.
+        read, write = partial(self._run, parts.store.read), partial(self._run, parts.store.write)
+        self._meter = Meter(write, read, parts.clock, parts.space)
+        self._chat, self._memory_models = parts.models(self._meter)
+        self._index = IndexView(parts.embedder, self._run)
+        views = self._views(parts, read)
+        # A turn under way brings its own tiers: until it ends, nobody else is to make them.
+        later = {"tiers": lambda space, conversation: bool(self._turning[space, conversation])}
+        self._followers = {
+            view.name: Follower(
+                parts.store, view, parts.clock, self._run, parts.lease_seconds, later.get(view.name, never)
+            )
+            for view in views
+        }
+        # Each in a loop of its own: a slow model holds up its own view and nothing else.
+        self._loops = {
+            name: Loop([follower], parts.clock, partial(self._wake, FOLLOWED.get(name, ())))
+            for name, follower in self._followers.items()
+        }
+        try:
+            await self._read(whole)
+            if check_embedder:
+                await self._check_embedder()
+        except BaseException:
+            await self.close()
+            raise
+        if parts.followers:
+            for loop in self._loops.values():
+                loop.start()
+
+    def _views(self, parts: Parts, read: Callable[..., Any]) -> list[View[Any]]:
+        asking = self._asking = Asking(self._memory_models)
+        writer = Writer(
+            parts.embedder,
+            parts.tokenizer,
+            self._run,
+            Calibration(parts.weights.unrelated, parts.weights.spread),
+            parts.level_episodes,
+            parts.active_episodes,
+        )
+        window = (parts.window, parts.tokenizer, parts.clock, parts.raised_turns)
+        return [
+            self._index,
+            TiersView(asking, parts.tokenizer, read),
+            WindowView(*window, writer, asking.possible, self._run, read),
+            EpisodesView(asking, writer, read),
+            FactsView(asking, read, self._run),
+        ]
+
+    def _wake(self, names: Iterable[str] | None = None) -> None:
+        """There is something new: for these views, or for all."""
+        for name in self._loops if names is None else names:
+            self._loops[name].wake()
+
+    async def _check_embedder(self) -> None:
+        try:
+            self._opened.embedder.identity  # noqa: B018  an endpoint knows it only once it has answered
+        except EmbedderError:
+            return
+        await self._read(self._index.check)
+
+    async def close(self) -> None:
+        """Stop following, finish what is being written, close the store."""
+        if self._parts is None:
+            return
+        for turns in [*self._turns]:
+            for one in turns:
+                await turn.end(*one)
+        parts, self._parts = self._parts, None
+        for loop in self._loops.values():
+            await loop.stop()
+        await self._meter.finish()
+        await self._chat.close()
+        await self._memory_models.close()
+        await asyncio.to_thread(self._pool.shutdown)
+        await parts.embedder.close()
+        await asyncio.to_thread(parts.store.close)
+
+    @property
+    def _opened(self) -> Parts:
+        if self._parts is None:
+            raise RecollectError(CLOSED)
+        return self._parts
+
+    async def _run(self, fn: Callable[..., T], *args: Any) -> T:
+        loop = asyncio.get_running_loop()
+        try:
+            work = loop.run_in_executor(self._pool, fn, *args)
+        except RuntimeError:  # the pool takes nothing more
+            raise RecollectError(CLOSED) from None
+        return await work
+
+    async def _read(self, fn: Callable[[Any], T]) -> T:
+        return await self._run(self._opened.store.read, fn)
+
+    async def _write(self, fn: Callable[[Any], T]) -> T:
+        return await self._run(self._opened.store.write, fn)
+
+    async def _caught_up(self) -> None:
+        """Wait a moment for what this process has just added to be searchable."""
+        if self._opened.followers:
+            await self._loops[self._index.name].idle(CATCH_UP)
+
+    @contextmanager
+    def _turn_of(self, space: str, conversation: str) -> Iterator[list[tuple[turn.Turn, turn.Tools]]]:
+        """While a turn of this conversation is under way; a stream is noted, to be ended when the memory closes."""
+        self._turning[space, conversation] += 1
+        under_way: list[tuple[turn.Turn, turn.Tools]] = []
+        self._turns.append(under_way)
+        try:
+            yield under_way
+        finally:
+            self._turns.remove(under_way)
+            self._turning[space, conversation] -= 1
+            if not self._turning[space, conversation]:
+                del self._turning[space, conversation]
+            if self._parts is not None:
+                self._wake()
+
+    async def _usable(self, model: LLM) -> None:
+        """With no model configured, say how to configure one before anything is kept."""
+        if model.name == NONE:
+            await model.complete(Request([]))
+
+    # -- the log
+
+    async def _add(self, batches: Iterable[log.Batch]) -> list[list[Added]]:
+        given, now = list(batches), self._opened.clock.now()
+        for batch in given:
+            rules.checked_id("space", batch.space)
+            rules.checked_id("conversation", batch.conversation)
+            if batch.user is not None:
+                rules.checked_id("user", batch.user)
+        ready = [log.drawn(batch, now) for batch in given]
+        new = log.ids_of(ready) - log.ids_of(given)
+        order = sorted(range(len(ready)), key=lambda i: (ready[i].space, ready[i].conversation))
+        tried = False
+
+        def write(tx: Tx) -> list[list[Added]]:
+            # If a first run was committed and only its answer got lost, the second finds its messages by their ids.
+            nonlocal tried
+            fresh, tried = () if tried else new, True
+            done: dict[int, list[Added]] = {}
+            for i in order:  # in one order for everybody, so that no two writers wait for each other
+                done[i] = log.append(tx, ready[i], now, fresh)
+            return [done[i] for i in range(len(ready))]
+
+        return await self._write(write)
+
+    def _space(self, space: str | None) -> str:
+        return self._opened.space if space is None else rules.checked_id("space", space)
+
+    def _time(self, name: str, value: datetime | None) -> datetime | None:
+        return None if value is None else rules.checked_time(name, value)
+
+
+def never(space: str, conversation: str) -> bool:
+    return False
+
+
+def whole(tx: Tx) -> None:
+    """Refuse a store that a copy was to fill and did not."""
+    source = tx.note(log.COPYING)
+    if source is not None:
+        raise StoreError(f"this store is the unfinished copy of {source}; remove it and run `recollect copy` again")

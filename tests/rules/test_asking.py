@@ -1,0 +1,107 @@
+"""What a query asks for: whose words, which times, one thing or several."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from recollect.rules.asking import NAME, TIME, closeness, named, naming, read, several
+from recollect.rules.text import query_groups
+from recollect.rules.times import spans
+
+NOW = datetime(2024, 5, 15, 14, 30, tzinfo=UTC)
+EN = ("en",)
+
+
+def asked(query: str) -> dict[str, float]:
+    """The first term of each group, and what it counts."""
+    found = read(query, query_groups(query, EN), EN, NOW)
+    return {group[0]: emphasis for group, emphasis in zip(found.groups, found.emphasis, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("query", "authors"),
+    [
+        ("What did Ann buy?", {"ann"}),
+        ("what did ann buy", {"ann"}),
+        ("Ann's new job", {"ann"}),
+        ("Did Ann and BEN meet?", {"ann", "Ben"}),
+        ("What did Maria do?", {"Maria Lopez"}),
+        ("what did maria lopez do", {"Maria Lopez"}),
+        ("what did maria do", set()),
+        ("Annual report", set()),
+        ("What will she say?", set()),
+        ("What did Will say?", {"Will"}),
+        ("", set()),
+        ("????", set()),
+    ],
+)
+def test_the_authors_a_query_names(query: str, authors: set[str]) -> None:
+    assert named(query, ["ann", "Ben", "Maria Lopez", "Will", "", "x"]) == authors
+
+
+def test_a_name_and_a_time_count_little_as_words() -> None:
+    query = "What did Ann cook two weeks ago?"
+    groups = query_groups(query, EN)
+    found = naming(read(query, groups, EN, NOW), query, {"Ann", "Ben"}, EN)
+    counts = {group[0]: emphasis for group, emphasis in zip(found.groups, found.emphasis, strict=True)}
+    assert found.authors == {"Ann"}
+    assert counts["ann"] == NAME
+    assert counts["cook"] == 1
+    assert counts["week"] == TIME
+    assert [span.text for span in found.times] == ["two weeks ago"]
+
+
+def test_a_word_of_a_time_that_is_also_said_elsewhere_counts_in_full() -> None:
+    assert asked("the month plan of last month")["month"] == 1
+    assert asked("the plan of last month")["month"] == TIME
+    assert asked("last month")["month"] == TIME
+
+
+@pytest.mark.parametrize(
+    ("query", "own"),
+    [
+        ("What is my cat's name?", True),
+        ("where do I live", True),
+        ("what did i say", True),
+        ("I've lost it", True),
+        ("What did you tell me?", False),
+        ("Which book did your list begin with?", False),
+        ("The name of the cat", False),
+        ("In Italy", False),
+    ],
+)
+def test_whether_it_is_about_who_asks(query: str, own: bool) -> None:
+    assert read(query, query_groups(query, EN), EN, NOW).own is own
+
+
+@pytest.mark.parametrize(
+    ("query", "more"),
+    [
+        ("Which books has she read?", True),
+        ("What kinds of music do they like?", True),
+        ("How many times did we meet?", True),
+        ("What do Ann and Ben have in common?", True),
+        ("In which cities did he live?", True),
+        ("What is her name?", False),
+        ("What was his address?", False),
+        ("Which dress did she buy?", False),
+        ("When did she leave?", False),
+        ("Who is the boss?", False),
+        ("", False),
+    ],
+)
+def test_whether_several_things_are_asked_for(query: str, more: bool) -> None:
+    assert several(query) is more
+
+
+def test_closeness_is_one_inside_and_halves_with_each_width() -> None:
+    [week] = spans("last week", NOW)
+    start, width = week.start.timestamp(), (week.end - week.start).total_seconds()
+    moments = np.array([start, start + width / 2, start - width, start + 3 * width])
+    assert closeness([week], moments).tolist() == pytest.approx([1, 1, 0.5, 0.25])
+    assert closeness([], moments).tolist() == [0, 0, 0, 0]
+    both = closeness(spans("last week or in May 2020", NOW), moments)
+    assert both[0] == 1
