@@ -22,7 +22,7 @@ from recollect.rules.window import WindowRule
 # The cosine of texts that have nothing to do with each other, its mean and deviation, is a property of the embedder.
 WEIGHTS = {"minilm": Weights(unrelated=0.06, spread=0.09)}
 LOCAL = "local"  # the name of the model that runs in this process; `local@URL` is one of that name elsewhere
-EPISODE_DISTANCE = {"static": 0.5}  # cosine distance under which an episode is about the same thing
+EPISODE_DISTANCE = {"static": 0.55, "minilm": 0.5}  # cosine distance under which an episode is about the same thing
 POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 

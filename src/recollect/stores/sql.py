@@ -281,10 +281,10 @@ class SqlTx(ABC):
         found = self.connection.execute(select(source.c.vec, *keys).where(*here, source.c.vec.is_not(None))).all()
         if not found:
             return []
-        cosines = unit(np.frombuffer(b"".join(row[0] for row in found), np.float16).reshape(len(found), -1)) @ unit(
-            vector
-        )
-        best = sorted(range(len(found)), key=lambda i: (-float(cosines[i]), tuple(found[i][1:])))[:limit]
+        stored = np.frombuffer(b"".join(row[0] for row in found), np.float16).reshape(len(found), -1)
+        cosines = unit(stored) @ unit(vector)
+        top = np.argpartition(-cosines, limit)[: limit + 1] if len(found) > limit + 1 else range(len(found))
+        best = sorted(top, key=lambda i: (-float(cosines[i]), tuple(found[i][1:])))[:limit]
         rows = {
             tuple(row[key.name] for key in keys): row
             for row in self.connection.execute(
