@@ -179,18 +179,16 @@ def test_commands_are_obeyed_and_never_sent() -> None:
     assert out.index("/history [N]") < out.index("Noted.") < out.index("of 30,000 tokens (o200k_base)")
     assert "among the last exchanges" in out
     assert "The last reply: small, 1 round, 11 tokens in, 7 out." in out
-    assert "come with a later version" in out
+    assert "not yet read for facts" in out
 
 
-def test_notes_are_shown_as_what_they_are() -> None:
+def test_facts_of_a_chat_are_shown_once_they_are_read() -> None:
     with serving(streams("Noted.")) as service:
         succeeded("chat", input=LONG, env=model(service))
         succeeded("worker", "--once", env={"RECOLLECT_CHAT_MODEL": ""})
         out = succeeded("chat", input="/facts\n", env=model(service))
-    head, *notes = out.splitlines()
-    assert "notes (tier 1)" in head
-    assert notes[0].startswith("m1  ")
-    assert "name = Alex" in notes[0]
+    assert out.startswith("Identity\n- name: Alex\n")
+    assert "- allergies: peanuts" in out
 
 
 def test_a_wrong_argument_of_a_command_is_one_line() -> None:

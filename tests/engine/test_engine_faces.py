@@ -184,6 +184,7 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
         "archived": chat.archived,
         "episodes": chat.episodes,
         "standalone": lambda: chat.standalone("And?"),
+        "command": lambda: chat.command("Bot, what do you know about me?"),
         "facts": lambda: memory.facts(user="alex"),
         "fact_history": lambda: memory.fact_history("name", user="alex"),
         "why": lambda: memory.why("f1", user="alex"),

@@ -35,7 +35,7 @@ def bm25(candidates: Sequence[Candidate], frequencies: Sequence[int], tally: Tal
 
 def said(doc: int, age: timedelta = timedelta(days=400), **about: Any) -> Candidate:
     """A passage in a conversation of its own, unless told otherwise."""
-    place = {"conversation": f"c{doc}", "turn": 1, "length": LONG} | about
+    place: dict[str, Any] = {"conversation": f"c{doc}", "turn": 1, "length": LONG} | about
     return Candidate(doc=doc, message_id=f"m{doc}", time=NOW - age, counts=(), **place)
 
 

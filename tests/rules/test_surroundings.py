@@ -15,7 +15,12 @@ T0 = datetime(2024, 5, 15, tzinfo=UTC)
 
 
 def said(turn: int, **about: Any) -> Candidate:
-    given = {"doc": turn, "time": T0 + timedelta(minutes=turn), "length": 8, "conversation": "c"} | about
+    given: dict[str, Any] = {
+        "doc": turn,
+        "time": T0 + timedelta(minutes=turn),
+        "length": 8,
+        "conversation": "c",
+    } | about
     return Candidate(message_id=f"m{turn}", counts=(), turn=turn, **given)
 
 

@@ -42,6 +42,7 @@ HELP = """\
 /history [N]     the last messages
 /quit            end the chat; so does Ctrl-D
 Ctrl-C cuts a reply off; what you have seen of it is kept.
+"Remember that …", "forget that …" and "what do you know about me?" are answered by the memory itself.
 To say something that begins with /, put a blank before it."""
 
 
@@ -217,8 +218,15 @@ class Talk:
     # -- a turn
 
     def say(self, text: str) -> None:
-        """A turn, shown as it comes. What was cut off is kept by the engine as far as it was seen."""
+        """A turn, shown as it comes. What was cut off is kept by the engine as far as it was seen.
+
+        What is said to the memory, as in "remember that …", it answers itself; no model is asked to reply.
+        """
         self.said = text
+        answer = self.conversation.command(text, author=self.author, addressed=True)
+        if answer is not None:
+            click.echo(printable(answer.text))
+            return
         shown, begun, note = Shown(), False, ""
         pieces = self.conversation.stream(text, budget=self.budget, system=self.system, author=self.author)
         try:
@@ -263,7 +271,7 @@ class Talk:
     def show_facts(self, _: str) -> None:
         """What is known now of who speaks; in a channel, what was said before many."""
         from recollect.cli.facts import unread
-        from recollect.engine.facts import facts_of
+        from recollect.engine.fact_rows import facts_of
         from recollect.rules.fact_lines import profile_lines
         from recollect.rules.facts import visible
 

@@ -73,7 +73,7 @@ def why(fact: str, user: str, as_json: bool) -> None:
     \b
     recollect why f41d0c6a9be27b3155aa --user alex
     """
-    from recollect.engine.facts import facts_of
+    from recollect.engine.fact_rows import facts_of
     from recollect.formats import dump
 
     with opened() as here:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import click
 
 from recollect import __version__
-from recollect.cli import bench, chat, context, demo, doctor, episodes, facts, log, store, transfer
+from recollect.cli import bench, chat, context, demo, doctor, episodes, facts, log, profile, store, transfer
 from recollect.cli.options import PLACE, Program
 
 
@@ -45,6 +45,10 @@ for command in (
     episodes.episodes,
     facts.facts,
     facts.why,
+    profile.profile,
+    profile.remember,
+    profile.forget,
+    profile.undo,
     context.context,
     store.stats,
     store.verify,

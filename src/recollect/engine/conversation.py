@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.engine import episodes, knowing, log, recall, turn
 from recollect.engine.archiving import archived_upto, chunks
 from recollect.engine.assemble import State, assemble
+from recollect.engine.commands import Answer, carried_out
 from recollect.engine.pieces import Note
 from recollect.engine.tiering import load_tiers
 from recollect.model import Added, Budget, Chunk, Context, Draft, Episode, Filter, Hit, Message, Reply, Role
@@ -118,6 +119,21 @@ class AsyncConversation:
             async with aclosing(turn.stream(*begun)) as pieces:
                 async for piece in pieces:
                     yield piece
+
+    async def command(
+        self,
+        text: str,
+        *,
+        author: str | None = None,
+        names: Sequence[str] = ("recollect", "bot"),
+        addressed: bool = False,
+    ) -> Answer | None:
+        """Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing.
+
+        `names` are those the memory is called by; with `addressed`, the message is for it without naming it. A command
+        is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`.
+        """
+        return await carried_out(self._memory, (self.space, self.id, self.user), text, author, tuple(names), addressed)
 
     async def archived(self) -> list[Chunk]:
         """The runs of messages that have left the window, oldest first."""

@@ -16,13 +16,22 @@ from typing import Any
 from recollect.engine.ask import Asking
 from recollect.engine.fact_rows import facts_of, put
 from recollect.engine.followers import Run, Saved
-from recollect.engine.profiles import FORGET, name_of, note_people, put_name, retire_contradicted, statements_of
+from recollect.engine.profiles import (
+    FORGET,
+    name_of,
+    note_people,
+    put_name,
+    retire_contradicted,
+    said_in,
+    statements_of,
+)
 from recollect.model import Fact, Filter, FoundFact, Message, Statement
 from recollect.ports import Tx
 from recollect.rules import facts as rules
 from recollect.rules.fact_finding import find
 from recollect.rules.fact_keys import is_several
-from recollect.rules.forgetting import matching_facts
+from recollect.rules.forgetting import matching_facts, sought
+from recollect.rules.profiles import reading
 from recollect.rules.smalltalk import is_small_talk
 from recollect.rules.third_person import first_person
 from recollect.tasks import fact_extraction
@@ -79,8 +88,7 @@ class FactsView:
         space, conversation = result.run.lag.space, result.run.lag.conversation
         spoke = {m.author: m.time for m in reversed(result.run.messages) if m.role == "user" and not m.erased}
         note_people(tx, space, spoke)
-        found = [*result.found, *((m, told(tx, m)) for m in result.run.messages if command_of(m) == "remember")]
-        keep(tx, space, conversation, found)
+        keep(tx, space, conversation, result.found, told=told(tx, result.run.messages))
         return result.saved
 
 
@@ -115,15 +123,16 @@ def keep(
     conversation: str,
     found: Iterable[tuple[Message, Sequence[FoundFact]]],
     *,
-    person: str | None = None,
+    told: Iterable[tuple[str, Message, Sequence[FoundFact]]] = (),
 ) -> list[rules.Action]:
-    """Weigh what was found against what is known, of `person` or else of who spoke, and store what comes of it."""
+    """Weigh what was found against what is known, and store what comes of it. It is of whoever spoke; what was `told`
+    by command is of whom it names."""
     owner = tx.conversation(space, conversation)
     audience = conversation if owner is not None and owner.user is None else None
     by_person: dict[str, list[tuple[Message, FoundFact]]] = {}
-    for message, several in found:
+    for person, message, several in (*((m.user or m.author, m, facts) for m, facts in found), *told):
         for one in several:
-            by_person.setdefault(person or message.user or message.author, []).append((message, one))
+            by_person.setdefault(person, []).append((message, one))
     every: list[rules.Action] = []
     for who in sorted(by_person):  # in one order for everybody, so that no two writers wait for each other
         tx.lock(LOCK, space, who)
@@ -142,7 +151,8 @@ def kept_of(
     for message, one in found:
         actions = rules.decide(known.values(), one, message, user=person, audience=audience)
         for row in (row for action in actions for row in action.rows):
-            known[row.id] = changed[row.id] = still_forgotten(row, forgotten, name)
+            if not revives(known.get(row.id), row):
+                known[row.id] = changed[row.id] = still_forgotten(row, forgotten, name)
         every += actions
     put(tx, changed.values())
     gone = [row for row in changed.values() if not row.active]
@@ -153,15 +163,38 @@ def kept_of(
     return every
 
 
+def revives(old: Fact | None, row: Fact) -> bool:
+    """Whether a fact that is over would be active again: by reading its message again after the one that ended it."""
+    return old is not None and row.active and not old.active
+
+
 # -- what was forgotten
 
 
 def still_forgotten(fact: Fact, forgotten: Iterable[Statement], name: str) -> Fact:
     """A fact that was said before somebody asked for it to be forgotten is not active, whenever it is read."""
     for request in forgotten:
-        if fact.active and fact.said_at <= request.said_at and matching_facts([fact], request.text, name=name):
+        if fact.active and fact.said_at <= request.said_at and is_meant(fact, request, name):
             return retired(fact, request.id, request.said_at)
     return fact
+
+
+def is_meant(fact: Fact, request: Statement, name: str) -> bool:
+    """Whether a request to forget took this fact. The request names those it took: of the others it chose not to take
+    any, so that only what says exactly the same, and was not known yet, is meant."""
+    if fact.id in request.sources:
+        return True
+    if len(request.sources) > 1 and not is_exactly(fact, request.text, name):
+        return False
+    return bool(matching_facts([fact], request.text, name=name))
+
+
+def is_exactly(fact: Fact, what: str, name: str) -> bool:
+    found = reading(name, sought(name, what)).facts
+    return any(
+        (one.subject, one.category, one.key) == (fact.subject, fact.category, fact.key) and rules.same_value(fact, one)
+        for one in found
+    )
 
 
 def retired(fact: Fact, by: str, when: datetime) -> Fact:
@@ -183,12 +216,18 @@ def taken(fact: Fact, known: Iterable[Fact]) -> bool:
     )
 
 
-def told(tx: Tx, message: Message) -> tuple[FoundFact, ...]:
-    """The facts in what was remembered by a command."""
-    person = message.user or message.author
-    name = name_of(tx, message.space, person)
-    texts = [one.text for one in statements_of(tx, message.space, person, active=False) if message.id in one.sources]
-    return tuple(fact for text in texts for fact in find(first_person(name, text), message.time.date()))
+def told(tx: Tx, messages: Iterable[Message]) -> list[tuple[str, Message, list[FoundFact]]]:
+    """The facts in what messages asked to be remembered, and of whom."""
+    return [
+        (one.user, message, facts_in(name_of(tx, one.space, one.user), one, message))
+        for message, one in said_in(tx, messages)
+    ]
+
+
+def facts_in(name: str, statement: Statement, message: Message) -> list[FoundFact]:
+    """The facts in a statement. Who says "remember" means it: it corrects what was said in passing."""
+    found = find(first_person(name, statement.text), message.time.date())
+    return [replace(fact, corrects=True) for fact in found]
 
 
 def command_of(message: Message) -> str | None:

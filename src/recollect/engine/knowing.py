@@ -39,13 +39,18 @@ def profile_of(tx: Tx, space: str, person: str) -> Profile:
     """What is known of a person, with the text that a chat of theirs would show."""
     known = [fact for fact in facts_of(tx, space, person, active=True) if visible(fact, person)]
     told = [one for one in statements_of(tx, space, person) if one.audience is not None or one.speaker == person]
+    return Profile(person, name_of(tx, space, person), tuple(known), tuple(told), listed(known, told))
+
+
+def listed(facts: Sequence[Fact], statements: Iterable[Statement]) -> str:
+    """Facts and statements as lines under headings, all of them."""
     lines, heading = list[str](), ""
-    for note in sorted([*notes(known, least=0.0), *remembered(told)], key=lambda note: note.place):
+    for note in sorted([*notes(facts, least=0.0), *remembered(statements)], key=lambda note: note.place):
         if note.heading != heading:
             heading = note.heading
             lines.append(heading)
         lines.append(f"- {note.text}")
-    return Profile(person, name_of(tx, space, person), tuple(known), tuple(told), "\n".join(lines))
+    return "\n".join(lines)
 
 
 def of_group(tx: Tx, space: str, people: Iterable[str]) -> list[Note]:

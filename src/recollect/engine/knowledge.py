@@ -1,8 +1,8 @@
 """What is known of people, asked and told: facts with their history, statements that were remembered, names.
 
-What is told is kept in the log like everything else, in a conversation of its own for each person, before anything is
-made of it. A profile changes under the person's lock, and only if it still is what was thought about: two who tell at
-once lose nothing. Nothing is removed: what was forgotten is retired, and can be brought back.
+What is told is kept in the log like everything else, in a conversation of its own for each who tells, before anything
+is made of it. A profile changes under the person's lock, and only if it still is what was thought about: two who tell
+at once lose nothing. Nothing is removed: what was forgotten is retired, and can be brought back.
 """
 
 from __future__ import annotations
@@ -11,30 +11,31 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import cast
+from hashlib import sha256
 
 from recollect.engine import facts, knowing, log, profiles
 from recollect.engine.fact_rows import facts_of
 from recollect.engine.fact_rows import put as put_facts
-from recollect.engine.profiles import name_of, statements_of
-from recollect.engine.running import Running
+from recollect.engine.profiles import across, name_of, seen_by, statements_of
+from recollect.engine.running import CATCH_UP, Running
 from recollect.errors import EmbedderError, InvalidInput, NotFound
 from recollect.model import FACT_CATEGORIES, Draft, Fact, Forgotten, Message, Profile, Statement
 from recollect.ports import Tx
 from recollect.rules import log as rules
-from recollect.rules.fact_finding import find
 from recollect.rules.facts import as_of as as_of_then
 from recollect.rules.facts import history as fact_history
+from recollect.rules.facts import visible
 from recollect.rules.forgetting import matching_facts, sought
 from recollect.rules.names import Ambiguous, Member, Resolved, Unknown, resolve
-from recollect.rules.profiles import Merge, remembered, restored
-from recollect.rules.third_person import first_person
+from recollect.rules.profiles import Heard, Merge, contradicts, reading, remembered, restored, says_same
+from recollect.rules.third_person import statements_about
 from recollect.tasks import forget, remember
 
 MAX_KEY = 200  # bytes
 MAX_STATEMENT = 4_000  # bytes
 TRIES = 5  # how often a profile that others change meanwhile is thought about anew
-TOLD = "profile:"  # the conversation in which what was told about a person is kept: this and their id
+TOLD = "profile:"  # the conversation in which is kept what somebody told by command: this and their id
+NOTHING_SAID = "says nothing that can be remembered; write it as in 'Alex lives in Berlin'"
 Whom = Resolved | Ambiguous | Unknown
 
 
@@ -84,18 +85,32 @@ class Knowledge(Running):
         """
         place, who = self._space(space), rules.checked_id("user", user)
         rules.checked_text("text", text, limit=MAX_STATEMENT)
-        said = await self._told("remember", text, place, who, speaker, message)
+        name = await self._read(lambda tx: name_of(tx, place, who))
+        if not statements_about(name, text):
+            raise InvalidInput("text", NOTHING_SAID)
+        said = await self._told("remember", text, place, who if speaker is None else speaker, message)
+        kept = await self._remember(text, who, said)
+        if not kept:
+            raise InvalidInput("text", NOTHING_SAID)
+        return kept
+
+    async def _remember(
+        self, text: str, user: str, said: Message, conversation: tuple[Heard, ...] = ()
+    ) -> list[Statement]:
+        """Merge what a message in the log tells of a person into their profile; nothing if it tells nothing.
+
+        Without a text, what is meant was said last in the `conversation`.
+        """
         for last in (False,) * TRIES + (True,):
-            name, known = await self._read(lambda tx: (name_of(tx, place, who), statements_of(tx, place, who)))
-            by = "" if said.author == who else await self._read(lambda tx: name_of(tx, place, said.author))
-            inputs = remember.Inputs(name, tuple(one.text for one in known), text, by)
+            name, by, known = await self._read(lambda tx: beside(tx, user, said))
+            inputs = remember.Inputs(name, tuple(one.text for one in known), text, by, conversation)
             merged = remember.offline(inputs) if last else (await self._asking.ask(remember, inputs)).reply
             if not merged:
-                raise InvalidInput("text", "says nothing that can be remembered; write it as in 'Alex lives in Berlin'")
-            kept = await self._write(partial(keep_statements, place, who, name, known, merged, said, last, inputs))
+                return []
+            kept = await self._write(partial(keep_statements, user, name, known, merged, said, last, inputs))
             if kept is not None:
                 self._wake()
-                return list(kept)
+                return kept
         raise AssertionError("the last try always succeeds")
 
     async def forget(
@@ -103,22 +118,28 @@ class Knowledge(Running):
     ) -> Forgotten:
         """Take out of a person's profile what fits the words, statements and facts; says whether anything did.
 
-        Nothing is removed from the log or from history: `undo` brings it back. To remove for good, `erase`.
+        Nothing is removed from the log or from history: `undo` brings it back. To remove for good, `erase`. A `speaker`
+        who is somebody else can take out only what they may see.
         """
         place, who = self._space(space), rules.checked_id("user", user)
         rules.checked_text("what", what, limit=MAX_STATEMENT)
-        name, known, held = await self._read(lambda tx: everything_of(tx, place, who))
+        asked = None if message is None else await self._message(place, message)
+        author = asked.author if asked else who if speaker is None else rules.checked_id("speaker", speaker)
+        await self._facts_read()
+        name, known, held = await self._read(lambda tx: everything_of(tx, place, who, author))
         cosines = await self._likeness(known, sought(name, what))
         inputs = forget.Inputs(name, tuple(one.text for one in known), what, cosines)
         reply = (await self._asking.ask(forget, inputs)).reply
         if reply.everything:
             return Forgotten(None, everything=True)
-        texts = {known[number - 1].id for number in reply.numbers}
-        meant = {fact.id for fact in matching_facts(held, what, name=name)}
-        if not texts and not meant:
+        chosen = [known[number - 1] for number in reply.numbers]
+        # What a statement says goes with it, in whatever words it was asked for.
+        wanted = [what, *(one.text for one in chosen if reading(name, one.text).facts)]
+        meant = {fact.id for each in wanted for fact in matching_facts(held, each, name=name)}
+        if not chosen and not meant:
             return Forgotten(None)
-        said = await self._told("forget", what, place, who, speaker, message)
-        gone = await self._write(partial(forget_all, place, who, what, texts, meant, said, self._opened.clock.now()))
+        said = asked or await self._told("forget", what, place, author, None)
+        gone = await self._write(partial(forget_all, place, who, what, {one.id for one in chosen}, meant, said))
         self._wake()
         return gone
 
@@ -132,20 +153,25 @@ class Knowledge(Running):
         place, who = self._space(space), rules.checked_id("user", user)
         return await self._read(lambda tx: knowing.profile_of(tx, place, who))
 
-    async def _told(
-        self, command: str, text: str, space: str, user: str, speaker: str | None, message: str | None
-    ) -> Message:
-        """The message in the log that a command came with, or was."""
-        author = user if speaker is None else rules.checked_id("speaker", speaker)
+    async def _told(self, command: str, text: str, space: str, speaker: str, message: str | None) -> Message:
+        """The message in the log that a command came with, or was: in the memory of whoever gave it."""
         if message is not None:
-            id = rules.checked_id("message", message)
-            found = await self._read(lambda tx: tx.find_messages(space, ids=[id]))
-            if not found:
-                raise NotFound(f"there is no message {id!r} in space {space!r}")
-            return cast(Message, found[0])
-        draft = Draft("user", text, author, user, metadata={"recollect": {"command": command}})
-        batch = log.Batch(space, f"{TOLD}{user}", user, [draft])
-        return (await self._add([batch]))[0][0].message
+            return await self._message(space, message)
+        author = rules.checked_id("speaker", speaker)
+        draft = Draft("user", text, author, author, metadata={"recollect": {"command": command}})
+        return (await self._add([log.Batch(space, told_in(author), author, [draft])]))[0][0].message
+
+    async def _message(self, space: str, message: str) -> Message:
+        id = rules.checked_id("message", message)
+        found: Sequence[Message] = await self._read(lambda tx: tx.find_messages(space, ids=[id]))
+        if not found or found[0].erased:
+            raise NotFound(f"there is no message {id!r} in space {space!r}")
+        return found[0]
+
+    async def _facts_read(self) -> None:
+        """Wait a moment for what was just said here to be read."""
+        if self._opened.followers:
+            await self._loops[facts.FactsView.name].idle(CATCH_UP)
 
     async def _likeness(self, known: Sequence[Statement], text: str) -> tuple[float, ...]:
         """The cosine of each statement to a text; none if the embedder fails, since words go a long way."""
@@ -178,8 +204,28 @@ class Knowledge(Running):
         return resolve(name, members, speaker=speaker)
 
 
+def told_in(speaker: str) -> str:
+    """The conversation that keeps what somebody tells. An id that is long already is stood for by its hash."""
+    whole = f"{TOLD}{speaker}"
+    fits = len(whole) <= rules.MAX_ID and len(whole.encode()) <= rules.MAX_ID_BYTES
+    return whole if fits else f"{TOLD}{sha256(speaker.encode()).hexdigest()}"
+
+
+def beside(tx: Tx, user: str, said: Message) -> tuple[str, str, list[Statement]]:
+    """What a person is called, and who speaks if it is somebody else; and the statements that a new one is merged with.
+
+    Those are what was said before many, if this is, and else what the same speaker said in private: a merge words
+    anew what it finds, and no private word may get into what many see, or the other way.
+    """
+    name, audience = name_of(tx, said.space, user), heard(tx, said)
+    by = "" if said.author == user else name_of(tx, said.space, said.author)
+    every = statements_of(tx, said.space, user)
+    if audience is not None:
+        return name, by, [one for one in every if one.audience is not None]
+    return name, by, [one for one in every if one.audience is None and one.speaker == said.author]
+
+
 def keep_statements(
-    space: str,
     user: str,
     name: str,
     known: Sequence[Statement],
@@ -190,26 +236,54 @@ def keep_statements(
     tx: Tx,
 ) -> list[Statement] | None:
     """Store a merge, if the profile still is what was merged into; after many tries, merge again on the spot."""
-    tx.lock(facts.LOCK, space, user)
-    now = statements_of(tx, space, user)
+    tx.lock(facts.LOCK, said.space, user)
+    _, _, now = beside(tx, user, said)
     if [one.id for one in now] != [one.id for one in known]:
         if not last:
             return None
         merged = remember.offline(replace(inputs, statements=tuple(one.text for one in now)))
+    # Who told last is who spoke last, whoever is first to be heard here.
+    later = said_after(tx, said, now)
+    replaced = tuple(number for number in merged.replaced if now[number - 1] not in later)
     rows = remembered(
         now,
-        merged,
-        space=space,
+        replace(merged, replaced=replaced),
+        space=said.space,
         user=user,
         speaker=said.author,
         said_at=said.time,
         source=said.id,
         audience=heard(tx, said),
     )
-    profiles.put(tx, rows)
-    found = [(said, find(first_person(name, text), said.time.date())) for text in merged.added]
-    facts.keep(tx, space, said.conversation, found, person=user)
-    return [row for row in rows if row.active]
+    ids = {one.id for one in now}
+    others = [one for one in statements_of(tx, said.space, user) if one.id not in ids and seen_by(one, said.author)]
+    stands = list[Statement]()
+    for row in (row for row in rows if row.active):
+        over = next((one for one in later if contradicts(reading(name, row.text), reading(name, one.text))), None)
+        if over is not None:
+            profiles.put(tx, [replace(row, active=False, retired_at=over.said_at, retired_by=over.id)])
+            stands.append(over)
+            continue
+        changed, same = across(name, row, others) if row.id not in ids else ([], None)
+        profiles.put(tx, [*changed, *([row] if same is None else [])])
+        stands.append(same or row)
+    profiles.put(tx, [row for row in rows if not row.active])
+    found = [fact for row in rows if row.sources == (said.id,) for fact in facts.facts_in(name, row, said)]
+    facts.keep(tx, said.space, said.conversation, (), told=[(user, said, found)])
+    return stands
+
+
+def said_after(tx: Tx, said: Message, statements: Sequence[Statement]) -> list[Statement]:
+    """The statements that were told after a message: by turns, or between conversations by time, as facts are."""
+    ids = {id for one in statements for id in one.sources}
+    asked = {message.id: message for message in tx.find_messages(said.space, ids=sorted(ids))} if ids else {}
+
+    def is_after(message: Message) -> bool:
+        if message.conversation == said.conversation:
+            return message.turn > said.turn
+        return message.time > said.time
+
+    return [one for one in statements if any(is_after(asked[id]) for id in one.sources if id in asked)]
 
 
 def heard(tx: Tx, said: Message) -> str | None:
@@ -218,18 +292,18 @@ def heard(tx: Tx, said: Message) -> str | None:
     return said.conversation if owner is not None and owner.user is None else None
 
 
-def everything_of(tx: Tx, space: str, user: str) -> tuple[str, list[Statement], list[Fact]]:
-    held = facts_of(tx, space, user, active=True)
-    return name_of(tx, space, user), statements_of(tx, space, user), held
+def everything_of(tx: Tx, space: str, user: str, asker: str) -> tuple[str, list[Statement], list[Fact]]:
+    """What can be forgotten of a person: by themselves all of it, by others what they may see."""
+    known, held = statements_of(tx, space, user), facts_of(tx, space, user, active=True)
+    if asker != user:
+        known = [one for one in known if seen_by(one, asker)]
+        held = [fact for fact in held if visible(fact, asker)]
+    return name_of(tx, space, user), known, held
 
 
-def forget_all(
-    space: str, user: str, what: str, texts: set[str], meant: set[str], said: Message, now: datetime, tx: Tx
-) -> Forgotten:
-    """Retire statements and facts by their ids, those that still stand, and keep the request."""
+def forget_all(space: str, user: str, what: str, texts: set[str], meant: set[str], said: Message, tx: Tx) -> Forgotten:
+    """Retire statements and facts by their ids, those that still stand, and keep the request, with what it took."""
     tx.lock(facts.LOCK, space, user)
-    request = Statement(space, user, said.id, what, said.author, said.time, (said.id,))
-    profiles.put(tx, [request], profiles.FORGET)
     gone = [
         replace(one, active=False, retired_at=said.time, retired_by=said.id)
         for one in statements_of(tx, space, user)
@@ -238,6 +312,8 @@ def forget_all(
     over = [
         facts.retired(fact, said.id, said.time) for fact in facts_of(tx, space, user, active=True) if fact.id in meant
     ]
+    request = Statement(space, user, said.id, what, said.author, said.time, (said.id, *(fact.id for fact in over)))
+    profiles.put(tx, [request], profiles.FORGET)
     profiles.put(tx, gone)
     put_facts(tx, over)
     return Forgotten(said.id, tuple(gone), tuple(over))
@@ -249,8 +325,15 @@ def bring_back(tx: Tx, space: str, user: str, id: str) -> Forgotten:
     if not requests:
         raise NotFound(f"user {user!r} has nothing forgotten under {id!r} in space {space!r}")
     profiles.put(tx, [replace(requests[0], active=False)], profiles.FORGET)
-    every = statements_of(tx, space, user, active=False)
-    back = [restored(one) for one in every if one.retired_by == id]
+    every, name = statements_of(tx, space, user, active=False), name_of(tx, space, user)
+    # What was told since stands: nothing comes back that it contradicts, or says already.
+    standing = [reading(name, one.text) for one in every if one.active]
+    gone = [(one, reading(name, one.text)) for one in every if one.retired_by == id]
+    back = [
+        restored(one)
+        for one, was in gone
+        if not any(contradicts(was, each) or says_same(each, was) for each in standing)
+    ]
     held = facts_of(tx, space, user)
     again = [facts.standing(fact) for fact in held if fact.retired_by == id and not facts.taken(fact, held)]
     profiles.put(tx, back)

@@ -212,7 +212,10 @@ def erase(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
     locked = lock_all_of(tx, space, user, now)
     gone = {(m.conversation, m.turn): m for m in messages_of(tx, space, user) if m.conversation in locked}
     if not gone:
-        raise NotFound(f"user {user!r} has no messages in space {space!r}; nothing was erased")
+        # Of somebody who never wrote, others may still have told something, or given them a name.
+        if not sum(tx.remove(table, {"space": space, role: user}) for table, role in OF_PEOPLE):
+            raise NotFound(f"user {user!r} has no messages in space {space!r}; nothing was erased")
+        return Erasure(new_id(now), space, now, messages=0, conversations=0, entries=0)
     tombstones = [rules.tombstone(message) for message in gone.values()]
     touched = {conversation for conversation, _ in gone}
     erasure = Erasure(new_id(now), space, now, len(tombstones), len(touched), entries=0)

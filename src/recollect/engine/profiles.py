@@ -12,10 +12,10 @@ from datetime import datetime
 from typing import Any
 
 from recollect.engine.fact_rows import facts_of
-from recollect.model import Fact, Statement
+from recollect.model import Fact, Message, Statement
 from recollect.ports import Tx
 from recollect.rules.names import Member, Name
-from recollect.rules.profiles import reading
+from recollect.rules.profiles import contradicts, reading, says_same, unrestated
 
 TABLE, PEOPLE = "statements", "people"
 SAID, FORGET = "statement", "forget"
@@ -44,6 +44,41 @@ def to_statement(row: Mapping[str, Any]) -> Statement:
     return Statement(**{name: row[name] for name in NAMES}, user=row["user_id"], active=bool(row["active"]))
 
 
+def seen_by(one: Statement, viewer: str | None) -> bool:
+    """Whether a statement may be shown to somebody alone, or to a group (None): what was said in private is for whoever
+    said it."""
+    return one.audience is not None or (viewer is not None and viewer == one.speaker)
+
+
+def said_in(tx: Tx, messages: Iterable[Message]) -> list[tuple[Message, Statement]]:
+    """What messages of one space asked to be remembered, of whomever, whether it still stands or not."""
+    asked = {message.id: message for message in messages if message.role == "user" and not message.erased}
+    found = list[tuple[Message, Statement]]()
+    for space, author in sorted({(message.space, message.author) for message in asked.values()}):
+        rows = tx.rows(TABLE, where={"space": space, "speaker": author, "kind": SAID})
+        found += [(asked[id], one) for one in map(to_statement, rows) for id in one.sources if id in asked]
+    return found
+
+
+def across(name: str, new: Statement, others: Iterable[Statement]) -> tuple[list[Statement], Statement | None]:
+    """What a new statement does to those of another audience: rows to store, and the one that says the same already.
+
+    Newer wins here, too, but no words cross over: what a private statement said besides stays private.
+    """
+    made, rows = reading(name, new.text), list[Statement]()
+    for old in others:
+        was = reading(name, old.text)
+        if contradicts(was, made):
+            rows.append(replace(old, active=False, retired_at=new.said_at, retired_by=new.id))
+            rest = unrestated(was, [made])
+            rows += [replace(old, id=f"{old.id}.{number}", text=text) for number, text in enumerate(rest, 1)]
+        elif new.audience is None and says_same(was, made):
+            return [], old
+        elif new.audience is not None and says_same(made, was):
+            rows.append(replace(old, active=False, retired_at=new.said_at, retired_by=new.id))
+    return rows, None
+
+
 def retire_contradicted(tx: Tx, space: str, person: str, gone: Sequence[Fact], when: datetime) -> None:
     """A statement that says what no longer holds does not stand either: the newer word wins, however it came."""
     if not gone:
@@ -68,6 +103,15 @@ def name_of(tx: Tx, space: str, person: str) -> str:
         return str(max(rows, key=lambda row: (row["since"], row["name"]))["name"])
     said = [fact for fact in facts_of(tx, space, person, active=True) if fact.key == "name" and fact.subject is None]
     return said[0].value if said else person
+
+
+def public_name(tx: Tx, space: str, person: str) -> str:
+    """What to call a person before many: never by a name that they told in private."""
+    name = name_of(tx, space, person)
+    shown = tx.rows(PEOPLE, limit=1, where={"space": space, "user_id": person, "kind": "display"})
+    facts = facts_of(tx, space, person, active=True)
+    told = any(fact.key == "name" and fact.value == name and fact.audience is not None for fact in facts)
+    return name if shown or told else person
 
 
 def members_of(tx: Tx, space: str) -> list[Member]:

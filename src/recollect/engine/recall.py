@@ -23,7 +23,7 @@ from recollect.rules.text import query_groups
 PER_WORD = 2_000  # passages a single word may propose, the newest
 BY_TEXT = 300  # of all they propose, those with the rarest words
 BY_VECTOR = 100  # passages vectors propose
-ANCHORS = 80  # of all proposed, the best: those whose surroundings are looked at
+ANCHORS = 40  # of all proposed, the best: those whose surroundings are looked at
 READ = 60  # messages whose text is looked at
 
 
@@ -46,7 +46,7 @@ def search(
     first = fuse(passages, word_scores(passages, frequencies, tally), cosines, asked, now, weights)
     if weights.near:
         about = {one.doc: one for one in passages}
-        anchors = [about[doc] for doc, _, _ in first[: max(ANCHORS, limit)]]
+        anchors = [about[doc] for doc, _, _ in first[:ANCHORS]]
         # What the filter leaves out still completes what it lets in.
         scope = replace(where, role=None, after=None, before=None)
         added = around(tx, scope, anchors, passages, groups)

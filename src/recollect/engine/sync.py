@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from recollect.engine.commands import Answer
 from recollect.engine.conversation import AsyncConversation
 from recollect.engine.knowledge import Whom
 from recollect.engine.log import Batch
@@ -239,7 +240,8 @@ class BlockingMemory:
     ) -> Forgotten:
         """Take out of a person's profile what fits the words, statements and facts; says whether anything did.
 
-        Nothing is removed from the log or from history: `undo` brings it back. To remove for good, `erase`.
+        Nothing is removed from the log or from history: `undo` brings it back. To remove for good, `erase`. A `speaker`
+        who is somebody else can take out only what they may see.
         """
         return self._private.wait(self._engine.forget(what, user=user, speaker=speaker, message=message, space=space))
 
@@ -368,6 +370,21 @@ class BlockingConversation:
         return self._private.one_by_one(
             self._inner.stream(text, budget=budget, system=system, author=author, platform_id=platform_id)
         )
+
+    def command(
+        self,
+        text: str,
+        *,
+        author: str | None = None,
+        names: Sequence[str] = ("recollect", "bot"),
+        addressed: bool = False,
+    ) -> Answer | None:
+        """Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing.
+
+        `names` are those the memory is called by; with `addressed`, the message is for it without naming it. A command
+        is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`.
+        """
+        return self._private.wait(self._inner.command(text, author=author, names=names, addressed=addressed))
 
     def archived(self) -> list[Chunk]:
         """The runs of messages that have left the window, oldest first."""

@@ -56,7 +56,7 @@ class Weights:
     near: float = 1.0
     speaker: float = 4.5
     time: float = 2.5
-    detail: float = 0.5
+    detail: float = 0.15
     crowd: float = 0.07
     recency: float = 0.05
     half_life: timedelta = timedelta(days=30)
@@ -160,7 +160,7 @@ def _from_when(moments: NDArray[np.float64], asked: Asked) -> NDArray[np.float64
     if not asked.times:
         return np.zeros(len(moments))
     near = closeness(asked.times, moments)
-    return near * np.log1p(1 / max(float(near.mean()), ALL_PLACES))
+    return np.asarray(near * np.log1p(1 / max(float(near.mean()), ALL_PLACES)))
 
 
 def _thinned(ranked: list[Ranked], about: Mapping[int, Candidate], crowd: float) -> list[Ranked]:

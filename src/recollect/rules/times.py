@@ -257,7 +257,7 @@ def _third(part: str | None, start: datetime, end: datetime) -> Bounds:
     return start + number * third, start + (number + 1) * third
 
 
-def _date(match: re.Match[str], now: datetime) -> Bounds:
+def _date(match: re.Match[str], now: datetime) -> Bounds | None:
     """A day of a month; without a year, the last such day that has come. "They may 2" is none."""
     given = match.groupdict()
     if given.get("month") in ("may", "march", "mar", "dec", "sep") and not given.get("year"):

@@ -204,8 +204,10 @@ class IndexTx(ViewTx):
             for term in dict.fromkeys(words_of(group)):
                 places.setdefault(term, []).append(number)
         return [
-            Candidate(doc, id, time, length, counted(terms, places, len(groups)), *place, author or "")
-            for doc, id, time, length, terms, *place, author in rows
+            Candidate(
+                doc, id, time, length, counted(terms, places, len(groups)), conversation, turn, role, author or ""
+            )
+            for doc, id, time, length, terms, conversation, turn, role, author in rows
         ]
 
     def vectors_of(self, space: str, conversation: str, first: int, last: int) -> dict[int, Vectors]:
