@@ -143,7 +143,9 @@ def test_after_a_failure_nothing_is_doubled_or_missing(store_url: str) -> None:
         memory.settle()
         assert memory.stats().entries == 18
         assert len(embedder.texts) == 18
-        assert sorted(h.message.turn for h in memory.search("zebra", limit=100)) == [1, 1, 7]
+        hits = memory.search("zebra", limit=100)
+        assert sorted(hit.message.turn for hit in hits if hit.parts["text"]) == [1, 1, 7]
+        assert len({hit.message.id for hit in hits}) == len(hits)
         assert index_of(memory).error is None
 
 
@@ -251,7 +253,7 @@ async def rebuild_with_another(url: str) -> None:
             await memory.rebuild(space="default")
         await memory.rebuild()
         await memory.settle()
-        assert (await memory.search("zebra"))[0].message.turn == 1
+        assert [hit.message.turn for hit in await memory.search("zebra") if hit.parts["text"]] == [1]
     finally:
         await memory.close()
 

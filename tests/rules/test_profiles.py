@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
-from recollect.rules.profiles import Heard, Merge, Statement, forgotten, just_said, merge, remembered, restored
+from recollect.model import Statement
+from recollect.rules.profiles import Heard, Merge, forgotten, just_said, merge, remembered, restored
 from recollect.rules.third_person import statements_about
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)

@@ -83,7 +83,10 @@ def retire_contradicted(tx: Tx, space: str, person: str, gone: Sequence[Fact], w
     """A statement that says what no longer holds does not stand either: the newer word wins, however it came."""
     if not gone:
         return
-    name, lost = name_of(tx, space, person), {(fact.category, fact.key, fact.value.casefold()) for fact in gone}
+    name, held = name_of(tx, space, person), facts_of(tx, space, person, active=True)
+    lost = {(f.category, f.key, f.value.casefold()) for f in gone} - {
+        (f.category, f.key, f.value.casefold()) for f in held
+    }
     old = [
         replace(one, active=False, retired_at=when, retired_by=gone[0].retired_by)
         for one in statements_of(tx, space, person)

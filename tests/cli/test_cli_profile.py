@@ -1,0 +1,132 @@
+"""A profile at the command line: remember, forget, undo, profile; and commands to the memory within a chat."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from cli_driver import failed, json_lines, recollect, succeeded, talk
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
+from llm_server import Exchange, Service, says, serving, streams
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_profile_is_told_shown_forgotten_and_brought_back_c2() -> None:
+    assert succeeded("remember", "I live in Rome and I like tea", "--user", "alex") == (
+        "alex lives in Rome.\nalex likes tea.\n"
+    )
+    assert succeeded("remember", "I live in Oslo now", "--user", "alex") == "alex lives in Oslo now.\n"
+    shown = succeeded("profile", "alex")
+    assert "- location: Oslo" in shown
+    assert "- alex likes tea." in shown
+    assert "Rome" not in shown
+    gone = recollect("forget", "that I like tea", "--user", "alex")
+    assert (gone.exit_code, gone.stdout) == (0, "alex likes tea.\nlikes: tea\n")
+    undo = re.search(r"`recollect (undo \S+ --user alex)`", gone.stderr)
+    assert undo is not None
+    assert "tea" not in succeeded("profile", "alex")
+    assert succeeded(*undo[1].split()) == "alex likes tea.\nlikes: tea\n"
+    assert "- alex likes tea." in succeeded("profile", "alex")
+    assert "nothing forgotten under" in failed(*undo[1].split())
+
+
+def test_what_is_not_known_is_said_so_c2() -> None:
+    succeeded("remember", "I like tea", "--user", "alex")
+    missing = recollect("forget", "that I like wine", "--user", "alex")
+    assert (missing.exit_code, missing.stdout, missing.stderr) == (1, "", "nothing is known of that\n")
+    everything = recollect("forget", "everything you know about me", "--user", "alex")
+    assert (everything.exit_code, everything.stdout) == (1, "")
+    assert "`recollect erase`" in everything.stderr
+    assert "likes: tea" in succeeded("profile", "alex")
+    nobody = recollect("profile", "sam")
+    assert (nobody.exit_code, nobody.stdout, nobody.stderr) == (0, "", "nothing is known yet\n")
+    assert "says nothing that can be remembered" in failed("remember", "?", "--user", "alex")
+
+
+def test_a_mistyped_store_is_an_error_not_an_empty_memory(tmp_path: Path) -> None:
+    for arguments in (("profile", "alex"), ("forget", "tea", "--user", "alex"), ("undo", "x", "--user", "alex")):
+        assert "there is no store" in failed(*arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_profile_as_json_has_every_field() -> None:
+    succeeded("remember", "I like \x1b[31mtea 🦓", "--user", "alex")
+    (profile,) = json_lines(succeeded("profile", "alex", "--json"))
+    assert set(profile) == {"user", "name", "facts", "statements", "text"}
+    (statement,) = profile["statements"]
+    assert (statement["speaker"], statement["active"], statement["audience"]) == ("alex", True, None)
+    assert "🦓" in statement["text"]
+    assert "\x1b" not in succeeded("profile", "alex")
+
+
+def test_what_another_says_in_private_is_theirs() -> None:
+    assert succeeded("remember", "Bob snores", "--user", "bob", "--speaker", "ann") == "Bob snores.\n"
+    assert recollect("profile", "bob").stdout == ""
+
+
+def test_what_is_not_read_yet_is_warned_of(tmp_path: Path) -> None:
+    succeeded("import", talk(tmp_path / "talk.jsonl"), env={"RECOLLECT_FOLLOWERS": "false"})
+    if "not yet read" in recollect("facts", "alex").stderr:
+        assert "not yet read for facts" in recollect("profile", "alex").stderr
+
+
+def test_spaces_and_stores_are_kept_apart() -> None:
+    succeeded("remember", "I like tea", "--user", "alex", "--space", "one", "--store", "json:other.json")
+    assert "likes: tea" in succeeded("profile", "alex", "--space", "one", "--store", "json:other.json")
+    assert recollect("profile", "alex", "--store", "json:other.json").stdout == ""
+
+
+# -- in a chat
+
+
+def chatting(service: Service) -> dict[str, str]:
+    return {
+        "RECOLLECT_CHAT_URL": service.url,
+        "RECOLLECT_CHAT_MODEL": "small",
+        "RECOLLECT_CHAT_KEY": "k",
+        "RECOLLECT_FOLLOWERS": "false",
+    }
+
+
+def away(exchange: Exchange) -> None:
+    exchange.send(400, b'{"error": {"message": "I am away"}}')
+
+
+def test_in_a_chat_the_memory_answers_for_itself_c10() -> None:
+    """The model is away all the time: nobody needs it for this."""
+    lines = "remember that I like tea\nwhat do you know about me?\nforget that I like tea\nforget everything\n"
+    with serving(away) as service:
+        said = recollect("chat", "--user", "alex", input=lines, env=chatting(service))
+    assert said.exit_code == 0, said.output
+    assert said.stdout.splitlines()[:6] == [
+        "I will remember: alex likes tea.",
+        "What I know about you:",
+        "Preferences",
+        "- likes: tea",
+        "Remembered",
+        "- alex likes tea.",
+    ]
+    assert said.stdout.splitlines()[6] == "Forgotten: alex likes tea."
+    assert "so I have done nothing" in said.stdout.splitlines()[7]
+    kept = json_lines(succeeded("history", "chat", "--json"))
+    assert [message["role"] for message in kept] == ["user", "assistant"] * 4
+
+
+def test_in_a_chat_the_model_reads_commands_and_answers_the_rest_c10() -> None:
+    reading = '{"kind": "remember", "about": "me", "text": "j\'aime le thé", "refers_back": false}'
+    none = '{"kind": "none", "about": "", "text": "", "refers_back": false}'
+    merged = '{"add": ["alex said: “j\'aime le thé.”"], "replace": [], "same": []}'
+    with serving(says(reading), says(merged), says(none), streams("A fine ", "film.")) as service:
+        lines = "retiens que j'aime le thé\ndo you remember the film?\n"
+        said = succeeded("chat", "--user", "alex", input=lines, env=chatting(service))
+    first, second = said.splitlines()
+    assert "j'aime le thé" in first
+    assert second == "A fine film."
+    assert [request.get("temperature") for request in service.requests[:3]] == [0, 0, 0]
