@@ -32,6 +32,7 @@ from recollect.tokens.tiktoken import TiktokenTokenizer
 from table import milliseconds, percentile, show
 
 BATCH = 1_000
+PAUSE = 0.15  # seconds between turns: a person takes longer, and followers end their last look
 WARM = 5  # exchanges before, to fill caches
 ROLE_MARK = "\x1e"  # stands for what a chat template puts around a message
 
@@ -99,10 +100,12 @@ async def measured(url: str, size: int, exchanges: int) -> Measured:
             worked = time.process_time() - work
             start = time.perf_counter()
             await memory.settle(600)
+            took = time.perf_counter() - start
+            await asyncio.sleep(PAUSE)
             if number >= WARM:
                 found.turns.append(spent)
                 found.worked.append(worked)
-                found.after.append(time.perf_counter() - start)
+                found.after.append(took)
     found.prompts = model.prompts[WARM:]
     return found
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_driver import failed, json_lines, recollect, succeeded, talk
+from cli_driver import failed, json_lines, recollect, succeeded
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
 from llm_server import Exchange, Service, says, serving, streams
@@ -67,14 +67,18 @@ def test_a_profile_as_json_has_every_field() -> None:
 
 
 def test_what_another_says_in_private_is_theirs() -> None:
-    assert succeeded("remember", "Bob snores", "--user", "bob", "--speaker", "ann") == "Bob snores.\n"
+    assert succeeded("remember", "Bob snores", "--user", "bob", "--speaker", "ann") == "bob snores.\n"
     assert recollect("profile", "bob").stdout == ""
 
 
 def test_what_is_not_read_yet_is_warned_of(tmp_path: Path) -> None:
-    succeeded("import", talk(tmp_path / "talk.jsonl"), env={"RECOLLECT_FOLLOWERS": "false"})
-    if "not yet read" in recollect("facts", "alex").stderr:
-        assert "not yet read for facts" in recollect("profile", "alex").stderr
+    with serving(streams("Noted.")) as service:
+        succeeded("chat", "--user", "alex", input="I like tea.\n", env=chatting(service))
+    for arguments in (["profile", "alex"], ["forget", "that I like tea", "--user", "alex"]):
+        assert "2 messages not yet read for facts" in recollect(*arguments).stderr
+    succeeded("worker", "--once")
+    read = recollect("profile", "alex")
+    assert ("likes: tea" in read.stdout, read.stderr) == (True, "")
 
 
 def test_spaces_and_stores_are_kept_apart() -> None:

@@ -141,7 +141,7 @@ def test_a_model_that_lies_changes_nothing_else_c2(file: str) -> None:
     told = ["I play chess", "I collect stamps", "I speak Latin", "I own a boat"]
     for lie, text in zip(lies, told, strict=True):
         model = MemoryModel(merge("alex likes tea."), merge("alex has a brother."), lie)
-        with Memory(file, memory=model, space=text) as memory:
+        with Memory(file, memory=model, space=text, followers=False) as memory:
             memory.remember("I like tea", user="alex")
             memory.remember("I have a brother", user="alex")
             (kept,) = memory.remember(text, user="alex")

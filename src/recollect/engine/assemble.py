@@ -114,10 +114,10 @@ def candidates(state: State, budget: Budget, count: Callable[[str], int]) -> tup
     """What could stand in each section but history, most worthy first; and what was found and has no chance."""
     shown = {message.id for message in state.window}
     newest_first = sorted(state.episodes, key=lambda episode: (-episode.last, episode.level))
-    place, most = state.conversation, budget.retrieved
-    found, late = pieces.of_hits(state.found, "found by the model's search", shown, place, most, count)
+    place, asked, most = state.conversation, state.text, budget.retrieved
+    found, late = pieces.of_hits(state.found, "found by the model's search", shown, place, asked, most, count)
     shown |= {hit.message.id for hit in state.found}
-    relevant, later = pieces.of_hits(state.retrieved, "relevant", shown, place, most, count)
+    relevant, later = pieces.of_hits(state.retrieved, "relevant", shown, place, asked, most, count)
     known = {episode.id for episode in state.episodes}
     past = [episode for episode in state.past if episode.conversation != state.conversation or episode.id not in known]
     wanted = {

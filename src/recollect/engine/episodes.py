@@ -326,11 +326,31 @@ def tree(tx: Tx, space: str, conversation: str) -> list[Episode]:
 
 
 def nearest(tx: Tx, where: Filter, vector: Vectors, limit: int, least: float) -> list[Episode]:
-    """The episodes of a person, or of a channel, that are closest in meaning and close enough, best first."""
-    scope = {"space": where.space}
+    """The episodes of a person, or of a channel, that are closest in meaning and close enough, best first.
+
+    The active ones are looked at, and from the closest the way goes down to whichever part is closer still: so it costs
+    the same however long the history is.
+    """
+    scope: dict[str, Any] = {"space": where.space, "parent": None}
     scope |= {"user_id": where.user} if where.user is not None else {"conversation": where.conversation or ""}
-    found = tx.near(TABLE, vector, limit, where=scope)
-    return [to_kept(row).episode for row, cosine in found if cosine >= least]
+    found = [deepest(tx, to_kept(row), cosine, vector) for row, cosine in tx.near(TABLE, vector, limit, where=scope)]
+    close = sorted((one for one in found if one[1] >= least), key=lambda one: -one[1])
+    return [one.episode for one, _ in close]
+
+
+def deepest(tx: Tx, one: Kept, cosine: float, vector: Vectors) -> tuple[Kept, float]:
+    """An episode, or the part of it, or of that, which is closer still."""
+    while one.episode.level > 1:
+        parts = [(part, likeness(part, vector)) for part in parts_of(tx, one.episode)]
+        best = max(parts, key=lambda part: part[1], default=None)
+        if best is None or best[1] <= cosine:
+            break
+        one, cosine = best
+    return one, cosine
+
+
+def likeness(one: Kept, vector: Vectors) -> float:
+    return 0.0 if one.vector is None else float(np.frombuffer(one.vector, np.float16).astype(np.float32) @ vector)
 
 
 def put(tx: Tx, changed: Sequence[Kept]) -> None:

@@ -230,6 +230,14 @@ def facts_in(name: str, statement: Statement, message: Message) -> list[FoundFac
     return [replace(fact, corrects=True) for fact in found]
 
 
+def note_read(tx: Tx, command: Message) -> None:
+    """A command that was carried out has been read: with it the view is at its turn, if it was just before."""
+    at = (FactsView.name, command.space, command.conversation)
+    if command_of(command) is not None and tx.cursor(*at) == command.turn - 1:
+        note_people(tx, command.space, {command.author: command.time})
+        tx.set_cursor(*at, command.turn)
+
+
 def command_of(message: Message) -> str | None:
     """The command a message in the log was, if it was one."""
     about = message.metadata.get("recollect")

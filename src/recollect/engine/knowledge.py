@@ -270,6 +270,7 @@ def keep_statements(
     profiles.put(tx, [row for row in rows if not row.active])
     found = [fact for row in rows if row.sources == (said.id,) for fact in facts.facts_in(name, row, said)]
     facts.keep(tx, said.space, said.conversation, (), told=[(user, said, found)])
+    facts.note_read(tx, said)
     return stands
 
 
@@ -316,6 +317,7 @@ def forget_all(space: str, user: str, what: str, texts: set[str], meant: set[str
     profiles.put(tx, [request], profiles.FORGET)
     profiles.put(tx, gone)
     put_facts(tx, over)
+    facts.note_read(tx, said)
     return Forgotten(said.id, tuple(gone), tuple(over))
 
 

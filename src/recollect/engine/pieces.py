@@ -9,19 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from recollect.model import Episode, Hit, Item, Message, Tiers
-from recollect.rules import fences
+from recollect.rules import excerpts, fences
 from recollect.rules.raising import text_at, tier_now
 from recollect.rules.tiers import write as offline_tiers
 
 Count = Callable[[str], int]
 CHARACTERS = 4  # of a token, about
 ENOUGH = 1.25  # times the section's budget of what was found is weighed
-WHOLE = 4  # of what was found is shown whole; after that, a message of more than so many tokens at tier 2
+WHOLE = 4  # of what was found is shown whole; after that, of a message of more than so many tokens an excerpt
 LONG = 60
-LARGE = 3  # a retrieved message that would take more than this part of the section's budget is shown at tier 2
+LARGE = 3  # of a retrieved message that would take more than this part of the section's budget an excerpt is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +68,11 @@ def of_window(
 
 
 def of_hits(
-    hits: Sequence[Hit], reason: str, shown: set[str], here: str, budget: int, count: Count
+    hits: Sequence[Hit], reason: str, shown: set[str], here: str, asked: str, budget: int, count: Count
 ) -> tuple[list[Piece], list[Item]]:
     """Messages that were found, best first, but for those that are shown elsewhere; and those with no chance."""
     pieces, late, seen, spent = list[Piece](), list[Item](), set(shown), 0
-    most = max(budget // LARGE, 1)
+    most, wanted = max(budget // LARGE, 1), excerpts.stems(asked)
     for hit in hits:
         message = hit.message
         if message.id in seen:
@@ -86,7 +85,7 @@ def of_hits(
             late.append(Item(label or message.id, size, "others are more relevant"))
             continue
         if size > most or (len(pieces) >= WHOLE and size > LONG):
-            text, tier = shortened(text, count), 2
+            text, tier = excerpts.excerpt(text, wanted, min(most, LONG) * CHARACTERS), 2
         line = fences.said(label, message.role, message.author, tier, text)
         group = heading(message, here)
         # With its line's end, as the section will be counted: what was counted once is remembered.
@@ -94,12 +93,6 @@ def of_hits(
         pieces.append(Piece(line, item, (message.time.date().isoformat(), group, message.turn), group))
         spent += item.tokens
     return pieces, late
-
-
-@lru_cache(maxsize=1024)
-def shortened(text: str, count: Count) -> str:
-    """The second tier of a long message, by the built-in writer: the same ones are found again and again."""
-    return offline_tiers(text, count).tier2
 
 
 def heading(message: Message, here: str) -> str:

@@ -21,7 +21,7 @@ from recollect.rules.surroundings import LONG_LINES, REACH, next_to
 from recollect.rules.text import query_groups
 
 PER_WORD = 2_000  # passages a single word may propose, the newest
-BY_TEXT = 300  # of all they propose, those with the rarest words
+BY_TEXT = 200  # of all they propose, those with the rarest words
 BY_VECTOR = 100  # passages vectors propose
 ANCHORS = 40  # of all proposed, the best: those whose surroundings are looked at
 READ = 60  # messages whose text is looked at
@@ -34,10 +34,10 @@ def search(
     tally = tx.tally(where.space, where.user)
     groups = query_groups(query, tally.languages)
     postings = tx.postings(where, groups, PER_WORD)
-    proposed = shortlist(postings, tally, max(BY_TEXT, 2 * limit))
+    proposed = shortlist(postings, tally, max(BY_TEXT, limit))
     cosines: dict[int, float] = {}
     if vector.any():
-        cosines = dict(tx.nearest(where, vector, max(BY_VECTOR, 2 * limit)))
+        cosines = dict(tx.nearest(where, vector, max(BY_VECTOR, limit)))
         cosines |= tx.cosines(where, vector, [doc for doc in proposed if doc not in cosines])
     passages = tx.candidates(where, [*{*proposed, *cosines}], groups)
     frequencies = [posting.frequency for posting in postings]

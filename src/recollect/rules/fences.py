@@ -138,9 +138,10 @@ def message(id: str, role: Role, author: str | None, tier: int, text: str, *, wh
 
 
 def said(id: str, role: Role, author: str | None, tier: int, text: str) -> Fenced:
-    """One past message on a line of its own: `[m12] user Alex: …`. Its own further lines are indented."""
+    """One past message on a line of its own: `[m12] user Alex: …`. Its own further lines are indented. Below the
+    highest tier it is an excerpt."""
     who = plain(author or "")
-    parts = [part for part in (label(id) if id else "", "" if tier == HIGHEST else f"tier {tier}") if part]
+    parts = [part for part in (label(id) if id else "", "" if tier == HIGHEST else "excerpt") if part]
     front = f"[{', '.join(parts)}] " if parts else ""
     body = escape(text).strip() or "(empty)"
     lines = [line for line in body.split("\n") if line.strip()]

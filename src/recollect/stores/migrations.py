@@ -111,7 +111,7 @@ CREATE TABLE episodes (
     summary TEXT NOT NULL, made_by TEXT NOT NULL, pending INTEGER NOT NULL, parent INTEGER,
     base TEXT NOT NULL, base_last INTEGER NOT NULL, vec {vector},
     PRIMARY KEY (space, conversation, level, first));
-CREATE INDEX episodes_user ON episodes (space, user_id);
+CREATE INDEX episodes_active ON episodes (space, user_id) WHERE parent IS NULL;
 CREATE INDEX episodes_parent ON episodes (space, conversation, parent);
 CREATE INDEX episodes_pending ON episodes (space, conversation) WHERE pending = 1
 """
