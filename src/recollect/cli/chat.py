@@ -223,7 +223,7 @@ class Talk:
         What is said to the memory, as in "remember that …", it answers itself; no model is asked to reply.
         """
         self.said = text
-        answer = self.conversation.command(text, author=self.author, addressed=True)
+        answer = self.conversation.command(text, author=self.author, addressed=text.isascii())
         if answer is not None:
             click.echo(printable(answer.text))
             return

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MAX_TURN = 2**31 - 1  # messages in one conversation
 LOOK_BACK = 400  # messages of the window considered for a context
 RELEVANT = (40, 200)  # messages that recall proposes for a context: the least and the most,
-TOKENS = 64  # one for so many tokens of the section
+TOKENS = 32  # one for so many tokens of the section
 RETURNING = (3, 4)  # messages from outside the window that come back: at least so many, and one in so many of them all
 SPEAKERS = 12  # messages of a channel whose authors a context tells about
 EXCHANGE = 4  # messages that tell what a follow-up question is about

@@ -15,6 +15,7 @@ from typing import Any
 
 from recollect.engine.ask import Asking
 from recollect.engine.fact_rows import facts_of, put
+from recollect.engine.findings import noted, slot_of, weighed
 from recollect.engine.followers import Run, Saved
 from recollect.engine.profiles import (
     FORGET,
@@ -143,16 +144,20 @@ def keep(
 def kept_of(
     tx: Tx, space: str, person: str, audience: str | None, found: Sequence[tuple[Message, FoundFact]]
 ) -> list[rules.Action]:
-    known = {fact.id: fact for fact in facts_of(tx, space, person)}
     forgotten = statements_of(tx, space, person, kind=FORGET)
     name = name_of(tx, space, person) if forgotten else person
+    by_slot: dict[str, list[Fact]] = {}
+    for fact in facts_of(tx, space, person):
+        by_slot.setdefault(slot_of(fact), []).append(fact)
     changed: dict[str, Fact] = {}
     every: list[rules.Action] = []
-    for message, one in found:
-        actions = rules.decide(known.values(), one, message, user=person, audience=audience)
-        for row in (row for action in actions for row in action.rows):
-            if not revives(known.get(row.id), row):
-                known[row.id] = changed[row.id] = still_forgotten(row, forgotten, name)
+    for slot, (findings, anew) in noted(tx, person, audience, found).items():
+        known = {fact.id: fact for fact in by_slot.get(slot, ())}
+        facts, actions = weighed([] if anew else [*known.values()], findings, person)
+        facts = {id: still_forgotten(fact, forgotten, name) for id, fact in facts.items()}
+        for id in known.keys() - facts.keys():
+            tx.remove("facts", {"space": space, "user_id": person, "id": id})
+        changed |= {id: fact for id, fact in facts.items() if fact != known.get(id)}
         every += actions
     put(tx, changed.values())
     gone = [row for row in changed.values() if not row.active]
@@ -161,11 +166,6 @@ def kept_of(
     for row in called:
         put_name(tx, space, person, "alias", row.value, row.said_at)
     return every
-
-
-def revives(old: Fact | None, row: Fact) -> bool:
-    """Whether a fact that is over would be active again: by reading its message again after the one that ended it."""
-    return old is not None and row.active and not old.active
 
 
 # -- what was forgotten

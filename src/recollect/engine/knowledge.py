@@ -268,7 +268,7 @@ def keep_statements(
         profiles.put(tx, [*changed, *([row] if same is None else [])])
         stands.append(same or row)
     profiles.put(tx, [row for row in rows if not row.active])
-    found = [fact for row in rows if row.sources == (said.id,) for fact in facts.facts_in(name, row, said)]
+    found = [fact for row in rows if said.id in row.sources for fact in facts.facts_in(name, row, said)]
     facts.keep(tx, said.space, said.conversation, (), told=[(user, said, found)])
     facts.note_read(tx, said)
     return stands

@@ -201,6 +201,8 @@ def every_message(tx: Tx, where: Filter) -> Iterator[Message]:
 OF_PEOPLE = (
     ("facts", "user_id"),
     ("facts", "speaker"),
+    ("findings", "user_id"),
+    ("findings", "author"),
     ("statements", "user_id"),
     ("statements", "speaker"),
     ("people", "user_id"),

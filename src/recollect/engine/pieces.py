@@ -20,6 +20,7 @@ CHARACTERS = 4  # of a token, about
 ENOUGH = 1.25  # times the section's budget of what was found is weighed
 WHOLE = 4  # of what was found is shown whole; after that, of a message of more than so many tokens an excerpt
 LONG = 60
+MANY = 32  # messages a section should have room for: with a larger budget, longer ones are shown whole
 LARGE = 3  # of a retrieved message that would take more than this part of the section's budget an excerpt is shown
 
 
@@ -72,7 +73,7 @@ def of_hits(
 ) -> tuple[list[Piece], list[Item]]:
     """Messages that were found, best first, but for those that are shown elsewhere; and those with no chance."""
     pieces, late, seen, spent = list[Piece](), list[Item](), set(shown), 0
-    most, wanted = max(budget // LARGE, 1), excerpts.stems(asked)
+    most, long, wanted = max(budget // LARGE, 1), max(LONG, budget // MANY), excerpts.stems(asked)
     for hit in hits:
         message = hit.message
         if message.id in seen:
@@ -84,8 +85,8 @@ def of_hits(
         if spent > ENOUGH * budget:
             late.append(Item(label or message.id, size, "others are more relevant"))
             continue
-        if size > most or (len(pieces) >= WHOLE and size > LONG):
-            text, tier = excerpts.excerpt(text, wanted, min(most, LONG) * CHARACTERS), 2
+        if size > most or (len(pieces) >= WHOLE and size > long):
+            text, tier = excerpts.excerpt(text, wanted, min(most, long) * CHARACTERS), 2
         line = fences.said(label, message.role, message.author, tier, text)
         group = heading(message, here)
         # With its line's end, as the section will be counted: what was counted once is remembered.

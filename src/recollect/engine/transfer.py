@@ -33,6 +33,7 @@ TABLES = (
     "chunks",
     "episodes",
     "facts",
+    "findings",
     "statements",
     "people",
     "usage",

@@ -27,7 +27,7 @@ class Budget:
     system: int = 2_000
     profile: int = 2_000
     summaries: int = 4_000
-    retrieved: int = 4_000
+    retrieved: int = 2_000
     recent: int | None = 10_000
     pairs: int = 4
 

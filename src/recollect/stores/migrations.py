@@ -129,6 +129,14 @@ CREATE TABLE facts (
 CREATE INDEX facts_speaker ON facts (space, speaker);
 CREATE INDEX facts_active ON facts (space, user_id) WHERE active = 1;
 
+CREATE TABLE findings (
+    space {key} NOT NULL, user_id {key} NOT NULL, slot {key} NOT NULL, time BIGINT NOT NULL,
+    conversation {key} NOT NULL, turn INTEGER NOT NULL, number INTEGER NOT NULL,
+    message_id {key} NOT NULL, author {key} NOT NULL, audience {key}, found TEXT NOT NULL,
+    PRIMARY KEY (space, user_id, slot, time, conversation, turn, number));
+CREATE INDEX findings_message ON findings (space, message_id);
+CREATE INDEX findings_author ON findings (space, author);
+
 CREATE TABLE statements (
     space {key} NOT NULL, user_id {key} NOT NULL, id {key} NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL,
     said_at BIGINT NOT NULL, speaker {key} NOT NULL, audience {key}, sources TEXT NOT NULL,

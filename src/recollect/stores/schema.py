@@ -270,6 +270,22 @@ facts = Table(
     Column("retired_by", Text),
 )
 
+findings = Table(
+    "findings",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("user_id", Text, primary_key=True),
+    Column("slot", Text, primary_key=True),
+    Column("time", Instant, primary_key=True),
+    Column("conversation", Text, primary_key=True),
+    Column("turn", Integer, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("message_id", Text, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("audience", Text),
+    Column("found", Object, nullable=False),
+)
+
 statements = Table(
     "statements",
     metadata,
@@ -318,7 +334,7 @@ VIEW_TABLES: dict[str, tuple[Table, ...]] = {
     "tiers": (tiers,),
     "window": (chunks, episodes),
     "episodes": (),
-    "facts": (facts,),
+    "facts": (facts, findings),
 }
 FOLLOWS = {"window": "index", "episodes": "window"}  # views that follow another view's cursor, and not the log itself
 AFRESH = ("window", "episodes")  # views of a conversation that are made anew after something in it was erased
