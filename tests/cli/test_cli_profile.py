@@ -128,7 +128,7 @@ def test_in_a_chat_the_model_reads_commands_and_answers_the_rest_c10() -> None:
     none = '{"kind": "none", "about": "", "text": "", "refers_back": false}'
     merged = '{"add": ["alex said: “j\'aime le thé.”"], "replace": [], "same": []}'
     with serving(says(reading), says(merged), says(none), streams("A fine ", "film.")) as service:
-        lines = "retiens que j'aime le thé\ndo you remember the film?\n"
+        lines = "bot, retiens que j'aime le thé\ndo you remember the film?\n"
         said = succeeded("chat", "--user", "alex", input=lines, env=chatting(service))
     first, second = said.splitlines()
     assert "j'aime le thé" in first

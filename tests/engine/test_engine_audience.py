@@ -136,7 +136,7 @@ def since(group: str | None, text: str = "I have lived in {value} since {year}."
     return Said("ann", group, text, "Varnok", 1967)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(st.lists(said, min_size=1, max_size=7), min_size=8, max_size=8))
 @example(
     [
@@ -146,7 +146,7 @@ def since(group: str | None, text: str = "I have lived in {value} since {year}."
     ]
 )
 def test_nothing_said_in_private_is_in_a_context_for_another_b9(memory: Memory, talks: list[list[Said]]) -> None:
-    """Values, names, dates, and what is said of others: nowhere but in the chats of who said it. 200 talks, eight at a
+    """Values, names, dates, and what is said of others: nowhere but in the chats of who said it. 96 talks, eight at a
     time: bringing views up costs as much for one."""
     last = Said("ann", "kitchen", "I'm allergic to {value}.", "Zimtrose", 1990)
     held = {f"space {next(fresh)}": [*talk, last] for talk in talks}

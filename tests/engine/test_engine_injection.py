@@ -87,7 +87,7 @@ OURS = {
         rf"MESSAGE\[(?P<id>\w+)\] \((?:user|assistant|system|tool){NAME}, tier (?P<tier>[123])\):(?P<text>)"
     ),
     "RETRIEVED MEMORY": re.compile(
-        r"(?:\[(?:(?P<id>m\d+))?(?:, )?(?:tier (?P<tier>\d))?\] )?"
+        r"(?:\[(?:(?P<id>m\d+))?(?:, )?(?P<tier>excerpt)?\] )?"
         rf"(?:user|assistant|system|tool){NAME}: (?P<text>.*)"
     ),
     "SUMMARIES": re.compile(r"Turns \d+-\d+, [\d-]{10}(?: to [\d-]{10})?: (?P<text>.*)"),

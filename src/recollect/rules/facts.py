@@ -127,7 +127,20 @@ def decide(
     `known` are facts of the user; those of other keys, and those that are not active, change nothing. `message` is
     where it was said, `user` in whose memory it belongs, `audience` the group that heard it, or None in private.
     """
-    found = tidied(found)
+    actions = _decided(known, tidied(found), message, user, audience)
+    return [replace(action, rows=tuple(map(_in_order, action.rows))) for action in actions]
+
+
+def _in_order(fact: Fact) -> Fact:
+    """With an end that is not before its beginning, whatever dates were said."""
+    if fact.valid_from is None or fact.valid_to is None or fact.valid_from <= fact.valid_to:
+        return fact
+    return replace(fact, valid_to=fact.valid_from)
+
+
+def _decided(
+    known: Iterable[Fact], found: FoundFact, message: Message, user: str, audience: str | None
+) -> list[Action]:
     reason = refusal(found)
     if reason is not None:
         return [Action("ignore", reason)]

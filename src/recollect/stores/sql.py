@@ -282,7 +282,7 @@ class SqlTx(ABC):
         if not found:
             return []
         stored = np.frombuffer(b"".join(row[0] for row in found), np.float16).reshape(len(found), -1)
-        cosines = stored.astype(np.float32) @ unit(vector)  # they are of length one, but for rounding
+        cosines = unit(stored) @ unit(vector)
         top = np.argpartition(-cosines, limit)[: limit + 1] if len(found) > limit + 1 else range(len(found))
         best = sorted(top, key=lambda i: (-float(cosines[i]), tuple(found[i][1:])))[:limit]
         rows = {
