@@ -287,9 +287,10 @@ def test_tiers_made_while_the_model_was_away_are_made_again_d9(store_url: str) -
 def test_erasing_a_person_takes_them_out_of_every_summary(url: str) -> None:
     with Memory(url) as memory:
         channel = memory.conversation("general")
-        for n in range(30):
-            who = "ann" if n % 2 else "zoe"
-            channel.add("user", f"{who} says: the secret garden of {who} has {n} tulips and a pond.", author=who)
+        said = {"ann": "ann mends the blue bicycle number {} in her shed.", "zoe": "zoe plants {} tulips by the pond."}
+        channel.extend(
+            Draft("user", said[who].format(n), author=who) for n in range(30) for who in [("ann", "zoe")[n % 2]]
+        )
         memory.settle()
         assert any("zoe" in e.summary for e in flat(channel.episodes()))
         memory.erase(user="zoe")

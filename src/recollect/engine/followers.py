@@ -93,19 +93,24 @@ class Follower:
         self._lease = timedelta(seconds=lease_seconds)
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}"
         self._one = asyncio.Lock()
+        self.drained = False  # whether the last step left nothing undone of what it saw
 
     async def step(self, since: datetime | None = None) -> int:
         """Claim, think, store, once. Returns the number of messages brought in, 0 if there was nothing to do."""
         async with self._one:
             # A look costs no lock; most looks find nothing.
-            if not await self._run(self._store.read, lambda tx: self._behind(tx, since, CLAIMED)):
+            behind = await self._run(self._store.read, lambda tx: self._behind(tx, since, CLAIMED))
+            self.drained = not behind
+            if not behind:
                 return 0
             runs = await self._claimed(since)
             if not runs:
                 return 0
             try:
                 results = await self._prepared(runs)
-                return int(await self._run(self._store.write, lambda tx: self._save(tx, runs, results)))
+                stored, whole = await self._run(self._store.write, lambda tx: self._save(tx, runs, results))
+                self.drained = whole and len(behind) == len(runs)
+                return int(stored)
             except asyncio.CancelledError:
                 await asyncio.shield(self._give_back(runs, None))
                 raise
@@ -167,12 +172,13 @@ class Follower:
             runs.append(Run(Lag(lag.space, lag.conversation, done, lag.turns), kept))
         return runs
 
-    def _save(self, tx: Tx, runs: Sequence[Run], results: Sequence[Any]) -> int:
-        stored = 0
+    def _save(self, tx: Tx, runs: Sequence[Run], results: Sequence[Any]) -> tuple[int, bool]:
+        stored, whole = 0, True
         for run, result in zip(runs, results, strict=True):
             place = (self.view.name, run.lag.space, run.lag.conversation)
             # Another took over, or somebody set the cursor back for a rebuild: what we thought is void.
             if not tx.holds(*place, self._holder) or tx.cursor(*place) != run.lag.done:
+                whole = False
                 continue
             if not run.messages and self.view.at_once:
                 tx.release(*place, self._holder)
@@ -182,8 +188,8 @@ class Follower:
             retry_at = self._clock.now() + backoff(tx.failures(*place)) if saved.outage else None
             error = STAND_IN + saved.outage if saved.outage else None
             tx.release(*place, self._holder, error=error, retry_at=retry_at)
-            stored += saved.done
-        return stored
+            stored, whole = stored + saved.done, whole and saved.upto >= run.lag.turns
+        return stored, whole
 
     async def _give_back(self, runs: Sequence[Run], error: str | None) -> None:
         def release(tx: Tx) -> None:
@@ -198,7 +204,7 @@ class Follower:
         """Work and wait until this view has caught up, or say what is in the way. Stand-ins count: they are there."""
         deadline = time.monotonic() + timeout
         while True:
-            if await self.step():
+            if await self.step() and not self.drained:
                 continue
             state = await self._run(self._store.read, lambda tx: tx.view_state(self.view.name, self._clock.now(), None))
             if not state.behind or (state.waiting == state.standing_in > 0 and not state.leased):
@@ -266,7 +272,8 @@ class Loop:
                 done = 0
             if done:
                 self._done()
-                continue
+                if not all(follower.drained for follower in self._followers):
+                    continue
             looked = time.monotonic() if full else looked
             if not self._wake.is_set():
                 self._idle.set()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -128,7 +127,7 @@ def target(view: str) -> tuple[Any, Any]:
     return func.coalesce(before.c.turn, 0), conversations.outerjoin(before, same(before, followed))
 
 
-def free(now: datetime) -> Any:
+def free(now: Any) -> Any:
     """A lease nobody holds any more, with no retry to wait for."""
     return and_(
         or_(leases.c.until.is_(None), leases.c.until <= now),

@@ -7,34 +7,40 @@ often in a row that has failed.
 from __future__ import annotations
 
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Table, func, or_, select, update
+from sqlalchemy import Integer, Table, bindparam, func, or_, select, update
 from sqlalchemy import delete as sql_delete
 
 from recollect.model import Stats, ViewState
 from recollect.ports import STAND_IN, Lag
 from recollect.stores import schema
 from recollect.stores.rows import at, free, same, target
-from recollect.stores.schema import conversations, cursors, leases, messages, tallies
+from recollect.stores.schema import Instant, conversations, cursors, leases, messages, tallies
 from recollect.stores.sql import SqlTx
+
+
+@lru_cache(maxsize=64)
+def behind(view: str, lately: bool) -> Any:
+    """Which conversations a view lags in. Asked after every message by every view, so built once."""
+    done, (turns, source) = func.coalesce(cursors.c.turn, 0), target(view)
+    query = (
+        select(conversations.c.space, conversations.c.id, done, turns)
+        .select_from(source.outerjoin(cursors, same(cursors, view)).outerjoin(leases, same(leases, view)))
+        .where(turns > done, free(bindparam("now", type_=Instant)))
+        .order_by(conversations.c.changed_at)
+        .limit(bindparam("most", type_=Integer))
+    )
+    return query.where(conversations.c.changed_at >= bindparam("since", type_=Instant)) if lately else query
 
 
 class ViewTx(SqlTx):
     """The operations on cursors and leases, the same in every database."""
 
     def lagging(self, view: str, now: datetime, *, since: datetime | None = None, limit: int = 100) -> list[Lag]:
-        done, (turns, source) = func.coalesce(cursors.c.turn, 0), target(view)
-        query = (
-            select(conversations.c.space, conversations.c.id, done, turns)
-            .select_from(source.outerjoin(cursors, same(cursors, view)).outerjoin(leases, same(leases, view)))
-            .where(turns > done, free(now))
-            .order_by(conversations.c.changed_at)
-            .limit(limit)
-        )
-        if since is not None:
-            query = query.where(conversations.c.changed_at >= since)
-        return [Lag(*row) for row in self.connection.execute(query)]
+        values: dict[str, Any] = {"now": now, "most": limit} | ({} if since is None else {"since": since})
+        return [Lag(*row) for row in self.connection.execute(behind(view, since is not None), values)]
 
     def cursor(self, view: str, space: str, conversation: str) -> int:
         query = select(cursors.c.turn).where(*at(cursors, view, space, conversation))
