@@ -251,7 +251,7 @@ budgets = st.builds(
 numbers = count(1)
 
 
-@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(said=spoken, text=words, system=st.none() | words, budget=budgets, markers=st.booleans())
 def test_a_context_is_never_over_budget_d5(
     memory: Memory, said: list[tuple[Role, str]], text: str, system: str | None, budget: Budget, markers: bool

@@ -63,7 +63,7 @@ class TestChunks:
         places = data.draw(st.lists(st.integers(0, len(text)), max_size=12))
         assert_the_same_as_whole(text, cut(text, places))
 
-    @settings(max_examples=1000)
+    @settings(max_examples=400)
     @given(st.one_of(HOSTILE, ANY_TEXT))
     def test_one_character_at_a_time_shows_the_same(self, text: str) -> None:
         assert_the_same_as_whole(text, list(text))
@@ -89,7 +89,7 @@ class TestChunks:
                 assert out == "So it is."
                 assert held.markers.asks
 
-    @settings(max_examples=1000)
+    @settings(max_examples=400)
     @given(st.one_of(HOSTILE, ANY_TEXT), st.integers(0, 200))
     def test_a_stream_that_breaks_off_shows_what_its_text_would(self, text: str, end: int) -> None:
         assert_the_same_as_whole(text[:end], list(text[:end]))
