@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from recollect import Batch, Context, Draft, Memory
+from recollect.rules.names import Resolved, Unknown
 from recollect.testing import FrozenClock
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -230,3 +232,12 @@ def test_a_person_who_is_silent_in_a_group_is_not_told_of_there(memory: Memory) 
     kitchen = texts(memory.conversation("kitchen", space="silent").context("hi"))
     assert "Quellin" in kitchen
     assert "Varnok" not in kitchen
+
+
+def test_a_name_said_in_private_is_no_name_of_the_space(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "names.db")) as memory:
+        memory.conversation("private", user="u1").add("user", "My name is Persephone.")
+        memory.conversation("kitchen").add("user", "My name is Dorothea.", author="u2")
+        memory.settle()
+        assert memory.who_is("Persephone") == Unknown()
+        assert memory.who_is("Dorothea") == Resolved("u2", memory.who_is("Dorothea").why)  # type: ignore[union-attr]

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from fact_corpus import Score
+
 from recollect.rules.commands import Command, read
 
 NAMES = ("Bot", "Memo", "<@999>")
@@ -192,25 +194,11 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
-    right: int
-    found: int
-    expected: int
+class CommandScore(Score):
     kinds: int
 
-    @property
-    def precision(self) -> float:
-        return self.right / self.found if self.found else 1.0
-
-    @property
-    def recall(self) -> float:
-        return self.right / self.expected if self.expected else 1.0
-
     def __str__(self) -> str:
-        return (
-            f"precision {self.precision:.3f} ({self.right}/{self.found}), recall {self.recall:.3f} "
-            f"({self.right}/{self.expected}); right kind {self.kinds}/{self.found}"
-        )
+        return f"{Score.__str__(self)}; right kind {self.kinds}/{self.found}"
 
 
 def samples() -> list[Sample]:
@@ -242,7 +230,7 @@ def by_rules(sample: Sample) -> Command:
     return read(sample.said, NAMES, addressed=sample.addressed)
 
 
-def score(rows: Iterable[Sample], reader: Reader = by_rules) -> tuple[Score, list[tuple[Sample, Command]]]:
+def score(rows: Iterable[Sample], reader: Reader = by_rules) -> tuple[CommandScore, list[tuple[Sample, Command]]]:
     """The score, where a command is right if all of it is, and the utterances that went wrong."""
     right = found = expected = kinds = 0
     wrong = []
@@ -255,7 +243,7 @@ def score(rows: Iterable[Sample], reader: Reader = by_rules) -> tuple[Score, lis
         kinds += got.kind == row.command.kind != "none"
         if not same:
             wrong.append((row, got))
-    return Score(right, found, expected, kinds), wrong
+    return CommandScore(right, found, expected, kinds), wrong
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.model import Fact, FoundFact, Holds, Message
 from recollect.rules.fact_keys import is_several
-from recollect.rules.fact_lines import profile_lines, within
+from recollect.rules.fact_lines import profile_lines
 from recollect.rules.facts import (
     MAX_SOURCES,
     accepted,
@@ -341,17 +341,6 @@ class TestLines:
         facts = said([], FoundFact("preference", "likes", "hikes"), message(1))
         facts = said(facts, FoundFact("preference", "likes", "hiking"), message(2))
         assert profile_lines(facts) == ["Preferences", "- likes: hiking"]
-
-    def test_a_budget_keeps_the_most_important(self) -> None:
-        facts = said([], name("Alex"), message(1))
-        for turn in range(2, 60):
-            facts = said(facts, FoundFact("preference", "likes", f"thing {turn}", importance=0.5), message(turn))
-        kept = within(facts, 30, lambda text: len(text.split()))
-        assert len("\n".join(profile_lines(kept)).split()) <= 30
-        assert kept[0].value == "Alex"
-        assert kept[1].value == "thing 59"
-        assert within(facts, 10_000, len) == within(facts, 9_999, len)
-        assert within(facts, 1, lambda text: len(text.split())) == []
 
 
 VALUES = st.sampled_from(["Alex", "alex", "Al", "Rome", "nuts", "a nut", "Rex (dog)", "dog", "two cats", ""])

@@ -197,3 +197,20 @@ class TestParse:
 def test_offline_marks_echoes_too() -> None:
     assert offline(Inputs("As you said, I live in Berlin.", TODAY, ("location: Berlin",))).facts[0].echo
     assert offline(Inputs("Ich wohne in Hamburg.")).facts == ()
+
+
+def test_what_is_only_supposed_grounds_nothing_b8() -> None:
+    given = {
+        "category": "identity",
+        "key": "employer",
+        "value": "Globex",
+        "about": "user",
+        "status": "now",
+        "since": "",
+        "until": "",
+        "confidence": 1,
+        "importance": 0.8,
+    }
+    text = json.dumps({"facts": [given]})
+    assert parse(text, Inputs("I work at Globex now.", TODAY)).facts[0].value == "Globex"
+    assert parse(text, Inputs("If I worked at Globex I'd be rich.", TODAY)).facts == ()

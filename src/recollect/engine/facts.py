@@ -162,8 +162,9 @@ def kept_of(
     put(tx, changed.values())
     gone = [row for row in changed.values() if not row.active]
     retire_contradicted(tx, space, person, gone, max((message.time for message, _ in found)))
-    called = [row for row in changed.values() if row.active and row.key == "name" and row.subject is None]
-    for row in called:
+    # A name is the space's only if it was said before many.
+    said = [row for row in changed.values() if row.active and row.audience is not None]
+    for row in (row for row in said if row.key == "name" and row.subject is None):
         put_name(tx, space, person, "alias", row.value, row.said_at)
     return every
 

@@ -15,17 +15,11 @@ from recollect.engine.pieces import Note
 from recollect.engine.profiles import name_of, statements_of
 from recollect.model import FACT_CATEGORIES, Fact, Profile, Statement
 from recollect.ports import Tx
-from recollect.rules.fact_lines import told
+from recollect.rules.fact_lines import HEADINGS, told
 from recollect.rules.facts import MAX_SOURCES, visible
 
 IMPORTANT = 0.5  # facts of less importance are found by search, not shown in every context
 LINE = 300  # characters of a line, about: a key of many values takes several lines, so that a small budget holds some
-HEADINGS = {
-    "identity": "Identity",
-    "preference": "Preferences",
-    "constraint": "Constraints",
-    "instruction": "Instructions",
-}
 
 
 def of_person(tx: Tx, space: str, person: str) -> list[Note]:

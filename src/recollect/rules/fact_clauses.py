@@ -125,9 +125,15 @@ def asserted(spoken: Iterable[Sentence]) -> list[str]:
         said = sentence.text.strip()
         if sentence.is_question:
             said = _before_question(said)
-        if said and not _ASKS.match(said):
+        if said and not _ASKS.match(said) and not _SUPPOSES.search(said):
             found.append(said)
     return found
+
+
+_UNREAL = r"(?:\bwould\b|['’]d\b|\bcould\b)"
+_SUPPOSES = re.compile(
+    rf"\bif\s(?:i|we|my|our)\b.*{_UNREAL}|{_UNREAL}.*\bif\s(?:i|we|my|our)\b", re.IGNORECASE | re.DOTALL
+)
 
 
 def _unquoted(text: str) -> str:

@@ -12,12 +12,12 @@ Facts about others stand under their names, and what somebody else said names th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from recollect.model import FACT_CATEGORIES, Fact
 
-_TITLES = {
+HEADINGS = {
     "identity": "Identity",
     "preference": "Preferences",
     "constraint": "Constraints",
@@ -31,25 +31,12 @@ def profile_lines(facts: Iterable[Fact]) -> list[str]:
     lines: list[str] = []
     for category in FACT_CATEGORIES:
         mine = [fact for fact in active if fact.category == category and fact.subject is None]
-        lines += _section(_TITLES[category], mine)
+        lines += _section(HEADINGS[category], mine)
     subjects = {fact.subject.casefold(): fact.subject for fact in active if fact.subject}
     for folded, subject in subjects.items():
         theirs = [fact for fact in active if fact.subject and fact.subject.casefold() == folded]
         lines += _section(f"About {subject}", theirs)
     return lines
-
-
-def within(facts: Iterable[Fact], budget: int, count: Callable[[str], int]) -> list[Fact]:
-    """The facts whose lines fit into `budget` tokens: the most important, and of equals the latest."""
-    ranked = sorted((fact for fact in facts if fact.active), key=lambda fact: _rank(fact))
-    if count("\n".join(profile_lines(ranked))) <= budget:
-        return ranked
-    fits, too_many = 0, len(ranked)
-    while too_many - fits > 1:
-        middle = (fits + too_many) // 2
-        fitting = count("\n".join(profile_lines(ranked[:middle]))) <= budget
-        fits, too_many = (middle, too_many) if fitting else (fits, middle)
-    return ranked[:fits]
 
 
 def told(fact: Fact) -> str:
