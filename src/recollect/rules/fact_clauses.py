@@ -125,7 +125,7 @@ def asserted(spoken: Iterable[Sentence]) -> list[str]:
         said = sentence.text.strip()
         if sentence.is_question:
             said = _before_question(said)
-        if said and not _ASKS.match(said) and not _SUPPOSES.search(said):
+        if said and not _ASKS.match(said) and not supposes(said):
             found.append(said)
     return found
 
@@ -134,6 +134,11 @@ _UNREAL = r"(?:\bwould\b|['’]d\b|\bcould\b)"
 _SUPPOSES = re.compile(
     rf"\bif\s(?:i|we|my|our)\b.*{_UNREAL}|{_UNREAL}.*\bif\s(?:i|we|my|our)\b", re.IGNORECASE | re.DOTALL
 )
+
+
+def supposes(said: str) -> bool:
+    """Whether a sentence tells of what would be, not of what is."""
+    return _SUPPOSES.search(said) is not None
 
 
 def _unquoted(text: str) -> str:

@@ -14,7 +14,7 @@ from datetime import date
 from recollect.model import FoundFact, Holds
 from recollect.rules.echoes import echoes
 from recollect.rules.fact_attributes import Reading
-from recollect.rules.fact_clauses import Clause, asserted, prose, stated
+from recollect.rules.fact_clauses import Clause, asserted, prose, stated, supposes
 from recollect.rules.fact_instructions import instructions
 from recollect.rules.fact_lexicon import PETS, RELATIONS
 from recollect.rules.fact_patterns import readings
@@ -130,7 +130,9 @@ _MOST_STRANGE = 0.5  # of the terms of a value
 
 def grounded(found: Iterable[FoundFact], text: str) -> list[FoundFact]:
     """The facts whose values the message states. What it only asks, supposes or quotes grounds nothing."""
-    said = " ".join(asserted(prose(text)) + [each.text for each in prose(text) if not each.is_question])
+    spoken = prose(text)
+    told = [each.text for each in spoken if not each.is_question and not supposes(each.text)]
+    said = " ".join(asserted(spoken) + told)
     grounds = Grounds.of(said)
     return [fact for fact in found if said.strip() and _is_grounded(fact, grounds)]
 
