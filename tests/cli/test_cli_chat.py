@@ -188,7 +188,7 @@ def test_facts_of_a_chat_are_shown_once_they_are_read() -> None:
         succeeded("worker", "--once", env={"RECOLLECT_CHAT_MODEL": ""})
         out = succeeded("chat", input="/facts\n", env=model(service))
     assert out.startswith("Identity\n- name: Alex\n")
-    assert "- allergies: peanuts" in out
+    assert "- allergies: peanuts\n" in out
 
 
 def test_a_wrong_argument_of_a_command_is_one_line() -> None:

@@ -95,6 +95,8 @@ class TestTimes:
             ("I've been vegan since 3 March 2020.", date(2020, 3, 3), None),
             ("I live in Oslo.", None, None),
             ("I've lived in Oslo since the 99th of May.", None, None),
+            ("I am allergic to peanuts, and in March I travel to Kyoto for eleven days.", None, None),
+            ("I'm vegan, next summer I will be in Rome for two weeks", None, None),
         ],
     )
     def test_what_is_said_of_the_time(self, text: str, since: date | None, until: date | None) -> None:

@@ -229,11 +229,12 @@ _VERBS = (
     r"|study|studies|grew|moved|am|adores?)\b"
 )
 _MORE_VERBS = r"(?:was|were|are|is|do|does|can|use|keep|eat|own|never|used\sto|started|quit|left)\b"
+_LEAD = r"(?:(?:in|on|at|from|until|after|before|during|next|this|every)\s+(?:[\w’']+\s+){1,2}|tomorrow\s+)"
 _SPLIT = re.compile(
     rf"(?P<beside>,?\s+(?:as|when|where|which|who|whom|whose|that)\s+(?={_SUBJECT}))"
     rf"|(?P<hard>\s*[;…]\s*|\s+[–—-]+\s+|\s*--\s*|(?<=\w):\s+(?={_SUBJECT})"
     rf"|,?\s+(?:but|so|because|although|though|while|whereas|cos|cuz|since)\s+(?={_SUBJECT})"
-    rf"|,\s*(?:and\s+|but\s+|so\s+|now\s+|yet\s+)*(?={_SUBJECT}))"
+    rf"|,\s*(?:and\s+|but\s+|so\s+|now\s+|yet\s+)*(?={_LEAD}?{_SUBJECT}))"
     rf"|(?P<soft>\s+(?:and|or)\s+(?={_SUBJECT}))"
     rf"|(?P<verb>,?\s+(?:and|but|or)\s+(?={_VERBS}|{_MORE_VERBS})|,\s+(?={_VERBS}))",
     re.IGNORECASE,
