@@ -16,7 +16,7 @@ from recollect.model import Filter, Hit
 from recollect.ports import Candidate, Tx, Vectors
 from recollect.rules import asking
 from recollect.rules.detail import detail
-from recollect.rules.ranking import Ranked, Weights, fuse, shortlist, word_scores
+from recollect.rules.ranking import Ranked, Weights, fuse, leading, shortlist, word_scores
 from recollect.rules.surroundings import LONG_LINES, REACH, next_to
 from recollect.rules.text import query_groups
 
@@ -43,18 +43,17 @@ def search(
     frequencies = [posting.frequency for posting in postings]
     asked = asking.read(query, groups, tally.languages, now)
     asked = asking.naming(asked, query, {one.author for one in passages}, tally.languages)
-    first = fuse(passages, word_scores(passages, frequencies, tally), cosines, asked, now, weights)
     if weights.near:
-        about = {one.doc: one for one in passages}
-        anchors = [about[doc] for doc, _, _ in first[:ANCHORS]]
+        words = word_scores(passages, frequencies, tally)
+        anchors = leading(passages, words, cosines, asked, now, weights, ANCHORS)
         # What the filter leaves out still completes what it lets in.
         scope = replace(where, role=None, after=None, before=None)
         added = around(tx, scope, anchors, passages, groups)
         passages = [*passages, *added]
         if vector.any():
             cosines |= tx.cosines(scope, vector, [one.doc for one in added])
-        first = fuse(passages, word_scores(passages, frequencies, tally), cosines, asked, now, weights)
-    return chosen(tx, where, passages, first, limit, weights)
+    ranked = fuse(passages, word_scores(passages, frequencies, tally), cosines, asked, now, weights)
+    return chosen(tx, where, passages, ranked, limit, weights)
 
 
 def chosen(

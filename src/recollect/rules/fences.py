@@ -81,6 +81,9 @@ LOOKALIKES = {
 }
 INVISIBLE = ("Mn", "Me", "Cf")
 
+REMEMBERED = 2_000  # texts of which the escaped form is kept
+LONGEST_REMEMBERED = 2_000  # characters of such a text
+
 ROLES = r"system(?:[ _-]?(?:prompt|message|note|notice|override|update|instructions?))?|user|human|assistant|developer"
 ROLE_TAGS = r"(?:[a-z]+:)?(?:system[\w-]*|user|human|assistant|developer)"
 BRACKETED = r"(?:[be]_)?inst|sys|system|system_prompt|available_tools|tool_calls|tool_results|gmask"
@@ -110,7 +113,15 @@ AT_START = re.compile(
 
 def escape(text: str) -> Fenced:
     """The text with nothing in it that reads as structure. Deterministic; twice is the same as once."""
+    return _escaped(text) if len(text) <= LONGEST_REMEMBERED else _escape(text)
+
+
+def _escape(text: str) -> Fenced:
     return Fenced("\n".join(map(guarded, seen(text).split("\n"))))
+
+
+# What stood in the last context mostly stands in the next one too.
+_escaped = lru_cache(maxsize=REMEMBERED)(_escape)
 
 
 def line(text: str) -> Fenced:

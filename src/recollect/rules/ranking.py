@@ -121,6 +121,35 @@ def fuse(
     """
     if not candidates:
         return []
+    order, total, columns = _scored(candidates, words, cosines, asked, now, weights)
+    rounded, scores = np.column_stack(list(columns.values())).tolist(), total.tolist()
+    ranked = [(candidates[i].doc, scores[i], dict(zip(columns, rounded[i], strict=True))) for i in order]
+    return _thinned(ranked, {one.doc: one for one in candidates}, weights.crowd) if asked.several else ranked
+
+
+def leading(
+    candidates: Sequence[Candidate],
+    words: NDArray[np.float64],
+    cosines: Mapping[int, float],
+    asked: Asked,
+    now: datetime,
+    weights: Weights,
+    most: int,
+) -> list[Candidate]:
+    """Those that `fuse` puts first, but for what stands close together: for a first look the scores alone do."""
+    order = _scored(candidates, words, cosines, asked, now, weights)[0] if candidates else []
+    return [candidates[i] for i in order[:most]]
+
+
+def _scored(
+    candidates: Sequence[Candidate],
+    words: NDArray[np.float64],
+    cosines: Mapping[int, float],
+    asked: Asked,
+    now: datetime,
+    weights: Weights,
+) -> tuple[list[int], NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+    """The places of the candidates, best first; their scores, and the parts of these, rounded so that they add up."""
     moments = np.array([one.time.timestamp() for one in candidates])
     around = surroundings(candidates, moments)
     words = words * np.array(asked.emphasis) if asked.emphasis else words
@@ -139,12 +168,10 @@ def fuse(
         "recency": weights.recency * 0.5**age * (text + vector),
         "crowd": np.zeros(len(candidates)),
     }
-    rounded = np.column_stack([column.round(6) for column in columns.values()])
-    total = rounded.sum(axis=1).round(6)
+    columns = {name: column.round(6) for name, column in columns.items()}
+    total = np.column_stack(list(columns.values())).sum(axis=1).round(6)
     docs = np.array([one.doc for one in candidates])
-    order, scores, rows = np.lexsort((docs, moments, total))[::-1].tolist(), total.tolist(), rounded.tolist()
-    ranked = [(candidates[i].doc, scores[i], dict(zip(columns, rows[i], strict=True))) for i in order]
-    return _thinned(ranked, {one.doc: one for one in candidates}, weights.crowd) if asked.several else ranked
+    return np.lexsort((docs, moments, total))[::-1].tolist(), total, columns
 
 
 def _by_whom(candidates: Sequence[Candidate], asked: Asked) -> NDArray[np.float64]:
@@ -152,7 +179,9 @@ def _by_whom(candidates: Sequence[Candidate], asked: Asked) -> NDArray[np.float6
     and not an assistant."""
     if asked.authors:
         return np.array([float(one.author in asked.authors) for one in candidates])
-    return np.array([float(asked.own and one.role == "user") for one in candidates])
+    if not asked.own:
+        return np.zeros(len(candidates))
+    return np.array([float(one.role == "user") for one in candidates])
 
 
 def _from_when(moments: NDArray[np.float64], asked: Asked) -> NDArray[np.float64]:

@@ -20,7 +20,8 @@ from sqlalchemy import and_, delete, func, select
 
 from recollect.model import Entry, Filter, Message
 from recollect.ports import Candidate, Posting, Tally, Vectors
-from recollect.stores.rows import conditions, turns_of
+from recollect.stores import queries
+from recollect.stores.rows import turns_of
 from recollect.stores.schema import entries, messages, tallies, vectors
 from recollect.stores.vectors import unit
 from recollect.stores.views import ViewTx
@@ -91,13 +92,23 @@ class IndexTx(ViewTx):
     @abstractmethod
     def matching_count(self, where: Filter, group: Sequence[str]) -> int: ...
 
+    @staticmethod
     @abstractmethod
-    def among(self, column: Any, docs: Sequence[int]) -> Any:
-        """A condition: the column is one of many numbers."""
+    def among(column: Any) -> Any:
+        """A condition: the column is one of many numbers, `given`."""
 
+    @staticmethod
     @abstractmethod
-    def at_places(self, space: str, places: Sequence[tuple[str, int]]) -> Any:
-        """A condition: an entry is of a message at one of many places of the space."""
+    def given(numbers: Sequence[int]) -> dict[str, Any]: ...
+
+    @staticmethod
+    @abstractmethod
+    def at_places() -> Any:
+        """A condition: an entry is of a message at one of many places, `places`."""
+
+    @staticmethod
+    @abstractmethod
+    def places(space: str, places: Sequence[tuple[str, int]]) -> dict[str, Any]: ...
 
     def put_entries(self, new: Sequence[Entry]) -> None:
         if not new:
@@ -146,8 +157,8 @@ class IndexTx(ViewTx):
             self.write(entries, delete(entries).where(*where))
             space, docs = messages[0].space, [row.doc for row in gone]
             for user in sorted({row.user_id for row in gone}):
-                here = (vectors.c.space == space, vectors.c.user_id == user, self.among(vectors.c.doc, docs))
-                self.write(vectors, delete(vectors).where(*here))
+                here = (vectors.c.space == space, vectors.c.user_id == user, self.among(vectors.c.doc))
+                self.write(vectors, delete(vectors).where(*here), self.given(docs))
             for row in gone:
                 self.add_to_tally(space, row.user_id, row.language, -1, -row.length)
             dropped += len(gone)
@@ -165,12 +176,8 @@ class IndexTx(ViewTx):
         self.set_note(REMOVALS, str(int(self.note(REMOVALS) or 0) + 1))
 
     def tally(self, space: str, user: str | None) -> Tally:
-        query = select(tallies.c.language, func.sum(tallies.c.docs), func.sum(tallies.c.words)).where(
-            tallies.c.space == space
-        )
-        if user is not None:
-            query = query.where(tallies.c.user_id == user)
-        rows = self.connection.execute(query.group_by(tallies.c.language).order_by(tallies.c.language)).all()
+        whose = Filter(space, user)
+        rows = self.connection.execute(tallied(queries.shape(whose)), queries.values(whose)).all()
         return Tally(
             docs=sum(int(row[1]) for row in rows),
             words=sum(int(row[2]) for row in rows),
@@ -190,15 +197,18 @@ class IndexTx(ViewTx):
         return found
 
     def candidates(self, where: Filter, docs: Sequence[int], groups: Sequence[Sequence[str]]) -> list[Candidate]:
-        return self._counted(where, self.among(entries.c.doc, docs), groups)
+        return self._counted(where, False, self.given(docs), groups)
 
     def beside(
         self, where: Filter, places: Sequence[tuple[str, int]], groups: Sequence[Sequence[str]]
     ) -> list[Candidate]:
-        return self._counted(where, self.at_places(where.space, places), groups) if places else []
+        return self._counted(where, True, self.places(where.space, places), groups) if places else []
 
-    def _counted(self, where: Filter, which: Any, groups: Sequence[Sequence[str]]) -> list[Candidate]:
-        rows = self.connection.execute(CANDIDATES.where(*conditions(entries, where), which)).all()
+    def _counted(
+        self, where: Filter, by_place: bool, which: Mapping[str, Any], groups: Sequence[Sequence[str]]
+    ) -> list[Candidate]:
+        query = candidates(type(self), queries.shape(where), by_place)
+        rows = self.connection.execute(query, {**queries.values(where), **which}).all()
         places: dict[str, list[int]] = {}
         for number, group in enumerate(groups):
             for term in dict.fromkeys(words_of(group)):
@@ -221,6 +231,19 @@ class IndexTx(ViewTx):
             .where(entries.c.turn >= first, entries.c.turn <= last)
         )
         return {turn: unit(np.frombuffer(vec, np.float16)) for turn, vec in self.connection.execute(query)}
+
+
+@lru_cache(maxsize=256)
+def candidates(tx: type[IndexTx], fields: queries.Shape, by_place: bool) -> Any:
+    which = tx.at_places() if by_place else tx.among(entries.c.doc)
+    return CANDIDATES.where(*queries.conditions(entries, fields), which)
+
+
+@lru_cache(maxsize=16)
+def tallied(fields: queries.Shape) -> Any:
+    sums = select(tallies.c.language, func.sum(tallies.c.docs), func.sum(tallies.c.words))
+    here = queries.conditions(tallies, fields)
+    return sums.where(*here).group_by(tallies.c.language).order_by(tallies.c.language)
 
 
 def counted(terms: str, places: Mapping[str, Sequence[int]], groups: int) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from sqlalchemy import (
     Table,
     Text,
     any_,
+    bindparam,
     cast,
     create_engine,
     event,
@@ -37,9 +38,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from recollect.errors import ConfigError, MissingExtra, StoreBusy, StoreError, StoreUnwritable
 from recollect.model import Filter
 from recollect.ports import Vectors
-from recollect.stores import migrations
+from recollect.stores import migrations, queries
 from recollect.stores.index import IndexTx, scope_terms
-from recollect.stores.rows import conditions
 from recollect.stores.schema import TABLES, Halfvec, entries, vector_text, vectors
 from recollect.stores.sql import SqlStore, transaction
 from recollect.stores.vectors import unit
@@ -55,7 +55,8 @@ HNSW = "vectors_hnsw"
 class PostgresTx(IndexTx):
     """One PostgreSQL transaction."""
 
-    def upsert(self, table: Table) -> Any:
+    @staticmethod
+    def upsert(table: Table) -> Any:
         return insert(table)
 
     def locking(self, query: Any) -> Any:
@@ -89,7 +90,8 @@ class PostgresTx(IndexTx):
 
     def _matching(self, where: Filter, group: Sequence[str], *columns: Any) -> Select[Any]:
         has = text("tsv @@ CAST(:terms AS tsquery)").bindparams(terms=match(where, group))
-        return select(*columns).where(has, *conditions(entries, where))
+        here = queries.conditions(entries, queries.shape(where))
+        return select(*columns).where(has, *here).params(queries.values(where))
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
         if where.whole and self._approximate(where, len(vector)):
@@ -104,30 +106,39 @@ class PostgresTx(IndexTx):
         if where.user is not None:
             query = query.where(vectors.c.user_id == where.user)
         if not where.whole:
-            query = query.where(vectors.c.doc.in_(select(entries.c.doc).where(*conditions(entries, where))))
-        rows = self.connection.execute(query.order_by(distance).limit(limit))
+            here = queries.conditions(entries, queries.shape(where))
+            query = query.where(vectors.c.doc.in_(select(entries.c.doc).where(*here)))
+        asks = {} if where.whole else queries.values(where)
+        rows = self.connection.execute(query.order_by(distance).limit(limit), asks)
         found = [(row.doc, 1 - row.distance) for row in rows]
         return sorted(found, key=lambda one: (-one[1], -one[0]))
 
-    def among(self, column: Any, docs: Sequence[int]) -> Any:
-        return column == any_(cast(literal(list(docs), ARRAY(BigInteger)), ARRAY(BigInteger)))
+    @staticmethod
+    def among(column: Any) -> Any:
+        return column == any_(cast(bindparam("numbers", type_=ARRAY(BigInteger)), ARRAY(BigInteger)))
 
-    def at_places(self, space: str, places: Sequence[tuple[str, int]]) -> Any:
-        conversations, turns = [place[0] for place in places], [place[1] for place in places]
+    @staticmethod
+    def given(numbers: Sequence[int]) -> dict[str, Any]:
+        return {"numbers": list(numbers)}
+
+    @staticmethod
+    def at_places() -> Any:
         wanted = select(
-            func.unnest(cast(literal(conversations, ARRAY(Text)), ARRAY(Text))),
-            func.unnest(cast(literal(turns, ARRAY(BigInteger)), ARRAY(BigInteger))),
+            func.unnest(cast(bindparam("at_conversations", type_=ARRAY(Text)), ARRAY(Text))),
+            func.unnest(cast(bindparam("at_turns", type_=ARRAY(BigInteger)), ARRAY(BigInteger))),
         )
         return tuple_(entries.c.conversation, entries.c.turn).in_(wanted)
 
+    @staticmethod
+    def places(space: str, places: Sequence[tuple[str, int]]) -> dict[str, Any]:
+        return {"at_conversations": [place[0] for place in places], "at_turns": [place[1] for place in places]}
+
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
         distance = vectors.c.vec.op("<=>", return_type=Float())(cast(as_text(vector), Halfvec()))
-        query = select(vectors.c.doc, 1 - distance).where(
-            vectors.c.space == where.space, self.among(vectors.c.doc, docs)
-        )
+        query = select(vectors.c.doc, 1 - distance).where(vectors.c.space == where.space, self.among(vectors.c.doc))
         if where.user is not None:
             query = query.where(vectors.c.user_id == where.user)
-        return {row[0]: row[1] for row in self.connection.execute(query)}
+        return {row[0]: row[1] for row in self.connection.execute(query, self.given(docs))}
 
     def _approximate(self, where: Filter, width: int) -> bool:
         if self.tally(where.space, where.user).docs <= EXACT_UP_TO:

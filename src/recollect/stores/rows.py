@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Row, Table, and_, func, or_
 
-from recollect.model import Conversation, Filter, Message, Seal
+from recollect.model import Conversation, Message, Seal
 from recollect.stores.schema import FOLLOWS, conversations, cursors, leases
 
 V = TypeVar("V")
@@ -86,23 +86,6 @@ def message_row(message: Message, erasure: str | None = None) -> dict[str, Any]:
         "digest": message.seal.digest,
         "link": message.seal.link,
     }
-
-
-def conditions(table: Table, where: Filter) -> Iterator[Any]:
-    """A filter as SQL, for any table that has the columns."""
-    yield table.c.space == where.space
-    if where.user is not None:
-        yield table.c.user_id == where.user
-    if where.author is not None:
-        yield table.c.author == where.author
-    if where.conversation is not None:
-        yield table.c.conversation == where.conversation
-    if where.role is not None:
-        yield table.c.role == where.role
-    if where.after is not None:
-        yield table.c.time >= where.after
-    if where.before is not None:
-        yield table.c.time < where.before
 
 
 def at(table: Table, view: str, space: str, conversation: str) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,7 +23,6 @@ from sqlalchemy import (
     and_,
     bindparam,
     func,
-    literal,
     select,
     tuple_,
     update,
@@ -34,10 +34,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from recollect.errors import StoreBusy, StoreError
 from recollect.model import Conversation, Erasure, Filter, Message
 from recollect.ports import Tx, Vectors
-from recollect.stores import schema
+from recollect.stores import queries, schema
 from recollect.stores.rows import (
     batches,
-    conditions,
     conversation_row,
     message_row,
     to_conversation,
@@ -45,7 +44,7 @@ from recollect.stores.rows import (
     turns_of,
 )
 from recollect.stores.schema import conversations, cursors, erasures, leases, messages, meta
-from recollect.stores.vectors import unit
+from recollect.stores.vectors import cosines, unit
 
 T = TypeVar("T")
 
@@ -62,9 +61,6 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.25  # seconds between tries at a busy data
 
 
 # Built once: on the path of every message, building a statement costs more than running it.
-FIND_CONVERSATION = select(conversations).where(
-    conversations.c.space == bindparam("space"), conversations.c.id == bindparam("id")
-)
 SAVE_CONVERSATION = (
     update(conversations)
     .where(conversations.c.space == bindparam("at_space"), conversations.c.id == bindparam("at_id"))
@@ -82,8 +78,9 @@ class SqlTx(ABC):
 
     # -- what the dialects spell differently
 
+    @staticmethod
     @abstractmethod
-    def upsert(self, table: Table) -> Any:
+    def upsert(table: Table) -> Any:
         """An INSERT that can say ON CONFLICT."""
 
     def locking(self, query: Any) -> Any:
@@ -97,7 +94,7 @@ class SqlTx(ABC):
     # -- the log
 
     def lock_conversation(self, fresh: Conversation) -> Conversation:
-        query, place = self.locking(FIND_CONVERSATION), {"space": fresh.space, "id": fresh.id}
+        query, place = self.locking(queries.FIND_CONVERSATION), {"space": fresh.space, "id": fresh.id}
         row = self.connection.execute(query, place).first()
         if row is None:
             self.write(conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh))
@@ -105,7 +102,7 @@ class SqlTx(ABC):
         return to_conversation(row)
 
     def conversation(self, space: str, id: str) -> Conversation | None:
-        row = self.connection.execute(FIND_CONVERSATION, {"space": space, "id": id}).first()
+        row = self.connection.execute(queries.FIND_CONVERSATION, {"space": space, "id": id}).first()
         return None if row is None else to_conversation(row)
 
     def conversations(
@@ -141,18 +138,12 @@ class SqlTx(ABC):
         conversation: str | None = None,
         platform_ids: Iterable[str] = (),
     ) -> list[Message]:
-        table = messages
         found: list[Row[Any]] = []
         for some in batches(ids):
-            found += self.connection.execute(select(table).where(table.c.space == space, table.c.id.in_(some))).all()
+            found += self.connection.execute(queries.MESSAGES_BY_ID, {"space": space, "ids": some})
         for some in batches(platform_ids):
-            found += self.connection.execute(
-                select(table).where(
-                    table.c.space == space,
-                    table.c.conversation == conversation,
-                    table.c.platform_id.in_(some),
-                )
-            ).all()
+            asked = {"space": space, "conversation": conversation, "ids": some}
+            found += self.connection.execute(queries.MESSAGES_BY_PLATFORM_ID, asked)
         return [to_message(row) for row in found]
 
     def messages(
@@ -164,17 +155,13 @@ class SqlTx(ABC):
         limit: int | None = None,
         newest: bool = False,
     ) -> list[Message]:
-        table = messages
-        keys = (table.c.conversation, table.c.turn)
-        query = select(table).where(*conditions(table, where))
+        asked = queries.values(where) | {"after_turn": after[1], "after_conversation": after[0]}
+        asked |= {"upto": upto, "most": limit}
+        start: queries.After = "place" if after != ("", 0) else ""
         if where.conversation is not None and after[0] == where.conversation:
-            query = query.where(table.c.turn > after[1])
-        elif after != ("", 0):
-            query = query.where(tuple_(*keys) > after)
-        if upto is not None:
-            query = query.where(table.c.turn <= upto)
-        query = query.order_by(*(key.desc() for key in keys)) if newest else query.order_by(*keys)
-        rows = self.connection.execute(query if limit is None else query.limit(limit)).all()
+            start = "turn"
+        query = queries.of_messages(queries.shape(where), start, upto is not None, limit is not None, newest)
+        rows = self.connection.execute(query, asked).all()
         return [to_message(row) for row in (reversed(rows) if newest else rows)]
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message]) -> int:
@@ -201,14 +188,16 @@ class SqlTx(ABC):
         return dropped
 
     def drop_tiers(self, gone: Sequence[Message]) -> None:
-        for place in turns_of(gone, schema.tiers):
-            self.write(schema.tiers, sql_delete(schema.tiers).where(*place))
+        """What hangs on single messages: their tiers, and what was told about topics they opened."""
+        for table in (schema.tiers, schema.topic_notes):
+            for place in turns_of(gone, table):
+                self.write(table, sql_delete(table).where(*place))
 
     def start_afresh(self, gone: Sequence[Message]) -> None:
         """What was made of a conversation as a whole is made again from what is left of it."""
         for space, conversation in sorted({(message.space, message.conversation) for message in gone}):
             for view in schema.AFRESH:
-                for table in (*schema.VIEW_TABLES[view], cursors):
+                for table in (*(one for one in schema.VIEW_TABLES[view] if "conversation" in one.c), cursors):
                     here = [table.c.space == space, table.c.conversation == conversation]
                     here += [table.c.view == view] if "view" in table.c else []
                     self.write(table, sql_delete(table).where(*here))
@@ -264,43 +253,39 @@ class SqlTx(ABC):
         newest: bool = False,
     ) -> list[Mapping[str, Any]]:
         source = schema.TABLES[table]
-        keys = list(source.primary_key)
-        query = select(source).where(*(source.c[name] == value for name, value in (where or {}).items()))
-        query = query.order_by(*(key.desc() for key in keys)) if newest else query.order_by(*keys)
+        where = where or {}
+        query = queries.of_rows(source, queries.compared(where), after is not None, limit is not None, newest)
+        asked = queries.given(where) | {"most": limit}
         if after is not None:
-            query = query.where(tuple_(*keys) > tuple_(*(literal(after[key.name], key.type) for key in keys)))
-        rows = self.connection.execute(query if limit is None else query.limit(limit)).mappings()
-        return [dict(row) for row in rows]
+            asked |= {f"after_{key.name}": after[key.name] for key in source.primary_key}
+        return [dict(row) for row in self.connection.execute(query, asked).mappings()]
 
     def near(
         self, table: str, vector: Vectors, limit: int, *, where: Mapping[str, Any]
     ) -> list[tuple[Mapping[str, Any], float]]:
         source = schema.TABLES[table]
         keys = list(source.primary_key)
-        here = [source.c[name] == value for name, value in where.items()]
-        found = self.connection.execute(select(source.c.vec, *keys).where(*here, source.c.vec.is_not(None))).all()
+        query = queries.of_vectors(source, queries.compared(where))
+        found = self.connection.execute(query, queries.given(where)).all()
         if not found:
             return []
         stored = np.frombuffer(b"".join(row[0] for row in found), np.float16).reshape(len(found), -1)
-        cosines = unit(stored) @ unit(vector)
-        top = np.argpartition(-cosines, limit)[: limit + 1] if len(found) > limit + 1 else range(len(found))
-        best = sorted(top, key=lambda i: (-float(cosines[i]), tuple(found[i][1:])))[:limit]
+        scores = cosines(unit(stored), unit(vector))
+        top = np.argpartition(-scores, limit)[: limit + 1] if len(found) > limit + 1 else range(len(found))
+        best = sorted(top, key=lambda i: (-float(scores[i]), tuple(found[i][1:])))[:limit]
         rows = {
             tuple(row[key.name] for key in keys): row
             for row in self.connection.execute(
                 select(source).where(tuple_(*keys).in_([tuple(found[i][1:]) for i in best]))
             ).mappings()
         }
-        return [(dict(rows[tuple(found[i][1:])]), float(cosines[i])) for i in best]
+        return [(dict(rows[tuple(found[i][1:])]), float(scores[i])) for i in best]
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
         if not rows:
             return
         source = schema.TABLES[table]
-        insert = self.upsert(source)
-        new = {name: insert.excluded[name] for name in rows[0] if not source.c[name].primary_key}
-        changed = {name: source.c[name] + value if name in add else value for name, value in new.items()}
-        statement = insert.on_conflict_do_update(index_elements=list(source.primary_key), set_=changed)
+        statement = putting(type(self), source, tuple(rows[0]), tuple(add))
         self.write(source, statement, [dict(row) for row in rows])
 
     def remove(self, table: str, where: Mapping[str, Any]) -> int:
@@ -316,6 +301,15 @@ class SqlTx(ABC):
     def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         if rows:
             self.write(schema.TABLES[table], schema.TABLES[table].insert(), [dict(row) for row in rows])
+
+
+@lru_cache(maxsize=256)
+def putting(tx: type[SqlTx], table: Table, names: tuple[str, ...], add: tuple[str, ...]) -> Any:
+    """An INSERT that changes the row that is there; columns to `add` to grow by what is given."""
+    insert = tx.upsert(table)
+    new = {name: insert.excluded[name] for name in names if not table.c[name].primary_key}
+    changed = {name: table.c[name] + value if name in add else value for name, value in new.items()}
+    return insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=changed)
 
 
 # -- the store

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Dialect, Engine, Table, column, create_engine, event, func, select, table, text
+from sqlalchemy import Dialect, Engine, Table, Text, bindparam, column, create_engine, event, func, select, table, text
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
@@ -27,12 +27,11 @@ from sqlalchemy.util import LRUCache
 from recollect.errors import SchemaMismatch, StoreBusy, StoreError, StoreUnwritable
 from recollect.model import Filter
 from recollect.ports import Vectors
-from recollect.stores import migrations
+from recollect.stores import migrations, queries
 from recollect.stores.index import IndexTx, scope_terms
-from recollect.stores.rows import conditions
 from recollect.stores.schema import entries
 from recollect.stores.sql import SqlStore, transaction
-from recollect.stores.vectors import MatrixCache, best, scores_of, unit
+from recollect.stores.vectors import MatrixCache, best, cosines, scores_of, unit
 
 fulltext = table("fulltext", column("rowid"), column("fulltext"))
 
@@ -60,8 +59,10 @@ class SqliteTx(IndexTx):
     def __init__(self, connection: Any, matrices: MatrixCache) -> None:
         super().__init__(connection)
         self.matrices = matrices
+        self._seen: dict[tuple[str, str | None], tuple[NDArray[np.int64], Vectors]] = {}
 
-    def upsert(self, table: Table) -> Any:
+    @staticmethod
+    def upsert(table: Table) -> Any:
         return insert(table)
 
     def new_docs(self, count: int) -> Sequence[int]:
@@ -80,32 +81,48 @@ class SqliteTx(IndexTx):
             found = self.connection.exec_driver_sql(MATCHING, (match(where, group), limit))
             return [row[0] for row in found.cursor.fetchall()]
         query = select(fulltext.c.rowid).where(fulltext.c.fulltext.op("MATCH")(match(where, group)))
-        query = query.join(entries, entries.c.doc == fulltext.c.rowid).where(*conditions(entries, where))
-        return self.connection.execute(query.order_by(fulltext.c.rowid.desc()).limit(limit)).scalars().all()
+        here = queries.conditions(entries, queries.shape(where))
+        query = query.join(entries, entries.c.doc == fulltext.c.rowid).where(*here)
+        query = query.order_by(fulltext.c.rowid.desc()).limit(limit)
+        return self.connection.execute(query, queries.values(where)).scalars().all()
 
     def matching_count(self, where: Filter, group: Sequence[str]) -> int:
         query = select(func.count()).select_from(fulltext).where(fulltext.c.fulltext.op("MATCH")(match(where, group)))
         return self.connection.execute(query).scalar() or 0
 
-    def among(self, column: Any, docs: Sequence[int]) -> Any:
-        return column.in_(select(func.json_each(json.dumps(list(docs))).table_valued("value").c.value))
+    @staticmethod
+    def among(column: Any) -> Any:
+        return column.in_(select(func.json_each(bindparam("numbers", type_=Text)).table_valued("value").c.value))
 
-    def at_places(self, space: str, places: Sequence[tuple[str, int]]) -> Any:
-        found = PLACED.bindparams(at_space=space, at_places=json.dumps(list(places))).columns(entries.c.doc)
-        return entries.c.doc.in_(found)
+    @staticmethod
+    def given(numbers: Sequence[int]) -> dict[str, Any]:
+        return {"numbers": json.dumps(list(numbers))}
+
+    @staticmethod
+    def at_places() -> Any:
+        return entries.c.doc.in_(PLACED.columns(entries.c.doc))
+
+    @staticmethod
+    def places(space: str, places: Sequence[tuple[str, int]]) -> dict[str, Any]:
+        return {"at_space": space, "at_places": json.dumps(list(places))}
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
         docs, data = self._matrix(where)
         if not where.whole:
-            asked = self.connection.execute(select(entries.c.doc).where(*conditions(entries, where))).scalars().all()
+            here = select(entries.c.doc).where(*queries.conditions(entries, queries.shape(where)))
+            asked = self.connection.execute(here, queries.values(where)).scalars().all()
             kept = np.isin(docs, np.fromiter(asked, np.int64, len(asked)), assume_unique=True)
             docs, data = docs[kept], data[kept]
-        return best(docs, data @ unit(vector), limit) if len(docs) else []
+        return best(docs, cosines(data, unit(vector)), limit) if len(docs) else []
 
     def _matrix(self, where: Filter) -> tuple[NDArray[np.int64], Vectors]:
         # What this transaction has written may yet be rolled back: it is not for the others to see.
-        own = "vectors" in self.touched
-        return (MatrixCache(0) if own else self.matrices).get(self.connection, where.space, where.user)
+        if "vectors" in self.touched:
+            return MatrixCache(0).get(self.connection, where.space, where.user)
+        scope = where.space, where.user
+        if scope not in self._seen:
+            self._seen[scope] = self.matrices.get(self.connection, *scope)
+        return self._seen[scope]
 
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
         known, data = self._matrix(where)

@@ -7,16 +7,16 @@ often in a row that has failed.
 from __future__ import annotations
 
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
-from sqlalchemy import Integer, Table, bindparam, func, or_, select, update
+from sqlalchemy import Integer, bindparam, case, func, or_, select, update
 from sqlalchemy import delete as sql_delete
 
 from recollect.model import Stats, ViewState
 from recollect.ports import STAND_IN, Lag
-from recollect.stores import schema
-from recollect.stores.rows import at, free, same, target
+from recollect.stores import queries, schema
+from recollect.stores.rows import free, same, target
 from recollect.stores.schema import Instant, conversations, cursors, leases, messages, tallies
 from recollect.stores.sql import SqlTx
 
@@ -35,6 +35,75 @@ def behind(view: str, lately: bool) -> Any:
     return query.where(conversations.c.changed_at >= bindparam("since", type_=Instant)) if lately else query
 
 
+@cache
+def claiming(tx: type[SqlTx]) -> Any:
+    """A lease for whoever asks, if it is theirs or nobody's."""
+    insert = tx.upsert(leases)
+    return insert.on_conflict_do_update(
+        index_elements=list(leases.primary_key),
+        set_={"holder": insert.excluded.holder, "until": insert.excluded.until},
+        where=or_(leases.c.holder == bindparam("by"), free(bindparam("now", type_=Instant))),
+    ).returning(leases.c.holder)
+
+
+@cache
+def releasing(failed: bool) -> Any:
+    place = (
+        leases.c.space == bindparam("in_space"),
+        leases.c.view == bindparam("of_view"),
+        leases.c.conversation == bindparam("in_conversation"),
+    )
+    return (
+        update(leases)
+        .where(*place, leases.c.holder == bindparam("by"))
+        .values(holder=None, until=None, failures=leases.c.failures + 1 if failed else 0)
+        .values(error=bindparam("error"), retry_at=bindparam("retry_at"))
+    )
+
+
+@lru_cache(maxsize=64)
+def state_of(view: str, of_space: bool) -> tuple[Any, Any]:
+    """How the work of a view goes, and how far it is behind in all."""
+    done, (turns, source) = func.coalesce(cursors.c.turn, 0), target(view)
+    # A view that follows another may be ahead of it: that makes up for no other conversation.
+    left = case((turns > done, turns - done), else_=0)
+    distance = select(func.coalesce(func.sum(left), 0)).select_from(source.outerjoin(cursors, same(cursors, view)))
+    now = bindparam("now", type_=Instant)
+    work = select(
+        func.count().filter(leases.c.retry_at > now),
+        func.count().filter(leases.c.until > now),
+        func.count().filter(leases.c.retry_at > now, leases.c.error.startswith(STAND_IN)),
+        func.max(leases.c.error),
+    ).where(leases.c.view == view)
+    if of_space:
+        distance = distance.where(conversations.c.space == bindparam("of_space"))
+        work = work.where(leases.c.space == bindparam("of_space"))
+    return work, distance
+
+
+@cache
+def totals(of_space: bool) -> tuple[Any, Any, Any]:
+    """What there is of messages, of conversations, and of entries in the index."""
+    kept = select(
+        func.count(),
+        func.count().filter(messages.c.erasure.is_not(None)),
+        func.coalesce(func.sum(func.length(messages.c.content)), 0),
+        func.min(messages.c.time).filter(messages.c.erasure.is_(None)),
+        func.max(messages.c.time).filter(messages.c.erasure.is_(None)),
+        func.count(messages.c.user_id.distinct()),
+    ).select_from(messages)
+    held = select(func.count(), func.count(conversations.c.space.distinct())).select_from(conversations)
+    indexed = select(func.coalesce(func.sum(tallies.c.docs), 0))
+    if not of_space:
+        return kept, held, indexed
+    space = bindparam("of_space")
+    return (
+        kept.where(messages.c.space == space),
+        held.where(conversations.c.space == space),
+        indexed.where(tallies.c.space == space),
+    )
+
+
 class ViewTx(SqlTx):
     """The operations on cursors and leases, the same in every database."""
 
@@ -43,37 +112,19 @@ class ViewTx(SqlTx):
         return [Lag(*row) for row in self.connection.execute(behind(view, since is not None), values)]
 
     def cursor(self, view: str, space: str, conversation: str) -> int:
-        query = select(cursors.c.turn).where(*at(cursors, view, space, conversation))
-        return self.connection.execute(query).scalar() or 0
+        return self.connection.execute(queries.CURSOR, queries.place(view, space, conversation)).scalar() or 0
 
     def set_cursor(self, view: str, space: str, conversation: str, turn: int) -> None:
-        row = {"view": view, "space": space, "conversation": conversation, "turn": turn}
-        insert = self.upsert(cursors)
-        self.write(
-            cursors,
-            insert.on_conflict_do_update(index_elements=list(cursors.primary_key), set_={"turn": insert.excluded.turn}),
-            row,
-        )
+        self.put(cursors.name, [{"view": view, "space": space, "conversation": conversation, "turn": turn}])
 
     def claim(self, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime) -> bool:
-        row = {
-            "view": view,
-            "space": space,
-            "conversation": conversation,
-            "holder": holder,
-            "until": until,
-            "failures": 0,
-        }
-        statement = self.upsert(leases).on_conflict_do_update(
-            index_elements=list(leases.primary_key),
-            set_={"holder": holder, "until": until},
-            where=or_(leases.c.holder == holder, free(now)),
-        )
-        return self.write(leases, statement.returning(leases.c.holder), row).first() is not None
+        row = {"view": view, "space": space, "conversation": conversation, "failures": 0}
+        values = row | {"holder": holder, "until": until, "by": holder, "now": now}
+        return self.write(leases, claiming(type(self)), values).first() is not None
 
     def holds(self, view: str, space: str, conversation: str, holder: str) -> bool:
-        query = self.locking(select(leases.c.holder).where(*at(leases, view, space, conversation)))
-        return self.connection.execute(query).scalar() == holder
+        query = self.locking(queries.HOLDER)
+        return self.connection.execute(query, queries.place(view, space, conversation)).scalar() == holder
 
     def release(
         self,
@@ -85,17 +136,11 @@ class ViewTx(SqlTx):
         error: str | None = None,
         retry_at: datetime | None = None,
     ) -> None:
-        failures = 0 if error is None else leases.c.failures + 1
-        self.write(
-            leases,
-            update(leases)
-            .where(*at(leases, view, space, conversation), leases.c.holder == holder)
-            .values(holder=None, until=None, failures=failures, error=error, retry_at=retry_at),
-        )
+        values = {"in_space": space, "of_view": view, "in_conversation": conversation, "by": holder}
+        self.write(leases, releasing(error is not None), values | {"error": error, "retry_at": retry_at})
 
     def failures(self, view: str, space: str, conversation: str) -> int:
-        query = select(leases.c.failures).where(*at(leases, view, space, conversation))
-        return self.connection.execute(query).scalar() or 0
+        return self.connection.execute(queries.FAILURES, queries.place(view, space, conversation)).scalar() or 0
 
     def reset_view(self, view: str, space: str | None = None) -> None:
         for table in (*schema.VIEW_TABLES.get(view, ()), cursors, leases):
@@ -107,25 +152,8 @@ class ViewTx(SqlTx):
             self.write(table, statement)
 
     def stats(self, now: datetime, space: str | None = None) -> Stats:
-        def one(query: Any, table: Table) -> Any:
-            return self.connection.execute(query if space is None else query.where(table.c.space == space)).one()
-
-        kept = one(
-            select(
-                func.count(),
-                func.count().filter(messages.c.erasure.is_not(None)),
-                func.coalesce(func.sum(func.length(messages.c.content)), 0),
-                func.min(messages.c.time).filter(messages.c.erasure.is_(None)),
-                func.max(messages.c.time).filter(messages.c.erasure.is_(None)),
-                func.count(messages.c.user_id.distinct()),
-            ).select_from(messages),
-            messages,
-        )
-        held = one(
-            select(func.count(), func.count(conversations.c.space.distinct())).select_from(conversations),
-            conversations,
-        )
-        indexed = one(select(func.coalesce(func.sum(tallies.c.docs), 0)), tallies)
+        of_space = {} if space is None else {"of_space": space}
+        kept, held, indexed = (self.connection.execute(query, of_space).one() for query in totals(space is not None))
         return Stats(
             store="",
             spaces=held[1],
@@ -142,18 +170,8 @@ class ViewTx(SqlTx):
         )
 
     def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
-        turns, source = target(view)
-        query = select(func.coalesce(func.sum(turns - func.coalesce(cursors.c.turn, 0)), 0)).select_from(
-            source.outerjoin(cursors, same(cursors, view))
-        )
-        work = select(
-            func.count().filter(leases.c.retry_at > now),
-            func.count().filter(leases.c.until > now),
-            func.count().filter(leases.c.retry_at > now, leases.c.error.startswith(STAND_IN)),
-            func.max(leases.c.error),
-        ).where(leases.c.view == view)
-        if space is not None:
-            query, work = query.where(conversations.c.space == space), work.where(leases.c.space == space)
-        waiting, leased, standing_in, error = self.connection.execute(work).one()
-        behind = int(self.connection.execute(query).scalar() or 0)
+        of_space = {} if space is None else {"of_space": space}
+        work, distance = state_of(view, space is not None)
+        waiting, leased, standing_in, error = self.connection.execute(work, {"now": now} | of_space).one()
+        behind = int(self.connection.execute(distance, of_space).scalar() or 0)
         return ViewState(view, behind, waiting, leased, error, standing_in)
