@@ -242,7 +242,17 @@ def test_hits_are_sorted_and_their_parts_add_up(store_url: str) -> None:
         assert len(hits) >= 2
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
         for hit in hits:
-            assert set(hit.parts) == {"text", "vector", "near", "speaker", "time", "recency", "crowd", "detail"}
+            assert set(hit.parts) == {
+                "text",
+                "vector",
+                "near",
+                "speaker",
+                "time",
+                "recency",
+                "occasion",
+                "crowd",
+                "detail",
+            }
             assert hit.score > 0
             assert hit.score == pytest.approx(sum(hit.parts.values()), abs=1e-5)
         assert memory.search("my new database needs an index", user="alex", limit=1) == hits[:1]

@@ -21,6 +21,7 @@ from recollect.rules.times import spans
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 TALLY = Tally(docs=1_000, words=30_000, languages=("en",))
 WEIGHTS = Weights()
+ONE_WORD = 1 + WEIGHTS.rarest  # what the score of a passage's only word is multiplied by
 LONG = 400  # words: too long to lean on a neighbour
 
 
@@ -155,9 +156,9 @@ class TestFuse:
     def test_the_parts_say_where_the_score_comes_from(self) -> None:
         [(doc, score, parts)] = ranked({7: 5.0}, {7: 0.5}, {7: timedelta(0)})
         assert doc == 7
-        assert set(parts) == {"text", "vector", "near", "speaker", "time", "recency", "crowd"}
+        assert set(parts) == {"text", "vector", "near", "speaker", "time", "recency", "occasion", "crowd"}
         assert score == pytest.approx(sum(parts.values()), abs=3e-6)
-        assert parts["text"] == 5.0
+        assert parts["text"] == pytest.approx(5.0 * ONE_WORD)
         assert parts["vector"] == pytest.approx(WEIGHTS.vector * 3)
 
     def test_of_equals_the_newer_then_the_higher_number_comes_first(self) -> None:
@@ -185,7 +186,7 @@ class TestFuse:
             [(_, _, parts)] = ranked({1: 10.0}, {}, {1: age})
             return parts["recency"]
 
-        assert bonus(timedelta(0)) == pytest.approx(10 * WEIGHTS.recency)
+        assert bonus(timedelta(0)) == pytest.approx(10 * ONE_WORD * WEIGHTS.recency)
         assert bonus(WEIGHTS.half_life) == pytest.approx(bonus(timedelta(0)) / 2)
         assert bonus(timedelta(days=-5)) == bonus(timedelta(0))
 
@@ -194,7 +195,7 @@ class TestFuse:
 
     def test_the_age_of_anything_can_be_told(self) -> None:
         [(_, score, _)] = ranked({1: 1.0}, {}, {1: NOW - datetime(1, 1, 1, tzinfo=UTC)})
-        assert score == 1.0
+        assert score == pytest.approx(ONE_WORD)
 
     @settings(deadline=None)
     @given(
@@ -277,8 +278,32 @@ class TestBonuses:
 
     def test_a_word_counts_by_its_emphasis(self) -> None:
         parts = scored([said(1), said(2)], [[5.0, 0.0], [0.0, 5.0]], Asked(emphasis=(1.0, 0.1)))
-        assert parts[1]["text"] == 5.0
-        assert parts[2]["text"] == 0.5
+        assert parts[1]["text"] == pytest.approx(5.0 * ONE_WORD)
+        assert parts[2]["text"] == pytest.approx(0.5 * ONE_WORD)
+
+    def test_one_telling_word_counts_more_than_two_that_tell_half(self) -> None:
+        parts = scored([said(1), said(2)], [[8.0, 0.0], [4.0, 4.0]], Asked())
+        assert parts[1]["text"] > parts[2]["text"]
+
+    def test_what_else_was_said_on_an_occasion_lifts_a_passage_but_not_above_the_best_of_it(self) -> None:
+        then, hours = timedelta(days=2), timedelta(hours=9)
+        said_then = [said(1, then, conversation="c", turn=1), said(2, then, conversation="c", turn=40)]
+        later, elsewhere = said(3, then - hours, conversation="c", turn=80), said(4, then, conversation="d", turn=40)
+        words = [[6.0, 5.0], [4.0, 0.0], [4.0, 0.0], [4.0, 0.0]]
+        found = {
+            doc: (score, parts["occasion"])
+            for doc, score, parts in fuse([*said_then, later, elsewhere], np.array(words), {}, Asked(), NOW, WEIGHTS)
+        }
+        assert found[1][1] == found[3][1] == found[4][1] == 0
+        assert found[2][1] == pytest.approx(WEIGHTS.occasion * 7)
+        assert found[4][0] < found[2][0] < found[1][0]
+        best, lifted = (scored(said_then, [[4.1, 40.0], [4.0, 0.0]], Asked())[doc] for doc in (1, 2))
+        assert sum(lifted.values()) <= sum(best.values())
+
+    def test_where_several_things_are_asked_for_an_occasion_lifts_nothing(self) -> None:
+        close = [said(n, conversation="c", turn=20 * n) for n in (1, 2)]
+        parts = scored(close, [[6.0, 5.0], [4.0, 0.0]], Asked(several=True))
+        assert parts[2]["occasion"] == 0
 
     def test_where_several_things_are_asked_for_hits_close_by_count_less(self) -> None:
         close = [said(n, conversation="c", turn=n) for n in range(1, 7)]

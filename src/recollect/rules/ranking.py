@@ -45,19 +45,22 @@ class Weights:
     `unrelated` and `spread`: mean and standard deviation of the cosine of texts that have nothing to do with
     each other.
 
-    `near` scales what neighbours lend. `speaker` and `time` are added for a passage by whom and from when the query
-    means, `detail` for each particular a person mentions. `crowd` is the share that each hit close by takes off,
-    where several things are asked for.
+    `rarest` adds a share of a passage's best word. `near` scales what neighbours lend, `occasion` what the words of all
+    that was said on the same occasion add. `speaker` and `time` are added for a passage by whom and from when the
+    query means, `detail` for each particular a person mentions. Where several things are asked for, an occasion adds
+    nothing, and `crowd` is the share that each hit close by takes off.
     """
 
     vector: float = 1.2
     unrelated: float = 0.2
     spread: float = 0.1
+    rarest: float = 0.2
     near: float = 1.0
+    occasion: float = 0.15
     speaker: float = 4.5
     time: float = 2.5
-    detail: float = 0.15
-    crowd: float = 0.07
+    detail: float = 0.25
+    crowd: float = 0.06
     recency: float = 0.05
     half_life: timedelta = timedelta(days=30)
 
@@ -68,7 +71,7 @@ class Weights:
             raise ConfigError("half_life is a time span: give one above 0, or set recency to 0")
         if not 0 <= self.recency < 1 or not 0 <= self.crowd < 1:
             raise ConfigError("recency and crowd are shares: give numbers from 0 to below 1")
-        if min(self.vector, self.near, self.speaker, self.time, self.detail) < 0:
+        if min(self.vector, self.rarest, self.near, self.occasion, self.speaker, self.time, self.detail) < 0:
             raise ConfigError("a weight counts for something, never against it: give 0 or more")
 
 
@@ -153,10 +156,10 @@ def _scored(
     moments = np.array([one.time.timestamp() for one in candidates])
     around = surroundings(candidates, moments)
     words = words * np.array(asked.emphasis) if asked.emphasis else words
-    text = words.sum(axis=1)
+    text = words.sum(axis=1) + weights.rarest * words.max(axis=1, initial=0.0)
     likeness = np.array([cosines.get(one.doc, weights.unrelated) for one in candidates])
     vector = weights.vector * np.maximum((likeness - weights.unrelated) / weights.spread, 0.0)
-    near = weights.near * (around.words(words).sum(axis=1) - text + around.meaning(vector))
+    near = weights.near * (around.words(words).sum(axis=1) - words.sum(axis=1) + around.meaning(vector))
     relevant = text + vector + near > 0
     age = np.maximum((now.timestamp() - moments) / weights.half_life.total_seconds(), 0.0)
     columns = {
@@ -166,8 +169,12 @@ def _scored(
         "speaker": weights.speaker * relevant * _by_whom(candidates, asked),
         "time": weights.time * relevant * _from_when(moments, asked),
         "recency": weights.recency * 0.5**age * (text + vector),
+        "occasion": np.zeros(len(candidates)),
         "crowd": np.zeros(len(candidates)),
     }
+    if weights.occasion and not asked.several:
+        own = np.column_stack(list(columns.values())).sum(axis=1)
+        columns["occasion"] = relevant * around.lifted(words, own, weights.occasion)
     columns = {name: column.round(6) for name, column in columns.items()}
     total = np.column_stack(list(columns.values())).sum(axis=1).round(6)
     docs = np.array([one.doc for one in candidates])

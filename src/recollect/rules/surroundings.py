@@ -4,7 +4,7 @@ Among people who write short lines, a line is understood by the lines around it,
 lacks its own: for each word of the query the best of its own score and its neighbours', which count less the further
 off they are. The longer the messages of a place are, the less: a long message speaks for itself, and its neighbours
 speak of the same. The reply of an assistant always says a little about what it replies to. Neighbours hours away
-belong to another occasion.
+belong to another occasion; and all that is said on one occasion is a little about the same thing.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class Surroundings:
     beside: dict[int, Places]
     lean: Scores
     assistant: NDArray[np.bool_]
+    occasion: Places
 
     def words(self, scores: Scores) -> Scores:
         """For each passage and each word, the best of its own score and what its neighbours lend it."""
@@ -66,6 +67,16 @@ class Surroundings:
         for distance, share in MEANING.items():
             added += share * self._at(best, distance)
         return np.asarray((self.lean * added)[self.home])
+
+    def lifted(self, words: Scores, own: Scores, share: float) -> Scores:
+        """For each passage, a share of the words it lacks and others of its occasion have. It lifts a passage up to the
+        best one of its occasion at most: which occasions are the best stays as it was."""
+        here = self.occasion[self.home]
+        said, best = np.zeros((len(self.lean), words.shape[1])), np.zeros(len(self.lean))
+        np.maximum.at(said, here, words)
+        np.maximum.at(best, here, own)
+        lacking = share * (said.sum(axis=1)[here] - words.sum(axis=1))
+        return np.asarray(np.minimum(lacking, best[here] - own))
 
     def _by_message(self, scores: Scores) -> Scores:
         best = np.zeros((len(self.lean), *scores.shape[1:]))
@@ -98,7 +109,9 @@ def surroundings(candidates: Sequence[Candidate], moments: Scores) -> Surroundin
         total += np.where(there, lengths[inside], 0.0)
         count += there
     lean = np.minimum(1.0, SHORT_LINES / np.maximum(total / count, 1.0)) ** FALL
-    return Surroundings(home, beside, lean, assistant)
+    apart = (np.diff(places // _APART) != 0) | (np.abs(np.diff(times)) > OCCASION)
+    occasion = np.concatenate([[0], np.cumsum(apart)])
+    return Surroundings(home, beside, lean, assistant, occasion)
 
 
 def next_to(candidates: Iterable[Candidate], nearest: int, farthest: int) -> Iterator[Place]:
