@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -32,15 +33,20 @@ if "TMPDIR" not in os.environ and IN_MEMORY.is_dir() and shutil.disk_usage(IN_ME
     os.environ["TMPDIR"] = str(IN_MEMORY)  # of the processes that tests start, too
     tempfile.tempdir = None
 
+# Compiled once and kept, also where the environment says otherwise: tests start dozens of programs, and each would
+# compile all of recollect for itself, as each worker would all tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # What the processes that tests fork have imported already: the server they are forked from does it, once.
 USED = ("pytest", "recollect.wiring", *(f"recollect.{name}" for name in ("stores.sqlite", "stores.jsonfile")))
 multiprocessing.set_forkserver_preload([*USED, "recollect.stores.postgres", "psycopg", "recollect.embed.static"])
 
-LONGEST = ("test_store_machine", "test_engine_kill", "test_store_writers")
+LONGEST = ("test_engine_long", "test_contract", "test_store_machine", "test_engine_kill", "test_store_writers")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first, so that in the end no worker waits for another."""
+    """The longest first, so that in the end no worker waits for another (--no-loadscope-reorder keeps it so)."""
     items.sort(key=lambda item: item.path.stem not in LONGEST)
 
 

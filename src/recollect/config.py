@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from recollect.errors import ConfigError
 
@@ -67,6 +68,9 @@ class Settings:
     memory_url: str = setting("", "The same for memory work (summaries, facts). Empty: the chat model's.")
     memory_model: str = setting("", "The model for memory work. Empty: the chat model.")
     memory_key: Secret = setting(NONE, "Its API key. Empty: the chat model's.")
+    small_url: str = setting("", "The same for small merges (histories, contexts of members). Empty: memory work's.")
+    small_model: str = setting("", "The model for small merges. Empty: the one for memory work.")
+    small_key: Secret = setting(NONE, "Its API key. Empty: memory work's.")
     model_seconds: int = setting(60, "How long to wait for a model's answer, or for its next words.", least=1)
     daily_tokens: int = setting(0, "Tokens a day for memory work; above it, built-in writers. 0: no ceiling.", least=0)
     rounds: int = setting(3, "How often in one turn the model may ask for more.", least=0)
@@ -84,11 +88,47 @@ class Settings:
     episode_distance: float = setting(
         0.0, "Cosine distance under which a past episode is close. 0: the embedder's own default.", least=0
     )
+    topic_similarity: float = setting(
+        0.0, "Cosine from which on a message joins a topic. 0: the embedder's own default.", least=0
+    )
+    time_zone: str = setting(
+        "UTC", "The time zone of days, an IANA name such as `Europe/Berlin`, for spaces that have none of their own."
+    )
+    digest_seconds: int = setting(
+        20, "How long a profile waits for digests to be made; after that, what there was last.", least=0
+    )
+    digest_tokens: int = setting(
+        24_000, "Tokens of a day that a model is shown at a time; a longer day is split by time.", least=1_000
+    )
     tokenizer: str = setting(
         "o200k_base",
         "How tokens are counted: `o200k_base` (GPT-4o and later), `cl100k_base` (GPT-4), or `estimate`.",
         choices=("o200k_base", "cl100k_base", "estimate"),
     )
+    retain_messages: int = setting(0, "Days for which messages are kept; see `recollect retain`. 0: for ever.", least=0)
+    retain_episodes: int = setting(
+        0, "Days for which summaries of what left the window are kept. 0: for ever.", least=0
+    )
+    retain_facts: int = setting(0, "Days for which facts are kept that no longer hold. 0: for ever.", least=0)
+    retain_digests: int = setting(0, "Days for which digests of days are kept. 0: for ever.", least=0)
+    retain_topics: int = setting(0, "Days for which topics are kept that have faded. 0: for ever.", least=0)
+    retain_usage: int = setting(0, "Days for which counts of calls are kept. 0: for ever.", least=0)
+    retain_every: int = setting(
+        0,
+        "Hours after which a process that follows the log removes what is over. 0: only `recollect retain` does.",
+        least=0,
+    )
+    telemetry: str = setting(
+        "auto",
+        "Where counts of calls, caches and fallbacks go besides the store: `prometheus` (its registry), "
+        "`opentelemetry` (its API), both with a comma; `auto`: those installed (extra `[telemetry]`); `off`.",
+    )
+    server_origins: str = setting(
+        "", "Web pages that may call a server from a browser, with commas: `https://app.example.com`. Empty: none."
+    )
+    server_rate: int = setting(0, "Requests a minute for each key of a server, and process. 0: no limit.", least=0)
+    server_body_kb: int = setting(8_192, "The largest request a server reads, in KiB.", least=1)
+    server_grace: int = setting(60, "Seconds a server that is told to end gives the requests in hand.", least=0)
     followers: bool = setting(True, "Bring views up to date inside this process. Off: `recollect worker` does it.")
     lease_seconds: int = setting(
         60, "How long work on a view may go on before another worker may take it over.", least=1
@@ -156,7 +196,19 @@ def converted(name: str, value: Any, source: str) -> Any:
         raise ConfigError(f"{source}: {name} must be at least {about['least']}, not {result}")
     if kind is str and not result and known.default:
         raise ConfigError(f"{source}: {name} is empty")
+    if name == "time_zone":
+        check_zone(str(result), source)
     return result
+
+
+def check_zone(name: str, source: str) -> None:
+    if name.upper() == "UTC":  # which needs no data of the system
+        return
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, LookupError):
+        example = "an IANA name such as Europe/Berlin; a system without time zones needs the package `tzdata`"
+        raise ConfigError(f"{source}: time_zone must be {example}, not {name!r}") from None
 
 
 def truth(value: Any) -> bool:

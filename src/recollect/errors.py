@@ -15,6 +15,7 @@ RecollectError
 │   ├── ModelBusy         too many requests, or the server failed: trying again later may help
 │   ├── ModelSpent        the day's ceiling of tokens is reached; memory work is done offline
 │   └── ModelNonsense     an answer that is none: empty, not text, not what was asked for
+├── ServerError           a server refused, cannot be reached, or is none of ours
 ├── NotSettled            a view did not catch up with the log in time; says why
 └── StoreError            the database refused
     ├── StoreBusy         others kept it busy for longer than we wait; try again
@@ -25,6 +26,21 @@ RecollectError
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What a model's server answered in place of a reply, in words that may be shown to whoever asked it: they hold
+    neither a key nor an address. `after` is how many seconds it asks to wait."""
+
+    status: int
+    message: str = ""
+    kind: str | None = None
+    code: str | None = None
+    param: str | None = None
+    after: float | None = None
 
 
 class RecollectError(Exception):
@@ -78,6 +94,8 @@ class EmbedderError(RecollectError):
 class ModelError(RecollectError):
     """A chat model failed."""
 
+    refusal: Refusal | None = None
+
 
 class NoModel(ModelError):
     """None is configured."""
@@ -103,6 +121,10 @@ class ModelNonsense(ModelError):
     """An answer that is none: empty, not text, or not what was asked for."""
 
 
+class ServerError(RecollectError):
+    """A server refused, cannot be reached, or is none of ours."""
+
+
 class NotSettled(RecollectError):
     """A view did not catch up with the log in time."""
 
@@ -117,6 +139,10 @@ class StoreBusy(StoreError):
 
 class StoreLocked(StoreError):
     """Another process has this JSON file open."""
+
+
+class StoreClosed(StoreError):
+    """The store was closed: open it again."""
 
 
 class StoreUnwritable(StoreError):

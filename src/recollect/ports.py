@@ -7,10 +7,10 @@ across a call to a model. The operations of `Tx` are few and plain; what they me
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,8 +111,9 @@ class Tx(Protocol):
         """Messages in order of conversation and turn, those after `after` and up to turn `upto`; at most `limit`
         of them, the first, or with `newest` the last."""
 
-    def erase(self, erasure: Erasure, tombstones: Sequence[Message]) -> int:
-        """Put tombstones in their messages' places, drop what was derived. Returns entries dropped."""
+    def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
+        """Put tombstones in their messages' places, drop what was derived; the views in `keep` stay as they are, but
+        for what they hold of single messages. Returns entries dropped."""
 
     def erasures(self) -> dict[str, int]:
         """The id of each erasure and the number of messages it says it removed."""
@@ -277,12 +278,60 @@ class LLM(Protocol):
     async def close(self) -> None: ...
 
 
+@runtime_checkable
+class Relay(Protocol):
+    """A chat model that is asked in OpenAI's own words and answers in them. Whatever goes wrong is a ModelError."""
+
+    @property
+    def name(self) -> str: ...
+
+    def relay(self, body: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
+        """The chunks of the answer to a request, or if it asks for no stream, the whole answer, as the only one."""
+
+
 class Models(Protocol):
     """The models of one role, "chat" or "memory": for each task one model, metered under the task's name."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each is called, in the order in which they are asked; none if there is none."""
+
     def for_task(self, task: str) -> LLM: ...
 
+    def relay(self, task: str, model: str) -> Relay:
+        """The same for requests in OpenAI's words: the model of that name, or else whichever is asked first."""
+
     async def close(self) -> None: ...
+
+
+class Call(Protocol):
+    """One call of a model: for whom, what it cost, and how it ended: "ok", "cancelled" or the name of an error."""
+
+    @property
+    def role(self) -> str: ...
+    @property
+    def task(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def tokens_in(self) -> int: ...
+    @property
+    def tokens_out(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def outcome(self) -> str: ...
+
+
+class Telemetry(Protocol):
+    """Where counts and timings go. It never waits and never fails, and it never sees content: every word given to it
+    is one of the program's own, such as the name of a task."""
+
+    def call(self, call: Call) -> None:
+        """A model was called."""
+
+    def count(self, what: str, *, kind: str, outcome: str, amount: int = 1, seconds: float | None = None) -> None:
+        """Something else happened, so often, and took so long: `count("cache", kind="merge", outcome="hit")`."""
 
 
 class Embedder(Protocol):

@@ -6,23 +6,35 @@ driver, nor a program that only prints `--help` anything at all.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 from recollect.clock import SystemClock
 from recollect.config import Settings
+from recollect.engine.counting import Counting
 from recollect.engine.memory import MemoryEngine
 from recollect.engine.metering import Meter
 from recollect.engine.running import Parts
 from recollect.engine.sync import BlockingMemory
 from recollect.errors import ConfigError
-from recollect.ports import LLM, Clock, Embedder, Models, Store, Tokenizer
+from recollect.ports import LLM, Clock, Embedder, Models, Store, Telemetry, Tokenizer
+from recollect.rules.drift import Scale
 from recollect.rules.ranking import Weights
+from recollect.rules.retention import Retention
+from recollect.rules.topics import TopicRule
 from recollect.rules.window import WindowRule
+from recollect.tasks import context_merge, week_history
 
 # The cosine of texts that have nothing to do with each other, its mean and deviation, is a property of the embedder.
 WEIGHTS = {"minilm": Weights(unrelated=0.06, spread=0.09)}
 LOCAL = "local"  # the name of the model that runs in this process; `local@URL` is one of that name elsewhere
 EPISODE_DISTANCE = {"static": 0.55, "minilm": 0.5}  # cosine distance under which an episode is about the same thing
+TELEMETRY = {"prometheus": "prometheus_client", "opentelemetry": "opentelemetry"}  # by name, the package each needs
+SMALL = (week_history.name, context_merge.name)  # the tasks of the model for small merges
+# Cosine to a topic's centroid from which on a message comes back to it: scripts/calibrate_topics.py.
+TOPIC_SIMILARITY = {"static": 0.55, "minilm": 0.45}
+# Its cosine of messages of one conversation that have nothing to do with each other: nearer than texts of anywhere are.
+DRIFT = {"static": Scale(unrelated=0.2, spread=0.1), "minilm": Scale(unrelated=0.2, spread=0.13)}
 POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 
@@ -51,7 +63,7 @@ def open_store(url: str, settings: Settings, *, migrate: bool = False, hnsw: int
     return SqliteStore(name, busy_seconds=settings.busy_seconds, cache_bytes=cache)
 
 
-def open_embedder(settings: Settings) -> Embedder:
+def open_embedder(settings: Settings, telemetry: Telemetry | None = None) -> Embedder:
     from recollect.embed.cache import CachedEmbedder
 
     if settings.embedder == "endpoint":
@@ -61,14 +73,40 @@ def open_embedder(settings: Settings) -> Embedder:
             raise ConfigError(
                 "embedder_url: is empty; name the server, as in RECOLLECT_EMBEDDER_URL=http://localhost:8080/v1"
             )
-        return CachedEmbedder(EndpointEmbedder(settings.embedder_url, settings.embedder_key, settings.embedder_model))
+        asked = EndpointEmbedder(settings.embedder_url, settings.embedder_key, settings.embedder_model)
+        return CachedEmbedder(asked, telemetry=telemetry)
     if settings.embedder == "minilm":
         from recollect.embed.minilm import MiniLMEmbedder
 
-        return CachedEmbedder(MiniLMEmbedder(threads=settings.embedder_threads))
+        return CachedEmbedder(MiniLMEmbedder(threads=settings.embedder_threads), telemetry=telemetry)
     from recollect.embed.static import StaticEmbedder
 
     return StaticEmbedder()  # faster than a look into a cache
+
+
+def open_telemetry(settings: Settings) -> list[Telemetry]:
+    """Where counts go besides the store. Whatever it is, it sends nothing by itself."""
+    names = listed(settings.telemetry)
+    unknown = sorted({*names} - {"auto", "off", *TELEMETRY})
+    if unknown or not names:
+        raise ConfigError(
+            f"telemetry: there is no {unknown[0]!r}; use prometheus, opentelemetry, both with a comma, auto or off"
+            if unknown
+            else "telemetry: is empty; to send counts nowhere, write off"
+        )
+    if "off" in names:
+        return []
+    wanted = [name for name in TELEMETRY if name in names or ("auto" in names and find_spec(TELEMETRY[name]))]
+    found: list[Telemetry] = []
+    if "prometheus" in wanted:
+        from recollect.telemetry.prometheus import PrometheusTelemetry
+
+        found.append(PrometheusTelemetry())
+    if "opentelemetry" in wanted:
+        from recollect.telemetry.otel import OpenTelemetry
+
+        found.append(OpenTelemetry())
+    return found
 
 
 def open_tokenizer(settings: Settings) -> Tokenizer:
@@ -82,18 +120,26 @@ def open_tokenizer(settings: Settings) -> Tokenizer:
 
 
 def open_models(
-    settings: Settings, meter: Meter, tokenizer: Tokenizer, chat: LLM | None, memory: LLM | None
+    settings: Settings,
+    meter: Meter,
+    tokenizer: Tokenizer,
+    chat: LLM | None,
+    memory: LLM | None,
+    small: LLM | None = None,
 ) -> tuple[Models, Models]:
     """The models that reply and those that do memory work: those given, those configured, or none."""
-    from recollect.llm.role import Role
+    from recollect.llm.role import Role, Shared
 
-    count = tokenizer.count
+    count, limit = tokenizer.count, settings.daily_tokens or None
     replying = [chat] if chat else chat_models(settings)
     working = [memory] if memory else memory_models(settings)
-    return (
-        Role("chat", replying, meter.record, count=count),
-        Role("memory", working, meter.record, spent=meter.spent, limit=settings.daily_tokens or None, count=count),
-    )
+    merging = [small] if small else small_models(settings)
+    work: Models = Role("memory", working, meter.record, spent=meter.spent, limit=limit, count=count)
+    if merging:
+        # Counted as memory work, too: one ceiling holds for all of it.
+        other = Role("memory", merging, meter.record, spent=meter.spent, limit=limit, count=count)
+        work = Shared(work, other, SMALL)
+    return Role("chat", replying, meter.record, count=count), work
 
 
 def chat_models(settings: Settings) -> list[LLM]:
@@ -110,6 +156,13 @@ def memory_models(settings: Settings) -> list[LLM]:
     names = settings.memory_model or ",".join(name for name in listed(settings.chat_model) if name != LOCAL)
     url, key = settings.memory_url or settings.chat_url, settings.memory_key or settings.chat_key
     return named_models(settings, names, url, key)
+
+
+def small_models(settings: Settings) -> list[LLM]:
+    """The models for small merges, if there are any of their own."""
+    url = settings.small_url or settings.memory_url or settings.chat_url
+    key = settings.small_key or settings.memory_key or settings.chat_key
+    return named_models(settings, settings.small_model, url, key) if listed(settings.small_model) else []
 
 
 def named_models(settings: Settings, names: str, url: str, key: str) -> list[LLM]:
@@ -135,6 +188,14 @@ def listed(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
+def topic_rule(settings: Settings) -> TopicRule:
+    """How messages are given topics, with the embedder's own calibration."""
+    return TopicRule(
+        similarity=settings.topic_similarity or TOPIC_SIMILARITY.get(settings.embedder, 0.7),
+        scale=DRIFT.get(settings.embedder, Scale()),
+    )
+
+
 def build(
     settings: Settings,
     *,
@@ -143,15 +204,19 @@ def build(
     clock: Clock | None = None,
     chat: LLM | None = None,
     memory: LLM | None = None,
+    small: LLM | None = None,
+    telemetry: Telemetry | None = None,
 ) -> Parts:
     """Everything a memory is made of; what is given is used as it is."""
     tokenizer = open_tokenizer(settings)
+    counting = Counting([telemetry] if telemetry is not None else open_telemetry(settings))
     return Parts(
-        embedder=embedder or open_embedder(settings),
+        embedder=embedder or open_embedder(settings, counting),
         tokenizer=tokenizer,
         clock=clock or SystemClock(),
         space=settings.space,
-        models=lambda meter: open_models(settings, meter, tokenizer, chat, memory),
+        telemetry=counting,
+        models=lambda meter: open_models(settings, meter, tokenizer, chat, memory, small),
         followers=settings.followers,
         lease_seconds=settings.lease_seconds,
         weights=WEIGHTS.get(settings.embedder, Weights()),
@@ -161,12 +226,25 @@ def build(
             turns=settings.window_turns,
             user_messages=settings.window_user_messages,
         ),
+        retention=Retention(
+            messages=settings.retain_messages,
+            episodes=settings.retain_episodes,
+            facts=settings.retain_facts,
+            digests=settings.retain_digests,
+            topics=settings.retain_topics,
+            usage=settings.retain_usage,
+            every=settings.retain_every,
+        ),
         rounds=settings.rounds,
         raised_turns=settings.raised_turns,
         level_episodes=settings.level_episodes,
         active_episodes=max(settings.active_episodes, settings.level_episodes),
         near_episodes=settings.near_episodes,
+        time_zone=settings.time_zone,
+        digest_seconds=settings.digest_seconds,
+        digest_tokens=settings.digest_tokens,
         episode_distance=settings.episode_distance or EPISODE_DISTANCE.get(settings.embedder, 0.4),
+        topics=topic_rule(settings),
         store=store or open_store(settings.store, settings),  # last: what fails before it leaves nothing open
     )
 
@@ -185,13 +263,25 @@ class AsyncMemory(MemoryEngine):
         clock: Clock | None = None,
         chat: LLM | None = None,
         memory: LLM | None = None,
+        small: LLM | None = None,
+        telemetry: str | Telemetry | None = None,
         **settings: Any,
     ) -> None:
         url, ready_store = (store, None) if isinstance(store, str | None) else (None, store)
         name, ready_embedder = (embedder, None) if isinstance(embedder, str | None) else (None, embedder)
-        loaded = Settings.load(store=url, embedder=name, **settings)
+        sink, ready_sink = (telemetry, None) if isinstance(telemetry, str | None) else (None, telemetry)
+        loaded = Settings.load(store=url, embedder=name, telemetry=sink, **settings)
         super().__init__(
-            lambda: build(loaded, store=ready_store, embedder=ready_embedder, clock=clock, chat=chat, memory=memory)
+            lambda: build(
+                loaded,
+                store=ready_store,
+                embedder=ready_embedder,
+                clock=clock,
+                chat=chat,
+                memory=memory,
+                small=small,
+                telemetry=ready_sink,
+            )
         )
 
 
@@ -209,8 +299,19 @@ class Memory(BlockingMemory):
         clock: Clock | None = None,
         chat: LLM | None = None,
         memory: LLM | None = None,
+        small: LLM | None = None,
+        telemetry: str | Telemetry | None = None,
         **settings: Any,
     ) -> None:
         super().__init__(
-            lambda: AsyncMemory(store, embedder=embedder, clock=clock, chat=chat, memory=memory, **settings)
+            lambda: AsyncMemory(
+                store,
+                embedder=embedder,
+                clock=clock,
+                chat=chat,
+                memory=memory,
+                small=small,
+                telemetry=telemetry,
+                **settings,
+            )
         )

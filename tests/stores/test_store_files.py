@@ -19,7 +19,7 @@ import pytest
 from recollect import Memory
 from recollect.config import Settings
 from recollect.engine.log import verify
-from recollect.errors import SchemaMismatch, StoreError, StoreLocked, StoreUnwritable
+from recollect.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
 from recollect.model import Filter
 from recollect.ports import Tx
 from recollect.stores import migrations
@@ -190,6 +190,21 @@ def test_a_second_one_in_the_same_process_is_refused(path: Path) -> None:
         assert path.read_bytes() == before
         store.write(lambda tx: keep(tx, message(2)))
     JsonStore(path).close()
+
+
+def test_one_that_is_closed_says_so_and_writes_nothing(path: Path) -> None:
+    """Its contents were in memory: to go on as if they were there would lose them, or write over another's."""
+    store = JsonStore(path)
+    store.write(lambda tx: keep(tx, message(1)))
+    store.close()
+    with closing(JsonStore(path)) as other:
+        other.write(lambda tx: keep(tx, message(2)))
+        before = path.read_bytes()
+        for call in (store.read, store.write):
+            with pytest.raises(StoreClosed, match="open it again"):
+                call(lambda tx: tx.note("embedder"))
+        assert path.read_bytes() == before
+    store.close()
 
 
 def test_a_second_process_is_told_who_has_the_file_and_gets_it_when_the_first_is_killed(path: Path) -> None:

@@ -126,12 +126,16 @@ def test_a_newer_database_is_refused(kind: str, store_url: str) -> None:
         open_store(store_url, Settings())
 
 
-def tables_of(step: int) -> set[str]:
-    """The tables a database of an older version has."""
+def tables_of(step: int) -> dict[str, set[str]]:
+    """The tables a database of an older version has, and their columns."""
     engine = memory_engine()
     with closing(engine.connect()) as connection:
         migrations.migrate(connection, "", upto=step)
-        tables = set(inspect(connection).get_table_names()) & set(metadata.tables)
+        found = inspect(connection)
+        tables = {
+            table: {column["name"] for column in found.get_columns(table)}
+            for table in set(found.get_table_names()) & set(metadata.tables)
+        }
     engine.dispose()
     return tables
 
@@ -141,15 +145,22 @@ def make_older(kind: str, url: str, step: int) -> None:
     if kind == "json":
         path = Path(url.removeprefix("json:"))
         data = json.loads(path.read_text())
-        newer = set(metadata.tables) - tables_of(step)
+        older = tables_of(step)
+        newer = set(metadata.tables) - set(older)
+        for table, columns in older.items():
+            data[table] = [{name: row[name] for name in row if name in columns} for row in data.get(table, [])]
         data["meta"] = [row | {"value": str(step)} if row["key"] == "schema" else row for row in data["meta"]]
         path.write_text(json.dumps({key: data[key] for key in data if key not in newer} | {"schema": step}))
         return
     with closing(open_store(url, Settings())) as store:
         assert isinstance(store, SqlStore)
         with store.engine.connect() as connection:
-            for table in sorted(set(metadata.tables) - tables_of(step)):
+            older = tables_of(step)
+            for table in sorted(set(metadata.tables) - set(older)):
                 connection.execute(text(f"DROP TABLE {table}"))
+            for table, columns in sorted(older.items()):
+                for name in sorted({column.name for column in metadata.tables[table].c} - columns):
+                    connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {name}"))
         store.write(lambda tx: tx.set_note("schema", str(step)))
 
 

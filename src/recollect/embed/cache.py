@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from recollect.errors import EmbedderError, InvalidInput
-from recollect.ports import Embedder, Vectors
+from recollect.ports import Embedder, Telemetry, Vectors
 
 Key = bytes
 
@@ -23,11 +23,12 @@ Key = bytes
 class CachedEmbedder:
     """Keeps the vectors of the last `size` different texts."""
 
-    def __init__(self, inner: Embedder, size: int = 4096) -> None:
+    def __init__(self, inner: Embedder, size: int = 4096, telemetry: Telemetry | None = None) -> None:
         if size < 1:
             raise InvalidInput("size", "must be at least 1")
         self._inner = inner
         self._size = size
+        self._telemetry = telemetry
         self._kept: OrderedDict[Key, Vectors] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -49,6 +50,8 @@ class CachedEmbedder:
         keys = [_key(text) for text in texts]
         found = self._find(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        self._count("hit", len(texts) - len(missing))
+        self._count("miss", len(missing))
         if missing:
             fresh = await self._inner.embed(list(missing.values()))
             if len(fresh) != len(missing):
@@ -63,6 +66,10 @@ class CachedEmbedder:
         with self._lock:
             self._kept.clear()
         await self._inner.close()
+
+    def _count(self, outcome: str, texts: int) -> None:
+        if self._telemetry is not None and texts:
+            self._telemetry.count("cache", kind="embedding", outcome=outcome, amount=texts)
 
     def _find(self, keys: Sequence[Key]) -> dict[Key, Vectors]:
         found: dict[Key, Vectors] = {}

@@ -15,10 +15,13 @@ from typing import Any
 from recollect.engine import episodes
 from recollect.engine.followers import Run
 from recollect.engine.tiering import load_tiers
-from recollect.model import Chunk, Filter, Message, Tiers
+from recollect.model import Budget, Chunk, Filter, Message, Tiers
 from recollect.ports import Clock, Tokenizer, Tx
 from recollect.rules.raising import text_at, tier_now
+from recollect.rules.tiers import write as offline_tiers
 from recollect.rules.window import Shown, WindowRule, leaving
+
+WHOLE = Budget().pairs  # exchanges that a context shows word for word
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,25 +96,37 @@ class WindowView:
 
     def _leaving(self, run: Run, scene: Scene) -> tuple[list[Chunk], list[Message]]:
         window, chunks, gone = list(scene.window), list[Chunk](), list[Message]()
+        tiers = dict(scene.tiers)
         for message in run.messages:
             window.append(message)
-            found = leaving(self._measured(window, scene.tiers), self._rule)
+            found = leaving(self._measured(window, tiers), self._rule)
             if found is not None:
                 chunks.append(Chunk(found.first, found.last, found.trigger, self._clock.now()))
                 gone += [left for left in window if left.turn <= found.last]
                 window = [kept for kept in window if kept.turn > found.last]
         return chunks, gone
 
-    def _measured(self, window: Sequence[Message], tiers: Mapping[int, Tiers]) -> list[Shown]:
-        now = window[-1].turn
-        texts = [
-            text_at(message, found, tier_now(found, now, self._sinks_after))[0]
-            for message, found in ((message, tiers.get(message.turn)) for message in window)
-        ]
-        # There are never more tokens than bytes: only a window that may be too large is counted.
+    def _measured(self, window: Sequence[Message], tiers: dict[int, Tiers]) -> list[Shown]:
+        """The messages with their sizes as a context renders them: the last exchanges whole, the others at their tier.
+        Where there are no tiers yet, the built-in writer's count, so that it does not matter which view was first."""
+        count, now = self._tokenizer.count, window[-1].turn
+        older = window[: -2 * WHOLE]
+
+        def shown(message: Message) -> str:
+            found = tiers.get(message.turn)
+            return text_at(message, found, tier_now(found, now, self._sinks_after))[0]
+
+        texts = [*map(shown, older), *(message.content for message in window[len(older) :])]
+        # There are never more tokens than bytes, and no more at a tier than in all: only what may be too large is
+        # counted, and only what is too large is looked at closely.
         sizes = [len(text.encode()) for text in texts]
         if self._rule.tokens and sum(sizes) > self._rule.tokens:
-            sizes = [self._tokenizer.count(text) for text in texts]
+            sizes = [count(text) for text in texts]
+        if self._rule.tokens and sum(sizes) > self._rule.tokens:
+            for message in older:
+                if message.turn not in tiers:
+                    tiers[message.turn] = offline_tiers(message.content, count)
+            sizes[: len(older)] = [count(shown(message)) for message in older]
         return [Shown(message.turn, message.role, size) for message, size in zip(window, sizes, strict=True)]
 
 

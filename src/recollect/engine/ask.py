@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from recollect.errors import ModelBusy, ModelError, ModelNonsense, ModelTimeout, NoModel
-from recollect.ports import Models
+from recollect.ports import Models, Telemetry
 from recollect.tasks.task import Task
 
 log = logging.getLogger("recollect.ask")
@@ -36,8 +36,8 @@ class Answer(Generic[R]):
 class Asking:
     """The memory model, for tasks."""
 
-    def __init__(self, models: Models) -> None:
-        self._models = models
+    def __init__(self, models: Models, telemetry: Telemetry) -> None:
+        self._models, self._telemetry = models, telemetry
 
     @property
     def possible(self) -> bool:
@@ -51,6 +51,7 @@ class Asking:
             return Answer(task.offline(inputs), "offline")
         except ModelError as error:
             log.warning("%s: %s; done offline", task.name, error)
+            self._telemetry.count("fallback", kind=task.name, outcome=type(error).__name__)
             outage = f"{task.name}: {error}" if isinstance(error, AWAY) else None
             return Answer(task.offline(inputs), "offline", outage)
 

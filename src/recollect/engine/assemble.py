@@ -1,11 +1,11 @@
 """Builds a context: what is sent to the model to have a message answered, never a token over its budget.
 
 Sections come in a fixed order, what changes rarely first: the system prompt, what is known of the person, summaries,
-what the model searched for, what was retrieved, the history of the window at its tiers, the last exchanges word for
-word, the message itself. Each has a budget; what is left over goes to history. If there is not room for all, retrieved
-memory gives way first, then recent messages but for the last exchange, then older summaries. All but the last exchanges
-stands in one fenced text, so that nothing in it can pose as anything else. Every decision is on the receipt. The same
-state gives the same bytes.
+what the model searched for, what was retrieved, the topic of the message, the history of the window at its tiers, the
+last exchanges word for word, the message itself. Each has a budget; what is left over goes to history. If there is not
+room for all, retrieved memory gives way first, then the topic, then recent messages but for the last exchange, then
+older summaries. All but the last exchanges stands in one fenced text, so that nothing in it can pose as anything else.
+Every decision is on the receipt. The same state gives the same bytes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recollect.engine import pieces
-from recollect.engine.pieces import Note, Piece, words
+from recollect.engine.pieces import Note, Piece, Talked, words
 from recollect.errors import InvalidInput
 from recollect.model import Budget, ChatMessage, Context, Episode, Hit, Item, Message, Receipt, Section, Tiers
 from recollect.ports import Tokenizer
@@ -28,6 +28,7 @@ TITLES = {
     "summaries": "SUMMARIES",
     "found": "SEARCH RESULTS",
     "retrieved": "RETRIEVED MEMORY",
+    "topic": "TOPIC",
 }
 OVER = "does not fit the budget"
 
@@ -48,6 +49,7 @@ class State:
     past: Sequence[Episode] = ()
     retrieved: Sequence[Hit] = ()
     found: Sequence[Hit] = ()
+    topic: Talked | None = None
     channel: bool = False
     raised_turns: int = 20
 
@@ -84,7 +86,7 @@ def assemble(state: State, budget: Budget, tokenizer: Tokenizer) -> Context:
     recent, not_recent = recent_messages(last, costs, shares["recent"])
     room -= sum(item.tokens for _, item in recent)
     parts = [Part(name, TITLES[name], *chosen(wanted[name], shares[name], count)) for name in wanted]
-    parts[-1].left_out += late
+    parts[-2].left_out += late
     room -= sum(cost(part, count) for part in parts)
     shown = {message.turn for message, _ in recent}
     older = [message for message in state.window if message.turn not in shown]
@@ -128,8 +130,20 @@ def candidates(state: State, budget: Budget, count: Callable[[str], int]) -> tup
         ],
         "found": found,
         "retrieved": relevant,
+        "topic": of_topic(state, budget, count),
     }
     return wanted, [*late, *later]
+
+
+def of_topic(state: State, budget: Budget, count: Callable[[str], int]) -> list[Piece]:
+    """The topic of the message, as far as it has no chance in another section."""
+    if state.topic is None:
+        return []
+    hits = (*state.found, *state.retrieved) if budget.retrieved else ()
+    there = {hit.message.turn for hit in hits if hit.message.conversation == state.conversation}
+    summaries = (*state.episodes, *state.past) if budget.summaries else ()
+    told = " ".join(episode.summary for episode in summaries).casefold()
+    return pieces.of_topic(state.topic, there | {message.turn for message in state.window}, told, count)
 
 
 def total(found: Sequence[Piece], count: Callable[[str], int]) -> int:
@@ -145,12 +159,13 @@ def shared(room: int, budget: Budget, wanted: Mapping[str, int], recent: Sequenc
         "found": min(wanted["found"], budget.retrieved),
     }
     shares["retrieved"] = min(wanted["retrieved"], budget.retrieved - shares["found"])
+    shares["topic"] = min(wanted["topic"], budget.topic)
     most = room if budget.recent is None else min(room, budget.recent)
     shares["recent"] = min(sum(recent), most)
     least = min(sum(recent[-2:]), most)
     over = sum(shares.values()) - room
-    order = (("retrieved", 0), ("recent", least), ("found", 0), ("summaries", 0), ("profile", 0), ("recent", 0))
-    for name, floor in order:
+    first, then = (("retrieved", 0), ("topic", 0), ("recent", least)), (("found", 0), ("summaries", 0), ("profile", 0))
+    for name, floor in (*first, *then, ("recent", 0)):
         cut = max(min(over, shares[name] - floor), 0)
         shares[name] -= cut
         over -= cut
@@ -169,10 +184,13 @@ def recent_messages(
     return list(zip(last[split:], items[split:], strict=True)), out
 
 
-def rank(state: State, piece: Piece) -> tuple[int, float, int]:
-    """What goes in first when not all does: what the model asked for, then what is relevant, then what is newer."""
+def rank(state: State, piece: Piece) -> tuple[int, float, int, int]:
+    """What goes in first when not all does: what the model asked for, then what is relevant, then what is of the topic
+    of the message, then what is newer."""
     turn = int(str(piece.place[0]))
-    return (0 if piece.item.reason.startswith("the model") else 1, -state.relevance.get(turn, 0.0), -turn)
+    asked = piece.item.reason.startswith("the model")
+    own = state.topic is not None and turn in state.topic.turns
+    return (0 if asked else 1, -state.relevance.get(turn, 0.0), 0 if own else 1, -turn)
 
 
 def chosen(found: Sequence[Piece], allowed: int, count: Callable[[str], int]) -> tuple[list[Piece], list[Item]]:
@@ -205,7 +223,7 @@ def fitted(
     not_recent: list[Item],
 ) -> Context:
     """Put it together and count it as a whole; while it is over, what is worth least goes."""
-    profile, summaries, found, retrieved, history = parts
+    profile, summaries, found, retrieved, topic, history = parts
     while True:
         context = rendered(state, budget, tokenizer, head, parts, recent, not_recent)
         if context.receipt.tokens <= budget.total:
@@ -214,6 +232,8 @@ def fitted(
             history.drop()
         elif retrieved.kept:
             retrieved.drop()
+        elif topic.kept:
+            topic.drop()
         elif len(recent) > 2 or (recent and not (found.kept or summaries.kept or profile.kept)):
             gone = recent.pop(0)[1]
             not_recent.append(Item(gone.id, gone.tokens, OVER, gone.tier))

@@ -7,7 +7,7 @@ many.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import aclosing
 from datetime import datetime
 from functools import partial
@@ -17,8 +17,11 @@ from recollect.engine import episodes, knowing, log, recall, turn
 from recollect.engine.archiving import archived_upto, chunks
 from recollect.engine.assemble import State, assemble
 from recollect.engine.commands import Answer, carried_out
+from recollect.engine.digests import Merged
 from recollect.engine.pieces import Note
+from recollect.engine.talked import talked_of
 from recollect.engine.tiering import load_tiers
+from recollect.engine.topical import TopicalConversation
 from recollect.model import Added, Budget, Chunk, Context, Draft, Episode, Filter, Hit, Message, Reply, Role
 from recollect.ports import Tx
 from recollect.rules import log as rules
@@ -38,10 +41,11 @@ TOKENS = 32  # one for so many tokens of the section
 RETURNING = (3, 4)  # messages from outside the window that come back: at least so many, and one in so many of them all
 SPEAKERS = 12  # messages of a channel whose authors a context tells about
 EXCHANGE = 4  # messages that tell what a follow-up question is about
+PATIENCE = 0.3  # seconds that a turn waits for a digest
 FOUND = 10  # messages that a model's own search gives it
 
 
-class AsyncConversation:
+class AsyncConversation(TopicalConversation):
     """One thread of messages."""
 
     def __init__(self, memory: MemoryEngine, space: str, id: str, user: str | None) -> None:
@@ -61,9 +65,16 @@ class AsyncConversation:
         time: datetime | None = None,
         platform_id: str | None = None,
         metadata: dict[str, Any] | None = None,
+        name: str | None = None,
     ) -> Message:
-        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once."""
-        draft = Draft(role, content, author, user, time, platform_id, {} if metadata is None else metadata)
+        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once.
+
+        `name` is what its author is called there now; it is kept in the metadata, and in a channel's register.
+        """
+        told = {} if metadata is None else metadata
+        if name is not None:
+            told = {**told, "name": rules.checked_id("name", name)}
+        draft = Draft(role, content, author, user, time, platform_id, told)
         return (await self.extend([draft]))[0].message
 
     async def extend(self, drafts: Iterable[Draft]) -> list[Added]:
@@ -156,7 +167,7 @@ class AsyncConversation:
     async def standalone(self, question: str) -> str:
         """A follow-up question so that it can be understood alone, from what was said last; as it is if it can be."""
         rules.checked_text("question", question)
-        inputs = standalone.Inputs(question, await self._exchange(None))
+        inputs = standalone.Inputs(question, await self._exchange(None), await self._subject())
         return (await self._memory._asking.ask(standalone, inputs)).reply.question
 
     async def _exchange(self, asked: Message | None) -> tuple[Said, ...]:
@@ -197,8 +208,16 @@ class AsyncConversation:
         return await self._context(asked.content, asked, found, budget, system, True)
 
     async def _context(
-        self, text: str, asked: Message | None, found: Sequence[Hit], budget: Budget, system: str | None, markers: bool
+        self,
+        text: str,
+        asked: Message | None,
+        found: Sequence[Hit],
+        budget: Budget,
+        system: str | None,
+        markers: bool,
+        aside: Collection[str] = (),
     ) -> Context:
+        """`aside` are ids of messages that the model is shown anyway, beside the context."""
         parts = self._memory._opened
         vector, query = None, text
         if not is_small_talk(text):
@@ -207,7 +226,7 @@ class AsyncConversation:
             if standalone.leans(text):  # "and the second one?" is searched for with what it is about
                 query = standalone.offline(standalone.Inputs(text, await self._exchange(asked))).question
             vector = (await parts.embedder.embed([query]))[0]
-        now = parts.clock.now()
+        now, speaker = parts.clock.now(), await self._speaker(asked)
 
         def look(tx: Tx) -> State:
             owner = log.owned(tx, self.space, self.id, self.user)
@@ -216,14 +235,15 @@ class AsyncConversation:
             where = Filter(self.space, conversation=self.id)
             window = tx.messages(where, after=(self.id, start), limit=LOOK_BACK, newest=True) if owner else []
             window = [m for m in window if not m.erased and (asked is None or m.turn < asked.turn)]
-            hits, past = list[Hit](), list[Episode]()
+            hits, past, topic = list[Hit](), list[Episode](), None
             if vector is not None:
                 self._memory._index.check(tx)
                 scope = Filter(self.space, user=person) if person is not None else where
                 most = min(max(budget.retrieved // TOKENS, RELEVANT[0]), RELEVANT[1])
                 hits = recall.search(tx, scope, query, vector, most, now, parts.weights)
                 past = episodes.nearest(tx, scope, vector, parts.near_episodes, 1 - parts.episode_distance)
-            hits = [hit for hit in hits if asked is None or hit.message.id != asked.id]
+                topic = talked_of(tx, self._memory._topics, (self.space, self.id), text, vector, window, now)
+            hits = [hit for hit in hits if asked is None or not follows(hit.message, asked)]
             inside = {message.id for message in window}
             # While little has left the window, all of it would come back by being found, and nothing would be saved.
             outside = start if person is None else max(tx.tally(self.space, person).docs - len(window), 0)
@@ -233,14 +253,15 @@ class AsyncConversation:
                 instructions=instructions() if markers else "",
                 system=system,
                 conversation=self.id,
-                window=window,
+                window=[m for m in window if m.id not in aside],
                 tiers=load_tiers(tx, self.space, self.id, window[0].turn - 1) if window else {},
                 episodes=[one.episode for one in episodes.active_episodes(tx, self.space, self.id)] if owner else (),
                 past=past,
-                profile=self._known(tx, person, window, asked),
+                profile=self._known(tx, person, window, asked, speaker),
                 relevance={hit.message.turn: hit.score for hit in hits if hit.message.id in inside},
-                retrieved=[hit for hit in hits if hit.message.id not in inside][:back],
+                retrieved=[hit for hit in hits if hit.message.id not in inside and hit.message.id not in aside][:back],
                 found=found,
+                topic=topic,
                 channel=person is None,
                 raised_turns=parts.raised_turns,
             )
@@ -248,12 +269,44 @@ class AsyncConversation:
         state = await self._memory._read(look)
         return await self._memory._run(assemble, state, budget, parts.tokenizer)
 
-    def _known(self, tx: Tx, person: str | None, window: Sequence[Message], asked: Message | None) -> list[Note]:
+    def _known(
+        self,
+        tx: Tx,
+        person: str | None,
+        window: Sequence[Message],
+        asked: Message | None,
+        speaker: tuple[str, Merged] | None,
+    ) -> list[Note]:
         """What is known of the person, or of those who spoke last in a channel."""
         if person is not None:
             return knowing.of_person(tx, self.space, person)
         last = [*window, *([asked] if asked else [])][-SPEAKERS:]
-        return knowing.of_group(tx, self.space, dict.fromkeys(m.author for m in reversed(last) if m.role == "user"))
+        people = dict.fromkeys(m.author for m in reversed(last) if m.role == "user")
+        return knowing.of_group(tx, self.space, people, speaker)
+
+    async def _speaker(self, asked: Message | None) -> tuple[str, Merged] | None:
+        """In a channel, who speaks, and what they did lately. Nobody waits long for that: what is not there yet is made
+        meanwhile, for the next time."""
+        if self.user is not None or (asked is not None and asked.user not in (None, asked.author)):
+            return None
+        digests = self._memory._digests
+
+        def look(tx: Tx) -> tuple[str, str, str] | None:
+            owner = log.owned(tx, self.space, self.id, None)
+            if owner is None or owner.user is not None:
+                return None
+            where = Filter(self.space, conversation=self.id, role="user")
+            last = [asked] if asked else tx.messages(where, limit=1, newest=True)
+            if not last or last[0].erased:
+                return None
+            return last[0].author, *knowing.public_profile(tx, self.space, last[0].author)
+
+        found = await self._memory._read(look)
+        if found is None:
+            return None
+        person, name, profile = found
+        at = await digests.asked(self.space, min(PATIENCE, self._memory._opened.digest_seconds))
+        return person, await digests.merged(at, person, name, profile)
 
     async def _search(self, words: str) -> list[Hit]:
         """What the model searches for: in the memory of the chat's user, or in the channel."""
@@ -278,3 +331,8 @@ class AsyncConversation:
             return found if limit is None else found[-limit:]
 
         return await self._memory._read(read)
+
+
+def follows(message: Message, asked: Message) -> bool:
+    """Whether it is what is asked, or was said after it: another reply is not to be made from the last one."""
+    return message.conversation == asked.conversation and message.turn >= asked.turn

@@ -87,8 +87,7 @@ class FactsView:
 
     def save(self, tx: Tx, result: Read) -> Saved | None:
         space, conversation = result.run.lag.space, result.run.lag.conversation
-        spoke = {m.author: m.time for m in reversed(result.run.messages) if m.role == "user" and not m.erased}
-        note_people(tx, space, spoke)
+        note_people(tx, result.run.messages)
         keep(tx, space, conversation, result.found, told=told(tx, result.run.messages))
         return result.saved
 
@@ -235,7 +234,7 @@ def note_read(tx: Tx, command: Message) -> None:
     """A command that was carried out has been read: with it the view is at its turn, if it was just before."""
     at = (FactsView.name, command.space, command.conversation)
     if command_of(command) is not None and tx.cursor(*at) == command.turn - 1:
-        note_people(tx, command.space, {command.author: command.time})
+        note_people(tx, [command])
         tx.set_cursor(*at, command.turn)
 
 

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
-from recollect.errors import NotSettled
+from recollect.errors import NotSettled, StoreClosed
 from recollect.model import Filter, Message, ViewState
-from recollect.ports import STAND_IN, Clock, Lag, Store, Tx
+from recollect.ports import STAND_IN, Clock, Lag, Store, Telemetry, Tx
 
 log = logging.getLogger("recollect.followers")
 
@@ -31,6 +31,7 @@ CHARACTERS = 2_000_000  # of text at a time
 FIRST_RETRY = timedelta(seconds=1)
 LONGEST_RETRY = timedelta(minutes=10)
 POLL = 2.0  # seconds between looks at what other processes have written
+PAUSE = 0.1  # seconds in which more may come, before a view that nobody waits for is brought up to date
 FULL_LOOK = 60.0  # seconds between looks at every conversation, not only at those changed lately
 OVERLAP = timedelta(minutes=2)  # how far clocks of two machines may be apart
 
@@ -86,8 +87,10 @@ class Follower:
         run: Callable[..., Any],
         lease_seconds: int,
         later: Callable[[str, str], bool] = lambda space, conversation: False,
+        telemetry: Telemetry | None = None,
     ) -> None:
         """`later` says which conversations to leave alone for the moment."""
+        self._telemetry = telemetry
         self.view = view
         self._store, self._clock, self._run, self._later = store, clock, run, later
         self._lease = timedelta(seconds=lease_seconds)
@@ -95,41 +98,55 @@ class Follower:
         self._one = asyncio.Lock()
         self.drained = False  # whether the last step left nothing undone of what it saw
 
-    async def step(self, since: datetime | None = None) -> int:
-        """Claim, think, store, once. Returns the number of messages brought in, 0 if there was nothing to do."""
+    async def step(self, since: datetime | None = None, *, look: bool = True) -> int:
+        """Claim, think, store, once. Returns the number of messages brought in, 0 if there was nothing to do.
+
+        A look comes first, since it costs no lock and most looks find nothing; whoever has just looked needs none.
+        """
         async with self._one:
-            # A look costs no lock; most looks find nothing.
-            behind = await self._run(self._store.read, lambda tx: self._behind(tx, since, CLAIMED))
-            self.drained = not behind
-            if not behind:
+            if look and not await self._run(self._store.read, lambda tx: self._behind(tx, since)):
+                self.drained = True
                 return 0
-            runs = await self._claimed(since)
+            runs, behind = await self._claimed(since)
+            self.drained = not behind
             if not runs:
                 return 0
+            begun = time.monotonic()
             try:
                 results = await self._prepared(runs)
                 stored, whole = await self._run(self._store.write, lambda tx: self._save(tx, runs, results))
-                self.drained = whole and len(behind) == len(runs)
+                self.drained = whole and behind == len(runs)
+                self._count("ok", int(stored), begun)
                 return int(stored)
             except asyncio.CancelledError:
                 await asyncio.shield(self._give_back(runs, None))
                 raise
+            except StoreClosed:  # no lease can be given back any more
+                raise
             except Exception as error:  # noqa: BLE001  whatever a view does, the log and the other views go on
                 log.warning("%s: %s: %s", self.view.name, type(error).__name__, error)
+                self._count(type(error).__name__, 1, begun)
                 await self._give_back(runs, f"{type(error).__name__}: {error}")
                 return 0
 
-    async def _claimed(self, since: datetime | None) -> list[Run]:
+    def _count(self, outcome: str, amount: int, begun: float) -> None:
+        """Messages brought in, or one failure; and how long it took."""
+        if self._telemetry is not None:
+            seconds = time.monotonic() - begun
+            self._telemetry.count("view", kind=self.view.name, outcome=outcome, amount=amount, seconds=seconds)
+
+    async def _claimed(self, since: datetime | None) -> tuple[list[Run], int]:
+        """What is ours to do, and how many conversations were behind."""
         claiming = asyncio.ensure_future(self._run(self._store.write, lambda tx: self._claim(tx, since)))
         try:
-            runs: list[Run] = await asyncio.shield(claiming)
+            claimed: tuple[list[Run], int] = await asyncio.shield(claiming)
         except asyncio.CancelledError:
             # The thread goes on and takes the leases all the same: without us nobody would give them back.
             await asyncio.wait([claiming])
             if claiming.exception() is None:
-                await asyncio.shield(self._give_back(claiming.result(), None))
+                await asyncio.shield(self._give_back(claiming.result()[0], None))
             raise
-        return runs
+        return claimed
 
     async def _prepared(self, runs: Sequence[Run]) -> Sequence[Any]:
         """What the view makes of the runs; however long it thinks, the leases stay ours."""
@@ -147,13 +164,14 @@ class Follower:
             if tx.holds(self.view.name, run.lag.space, run.lag.conversation, self._holder):
                 tx.claim(self.view.name, run.lag.space, run.lag.conversation, self._holder, now, now + self._lease)
 
-    def _behind(self, tx: Tx, since: datetime | None, limit: int) -> list[Lag]:
-        found = tx.lagging(self.view.name, self._clock.now(), since=since, limit=limit)
+    def _behind(self, tx: Tx, since: datetime | None) -> list[Lag]:
+        found = tx.lagging(self.view.name, self._clock.now(), since=since, limit=CLAIMED)
         return [lag for lag in found if not self._later(lag.space, lag.conversation)]
 
-    def _claim(self, tx: Tx, since: datetime | None) -> list[Run]:
+    def _claim(self, tx: Tx, since: datetime | None) -> tuple[list[Run], int]:
         now, runs, count, size = self._clock.now(), list[Run](), 0, 0
-        for lag in self._behind(tx, since, CLAIMED):
+        behind = self._behind(tx, since)
+        for lag in behind:
             if runs and (count >= self.view.at_once or size >= CHARACTERS):
                 break
             if not tx.claim(self.view.name, lag.space, lag.conversation, self._holder, now, now + self._lease):
@@ -170,14 +188,15 @@ class Follower:
                     break
             count += len(kept)
             runs.append(Run(Lag(lag.space, lag.conversation, done, lag.turns), kept))
-        return runs
+        return runs, len(behind)
 
     def _save(self, tx: Tx, runs: Sequence[Run], results: Sequence[Any]) -> tuple[int, bool]:
         stored, whole = 0, True
         for run, result in zip(runs, results, strict=True):
             place = (self.view.name, run.lag.space, run.lag.conversation)
-            # Another took over, or somebody set the cursor back for a rebuild: what we thought is void.
+            # Another took over, or somebody moved the cursor, back for a rebuild or on: what we thought is void.
             if not tx.holds(*place, self._holder) or tx.cursor(*place) != run.lag.done:
+                tx.release(*place, self._holder)
                 whole = False
                 continue
             if not run.messages and self.view.at_once:
@@ -200,18 +219,40 @@ class Follower:
 
         await self._run(self._store.write, release)
 
+    def state(self, tx: Tx) -> ViewState:
+        """How far this view is."""
+        return tx.view_state(self.view.name, self._clock.now(), None)
+
     async def settle(self, timeout: float) -> None:
         """Work and wait until this view has caught up, or say what is in the way. Stand-ins count: they are there."""
         deadline = time.monotonic() + timeout
-        while True:
-            if await self.step() and not self.drained:
-                continue
-            state = await self._run(self._store.read, lambda tx: tx.view_state(self.view.name, self._clock.now(), None))
+        state = await self._run(self._store.read, self.state)
+        while state.behind:
+            while await self.step(look=False) and not self.drained:
+                pass
+            state = await self._run(self._store.read, self.state)
             if not state.behind or (state.waiting == state.standing_in > 0 and not state.leased):
                 return
             if (state.waiting and not state.leased) or time.monotonic() > deadline:
                 raise NotSettled(describe(state))
             await asyncio.sleep(0.02)
+
+    async def settle_all(self, others: Sequence[Follower], timeout: float) -> None:
+        """The same of this view and of others, in order: one that follows another comes after it."""
+        every, deadline = (self, *others), time.monotonic() + timeout
+
+        def states(tx: Tx) -> list[ViewState]:
+            return [follower.state(tx) for follower in every]
+
+        before = await self._run(self._store.read, states)
+        if not any(state.behind for state in before):
+            return
+        for follower, state in zip(every, before, strict=True):
+            while await follower.step(look=not state.behind) and not follower.drained:
+                pass
+        for follower, state in zip(every, await self._run(self._store.read, states), strict=True):
+            if state.behind:
+                await follower.settle(deadline - time.monotonic())
 
 
 def backoff(failures: int) -> timedelta:
@@ -226,12 +267,18 @@ def describe(state: ViewState) -> str:
 
 
 class Loop:
-    """Runs followers in the background of a process until it is told to stop."""
+    """Runs a follower in the background of a process until it is told to stop."""
 
-    def __init__(self, followers: Sequence[Follower], clock: Clock, done: Callable[[], None] = lambda: None) -> None:
-        """`done` is called after each step that brought something in: others may follow this view."""
-        self._followers, self._clock, self._done = followers, clock, done
-        self._wake, self._idle = asyncio.Event(), asyncio.Event()
+    def __init__(
+        self, follower: Follower, clock: Clock, done: Callable[[], None] = lambda: None, pause: float = 0.0
+    ) -> None:
+        """`done` is called after each step that brought something in: others may follow this view.
+
+        With a `pause`, what comes in quick succession is brought in at one go, and what a program adds before it ends
+        is left to the next; whoever waits for the view to be idle cuts the pause short.
+        """
+        self._follower, self._clock, self._done, self._pause = follower, clock, done, pause
+        self._wake, self._idle, self._hurry = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
 
@@ -245,11 +292,9 @@ class Loop:
 
     async def idle(self, timeout: float) -> bool:
         """Wait until all that was written here so far has been seen to; False if that takes too long."""
-        try:
-            await asyncio.wait_for(self._idle.wait(), timeout)
-        except TimeoutError:
-            return False
-        return True
+        if not self._idle.is_set():
+            self._hurry.set()
+        return await happened(self._idle, timeout)
 
     async def stop(self) -> None:
         # A store that fails while leases are given back hides the cancellation: hence the flag.
@@ -260,24 +305,40 @@ class Loop:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _forever(self) -> None:
-        looked = float("-inf")
+        looked, again = float("-inf"), False
         while not self._stopping:
+            if self._pause and not again:
+                await happened(self._hurry, self._pause)
             self._wake.clear()
             full = time.monotonic() - looked > FULL_LOOK
-            since = None if full else self._clock.now() - OVERLAP
-            try:
-                done = sum([await follower.step(since) for follower in self._followers])
-            except Exception as error:  # noqa: BLE001  a store that is away for a while must not end the loop
-                log.warning("followers: %s: %s", type(error).__name__, error)
-                done = 0
+            done = await self._step(None if full else self._clock.now() - OVERLAP)
             if done:
                 self._done()
-                if not all(follower.drained for follower in self._followers):
-                    continue
+            again = done > 0 and not self._follower.drained
+            if again or self._stopping:
+                continue
             looked = time.monotonic() if full else looked
             if not self._wake.is_set():
                 self._idle.set()
-            try:
-                await asyncio.wait_for(self._wake.wait(), POLL)
-            except TimeoutError:
-                continue
+                self._hurry.clear()
+            await happened(self._wake, POLL)
+        self._idle.set()  # it has ended: nobody is to wait for it
+
+    async def _step(self, since: datetime | None) -> int:
+        try:
+            return await self._follower.step(since)
+        except StoreClosed:
+            self._stopping = True  # by whoever else has it: there is nothing left to follow
+        except Exception as error:  # noqa: BLE001  a store that is away for a while must not end the loop
+            if not self._stopping:
+                log.warning("followers: %s: %s", type(error).__name__, error)
+        return 0
+
+
+async def happened(event: asyncio.Event, timeout: float) -> bool:
+    """Wait for an event, so many seconds at most."""
+    try:
+        async with asyncio.timeout(timeout):
+            return await event.wait()
+    except TimeoutError:
+        return False

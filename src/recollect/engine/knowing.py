@@ -7,18 +7,21 @@ said in private since when, and before many only what, is not quoted with both.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from recollect.engine.digests import Merged
 from recollect.engine.fact_rows import facts_of
 from recollect.engine.pieces import Note
-from recollect.engine.profiles import name_of, statements_of
+from recollect.engine.profiles import name_of, public_name, statements_of
 from recollect.model import FACT_CATEGORIES, Fact, Profile, Statement
 from recollect.ports import Tx
 from recollect.rules.fact_lines import HEADINGS, told
 from recollect.rules.facts import MAX_SOURCES, visible
 
 IMPORTANT = 0.5  # facts of less importance are found by search, not shown in every context
+LAST = len(FACT_CATEGORIES) + 1  # the place of digests: after what is known
 LINE = 300  # characters of a line, about: a key of many values takes several lines, so that a small budget holds some
 
 
@@ -47,13 +50,40 @@ def listed(facts: Sequence[Fact], statements: Iterable[Statement]) -> str:
     return "\n".join(lines)
 
 
-def of_group(tx: Tx, space: str, people: Iterable[str]) -> list[Note]:
-    """What a channel shows of those who speak in it: only what was said before many."""
+def of_group(tx: Tx, space: str, people: Iterable[str], speaker: tuple[str, Merged] | None = None) -> list[Note]:
+    """What a channel shows of those who speak in it: only what was said before many. Of the `speaker` it also shows
+    what they did lately: merged with what is known, if a model did that, or else beside it."""
     found: list[Note] = []
     for number, person in enumerate(people):
+        made = speaker[1] if speaker is not None and speaker[0] == person else None
         known = [fact for fact in facts_of(tx, space, person, active=True) if visible(fact, None)]
+        if made is not None and made.made_by == "model":
+            found.append(Note(person, made.text, "merged", f"{person}: In short", (number, "", -1, 0.0, "", 0)))
+            said = made.text.casefold()
+            known = [fact for fact in known if fact.value.casefold() not in said]
         found += notes([public(tx, fact) for fact in known], name=person, number=number)
+        found += lately(made, person, number) if made is not None and made.made_by != "model" else []
     return found
+
+
+def lately(made: Merged, person: str, number: int) -> list[Note]:
+    """What a member did today and in the days before, on lines of their own."""
+    told = (("Today", made.today), ("In the last days", made.history))
+    return [
+        Note(f"{one.kind} {one.day}", one.text, "digest", f"{person}: {title}", (number, "", LAST, 0.0, title, 0))
+        for title, one in told
+        if one is not None and one.text
+    ]
+
+
+def public_profile(tx: Tx, space: str, person: str) -> tuple[str, str]:
+    """What a person is called before many, and what is known of them there."""
+    known = [public(tx, fact) for fact in facts_of(tx, space, person, active=True) if visible(fact, None)]
+    told = [one for one in statements_of(tx, space, person) if one.audience is not None]
+    name, private = public_name(tx, space, person), name_of(tx, space, person)
+    text = listed(known, told)
+    shown = text if name == private else re.sub(rf"(?<!\w){re.escape(private)}(?!\w)", lambda _: name, text)
+    return name, shown
 
 
 def public(tx: Tx, fact: Fact) -> Fact:

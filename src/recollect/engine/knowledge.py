@@ -7,21 +7,24 @@ at once lose nothing. Nothing is removed: what was forgotten is retired, and can
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from hashlib import sha256
 
-from recollect.engine import facts, knowing, log, profiles
+from recollect.engine import days, facts, knowing, log, profiles
+from recollect.engine.digests import lately
 from recollect.engine.fact_rows import facts_of
 from recollect.engine.fact_rows import put as put_facts
 from recollect.engine.profiles import across, name_of, seen_by, statements_of
 from recollect.engine.running import CATCH_UP, Running
 from recollect.errors import EmbedderError, InvalidInput, NotFound
-from recollect.model import FACT_CATEGORIES, Draft, Fact, Forgotten, Message, Profile, Statement
+from recollect.model import FACT_CATEGORIES, Digest, Draft, Fact, Forgotten, Message, Profile, Statement
 from recollect.ports import Tx
 from recollect.rules import log as rules
+from recollect.rules.days import zone_named
 from recollect.rules.facts import as_of as as_of_then
 from recollect.rules.facts import history as fact_history
 from recollect.rules.facts import visible
@@ -148,10 +151,57 @@ class Knowledge(Running):
         place, who, key = self._space(space), rules.checked_id("user", user), rules.checked_id("id", id)
         return await self._write(lambda tx: bring_back(tx, place, who, key))
 
-    async def profile(self, *, user: str, space: str | None = None) -> Profile:
-        """What is known of a person, facts and statements, as a context in their own chat would show it."""
-        place, who = self._space(space), rules.checked_id("user", user)
-        return await self._read(lambda tx: knowing.profile_of(tx, place, who))
+    async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
+        """What is known of a person, facts and statements, as a context in their own chat would show it.
+
+        If they speak in channels of the space, with what they did there today and in the days before, and all of it as
+        one text, `context`. Digests that are missing are made, for which it waits so many seconds at most (the setting
+        `digest_seconds`); after that, what there was last is given. With `wait=0` nothing is made.
+        """
+        place, who, seconds = self._space(space), rules.checked_id("user", user), self._seconds(wait)
+        asked = await self._digests.asked(place, seconds)
+        known: Profile = await self._read(lambda tx: knowing.profile_of(tx, place, who))
+        made = await self._digests.merged(asked, who, known.name, known.text)
+        return replace(known, today=made.today, history=made.history, context=made.text)
+
+    async def digests(
+        self,
+        space: str | None = None,
+        *,
+        day: date | None = None,
+        user: str | None = None,
+        week: bool = False,
+        wait: float | None = None,
+    ) -> list[Digest]:
+        """What a day in a space was for each who spoke in its channels: today, or another day; or of one `user` alone.
+
+        With `week`, how each has been in the six days before that day. What is missing is made; see `profile`.
+        """
+        place, seconds = self._space(space), self._seconds(wait)
+        who = None if user is None else rules.checked_id("user", user)
+        if day is not None and (isinstance(day, datetime) or not isinstance(day, date)):
+            raise InvalidInput("day", f"is a {type(day).__name__}; must be a date")
+        asked = await self._digests.asked(place, seconds, day)
+        if not week:
+            found = await self._digests.day(asked, asked.on)
+            return [found[id] for id in sorted(found) if who in (None, id)]
+        members = [who] if who else await self._read(lambda tx: lately(tx, place, asked.on))
+        histories = await asyncio.gather(*(self._digests.history(asked, member) for member in members))
+        return [one for one in histories if one is not None]
+
+    async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
+        """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""
+        place, default = self._space(space), self._opened.time_zone
+        rules.checked_id("time_zone", name)
+        zone_named(name)
+        await self._write(lambda tx: days.set_zone(tx, place, name, default))
+        self._wake()
+
+    def _seconds(self, wait: float | None) -> float:
+        parts = self._opened
+        if wait is not None and not 0 <= wait < float("inf"):
+            raise InvalidInput("wait", f"is {wait}; must be a number of seconds, 0 or more")
+        return parts.digest_seconds if wait is None else wait
 
     async def _told(self, command: str, text: str, space: str, speaker: str, message: str | None) -> Message:
         """The message in the log that a command came with, or was: in the memory of whoever gave it."""

@@ -8,6 +8,7 @@ it but a person's explicit wish.
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,7 @@ from recollect.errors import InvalidInput, NotFound, ScopeError
 from recollect.model import Added, Conversation, Draft, Erasure, Fault, Filter, Message, Verification
 from recollect.ports import Tx
 from recollect.rules import log as rules
+from recollect.rules.documents import split as namespace_names
 
 PAGE = 1_000  # rows read at a time
 COPYING = "copying"  # the note on a store that is being filled from another
@@ -206,28 +208,62 @@ OF_PEOPLE = (
     ("statements", "user_id"),
     ("statements", "speaker"),
     ("people", "user_id"),
+    ("days", "user_id"),
+    ("digests", "user_id"),
+    ("api_keys", "user_id"),
+    ("documents", "user_id"),
 )
 
 
 def erase(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
     """Take a person's messages out: what they wrote, and what was written to them in chats of their own."""
     locked = lock_all_of(tx, space, user, now)
+    tx.remove("answers", {"space": space})  # they repeat what was said, of whomever
     gone = {(m.conversation, m.turn): m for m in messages_of(tx, space, user) if m.conversation in locked}
     if not gone:
         # Of somebody who never wrote, others may still have told something, or given them a name.
-        if not sum(tx.remove(table, {"space": space, role: user}) for table, role in OF_PEOPLE):
+        if not remove_all_of(tx, space, user):
             raise NotFound(f"user {user!r} has no messages in space {space!r}; nothing was erased")
         return Erasure(new_id(now), space, now, messages=0, conversations=0, entries=0)
+    drop_digests(tx, space, gone)
     tombstones = [rules.tombstone(message) for message in gone.values()]
     touched = {conversation for conversation, _ in gone}
     erasure = Erasure(new_id(now), space, now, len(tombstones), len(touched), entries=0)
     dropped = tx.erase(erasure, tombstones)
-    for table, role in OF_PEOPLE:
-        tx.remove(table, {"space": space, role: user})
+    remove_all_of(tx, space, user)
     for conversation in locked.values():
         if conversation.user == user:
             tx.save_conversation(replace(conversation, user=None))
     return replace(erasure, entries=dropped)
+
+
+def remove_all_of(tx: Tx, space: str, user: str) -> int:
+    """Take out what is kept of a person beside the log. A document of nobody is theirs if its namespace names them."""
+    named = [
+        row
+        for row in tx.rows("documents", where={"space": space, "user_id": None})
+        if user in namespace_names(row["namespace"])
+    ]
+    gone = sum(tx.remove("documents", {name: row[name] for name in ("space", "namespace", "key")}) for row in named)
+    return gone + sum(tx.remove(table, {"space": space, role: user}) for table, role in OF_PEOPLE)
+
+
+def drop_digests(tx: Tx, space: str, gone: Collection[tuple[str, int]]) -> None:
+    """Every digest that may say something of what goes: of the days it was said on, and all that is made of days."""
+    turns: dict[str, list[int]] = {}
+    for conversation, turn in sorted(gone):
+        turns.setdefault(conversation, []).append(turn)
+    days = set[str]()
+    for conversation, said in turns.items():
+        for row in tx.rows("days", where={"space": space, "conversation": conversation}):
+            place = bisect_left(said, row["first"])
+            if place < len(said) and said[place] <= row["last"]:
+                days.add(row["day"])
+    for day in sorted(days):
+        tx.remove("digests", {"space": space, "kind": "day", "day": day})
+    for kind in ("week", "merge"):
+        tx.remove("digests", {"space": space, "kind": kind})
+    tx.put("spaces", [{"space": space, "version": 1}], add=("version",))
 
 
 def messages_of(tx: Tx, space: str, user: str) -> Iterator[Message]:

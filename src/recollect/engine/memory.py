@@ -13,10 +13,13 @@ from typing import Any
 
 from recollect.engine import log, recall
 from recollect.engine.conversation import AsyncConversation
+from recollect.engine.counting import activity_of
+from recollect.engine.days import DaysView, begin_anew
+from recollect.engine.documents import AsyncDocuments
 from recollect.engine.indexing import EMBEDDER
 from recollect.engine.knowledge import Knowledge
 from recollect.errors import InvalidInput
-from recollect.model import Added, Conversation, Erasure, Filter, Hit, Message, Role, Stats, Verification
+from recollect.model import Added, Conversation, Erasure, Filter, Hit, Message, Retained, Role, Stats, Verification
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.log import checked_number
@@ -25,7 +28,13 @@ PAGE = 500  # messages read at a time by export and history
 MAX_LIMIT = 1_000  # messages in one answer
 MAX_TURN = 2**31 - 1  # messages in one conversation
 MAX_QUERY = 1 << 20  # bytes
-TOGETHER = {"window": ("window", "episodes"), "episodes": ("window", "episodes")}  # views made anew only as one
+# Views made anew only as one.
+TOGETHER = {
+    "window": ("window", "episodes"),
+    "episodes": ("window", "episodes"),
+    "topics": ("topics", "titles"),
+    "titles": ("topics", "titles"),
+}
 
 
 class MemoryEngine(Knowledge):
@@ -52,6 +61,10 @@ class MemoryEngine(Knowledge):
         added = await self._add(batches)
         self._wake()
         return added
+
+    def documents(self, *, space: str | None = None) -> AsyncDocuments:
+        """What programs keep in a space under keys of their own, beside the log: to be written over, and removed."""
+        return AsyncDocuments(self, self._space(space))
 
     # -- finding
 
@@ -98,8 +111,8 @@ class MemoryEngine(Knowledge):
     async def settle(self, timeout: float = 60.0) -> None:
         """Wait until every view has caught up with the log; raises NotSettled with the reason if one cannot."""
         self._opened  # noqa: B018  nobody waits for a memory that is closed
-        for follower in self._followers.values():
-            await follower.settle(timeout)
+        first, *others = self._followers.values()
+        await first.settle_all(others, timeout)
 
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
         """Throw a view away and let it be built again from the log."""
@@ -115,9 +128,11 @@ class MemoryEngine(Knowledge):
             again = list(TOGETHER.get(view, (view,)))
             if view == self._index.name and tx.note(EMBEDDER) != self._opened.embedder.identity:
                 tx.set_note(EMBEDDER, self._opened.embedder.identity)
-                again += TOGETHER["window"]  # they hold vectors too
+                again += [*TOGETHER["window"], *TOGETHER["topics"]]  # they hold vectors too
             for name in again:
                 tx.reset_view(name, place)
+            if view == DaysView.name:
+                begin_anew(tx, place)
 
         await self._write(reset)
         self._wake()
@@ -141,18 +156,34 @@ class MemoryEngine(Knowledge):
             after = (page[-1].conversation, page[-1].turn)
 
     async def erase(self, *, user: str, space: str | None = None) -> Erasure:
-        """Remove a person's messages and all that was derived from them, for good. Nothing else ever does this."""
+        """Remove a person's messages and all that was derived from them, for good. Only `retain` removes besides."""
         place, who, now = self._space(space), rules.checked_id("user", user), self._opened.clock.now()
         erasure = await self._write(lambda tx: log.erase(tx, place, who, now))
+        self._digests.clear()
         await self._run(self._opened.store.scrub)
         return erasure
+
+    async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
+        """Say what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`, remove it."""
+        now, place = self._opened.clock.now(), None if space is None else rules.checked_id("space", space)
+        if dry_run:
+            return await self._retaining.planned(now, place)
+        done = await self._retaining.applied(now, place)
+        await self._run(self._opened.store.scrub)
+        self._wake()
+        return done
 
     async def verify(self) -> Verification:
         """Prove the log whole: every message unchanged, none missing."""
         return await self._read(log.verify)
 
     async def stats(self, *, space: str | None = None) -> Stats:
-        """What is in the store, and how far its views are."""
+        """What is in the store, how far its views are, and what models, caches and fallbacks did."""
         now, place = self._opened.clock.now(), None if space is None else self._space(space)
-        found: Stats = await self._read(lambda tx: tx.stats(now, place))
-        return replace(found, store=self._opened.store.name)
+        await self._meter.flush()
+
+        def read(tx: Tx) -> Stats:
+            done = activity_of(tx.rows("usage", where=None if place is None else {"space": place}))
+            return replace(tx.stats(now, place), activity=tuple(done))
+
+        return replace(await self._read(read), store=self._opened.store.name)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from recollect.model import Episode, Hit, Item, Message, Tiers
+from recollect.model import Episode, Hit, Item, Message, Tiers, TopicMessage
 from recollect.rules import excerpts, fences
 from recollect.rules.raising import text_at, tier_now
+from recollect.rules.sentences import split
 from recollect.rules.tiers import write as offline_tiers
 
 Count = Callable[[str], int]
@@ -33,6 +35,21 @@ class Note:
     reason: str
     heading: str = ""
     place: tuple[float | str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Talked:
+    """The topic of the message: since when, how much, the summary of what was packed of it, the last messages if it is
+    come back to; and which turns of a large window are its own."""
+
+    id: str
+    title: str
+    first: int
+    since: datetime
+    messages: int
+    summary: str = ""
+    left: Sequence[TopicMessage] = ()
+    turns: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +132,24 @@ def of_episodes(episodes: Iterable[Episode], count: Count, reason: str = "") -> 
             why += ", by the built-in writer until the model has written it"
         item = Item(episode.id, count(text) + 1, why, 2)
         pieces.append(Piece(text, item, (episode.first, -episode.level)))
+    return pieces
+
+
+def of_topic(talked: Talked, turns: set[int], told: str, count: Count) -> list[Piece]:
+    """The topic of the message, but for what is shown elsewhere: of the messages in `turns`, and what `told` says."""
+    summary = " ".join(each for each in split(talked.summary) if each.casefold() not in told)
+    pieces = []
+    if summary:
+        # A title may be the beginning of its first message: if that is shown, it would be there twice.
+        title = "" if talked.first in turns or talked.title.casefold() in told else f"{fences.line(talked.title)}: "
+        since = f"Since {talked.since:%Y-%m-%d}, {talked.messages} messages"
+        text = fences.Fenced(f"{since}: {title}{fences.line(summary)}")
+        pieces.append(Piece(text, Item(talked.id, count(text) + 1, "what is being talked of", 2), (0,)))
+    for said in reversed(talked.left):
+        if said.turn not in turns and said.content.strip():
+            line = fences.said(f"m{said.turn}", said.role, said.author, 3, said.content)
+            item = Item(f"m{said.turn}", count(line + "\n"), "said last of what is come back to", 3)
+            pieces.append(Piece(line, item, (1, said.turn)))
     return pieces
 
 

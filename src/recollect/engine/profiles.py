@@ -12,8 +12,10 @@ from datetime import datetime
 from typing import Any
 
 from recollect.engine.fact_rows import facts_of
+from recollect.errors import InvalidInput
 from recollect.model import Fact, Message, Statement
 from recollect.ports import Tx
+from recollect.rules.log import checked_id
 from recollect.rules.names import Member, Name
 from recollect.rules.profiles import contradicts, reading, says_same, unrestated
 
@@ -103,7 +105,7 @@ def name_of(tx: Tx, space: str, person: str) -> str:
     """What to call a person: as others see them, as they said, or else by their id."""
     rows = tx.rows(PEOPLE, where={"space": space, "user_id": person, "kind": "display"})
     if rows:
-        return str(max(rows, key=lambda row: (row["since"], row["name"]))["name"])
+        return str(max(rows, key=lambda row: (row["seen"] or row["since"], row["name"]))["name"])
     said = [fact for fact in facts_of(tx, space, person, active=True) if fact.key == "name" and fact.subject is None]
     return said[0].value if said else person
 
@@ -123,16 +125,57 @@ def members_of(tx: Tx, space: str) -> list[Member]:
     for row in tx.rows(PEOPLE, where={"space": space}):
         own = names.setdefault(row["user_id"], [])
         if row["kind"] != "id":
-            own.append(Name(row["name"], row["kind"], row["since"]))
+            own.append(Name(row["name"], row["kind"], row["since"], row["seen"]))
     return [Member(person, tuple(given)) for person, given in names.items()]
 
 
-def note_people(tx: Tx, space: str, people: Mapping[str, datetime]) -> None:
-    """Whoever speaks in a space is somebody there, from the first time on."""
-    for person in sorted(people):
+def note_people(tx: Tx, messages: Iterable[Message]) -> None:
+    """Whoever speaks in a space is somebody there, from the first time on; and before many goes by the display name
+    that came with the message. In a chat with one person a name is private, and stays in the log."""
+    spoke = [message for message in messages if message.role == "user" and not message.erased]
+    public = {place: is_public(tx, *place) for place in {(message.space, message.conversation) for message in spoke}}
+    for space, person in sorted({(message.space, message.author) for message in spoke}):
+        own = [message for message in spoke if (message.space, message.author) == (space, person)]
         if not tx.rows(PEOPLE, limit=1, where={"space": space, "user_id": person, "kind": "id"}):
-            put_name(tx, space, person, "id", person, people[person])
+            first = min(message.time for message in own)
+            tx.put(PEOPLE, [name_row(space, person, "id", person, first) | {"seen": None}])
+        names: dict[str, list[datetime]] = {}
+        for message in own:
+            if public[space, message.conversation] and (name := display_name(message)):
+                names.setdefault(name, []).append(message.time)
+        for name, times in names.items():
+            put_name(tx, space, person, "display", name, min(times), max(times))
 
 
-def put_name(tx: Tx, space: str, person: str, kind: str, name: str, since: datetime) -> None:
-    tx.put(PEOPLE, [{"space": space, "user_id": person, "kind": kind, "name": name, "since": since}])
+def is_public(tx: Tx, space: str, conversation: str) -> bool:
+    found = tx.conversation(space, conversation)
+    return found is not None and found.user is None
+
+
+def display_name(message: Message) -> str | None:
+    """What its author was called where it was said: `name` in the metadata, as programs and exports give it."""
+    name = message.metadata.get("name")
+    if not isinstance(name, str) or not name.strip():
+        return None
+    try:
+        return checked_id("name", " ".join(name.split()))
+    except InvalidInput:  # longer than any name, or not on one line
+        return None
+
+
+def put_name(
+    tx: Tx, space: str, person: str, kind: str, name: str, since: datetime, seen: datetime | None = None
+) -> None:
+    """A person goes by a name: seen from `since` to `seen`, whatever order messages are read in."""
+    row = name_row(space, person, kind, name, since)
+    known = tx.rows(PEOPLE, limit=1, where={key: row[key] for key in ("space", "user_id", "kind", "name")})
+    last = seen or since
+    if known:
+        row["since"] = min(since, known[0]["since"])
+        last = max(last, known[0]["seen"] or known[0]["since"])
+    if not known or (row["since"], last) != (known[0]["since"], known[0]["seen"]):
+        tx.put(PEOPLE, [row | {"seen": last}])
+
+
+def name_row(space: str, person: str, kind: str, name: str, since: datetime) -> dict[str, Any]:
+    return {"space": space, "user_id": person, "kind": kind, "name": name, "since": since}

@@ -7,6 +7,7 @@ slow model holds up its own view and nothing else. Closing finishes what is bein
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,24 +21,36 @@ from typing import Any, Self, TypeVar
 from recollect.engine import log, turn
 from recollect.engine.archiving import WindowView
 from recollect.engine.ask import NONE, Asking
+from recollect.engine.counting import Counting
+from recollect.engine.days import DaysView
+from recollect.engine.diary import Diary
+from recollect.engine.digests import Digests
 from recollect.engine.episodes import Calibration, EpisodesView, Writer
 from recollect.engine.facts import FactsView
-from recollect.engine.followers import Follower, Loop, View
+from recollect.engine.followers import OVERLAP, PAUSE, Follower, Loop, View
 from recollect.engine.indexing import IndexView
 from recollect.engine.metering import Meter
+from recollect.engine.once import Once
+from recollect.engine.retention import Retaining, Schedule
 from recollect.engine.tiering import TiersView
+from recollect.engine.titles import TitlesView
+from recollect.engine.topics import Topics, TopicsView
 from recollect.errors import EmbedderError, RecollectError, StoreError
 from recollect.model import Added
 from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
 from recollect.rules import log as rules
 from recollect.rules.ranking import Weights
+from recollect.rules.retention import Retention
+from recollect.rules.topics import TopicRule
 from recollect.rules.window import WindowRule
 
 T = TypeVar("T")
 
 THREADS = 8
+FOLLOWING = 2  # calls into the store by all views of a memory at a time
 CATCH_UP = 2.0  # seconds a search waits for what was just added here
-FOLLOWED = {"index": ("window",), "window": ("episodes",)}  # views whose results others wait for
+# Views whose results others wait for.
+FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
 CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
 
@@ -51,6 +64,8 @@ class Parts:
     clock: Clock
     space: str
     models: Callable[[Meter], tuple[Models, Models]]
+    telemetry: Counting = field(default_factory=Counting)
+    retention: Retention = field(default_factory=Retention)
     followers: bool = True
     lease_seconds: int = 60
     weights: Weights = field(default_factory=Weights)
@@ -61,6 +76,10 @@ class Parts:
     active_episodes: int = 10
     near_episodes: int = 3
     episode_distance: float = 0.4
+    topics: TopicRule = field(default_factory=TopicRule)
+    time_zone: str = "UTC"
+    digest_seconds: float = 20.0
+    digest_tokens: int = 24_000
 
 
 class Running:
@@ -92,23 +111,38 @@ class Running:
         self._parts = parts
         # Bound to the store, not to the memory being open: what is under way when it closes is finished.
         read, write = partial(self._run, parts.store.read), partial(self._run, parts.store.write)
-        self._meter = Meter(write, read, parts.clock, parts.space)
+        self._meter = Meter(write, read, parts.clock, parts.space, parts.telemetry)
         self._chat, self._memory_models = parts.models(self._meter)
         self._index = IndexView(parts.embedder, self._run)
-        views = self._views(parts, read)
+        self._few = asyncio.Semaphore(FOLLOWING)
+        views = self._views(parts, partial(self._run_later, parts.store.read))
+        self._digests = self._made_digests(parts, read, write)
         # A turn under way brings its own tiers: until it ends, nobody else is to make them.
         later = {"tiers": lambda space, conversation: bool(self._turning[space, conversation])}
         self._followers = {
             view.name: Follower(
-                parts.store, view, parts.clock, self._run, parts.lease_seconds, later.get(view.name, never)
+                parts.store,
+                view,
+                parts.clock,
+                self._run if view is self._index else self._run_later,  # a search waits for what was just added
+                parts.lease_seconds,
+                later.get(view.name, never),
+                parts.telemetry,
             )
             for view in views
         }
         # Each in a loop of its own: a slow model holds up its own view and nothing else.
         self._loops = {
-            name: Loop([follower], parts.clock, partial(self._wake, FOLLOWED.get(name, ())))
+            name: Loop(
+                follower,
+                parts.clock,
+                partial(self._wake, FOLLOWED.get(name, ())),
+                0 if name == self._index.name else PAUSE,
+            )
             for name, follower in self._followers.items()
         }
+        self._retaining = Retaining(parts.retention, read, write, parts.telemetry)
+        self._schedule = Schedule(self._retaining, parts.retention, parts.clock, partial(self._run, parts.store.scrub))
         try:
             await self._read(whole)
             if check_embedder:
@@ -119,9 +153,10 @@ class Running:
         if parts.followers:
             for loop in self._loops.values():
                 loop.start()
+            self._schedule.start()
 
     def _views(self, parts: Parts, read: Callable[..., Any]) -> list[View[Any]]:
-        asking = self._asking = Asking(self._memory_models)
+        asking = self._asking = Asking(self._memory_models, parts.telemetry)
         writer = Writer(
             parts.embedder,
             parts.tokenizer,
@@ -130,6 +165,8 @@ class Running:
             parts.level_episodes,
             parts.active_episodes,
         )
+        self._topics = Topics(parts.topics, asking.possible)
+        self._titles = TitlesView(asking, parts.tokenizer, self._topics, self._run, read)
         window = (parts.window, parts.tokenizer, parts.clock, parts.raised_turns)
         return [
             self._index,
@@ -137,7 +174,32 @@ class Running:
             WindowView(*window, writer, asking.possible, self._run, read),
             EpisodesView(asking, writer, read),
             FactsView(asking, read, self._run),
+            DaysView(parts.clock, parts.time_zone),
+            TopicsView(self._topics),
+            self._titles,
         ]
+
+    def _made_digests(self, parts: Parts, read: Callable[..., Any], write: Callable[..., Any]) -> Digests:
+        return Digests(
+            self._asking,
+            Diary(self._asking, parts.tokenizer.count, self._run, parts.digest_tokens),
+            Once(read, write, parts.clock, parts.lease_seconds),
+            read,
+            parts.clock,
+            parts.telemetry,
+            parts.time_zone,
+            self._days_noted,
+        )
+
+    async def _days_noted(self) -> None:
+        """Wait a moment until what was said so far, here or in another process, has been noted."""
+        parts, follower = self._opened, self._followers[DaysView.name]
+        since = parts.clock.now() - OVERLAP if parts.followers else None
+        if parts.followers:
+            await self._loops[DaysView.name].idle(CATCH_UP)
+        deadline = time.monotonic() + CATCH_UP
+        while await follower.step(since) and not follower.drained and time.monotonic() < deadline:
+            pass
 
     def _wake(self, names: Iterable[str] | None = None) -> None:
         """There is something new: for these views, or for all."""
@@ -159,8 +221,10 @@ class Running:
             for one in turns:
                 await turn.end(*one)
         parts, self._parts = self._parts, None
+        await self._schedule.stop()
         for loop in self._loops.values():
             await loop.stop()
+        await self._digests.close()
         await self._meter.finish()
         await self._chat.close()
         await self._memory_models.close()
@@ -182,16 +246,22 @@ class Running:
             raise RecollectError(CLOSED) from None
         return await work
 
+    async def _run_later(self, fn: Callable[..., T], *args: Any) -> T:
+        """For what nobody waits for: it leaves threads and connections to those who do."""
+        async with self._few:
+            return await self._run(fn, *args)
+
     async def _read(self, fn: Callable[[Any], T]) -> T:
         return await self._run(self._opened.store.read, fn)
 
     async def _write(self, fn: Callable[[Any], T]) -> T:
         return await self._run(self._opened.store.write, fn)
 
-    async def _caught_up(self) -> None:
-        """Wait a moment for what this process has just added to be searchable."""
+    async def _caught_up(self, *views: str) -> None:
+        """Wait a moment for what this process has just added to be searchable, and to be in these views."""
         if self._opened.followers:
-            await self._loops[self._index.name].idle(CATCH_UP)
+            for name in (self._index.name, *views):
+                await self._loops[name].idle(CATCH_UP)
 
     @contextmanager
     def _turn_of(self, space: str, conversation: str) -> Iterator[list[tuple[turn.Turn, turn.Tools]]]:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from datetime import datetime
+from datetime import date, datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -19,6 +19,8 @@ from recollect.engine.conversation import AsyncConversation
 from recollect.engine.knowledge import Whom
 from recollect.engine.log import Batch
 from recollect.engine.memory import MemoryEngine
+from recollect.engine.sync_documents import BlockingDocuments
+from recollect.engine.sync_topics import BlockingTopicalConversation
 from recollect.errors import RecollectError
 from recollect.model import (
     Added,
@@ -26,6 +28,7 @@ from recollect.model import (
     Chunk,
     Context,
     Conversation,
+    Digest,
     Draft,
     Episode,
     Erasure,
@@ -35,6 +38,7 @@ from recollect.model import (
     Message,
     Profile,
     Reply,
+    Retained,
     Role,
     Statement,
     Stats,
@@ -181,6 +185,10 @@ class BlockingMemory:
         """Conversations of a space in order of id, those after `after`; of one user, if given."""
         return self._private.wait(self._engine.conversations(user=user, space=space, after=after, limit=limit))
 
+    def documents(self, *, space: str | None = None) -> BlockingDocuments:
+        """What programs keep in a space under keys of their own, beside the log: to be written over, and removed."""
+        return BlockingDocuments(self._engine.documents(space=space), self._private)
+
     def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
         """Add messages to several conversations in one transaction: all of them, or none."""
         return self._private.wait(self._engine.add_many(batches))
@@ -249,9 +257,33 @@ class BlockingMemory:
         """Bring back what a `forget` took out, by the id it gave."""
         return self._private.wait(self._engine.undo(id, user=user, space=space))
 
-    def profile(self, *, user: str, space: str | None = None) -> Profile:
-        """What is known of a person, facts and statements, as a context in their own chat would show it."""
-        return self._private.wait(self._engine.profile(user=user, space=space))
+    def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
+        """What is known of a person, facts and statements, as a context in their own chat would show it.
+
+        If they speak in channels of the space, with what they did there today and in the days before, and all of it as
+        one text, `context`. Digests that are missing are made, for which it waits so many seconds at most (the setting
+        `digest_seconds`); after that, what there was last is given. With `wait=0` nothing is made.
+        """
+        return self._private.wait(self._engine.profile(user=user, space=space, wait=wait))
+
+    def digests(
+        self,
+        space: str | None = None,
+        *,
+        day: date | None = None,
+        user: str | None = None,
+        week: bool = False,
+        wait: float | None = None,
+    ) -> list[Digest]:
+        """What a day in a space was for each who spoke in its channels: today, or another day; or of one `user` alone.
+
+        With `week`, how each has been in the six days before that day. What is missing is made; see `profile`.
+        """
+        return self._private.wait(self._engine.digests(space, day=day, user=user, week=week, wait=wait))
+
+    def set_time_zone(self, name: str, *, space: str | None = None) -> None:
+        """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""
+        self._private.wait(self._engine.set_time_zone(name, space=space))
 
     def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
         """What else a person goes by: "display", "nickname", "alias" or "mention"."""
@@ -285,19 +317,23 @@ class BlockingMemory:
         return self._private.each(self._engine.export(user=user, conversation=conversation, space=space))
 
     def erase(self, *, user: str, space: str | None = None) -> Erasure:
-        """Remove a person's messages and all that was derived from them, for good. Nothing else ever does this."""
+        """Remove a person's messages and all that was derived from them, for good. Only `retain` removes besides."""
         return self._private.wait(self._engine.erase(user=user, space=space))
+
+    def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
+        """Say what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`, remove it."""
+        return self._private.wait(self._engine.retain(dry_run=dry_run, space=space))
 
     def verify(self) -> Verification:
         """Prove the log whole: every message unchanged, none missing."""
         return self._private.wait(self._engine.verify())
 
     def stats(self, *, space: str | None = None) -> Stats:
-        """What is in the store, and how far its views are."""
+        """What is in the store, how far its views are, and what models, caches and fallbacks did."""
         return self._private.wait(self._engine.stats(space=space))
 
 
-class BlockingConversation:
+class BlockingConversation(BlockingTopicalConversation):
     """One thread of messages."""
 
     def __init__(self, inner: AsyncConversation, private: Private) -> None:
@@ -317,11 +353,22 @@ class BlockingConversation:
         time: datetime | None = None,
         platform_id: str | None = None,
         metadata: dict[str, Any] | None = None,
+        name: str | None = None,
     ) -> Message:
-        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once."""
+        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once.
+
+        `name` is what its author is called there now; it is kept in the metadata, and in a channel's register.
+        """
         return self._private.wait(
             self._inner.add(
-                role, content, author=author, user=user, time=time, platform_id=platform_id, metadata=metadata
+                role,
+                content,
+                author=author,
+                user=user,
+                time=time,
+                platform_id=platform_id,
+                metadata=metadata,
+                name=name,
             )
         )
 

@@ -36,7 +36,18 @@ TABLES = (
     "findings",
     "statements",
     "people",
+    "spaces",
+    "days",
+    "digests",
+    "topics",
+    "topic_heads",
+    "topic_turns",
+    "topic_packs",
+    "topic_summaries",
+    "topic_notes",
+    "documents",
     "usage",
+    "api_keys",
 )
 
 

@@ -47,13 +47,15 @@ class Tools:
     woken: Callable[[], None]
     rounds: int
     raised_turns: int
+    append: Callable[[Tx, log.Batch, Any], Message] = lambda tx, batch, now: log.append(tx, batch, now)[0].message
 
 
 @dataclass(slots=True)
 class Turn:
-    """What a turn has done so far."""
+    """What a turn has done so far. `told` is what else is to be kept of the reply, beside what was seen."""
 
     asked: Message
+    told: dict[str, Any] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
     found: list[Hit] = field(default_factory=list)
@@ -226,17 +228,19 @@ async def keep(turn: Turn, tools: Tools, *, partial: bool) -> None:
     about: dict[str, Any] = {"rounds": [round_note(one) for one in turn.rounds]}
     if partial:
         about["partial"] = True
-    draft = Draft("assistant", turn.shown.strip(), user=asked.user, metadata={KEY: about})
+    draft = Draft("assistant", turn.shown.strip(), user=asked.user, metadata={**turn.told, KEY: about})
     inline = reply_task.parse_inline(turn.inline) if turn.inline and not partial else None
     # With its id drawn beforehand, a transaction that is run again finds what the first run has kept.
     batch = log.drawn(log.Batch(asked.space, asked.conversation, None, [draft]), now)
 
     def write(tx: Tx) -> Message:
-        message = log.append(tx, batch, now)[0].message
+        message = tools.append(tx, batch, now)
         if inline is not None:
             given = ((asked, inline.user1, inline.user2), (message, inline.reply1, inline.reply2))
-            made = {m.turn: accepted(m, one, two, tools.count) for m, one, two in given if one or two}
-            tiering.put_tiers(tx, asked.space, asked.conversation, made)
+            for m, one, two in given:
+                if (one or two) and m.role in ("user", "assistant"):
+                    made = {m.turn: accepted(m, one, two, tools.count)}
+                    tiering.put_tiers(tx, m.space, m.conversation, made)
         return message
 
     turn.reply = await tools.write(write)

@@ -25,6 +25,7 @@ from recollect.llm.answer import LARGEST, Answer, Count, rough
 from recollect.llm.events import DONE, Events
 from recollect.llm.flow import closing
 from recollect.llm.form import Form
+from recollect.llm.relay import Relayed
 from recollect.llm.trouble import Trouble, passing
 from recollect.ports import Completion, Request
 
@@ -98,18 +99,17 @@ class OpenAIModel:
     def name(self) -> str:
         return f"{self._model} at {self._where}"
 
+    @property
+    def model(self) -> str:
+        """What it is called at its server."""
+        return self._model
+
     async def complete(self, request: Request) -> Completion:
         until = now() + self._timeout
-        raw = bytearray()
         async with AsyncExitStack() as stack:
-            response = await self._open(stack, request, False, until)
-            source = response.iter_bytes()
-            while chunk := await self._next(source, until):
-                raw += chunk
-                if len(raw) > BODY:
-                    raise self._trouble.nonsense(f"more than {BODY >> 20} MiB; ask for less")
+            raw = await self._all(await self._open(stack, request, False, until), until)
         answer = Answer(self._trouble)
-        answer.whole(bytes(raw))
+        answer.whole(raw)
         return answer.completion(self._model, request.messages, self._count)
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
@@ -129,8 +129,49 @@ class OpenAIModel:
                     raise self._trouble.broken()
         yield answer.completion(self._model, request.messages, self._count)
 
+    async def relay(self, body: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
+        """Asks in the words of the caller. Nothing is tried again: whoever relays has a client that does."""
+        begun, stream, relayed = now(), bool(body.get("stream")), Relayed(self._trouble)
+        async with AsyncExitStack() as stack:
+            response = await self._pass_on(stack, body, stream, begun + self._timeout)
+            if not stream:
+                yield relayed.whole(await self._all(response, begun + self._timeout))
+                return
+            events = self._events(response, begun + LONGEST_STREAM * self._timeout)
+            async for event in await stack.enter_async_context(closing(events)):
+                if event == DONE:
+                    break
+                if chunk := relayed.chunk(event):
+                    yield chunk
+            else:
+                if not relayed.finished:
+                    raise self._trouble.broken()
+
     async def close(self) -> None:
         await self._client.close()
+
+    async def _pass_on(self, stack: AsyncExitStack, body: Mapping[str, Any], stream: bool, until: float) -> Any:
+        """The response to a body; with a stream, if the server knows how, it is to end in what it cost."""
+        asked = stream and self._form.usage and "stream_options" not in body
+        usage = {"stream_options": {"include_usage": True}} if asked else {}
+        outcome = await self._send(stack, wired({**body, **usage}), until)
+        if isinstance(outcome, Failure) and asked:
+            simpler = self._form.simpler(Request([]), stream, outcome.status, outcome.said)
+            if simpler is not None:
+                outcome = await self._send(stack, wired(body), until)
+                if not isinstance(outcome, Failure):
+                    self._form = simpler
+        if isinstance(outcome, Failure):
+            raise outcome.error
+        return outcome
+
+    async def _all(self, response: Any, until: float) -> bytes:
+        raw, source = bytearray(), response.iter_bytes()
+        while chunk := await self._next(source, until):
+            raw += chunk
+            if len(raw) > BODY:
+                raise self._trouble.nonsense(f"more than {BODY >> 20} MiB; ask for less")
+        return bytes(raw)
 
     async def _events(self, response: Any, until: float) -> AsyncIterator[str]:
         events = Events(self._trouble)
@@ -197,10 +238,14 @@ class OpenAIModel:
         status: int = error.status_code
         after = pause(error.response.headers)
         said = error.body.get("message") if isinstance(error.body, dict) else error.body
-        words = said if isinstance(said, str) else ""
-        return Failure(
-            self._trouble.refusal(status, words, after), status, str(error.message), again=passing(status), after=after
-        )
+        trouble = self._trouble.refusal(status, said if isinstance(said, str) else "", after)
+        trouble.refusal = self._trouble.shown(status, error.body, after)
+        return Failure(trouble, status, str(error.message), again=passing(status), after=after)
+
+
+def wired(body: Mapping[str, Any]) -> dict[str, Any]:
+    """A body as the client takes it: what it has no parameter for passes, too."""
+    return {"model": body["model"], "messages": [], "stream": bool(body.get("stream")), "extra_body": dict(body)}
 
 
 def now() -> float:

@@ -7,11 +7,18 @@ raised where no other is being handled, so that none hangs on to them.
 
 from __future__ import annotations
 
-from recollect.errors import ModelBusy, ModelError, ModelNonsense, ModelRefused, ModelTimeout
+import re
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from recollect.errors import ModelBusy, ModelError, ModelNonsense, ModelRefused, ModelTimeout, Refusal
 
 QUOTED = 200  # characters of a server's words
+SHOWN = 500  # characters of what is repeated to whoever asked
 TELLING = 8  # characters of a key that already give something away
 PASSING = (408, 409, 429)  # HTTP states that pass, beside all from 500
+ADDRESSED = re.compile(r"\S+://\S+")
+WORD = re.compile(r"[\w.\[\]-]{1,64}")
 
 
 class Trouble:
@@ -63,8 +70,33 @@ class Trouble:
         code, said = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, error)
         text = said if isinstance(said, str) else ""
         if isinstance(code, int) and 400 <= code < 600:
-            return self.refusal(code, text)
-        return ModelBusy(f"{self.who} failed while answering{self.quote(text)}; try again later")
+            trouble, status = self.refusal(code, text), code
+        else:
+            status = 502
+            trouble = ModelBusy(f"{self.who} failed while answering{self.quote(text)}; try again later")
+        trouble.refusal = self.shown(status, error)
+        return trouble
+
+    def shown(self, status: int, error: object, after: float | None = None) -> Refusal:
+        """What a server said in place of an answer, as far as it may be repeated to whoever asked."""
+        if status in (401, 403):
+            return Refusal(status, after=after)
+        # A text that is no object is a page of some gateway, and speaks of what is behind it.
+        said = error if isinstance(error, Mapping) else {}
+        kind, code, param = (self._word(said.get(name)) for name in ("type", "code", "param"))
+        text = said.get("message")
+        message = " ".join(text.split())[:SHOWN] if isinstance(text, str) else ""
+        if self._betrays(message.casefold()) or any(place in message for place in self._places()):
+            message = ""
+        return Refusal(status, message, kind, code, param, after)
+
+    def _word(self, value: object) -> str | None:
+        usable = isinstance(value, str) and WORD.fullmatch(value) and not self._betrays(value.casefold())
+        return str(value) if usable else None
+
+    def _places(self) -> list[str]:
+        """The addresses in our own name for the model, which are nobody else's business."""
+        return [place for place in (urlsplit(one).netloc for one in ADDRESSED.findall(self.who)) if place]
 
     def quote(self, said: str) -> str:
         text = " ".join(said.split())

@@ -28,13 +28,14 @@ class Budget:
     profile: int = 2_000
     summaries: int = 4_000
     retrieved: int = 2_000
+    topic: int = 800
     recent: int | None = 10_000
     pairs: int = 4
 
     @classmethod
     def compact(cls) -> Budget:
         """8,000 tokens in all, for small models and small bills."""
-        return cls(total=8_000, system=1_500, profile=1_500, summaries=2_000, retrieved=1_500, recent=3_000)
+        return cls(total=8_000, system=1_500, profile=1_500, summaries=2_000, retrieved=1_500, topic=500, recent=3_000)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, get_args
 
+from recollect.model.digests import Digest
+
 FactCategory = Literal["identity", "preference", "constraint", "instruction"]
 FACT_CATEGORIES: tuple[FactCategory, ...] = get_args(FactCategory)
 
@@ -97,13 +99,20 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What is known of a person: facts, and what was remembered of them. As text, it is what a context shows."""
+    """What is known of a person: facts, and what was remembered of them. As text, it is what a context shows.
+
+    If they speak in channels of the space, `today` and `history` are the digests of what they did there today and in
+    the six days before. `context` is all of it as one text: the profile alone if there is nothing else.
+    """
 
     user: str
     name: str
     facts: tuple[Fact, ...]
     statements: tuple[Statement, ...]
     text: str
+    today: Digest | None = None
+    history: Digest | None = None
+    context: str = ""
 
     def __str__(self) -> str:
         return self.text

@@ -165,6 +165,30 @@ class Verification:
 
 
 @dataclass(frozen=True, slots=True)
+class Expired:
+    """What is over of one kind of memory, being older than `before`; `waiting` goes once every view has read it."""
+
+    kind: str
+    before: datetime
+    count: int
+    waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Retained:
+    """What `retain` removed, or on a dry run would remove, of each kind that is not kept for ever."""
+
+    at: datetime
+    dry_run: bool
+    expired: tuple[Expired, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """All of it."""
+        return sum(one.count for one in self.expired)
+
+
+@dataclass(frozen=True, slots=True)
 class Erasure:
     """What `erase` removed. The person is not named here: that is the point."""
 

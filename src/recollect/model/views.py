@@ -94,6 +94,22 @@ class ViewState:
 
 
 @dataclass(frozen=True, slots=True)
+class Activity:
+    """How often something was done, with what outcome, how long it took in all, and the tokens it cost.
+
+    `what` is "chat" or "memory" for calls of a model of that role, `kind` their task. Else `what` is "cache" (`kind`
+    says which, the outcome is "hit" or "miss"), "fallback" (`kind` says of what) or "view".
+    """
+
+    what: str
+    kind: str
+    outcome: str
+    count: int
+    seconds: float = 0.0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Stats:
     """What is in a store, and how far its views are."""
 
@@ -109,3 +125,4 @@ class Stats:
     entries: int
     embedder: str | None
     views: tuple[ViewState, ...]
+    activity: tuple[Activity, ...] = ()

@@ -14,7 +14,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Literal
 
@@ -26,21 +26,25 @@ SUGGESTED = 5
 MAX_NAME = 200
 """Characters of a name that are looked at."""
 
+NEVER = datetime(1, 1, 1, tzinfo=UTC)
+
 _KINDS: dict[NameKind, str] = {
     "id": "id", "mention": "mention", "display": "display name", "nickname": "nickname", "alias": "alias",
 }  # fmt: skip
 _FREE: tuple[NameKind, ...] = ("display", "nickname", "alias")
 _SELF = frozenset({"me", "myself", "i"})
-_MENTION = re.compile(r"<@!?(?P<id>[^<>@!\s]{1,64})>")
+MENTION = re.compile(r"<@!?(?P<id>[^<>@!\s]{1,64})>")
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What a member is called, and since when, if that is known."""
+    """What a member is called, and since when and until when it was seen, if that is known. One that was given up stays
+    known: somebody will still use it."""
 
     text: str
     kind: NameKind
     since: datetime | None = None
+    seen: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,12 @@ class Member:
 
     id: str
     names: tuple[Name, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The display name that was seen last, or else the id."""
+        displayed = [(name.seen or name.since or NEVER, name.text) for name in self.names if name.kind == "display"]
+        return max(displayed)[1] if displayed else self.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +100,7 @@ def resolve(text: str, members: Iterable[Member], *, speaker: str | None = None)
     everybody = list(members)
     if said.casefold() in _SELF:
         return Resolved(speaker, "who speaks") if speaker is not None else Unknown()
-    mention = _MENTION.fullmatch(said)
+    mention = MENTION.fullmatch(said)
     wanted = mention["id"] if mention else said
     if any(member.id == wanted for member in everybody):
         return Resolved(wanted, "mention" if mention else "id")

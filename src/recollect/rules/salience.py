@@ -160,6 +160,7 @@ _NUMBER, _SYMBOL, _SPELT_NUMBER, _ORDINARY_WORD, _CAPITAL = 3.4, 3.0, 1.5, 0.2, 
 _SIGN = re.compile(r"\w[/._@]\w")  # a file, an address, a symbol of a program
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _shape(word: str, starts: bool) -> float:
     if any(map(str.isdigit, word)):
         return _NUMBER

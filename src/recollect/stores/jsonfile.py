@@ -20,12 +20,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from sqlalchemy import LargeBinary, Table, select
+from sqlalchemy import Connection, LargeBinary, Table, select
 from sqlalchemy.exc import DBAPIError
 
-from recollect.errors import SchemaMismatch, StoreError, StoreLocked, StoreUnwritable
+from recollect.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
 from recollect.stores import migrations
-from recollect.stores.schema import TABLES, Instant, Vector, leases
+from recollect.stores.columns import Instant, Vector
+from recollect.stores.schema import TABLES, leases
 from recollect.stores.sql import SqlStore, transaction
 from recollect.stores.sqlite import SqliteTx, memory_engine, translated
 from recollect.stores.vectors import MatrixCache
@@ -59,15 +60,20 @@ class JsonStore(SqlStore):
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTx]:
-        with self._alone, self.engine.connect() as connection, transaction(connection, "BEGIN", commit=False):
+        with self._alone, self._open() as connection, transaction(connection, "BEGIN", commit=False):
             yield SqliteTx(connection, self.matrices)
 
     @contextmanager
     def writing(self) -> Iterator[SqliteTx]:
-        with self._alone, self.engine.connect() as connection, transaction(connection, "BEGIN", commit=True):
+        with self._alone, self._open() as connection, transaction(connection, "BEGIN", commit=True):
             tx = SqliteTx(connection, self.matrices)
             yield tx
             self._save(tx)
+
+    def _open(self) -> Connection:
+        if self._lock.file is None:  # what was in memory is gone, and the file may be another's by now
+            raise StoreClosed(f"{self.name} is closed: open it again")
+        return self.engine.connect()
 
     def scrub(self) -> None:
         """Nothing to do: the file was written anew without what was removed."""

@@ -149,6 +149,89 @@ CREATE TABLE people (
     PRIMARY KEY (space, user_id, kind, name))
 """
 
+DIGESTS = """
+CREATE TABLE spaces (
+    space {key} NOT NULL PRIMARY KEY, time_zone TEXT, noted TEXT, version INTEGER NOT NULL);
+
+CREATE TABLE days (
+    space {key} NOT NULL, day {key} NOT NULL, conversation {key} NOT NULL, user_id {key} NOT NULL,
+    first INTEGER NOT NULL, last INTEGER NOT NULL, messages INTEGER NOT NULL,
+    PRIMARY KEY (space, day, conversation, user_id));
+CREATE INDEX days_conversation ON days (space, conversation);
+CREATE INDEX days_user ON days (space, user_id);
+
+CREATE TABLE digests (
+    space {key} NOT NULL, kind {key} NOT NULL, day {key} NOT NULL, user_id {key} NOT NULL, variant {key} NOT NULL,
+    text TEXT NOT NULL, made_by TEXT NOT NULL, made_at BIGINT NOT NULL, pending INTEGER NOT NULL,
+    bucket TEXT NOT NULL, inputs TEXT NOT NULL,
+    PRIMARY KEY (space, kind, day, user_id, variant));
+CREATE INDEX digests_user ON digests (space, user_id)
+"""
+
+NAMES_SEEN = "ALTER TABLE people ADD COLUMN seen BIGINT"
+
+# A topic's name is the turn that opened it. `topic_notes` are told by people and not derived: a rebuild keeps them.
+TOPICS = """
+CREATE TABLE topics (
+    space {key} NOT NULL, conversation {key} NOT NULL, first INTEGER NOT NULL,
+    title TEXT NOT NULL, made_by TEXT NOT NULL, created_at BIGINT NOT NULL, last_active_at BIGINT NOT NULL,
+    centroid {blob} NOT NULL, count INTEGER NOT NULL, accesses INTEGER NOT NULL, returns INTEGER NOT NULL,
+    importance DOUBLE PRECISION NOT NULL, ups INTEGER NOT NULL, downs INTEGER NOT NULL, tags TEXT NOT NULL,
+    packed INTEGER NOT NULL, packed_upto INTEGER NOT NULL, opened INTEGER, active INTEGER NOT NULL, faded_at BIGINT,
+    merged_into INTEGER, apart TEXT NOT NULL, pending INTEGER NOT NULL,
+    PRIMARY KEY (space, conversation, first));
+CREATE INDEX topics_pending ON topics (space, conversation) WHERE pending = 1;
+
+CREATE TABLE topic_heads (
+    space {key} NOT NULL, conversation {key} NOT NULL, turn INTEGER NOT NULL, stamp TEXT NOT NULL,
+    current INTEGER, recent {blob} NOT NULL,
+    PRIMARY KEY (space, conversation));
+
+CREATE TABLE topic_turns (
+    space {key} NOT NULL, conversation {key} NOT NULL, turn INTEGER NOT NULL,
+    topic INTEGER NOT NULL, message_id {key} NOT NULL,
+    PRIMARY KEY (space, conversation, turn));
+CREATE INDEX topic_turns_topic ON topic_turns (space, conversation, topic, turn);
+
+CREATE TABLE topic_packs (
+    space {key} NOT NULL, conversation {key} NOT NULL, topic INTEGER NOT NULL, last INTEGER NOT NULL,
+    messages INTEGER NOT NULL, packed {blob} NOT NULL,
+    PRIMARY KEY (space, conversation, topic, last));
+
+CREATE TABLE topic_summaries (
+    space {key} NOT NULL, conversation {key} NOT NULL, topic INTEGER NOT NULL,
+    summary TEXT NOT NULL, upto INTEGER NOT NULL, base TEXT NOT NULL, base_upto INTEGER NOT NULL,
+    PRIMARY KEY (space, conversation, topic));
+
+CREATE TABLE topic_notes (
+    space {key} NOT NULL, conversation {key} NOT NULL, after INTEGER NOT NULL, number INTEGER NOT NULL,
+    kind TEXT NOT NULL, turn INTEGER NOT NULL, other INTEGER, text TEXT NOT NULL, told_at BIGINT NOT NULL,
+    PRIMARY KEY (space, conversation, after, number))
+"""
+
+# Told by programs, not derived: what they keep under a key. Vectors are made when somebody first searches.
+DOCUMENTS = """
+CREATE TABLE documents (
+    space {key} NOT NULL, namespace {key} NOT NULL, key {key} NOT NULL, user_id {key},
+    value TEXT NOT NULL, texts TEXT, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL,
+    embedder TEXT, vecs {blob},
+    PRIMARY KEY (space, namespace, key));
+CREATE INDEX documents_user ON documents (space, user_id)
+"""
+
+# A key that opens several spaces has a row in each; the space of one that opens all is empty.
+SERVER = """
+CREATE TABLE api_keys (
+    space {key} NOT NULL, id {key} NOT NULL, hash {blob} NOT NULL, name TEXT NOT NULL, scopes TEXT NOT NULL,
+    user_id {key}, rate INTEGER, body INTEGER, created_at BIGINT NOT NULL, used_at BIGINT, revoked_at BIGINT,
+    PRIMARY KEY (space, id));
+CREATE INDEX api_keys_id ON api_keys (id);
+
+CREATE TABLE answers (
+    space {key} NOT NULL, id {key} NOT NULL, request {blob} NOT NULL, at BIGINT NOT NULL, status INTEGER, body {blob},
+    PRIMARY KEY (space, id))
+"""
+
 SPELLING = {
     "sqlite": {"key": "TEXT", "blob": "BLOB", "vector": "BLOB", "clustered": " WITHOUT ROWID", "tsv": ""},
     "postgresql": {
@@ -168,6 +251,11 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": TIERS_AND_WINDOW, "postgresql": TIERS_AND_WINDOW},
     {"sqlite": EPISODES, "postgresql": EPISODES},
     {"sqlite": KNOWLEDGE, "postgresql": KNOWLEDGE},
+    {"sqlite": DIGESTS, "postgresql": DIGESTS},
+    {"sqlite": NAMES_SEEN, "postgresql": NAMES_SEEN},
+    {"sqlite": TOPICS, "postgresql": TOPICS},
+    {"sqlite": DOCUMENTS, "postgresql": DOCUMENTS},
+    {"sqlite": SERVER, "postgresql": SERVER},
 )
 CURRENT = len(STEPS)
 

@@ -16,6 +16,8 @@ from typing import Any
 from sqlalchemy import (
     ARRAY,
     BigInteger,
+    Dialect,
+    Engine,
     Float,
     Select,
     Table,
@@ -34,13 +36,15 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.util import LRUCache
 
 from recollect.errors import ConfigError, MissingExtra, StoreBusy, StoreError, StoreUnwritable
 from recollect.model import Filter
 from recollect.ports import Vectors
 from recollect.stores import migrations, queries
+from recollect.stores.columns import Halfvec, vector_text
 from recollect.stores.index import IndexTx, scope_terms
-from recollect.stores.schema import TABLES, Halfvec, entries, vector_text, vectors
+from recollect.stores.schema import TABLES, entries, vectors
 from recollect.stores.sql import SqlStore, transaction
 from recollect.stores.vectors import unit
 
@@ -50,6 +54,11 @@ GONE = {"57P01", "57P02", "57P03", "08000", "08003", "08006", "08001", "08004"} 
 UNWRITABLE = {"53100": "the disk is full", "25006": "the server is read-only", "58030": "the disk failed"}
 EXACT_UP_TO = 50_000  # passages in a scope; above it an approximate index is used, where there is one
 HNSW = "vectors_hnsw"
+COMPILED = 1_000  # statements kept in their compiled form
+
+# How a server is spoken to, and the statements that were put so already: one for all stores of the process on it.
+# Putting a statement into words costs more than sending it.
+SPOKEN: dict[str, tuple[Dialect, LRUCache[Any, Any]]] = {}
 
 
 class PostgresTx(IndexTx):
@@ -170,6 +179,7 @@ class PostgresStore(SqlStore):
                     self.again(lambda tx: self._index_vectors(tx, hnsw), self.writing)
             else:
                 migrations.check(self.again(self._version, self.reading), self.name)
+            SPOKEN.setdefault(server_of(parsed), (self.engine.dialect, statements_of(self.engine)))
         except BaseException:
             self.engine.dispose()
             raise
@@ -240,6 +250,17 @@ def parsed_url(url: str) -> URL:
     return parsed.set(drivername="postgresql+psycopg")
 
 
+def server_of(url: URL) -> str:
+    """Where a database is, whatever its name and whoever asks."""
+    return f"{url.host}:{url.port}?{url.query.get('host')}"
+
+
+def statements_of(engine: Engine) -> LRUCache[Any, Any]:
+    """The statements an engine has put into words already."""
+    kept: LRUCache[Any, Any] = engine.get_execution_options()["compiled_cache"]
+    return kept
+
+
 def pooled_engine(url: URL, busy_seconds: float) -> Any:
     try:
         engine = create_engine(
@@ -248,10 +269,13 @@ def pooled_engine(url: URL, busy_seconds: float) -> Any:
             max_overflow=16,
             pool_timeout=busy_seconds,
             pool_pre_ping=True,
+            pool_use_lifo=True,  # a connection just used has its plans and its view of the schema ready
             isolation_level="AUTOCOMMIT",
         )
     except (ImportError, NoSuchModuleError) as error:
         raise MissingExtra("postgres", "a PostgreSQL store") from error
+    engine.dialect, statements = SPOKEN.get(server_of(url), (engine.dialect, LRUCache(COMPILED)))
+    engine.update_execution_options(compiled_cache=statements)
 
     @event.listens_for(engine, "connect")
     def _settle(connection: Any, _: Any) -> None:

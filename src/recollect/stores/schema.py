@@ -8,94 +8,9 @@ can be thrown away.
 
 from __future__ import annotations
 
-import json
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from sqlalchemy import BigInteger, Column, Float, Integer, LargeBinary, MetaData, Table, Text
 
-import numpy as np
-from sqlalchemy import BigInteger, Column, Dialect, Float, Integer, LargeBinary, MetaData, Table, Text
-from sqlalchemy.types import TypeDecorator, UserDefinedType
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
-
-
-class Instant(TypeDecorator[datetime]):
-    """An aware UTC time, kept as whole microseconds since 1970: exact, ordered, the same in every database."""
-
-    impl = BigInteger
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
-        return None if value is None else (value - EPOCH) // MICROSECOND
-
-    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
-        return None if value is None else EPOCH + timedelta(microseconds=value)
-
-
-class Object(TypeDecorator[dict[str, Any]]):
-    """A JSON object, kept as canonical text: what was hashed is what is stored, number for number."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: dict[str, Any] | None, dialect: Dialect) -> str | None:
-        return json.dumps(value or {}, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> dict[str, Any]:
-        return json.loads(value) if value and value != "{}" else {}
-
-
-class Names(TypeDecorator[tuple[str, ...]]):
-    """A few ids in order, kept as JSON."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: tuple[str, ...] | None, dialect: Dialect) -> str | None:
-        return json.dumps(list(value or ()), ensure_ascii=False)
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[str, ...]:
-        return tuple(json.loads(value or "[]"))
-
-
-class Halfvec(UserDefinedType[str]):
-    """pgvector's half-precision vector, as text on the wire; of any width, or of one."""
-
-    cache_ok = True
-
-    def __init__(self, width: int | None = None) -> None:
-        self.width = width
-
-    def get_col_spec(self, **_: Any) -> str:
-        return "halfvec" if self.width is None else f"halfvec({self.width})"
-
-
-class Vector(TypeDecorator[bytes]):
-    """A vector as float16 bytes, in every database: so that a cosine means the same in each."""
-
-    impl = LargeBinary
-    cache_ok = True
-
-    def load_dialect_impl(self, dialect: Dialect) -> Any:
-        kind: Any = Halfvec() if dialect.name == "postgresql" else LargeBinary()
-        return dialect.type_descriptor(kind)
-
-    def process_bind_param(self, value: bytes | None, dialect: Dialect) -> Any:
-        if value is None or dialect.name != "postgresql":
-            return value
-        return vector_text(np.frombuffer(value, dtype=np.float16))
-
-    def process_result_value(self, value: Any, dialect: Dialect) -> bytes | None:
-        if value is None or dialect.name != "postgresql":
-            return None if value is None else bytes(value)
-        return np.array(value.strip("[]").split(","), dtype=np.float32).astype(np.float16).tobytes()
-
-
-def vector_text(vector: Any) -> str:
-    """A vector in pgvector's notation. Six digits give every float16 back exactly."""
-    return "[" + ",".join(f"{x:.6g}" for x in vector.tolist()) + "]"
-
+from recollect.stores.columns import Instant, Names, Object, Vector
 
 metadata = MetaData()
 
@@ -311,6 +226,44 @@ people = Table(
     Column("kind", Text, primary_key=True),
     Column("name", Text, primary_key=True),
     Column("since", Instant, nullable=False),
+    Column("seen", Instant),
+)
+
+spaces = Table(
+    "spaces",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("time_zone", Text),
+    Column("noted", Text),
+    Column("version", Integer, nullable=False),
+)
+
+days = Table(
+    "days",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("day", Text, primary_key=True),
+    Column("conversation", Text, primary_key=True),
+    Column("user_id", Text, primary_key=True),
+    Column("first", Integer, nullable=False),
+    Column("last", Integer, nullable=False),
+    Column("messages", Integer, nullable=False),
+)
+
+digests = Table(
+    "digests",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("day", Text, primary_key=True),
+    Column("user_id", Text, primary_key=True),
+    Column("variant", Text, primary_key=True),
+    Column("text", Text, nullable=False),
+    Column("made_by", Text, nullable=False),
+    Column("made_at", Instant, nullable=False),
+    Column("pending", Integer, nullable=False),
+    Column("bucket", Text, nullable=False),
+    Column("inputs", Text, nullable=False),
 )
 
 usage = Table(
@@ -328,6 +281,134 @@ usage = Table(
     Column("milliseconds", BigInteger, nullable=False),
 )
 
+topics = Table(
+    "topics",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("conversation", Text, primary_key=True),
+    Column("first", Integer, primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("made_by", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("last_active_at", Instant, nullable=False),
+    Column("centroid", LargeBinary, nullable=False),
+    Column("count", Integer, nullable=False),
+    Column("accesses", Integer, nullable=False),
+    Column("returns", Integer, nullable=False),
+    Column("importance", Float, nullable=False),
+    Column("ups", Integer, nullable=False),
+    Column("downs", Integer, nullable=False),
+    Column("tags", Names, nullable=False),
+    Column("packed", Integer, nullable=False),
+    Column("packed_upto", Integer, nullable=False),
+    Column("opened", Integer),
+    Column("active", Integer, nullable=False),
+    Column("faded_at", Instant),
+    Column("merged_into", Integer),
+    Column("apart", Names, nullable=False),
+    Column("pending", Integer, nullable=False),
+)
+
+topic_heads = Table(
+    "topic_heads",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("conversation", Text, primary_key=True),
+    Column("turn", Integer, nullable=False),
+    Column("stamp", Text, nullable=False),
+    Column("current", Integer),
+    Column("recent", LargeBinary, nullable=False),
+)
+
+topic_turns = Table(
+    "topic_turns",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("conversation", Text, primary_key=True),
+    Column("turn", Integer, primary_key=True),
+    Column("topic", Integer, nullable=False),
+    Column("message_id", Text, nullable=False),
+)
+
+topic_packs = Table(
+    "topic_packs",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("conversation", Text, primary_key=True),
+    Column("topic", Integer, primary_key=True),
+    Column("last", Integer, primary_key=True),
+    Column("messages", Integer, nullable=False),
+    Column("packed", LargeBinary, nullable=False),
+)
+
+topic_summaries = Table(
+    "topic_summaries",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("conversation", Text, primary_key=True),
+    Column("topic", Integer, primary_key=True),
+    Column("summary", Text, nullable=False),
+    Column("upto", Integer, nullable=False),
+    Column("base", Text, nullable=False),
+    Column("base_upto", Integer, nullable=False),
+)
+
+topic_notes = Table(
+    "topic_notes",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("conversation", Text, primary_key=True),
+    Column("after", Integer, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("turn", Integer, nullable=False),
+    Column("other", Integer),
+    Column("text", Text, nullable=False),
+    Column("told_at", Instant, nullable=False),
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("namespace", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("user_id", Text),
+    Column("value", Object, nullable=False),
+    Column("texts", Text),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Column("embedder", Text),
+    Column("vecs", LargeBinary),
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("hash", LargeBinary, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("scopes", Names, nullable=False),
+    Column("user_id", Text),
+    Column("rate", Integer),
+    Column("body", Integer),
+    Column("created_at", Instant, nullable=False),
+    Column("used_at", Instant),
+    Column("revoked_at", Instant),
+)
+
+answers = Table(
+    "answers",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("request", LargeBinary, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("status", Integer),
+    Column("body", LargeBinary),
+)
+
 LOG: tuple[Table, ...] = (conversations, messages, erasures)
 VIEW_TABLES: dict[str, tuple[Table, ...]] = {
     "index": (entries, vectors, tallies),
@@ -335,7 +416,12 @@ VIEW_TABLES: dict[str, tuple[Table, ...]] = {
     "window": (chunks, episodes),
     "episodes": (),
     "facts": (facts, findings),
+    "digests": (days, digests),
+    "topics": (topics, topic_heads, topic_turns, topic_packs, topic_summaries),
+    "titles": (),
 }
-FOLLOWS = {"window": "index", "episodes": "window"}  # views that follow another view's cursor, and not the log itself
-AFRESH = ("window", "episodes")  # views of a conversation that are made anew after something in it was erased
+# Views that follow another view's cursor, and not the log itself.
+FOLLOWS = {"window": "index", "episodes": "window", "topics": "index", "titles": "topics"}
+# Views of a conversation that are made anew after something in it was erased.
+AFRESH = ("window", "episodes", "digests", "topics", "titles")
 TABLES: dict[str, Table] = dict(metadata.tables)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -164,11 +164,11 @@ class SqlTx(ABC):
         rows = self.connection.execute(query, asked).all()
         return [to_message(row) for row in (reversed(rows) if newest else rows)]
 
-    def erase(self, erasure: Erasure, tombstones: Sequence[Message]) -> int:
+    def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
         self.revoke_leases(tombstones)  # first: it waits for whoever is storing at this moment
         dropped = self.drop_entries(tombstones)
         self.drop_tiers(tombstones)
-        self.start_afresh(tombstones)
+        self.start_afresh(tombstones, keep)
         table, kept = (
             messages,
             ("author", "user_id", "content", "time", "platform_id", "metadata", "erasure", "salt"),
@@ -193,10 +193,10 @@ class SqlTx(ABC):
             for place in turns_of(gone, table):
                 self.write(table, sql_delete(table).where(*place))
 
-    def start_afresh(self, gone: Sequence[Message]) -> None:
+    def start_afresh(self, gone: Sequence[Message], keep: Collection[str] = ()) -> None:
         """What was made of a conversation as a whole is made again from what is left of it."""
         for space, conversation in sorted({(message.space, message.conversation) for message in gone}):
-            for view in schema.AFRESH:
+            for view in (view for view in schema.AFRESH if view not in keep):
                 for table in (*(one for one in schema.VIEW_TABLES[view] if "conversation" in one.c), cursors):
                     here = [table.c.space == space, table.c.conversation == conversation]
                     here += [table.c.view == view] if "view" in table.c else []

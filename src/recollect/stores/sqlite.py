@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -26,9 +26,9 @@ from sqlalchemy.util import LRUCache
 
 from recollect.errors import SchemaMismatch, StoreBusy, StoreError, StoreUnwritable
 from recollect.model import Filter
-from recollect.ports import Vectors
+from recollect.ports import Posting, Vectors
 from recollect.stores import migrations, queries
-from recollect.stores.index import IndexTx, scope_terms
+from recollect.stores.index import IndexTx, scope_terms, words_of
 from recollect.stores.schema import entries
 from recollect.stores.sql import SqlStore, transaction
 from recollect.stores.vectors import MatrixCache, best, cosines, scores_of, unit
@@ -42,6 +42,7 @@ PLACED = text(
 )
 
 COMPILED = 1_000  # statements kept in their compiled form
+RARE = 400  # passages with a word, up to which it is looked up whose they are
 
 REASONS = {
     sqlite3.SQLITE_FULL: "the disk is full",
@@ -51,6 +52,12 @@ REASONS = {
 }
 
 MATCHING = "SELECT rowid FROM fulltext WHERE fulltext MATCH ? ORDER BY rowid DESC LIMIT ?"
+
+
+@cache
+def each(words: int) -> str:
+    """The same for several words at once; each row with the number of its word."""
+    return " UNION ALL ".join([f"SELECT ?, rowid FROM ({MATCHING})"] * words)
 
 
 class SqliteTx(IndexTx):
@@ -85,6 +92,39 @@ class SqliteTx(IndexTx):
         query = query.join(entries, entries.c.doc == fulltext.c.rowid).where(*here)
         query = query.order_by(fulltext.c.rowid.desc()).limit(limit)
         return self.connection.execute(query, queries.values(where)).scalars().all()
+
+    def postings(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> list[Posting]:
+        """As everywhere; but of words that few passages have, whoever they are of, it is looked up who has them: to go
+        through all passages of a person for each word takes longer."""
+        wanted = [words_of(group) for group in groups]
+        if not where.whole or not any(wanted):
+            return super().postings(where, groups, limit)
+        everywhere = self._everywhere(wanted)
+        rare = {number for number, docs in everywhere.items() if len(docs) <= RARE}
+        ours = self._ours(where, {doc for number in rare for doc in everywhere[number]})
+        found = []
+        for number, group in enumerate(wanted):
+            if group and number not in rare:
+                found += super().postings(where, [group], limit)
+            else:
+                docs = tuple(doc for doc in everywhere.get(number, ()) if doc in ours)
+                found.append(Posting(docs[:limit], len(docs)))
+        return found
+
+    def _everywhere(self, groups: Sequence[Sequence[str]]) -> dict[int, list[int]]:
+        """The newest passages with one of each group's terms, whoever they are of: one more than make a word rare."""
+        asked = [(number, any_of(group)) for number, group in enumerate(groups) if group]
+        values = [value for number, terms in asked for value in (number, terms, RARE + 1)]
+        found: dict[int, list[int]] = {number: [] for number, _ in asked}
+        for number, doc in self.connection.exec_driver_sql(each(len(asked)), tuple(values)).cursor.fetchall():
+            found[number].append(doc)
+        return found
+
+    def _ours(self, where: Filter, docs: Collection[int]) -> frozenset[int]:
+        here = queries.conditions(entries, queries.shape(where))
+        query = select(entries.c.doc).where(*here, self.among(entries.c.doc))
+        asked = {**queries.values(where), **self.given([*docs])}
+        return frozenset(self.connection.execute(query, asked).scalars())
 
     def matching_count(self, where: Filter, group: Sequence[str]) -> int:
         query = select(func.count()).select_from(fulltext).where(fulltext.c.fulltext.op("MATCH")(match(where, group)))
@@ -132,7 +172,11 @@ class SqliteTx(IndexTx):
 def match(where: Filter, group: Sequence[str]) -> str:
     """An FTS5 query. Every term is quoted: nothing a user typed is ever syntax."""
     scope = " AND ".join(f'"{term}"' for term in scope_terms(where))
-    return scope + " AND (" + " OR ".join('"' + term.replace('"', '""') + '"' for term in group) + ")"
+    return f"{scope} AND ({any_of(group)})"
+
+
+def any_of(group: Sequence[str]) -> str:
+    return " OR ".join('"' + term.replace('"', '""') + '"' for term in group)
 
 
 class SqliteStore(SqlStore):

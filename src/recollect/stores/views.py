@@ -16,8 +16,9 @@ from sqlalchemy import delete as sql_delete
 from recollect.model import Stats, ViewState
 from recollect.ports import STAND_IN, Lag
 from recollect.stores import queries, schema
+from recollect.stores.columns import Instant
 from recollect.stores.rows import free, same, target
-from recollect.stores.schema import Instant, conversations, cursors, leases, messages, tallies
+from recollect.stores.schema import conversations, cursors, leases, messages, tallies
 from recollect.stores.sql import SqlTx
 
 
@@ -96,7 +97,7 @@ def totals(of_space: bool) -> tuple[Any, Any, Any]:
     indexed = select(func.coalesce(func.sum(tallies.c.docs), 0))
     if not of_space:
         return kept, held, indexed
-    space = bindparam("of_space")
+    space: Any = bindparam("of_space")
     return (
         kept.where(messages.c.space == space),
         held.where(conversations.c.space == space),

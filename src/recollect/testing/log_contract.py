@@ -289,6 +289,17 @@ class LogContract:
         assert {one.message_id for one in left} == {said[0].id, said[3].id}
         assert frequencies == [6]
 
+    def test_views_that_are_to_be_kept_are_not_made_anew(self, store: Store) -> None:
+        said = message(1)
+        store.write(lambda tx: keep(tx, said))
+        row = {"space": "s", "conversation": "c", "first": 1, "last": 1, "reason": "turns", "archived_at": T0}
+        store.write(lambda tx: tx.put("chunks", [row]))
+        store.write(lambda tx: tx.set_cursor("window", "s", "c", 1))
+        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(said)], keep=("window",)))
+        assert store.read(lambda tx: (len(tx.rows("chunks")), tx.cursor("window", "s", "c"))) == (1, 1)
+        store.write(lambda tx: tx.erase(Erasure("e2", "s", T0, 1, 1, 0), [gone(said)]))
+        assert store.read(lambda tx: (len(tx.rows("chunks")), tx.cursor("window", "s", "c"))) == (0, 0)
+
     def test_erasing_many_messages_is_one_transaction(self, store: Store) -> None:
         said = [message(turn) for turn in range(1, 1_101)]
         store.write(lambda tx: keep_all(tx, said))

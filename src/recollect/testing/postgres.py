@@ -47,6 +47,7 @@ class PostgresServer:
     def __init__(self, url: str) -> None:
         self._url = url
         self._template: str | None = None
+        self._connection: psycopg.Connection[Any] | None = None
 
     @contextmanager
     def database(self, *, migrated: bool = True) -> Iterator[str]:
@@ -73,6 +74,9 @@ class PostgresServer:
         if self._template is not None:
             self._drop(self._template)
             self._template = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def _create(self, template: str | None) -> str:
         name = f"recollect_test_{uuid4().hex}"
@@ -86,8 +90,9 @@ class PostgresServer:
         self._run(SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(Identifier(name)))
 
     def _run(self, command: Any) -> None:
-        with psycopg.connect(self._url, autocommit=True) as connection:
-            connection.execute(command)
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg.connect(self._url, autocommit=True)
+        self._connection.execute(command)
 
 
 @contextmanager
@@ -106,7 +111,10 @@ def postgres_server(url: str | None = None) -> Iterator[PostgresServer]:
         try:
             server = PostgresServer(started.get_uri())
             server.set(SETTINGS)
-            yield server
+            try:
+                yield server
+            finally:
+                server.close()
         finally:
             started.cleanup()
 

@@ -1,0 +1,254 @@
+"""Documents: what programs keep under keys of their own, beside the log.
+
+They are told, like statements, and not derived: a rebuild leaves them alone. But they are no log: a program may write
+over them and remove them, and then they are gone. Each belongs to a user, or to nobody; `erase` takes a user's with all
+else, and of nobody's those whose namespace names the user.
+
+Vectors are made when somebody searches by meaning, and kept: so keeping a document asks no embedder, and after a change
+of embedder the old vectors are simply made anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from recollect.model.documents import Change, Document
+from recollect.ports import Tx, Vectors
+from recollect.rules import documents as rules
+from recollect.rules.log import checked_id, checked_number, checked_text
+
+if TYPE_CHECKING:
+    from recollect.engine.memory import MemoryEngine
+
+T = TypeVar("T")
+Row = Mapping[str, Any]
+
+TABLE, LOCK = "documents", "documents"
+PAGE = 500  # rows read at a time
+AT_ONCE = 256  # documents given to the embedder at a time
+MAX_LIMIT = 10_000  # documents in one answer
+MAX_OFFSET = 2**31 - 1
+MAX_QUERY = 1 << 20  # bytes
+
+
+class AsyncDocuments:
+    """The documents of one space."""
+
+    def __init__(self, memory: MemoryEngine, space: str) -> None:
+        self._memory = memory
+        self.space = space
+
+    async def put(
+        self,
+        namespace: Sequence[str],
+        key: str,
+        value: Mapping[str, Any],
+        *,
+        user: str | None = None,
+        texts: Sequence[str] | None = None,
+    ) -> Document:
+        """Keep a JSON object under a key, in the place of the one that was there.
+
+        `user` is whose it is: `erase` takes it with all else of theirs. `texts` is what it is found by, in place of all
+        that the value says; if they are empty, no search by meaning ranks it.
+        """
+        change = Change(tuple(namespace), key, value, user, None if texts is None else tuple(texts))
+        return (await self.apply([change]))[0]
+
+    async def get(self, namespace: Sequence[str], key: str) -> Document | None:
+        """The document under a key, if there is one."""
+        where = {"space": self.space, "namespace": rules.joined(namespace), "key": checked_id("key", key)}
+        found = await self._memory._read(lambda tx: tx.rows(TABLE, limit=1, where=where))
+        return document(found[0]) if found else None
+
+    async def remove(self, namespace: Sequence[str], key: str) -> bool:
+        """Take a document away, for good; says whether there was one."""
+        where = {"space": self.space, "namespace": rules.joined(namespace), "key": checked_id("key", key)}
+        return bool(await self._memory._write(lambda tx: tx.remove(TABLE, where)))
+
+    async def apply(self, changes: Sequence[Change]) -> list[Document]:
+        """Keep and remove several documents in one transaction. Returns those that are kept now, in the order given."""
+        ready, now = [rules.checked(change) for change in changes], self._memory._opened.clock.now()
+        return await self._memory._write(lambda tx: applied(tx, self.space, ready, now))
+
+    async def edit(
+        self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]
+    ) -> T:
+        """Change documents of one namespace by what they are: nobody else changes them in between.
+
+        `decide` is given the documents by key and returns the changes and an answer. It may be run more than once.
+        """
+        whole, now = rules.joined(namespace), self._memory._opened.clock.now()
+
+        def write(tx: Tx) -> T:
+            tx.lock(LOCK, self.space, whole)
+            rows = tx.rows(TABLE, where={"space": self.space, "namespace": whole})
+            changes, answer = decide({row["key"]: document(row) for row in rows})
+            applied(tx, self.space, [rules.checked(change) for change in changes], now)
+            return answer
+
+        return await self._memory._write(write)
+
+    async def search(
+        self,
+        namespace: Sequence[str] = (),
+        *,
+        query: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+    ) -> list[Document]:
+        """The documents of a namespace and of those below it: nearest to the `query` first, else the last changed.
+
+        `where` is what their values must have: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
+        `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
+        """
+        prefix, count = rules.joined(namespace), checked_number("limit", limit, MAX_LIMIT)
+        skip = offset if offset == 0 else checked_number("offset", offset, MAX_OFFSET)
+        if query is not None:
+            checked_text("query", query, limit=MAX_QUERY)
+
+        def read(tx: Tx) -> list[Row]:
+            return [row for row in below(tx, self.space, prefix) if rules.matches(row["value"], where)]
+
+        rows = await self._memory._read(read)
+        rows.sort(key=lambda row: row["updated_at"], reverse=True)
+        if not query or not query.strip():
+            return [document(row) for row in rows[skip : skip + count]]
+        scores = await self._scores(rows, query)
+        order = sorted(range(len(rows)), key=lambda i: nearness(scores[i]), reverse=True)
+        return [document(rows[i], scores[i]) for i in order[skip : skip + count]]
+
+    async def namespaces(
+        self,
+        *,
+        prefix: Sequence[str] = (),
+        suffix: Sequence[str] = (),
+        depth: int | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[tuple[str, ...]]:
+        """The namespaces that have documents, in order; `*` in a prefix or suffix stands for any one name.
+
+        With `depth`, cut to so many names, each once.
+        """
+        for given in (prefix, suffix):
+            rules.joined(given)
+        most = None if depth is None else checked_number("depth", depth, MAX_OFFSET)
+        end = None if limit is None else offset + checked_number("limit", limit, MAX_OFFSET)
+        every: list[tuple[str, ...]] = await self._memory._read(lambda tx: list(namespaces_of(tx, self.space)))
+        meant = sorted({one[:most] for one in every if rules.fits(one, prefix, suffix)})
+        return meant[offset:end]
+
+    async def _scores(self, rows: Sequence[Row], query: str) -> list[float | None]:
+        """How near each document is to a query: as near as the nearest of its passages."""
+        embedder = self._memory._opened.embedder
+        await embedder.ready()
+        wanted = (await embedder.embed([query]))[0]
+        vectors: list[Vectors | None] = []
+        for start in range(0, len(rows), AT_ONCE):
+            vectors += await self._vectors(rows[start : start + AT_ONCE], embedder.identity)
+        return [None if one is None else float((one @ wanted).max()) for one in vectors]
+
+    async def _vectors(self, rows: Sequence[Row], identity: str) -> list[Vectors | None]:
+        """The vectors of documents; those that are missing, or another embedder's, are made and kept."""
+        width, fresh = self._memory._opened.embedder.width, dict[int, Vectors]()
+        said = {i: rules.said(row["value"], texts(row)) for i, row in enumerate(rows) if row["embedder"] != identity}
+        made = await self._memory._opened.embedder.embed([text for parts in said.values() for text in parts])
+        start = 0
+        for i, parts in said.items():
+            fresh[i] = made[start : start + len(parts)]
+            start += len(parts)
+        if fresh:
+            kept = [
+                {**rows[i], "embedder": identity, "vecs": one.astype(np.float16).tobytes()} for i, one in fresh.items()
+            ]
+            await self._memory._write(lambda tx: keep_vectors(tx, kept))
+        found = (fresh.get(i, stored(row["vecs"], width)) for i, row in enumerate(rows))
+        return [one if len(one) else None for one in found]
+
+
+def applied(tx: Tx, space: str, changes: Sequence[Change], now: datetime) -> list[Document]:
+    kept: list[Document] = []
+    for whole in sorted({rules.joined(change.namespace) for change in changes}):
+        tx.lock(LOCK, space, whole)  # in one order for everybody
+    for change in changes:
+        place = {"space": space, "namespace": rules.joined(change.namespace), "key": change.key}
+        if change.value is None:
+            tx.remove(TABLE, place)
+            continue
+        before = tx.rows(TABLE, limit=1, where=place)
+        row = place | {
+            "user_id": change.user,
+            "value": change.value,
+            "texts": None if change.texts is None else json.dumps(change.texts, ensure_ascii=False),
+            "created_at": before[0]["created_at"] if before else now,
+            "updated_at": now,
+            "embedder": None,
+            "vecs": None,
+        }
+        tx.put(TABLE, [row])
+        kept.append(document(row))
+    return kept
+
+
+def keep_vectors(tx: Tx, rows: Sequence[Row]) -> None:
+    """Vectors for documents that still say what they were made of."""
+    for whole in sorted({(row["space"], row["namespace"]) for row in rows}):
+        tx.lock(LOCK, *whole)
+    for row in rows:
+        place = {name: row[name] for name in ("space", "namespace", "key")}
+        now = tx.rows(TABLE, limit=1, where=place)
+        if now and (now[0]["value"], now[0]["texts"]) == (row["value"], row["texts"]):
+            tx.put(TABLE, [{**now[0], "embedder": row["embedder"], "vecs": row["vecs"]}])
+
+
+def below(tx: Tx, space: str, prefix: str) -> Iterator[Row]:
+    """Every document of a namespace and of those below it, which lie side by side."""
+    after: Row = {"space": space, "namespace": prefix, "key": ""}
+    while rows := tx.rows(TABLE, after, PAGE, where={"space": space}):
+        for row in rows:
+            if not rules.is_below(row["namespace"], prefix):
+                return
+            yield row
+        after = rows[-1]
+
+
+def namespaces_of(tx: Tx, space: str) -> Iterator[tuple[str, ...]]:
+    """Each namespace once: from the first document of one to the first of the next."""
+    after: Row = {"space": space, "namespace": "", "key": ""}
+    while rows := tx.rows(TABLE, after, 1, where={"space": space}):
+        yield rules.split(rows[0]["namespace"])
+        after = {"space": space, "namespace": rows[0]["namespace"] + rules.AFTER, "key": ""}
+
+
+def nearness(score: float | None) -> float:
+    return -np.inf if score is None else score
+
+
+def texts(row: Row) -> list[str] | None:
+    found: list[str] | None = None if row["texts"] is None else json.loads(row["texts"])
+    return found
+
+
+def stored(vectors: bytes | None, width: int) -> Vectors:
+    whole = np.frombuffer(vectors or b"", np.float16).reshape(-1, width)
+    return np.asarray(whole, dtype=np.float32)
+
+
+def document(row: Row, score: float | None = None) -> Document:
+    return Document(
+        row["space"],
+        rules.split(row["namespace"]),
+        row["key"],
+        row["value"],
+        row["user_id"],
+        row["created_at"],
+        row["updated_at"],
+        score,
+    )

@@ -1,0 +1,106 @@
+"""How long each kind of memory is kept, and what of it is over. The default is for ever; nothing is over by itself.
+
+What is over is told by the time it is about, not by when it was stored: an old chat imported today is old. Facts and
+statements that hold are kept, however long ago they were said: only what no longer holds can be over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+KINDS = {
+    "messages": "messages, with their place in search and their tiers",
+    "episodes": "summaries of what left the window",
+    "facts": "facts and statements that no longer hold, and what they were read from",
+    "digests": "digests of days",
+    "topics": "topics that have faded, with all that is kept of them",
+    "usage": "counts of calls",
+}
+"""Each kind of memory, and what goes with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """Days for which each kind is kept, 0: for ever; and hours between two clean-ups by a schedule, 0: none."""
+
+    messages: int = 0
+    episodes: int = 0
+    facts: int = 0
+    digests: int = 0
+    topics: int = 0
+    usage: int = 0
+    every: int = 0
+
+    def before(self, kind: str, now: datetime) -> datetime | None:
+        """What is older than this is over; None if nothing ever is."""
+        days: int = getattr(self, kind)
+        try:
+            return now - timedelta(days=days) if days else None
+        except OverflowError:  # before there were dates
+            return None
+
+    @property
+    def limited(self) -> dict[str, int]:
+        """The kinds that are not kept for ever, and for how many days they are."""
+        return {kind: days for kind in KINDS if (days := getattr(self, kind))}
+
+    def is_due(self, last: datetime | None, now: datetime) -> bool:
+        """Whether the schedule asks for a clean-up, the last having been then. A clock that was set back does not."""
+        if not self.every or not self.limited:
+            return False
+        return last is None or now - last >= timedelta(hours=self.every)
+
+
+DAY = timedelta(days=1)
+
+
+def day_is_over(day: str, before: datetime) -> bool:
+    """Whether a day, as ISO writes it, ended before, in whatever time zone it was a day."""
+    return day < (before - DAY).date().isoformat()
+
+
+def episode_is_over(row: Mapping[str, Any], before: datetime) -> bool:
+    """By its end: a summary of many episodes is kept as long as the last of them."""
+    return bool(row["ended"] < before)
+
+
+def is_history(row: Mapping[str, Any], before: datetime) -> bool:
+    """Whether a fact or statement does not hold any more, for that long."""
+    return not row["active"] and row["retired_at"] is not None and bool(row["retired_at"] < before)
+
+
+def digest_is_over(row: Mapping[str, Any], before: datetime) -> bool:
+    """By its day; one of no day, such as a merge, by when it was made."""
+    return day_is_over(row["day"], before) if row["day"] else bool(row["made_at"] < before)
+
+
+def of_day_over(row: Mapping[str, Any], before: datetime) -> bool:
+    return day_is_over(row["day"], before)
+
+
+def topics_over(rows: Sequence[Mapping[str, Any]], before: datetime) -> list[Mapping[str, Any]]:
+    """Which topics of a conversation are over: those that have faded, with all that became part of them, none of which
+    was talked of since."""
+    into = {row["first"]: row["merged_into"] for row in rows}
+
+    def root(first: int) -> int:
+        while (next_one := into.get(first)) is not None:
+            first = next_one
+        return first
+
+    kept = {root(row["first"]) for row in rows if row["active"] or row["last_active_at"] >= before}
+    return [row for row in rows if root(row["first"]) not in kept]
+
+
+OVER: dict[str, Callable[[Mapping[str, Any], datetime], bool]] = {
+    "episodes": episode_is_over,
+    "facts": is_history,
+    "statements": is_history,
+    "digests": digest_is_over,
+    "days": of_day_over,
+    "usage": of_day_over,
+}
+"""For each table whose rows can be over one by one, which are."""

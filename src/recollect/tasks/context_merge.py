@@ -1,0 +1,89 @@
+"""One text of what is known of a member, what they did today and how they have been: what a model is told of them.
+
+What is known counts most: where the others contradict it, it stands. A merge that mentions what none of them says is
+not used. Without a model they stand one after the other, what is known first and whole.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from recollect.errors import ModelNonsense
+from recollect.ports import Request
+from recollect.rules.days import composed, content_hash, sources
+from recollect.rules.fences import Fenced, escape, plain, section
+from recollect.tasks.level_summary import summary_in
+from recollect.tasks.task import DATA, again, ask, object_schema
+
+name = "context_merge"
+
+CHARACTERS = 800  # about, or more if as much is known
+BESIDE = 400  # characters for today and the days before, beside a long profile
+LABELS = {"today": "Today", "history": "In the last days"}
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the member is called, and the three texts; any may be empty."""
+
+    name: str
+    profile: str
+    today: str
+    history: str
+
+    @property
+    def hash(self) -> str:
+        """What tells that two merges are of the same things."""
+        return content_hash(self.name, self.profile, self.today, self.history)
+
+    @property
+    def several(self) -> bool:
+        """Whether there is anything to merge: one text alone is what it is."""
+        return len(sources(self.profile, self.today, self.history)) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The merged text."""
+
+    text: str
+
+
+_EXAMPLE = (
+    "Dana, a nurse in Oslo who is allergic to nuts, has been working up to a talk and practised it with Kim. Today she "
+    "gave it and is proud of it."
+)
+_SYSTEM = f"""You write what an assistant should know of a member of a group chat before it answers them. Make one text
+of what is known of them (the profile), what they did today, and how they have been in the last days.
+Keep every fact of the profile: it is right where the others differ. Say what is new today after what has been so
+for days. Plain sentences in the third person, with their name. Keep the language.
+Use only what is said. Never change a number or a name, never drop a "not".
+{DATA}
+Answer with JSON only, as in: {json.dumps({"summary": _EXAMPLE}, ensure_ascii=False)}"""
+_SCHEMA = object_schema({"summary": {"type": "string"}})
+
+
+def build(inputs: Inputs) -> Request:
+    parts = [section("MEMBER", [Fenced(plain(inputs.name) or "the member")])]
+    for title, text in sources(inputs.profile, inputs.today, inputs.history):
+        parts.append(section(title.upper(), [escape(text)]))
+    parts.append(Fenced(f"Write at most {_limit(inputs)} characters."))
+    return ask(_SYSTEM, "\n".join(parts), max_tokens=200 + _limit(inputs), schema=_SCHEMA)
+
+
+def parse(text: str, inputs: Inputs) -> Reply:
+    source = "\n".join([inputs.name, inputs.profile, inputs.today, inputs.history])
+    return Reply(summary_in(text, source, (_SYSTEM, _EXAMPLE), _limit(inputs) * 4 // 3, len))
+
+
+def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
+    return again(build(inputs), text, error)
+
+
+def offline(inputs: Inputs) -> Reply:
+    return Reply(composed(inputs.profile, inputs.today, inputs.history, LABELS))
+
+
+def _limit(inputs: Inputs) -> int:
+    return max(CHARACTERS, len(inputs.profile) + BESIDE)

@@ -1,0 +1,189 @@
+"""What a day in a space was for each of those who spoke on it: one question for all of them, some sentences each.
+
+The answer names members by their ids. One that nobody has is dropped, and whoever was left out, or got what nobody
+said, has their own words instead, the sentences that carry most. So every member has an entry, and only their own.
+
+A day too long for one question is asked about in parts; then the `notes` of the parts become one entry a member.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, tzinfo
+from typing import Any
+
+from recollect.errors import ModelNonsense
+from recollect.model import Message
+from recollect.ports import Request
+from recollect.rules import gist
+from recollect.rules.fences import Fenced, line, plain, section
+from recollect.rules.grounds import Grounds
+from recollect.rules.tiers import clean
+from recollect.rules.transcript import mentions_shown, transcript
+from recollect.tasks import answers
+from recollect.tasks.task import DATA, again, ask, object_schema
+
+name = "day_digest"
+
+CHARACTERS = 300  # of an entry, about
+MOST = 420  # characters of an entry that is kept whole
+MAX_MESSAGE = 2_000  # characters of one message that are shown
+OWN = 8_000  # characters of a member's own words that the built-in writer looks at
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """A day's messages, oldest first, and the ids of those who spoke; `names` by id, of others too.
+
+    With `notes`, the messages are entries that were made of parts of the day.
+    """
+
+    day: date
+    zone: tzinfo
+    messages: tuple[Message, ...]
+    members: tuple[str, ...]
+    names: Mapping[str, str] = field(compare=False)
+    notes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An entry for each member, by id; and those whose entry the built-in writer made."""
+
+    entries: Mapping[str, str]
+    offline: frozenset[str] = frozenset()
+
+
+_EXAMPLE = {
+    "members": [
+        {
+            "id": "17",
+            "summary": "Dana was nervous about a talk on Friday and practised it with Kim. She cheered up in the end.",
+        },
+        {"id": "23", "summary": "Kim listened to Dana's talk twice and told her to cut the second slide."},
+    ]
+}
+_SYSTEM = f"""You keep the diary of a group chat. You get one day of it, as XML. For each member in the list write what
+this day was for them, in about {CHARACTERS} characters:
+what happened to them or what they told of, their mood, whom they talked with about what, how they behaved, and what
+others said about them. Plain sentences in the third person, with their name. In the language of the chat.
+Use only what is said. Never change a number or a name, never drop a "not". One entry for each member, by author_id.
+Write about each member only what concerns them.
+{DATA}
+Answer with JSON only, as in: {json.dumps(_EXAMPLE, ensure_ascii=False)}"""
+_NOTES = "These are not messages but notes on parts of the day, oldest first: make one entry of each member's notes."
+_TOKENS = (300, 160, 12_000)  # of an answer: to begin with, for each member, at most
+
+
+def build(inputs: Inputs) -> Request:
+    listed = [Fenced(f"- {line(id)} ({plain(inputs.names.get(id, id))})") for id in inputs.members]
+    ids = {"type": "string", "enum": [line(id) for id in inputs.members]}
+    entry = object_schema({"id": ids, "summary": {"type": "string"}})
+    parts = [
+        Fenced(f"The day is {inputs.day.isoformat()}, {inputs.day:%A}." + (f" {_NOTES}" if inputs.notes else "")),
+        section("MESSAGES", [transcript(map(shown, inputs.messages), inputs.names, inputs.zone)]),
+        section("MEMBERS", listed, between="\n"),
+    ]
+    first, each, most = _TOKENS
+    return ask(
+        _SYSTEM,
+        "\n".join(parts),
+        max_tokens=min(first + each * len(inputs.members), most),
+        schema=object_schema({"members": {"type": "array", "items": entry}}),
+    )
+
+
+def parse(text: str, inputs: Inputs) -> Reply:
+    grounds = Grounds.of("\n".join([*(shown(m).content for m in inputs.messages), *inputs.names.values()]))
+    by_label = {label: id for id in inputs.members for label in (line(id), id)}
+    found, given, fault = dict[str, str](), 0, ""
+    for label, said in _entries(text, inputs):
+        given += 1
+        id, summary = by_label.get(label) or by_label.get(html.unescape(label)), clean(said)
+        wrong = _fault(summary, grounds)
+        if id is not None and id not in found and not wrong:
+            found[id] = gist.within(summary, MOST, len)
+        fault = fault or wrong
+    if not found:
+        raise ModelNonsense(fault or (_STRANGERS if given else _NO_ENTRIES))
+    missing = [id for id in inputs.members if id not in found]
+    return Reply(found | {id: _own(id, inputs) for id in missing}, frozenset(missing))
+
+
+def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
+    return again(build(inputs), text, error)
+
+
+def offline(inputs: Inputs) -> Reply:
+    return Reply({id: _own(id, inputs) for id in inputs.members}, frozenset(inputs.members))
+
+
+# -- what a model wrote
+
+_NO_ENTRIES = 'There is no JSON of the form {"members": [{"id": "...", "summary": "..."}]} in the answer.'
+_STRANGERS = "No entry has the id of a member; copy the ids from the list of members."
+_IDS = ("id", "authorid", "memberid", "userid", "member", "user", "author")
+_TEXTS = ("summary", "text", "entry", "digest", "content")
+
+
+def _entries(text: str, inputs: Inputs) -> Iterator[tuple[str, str]]:
+    """The ids and texts in an answer: a list of entries, or texts under their ids."""
+    keys = _plain_ids(inputs)
+    for one in answers.objects(text):
+        several = [each for value in one.values() if isinstance(value, list) for each in value]
+        for entry in [one, *(each for each in several if isinstance(each, dict))]:
+            id, said = _first(entry, _IDS), _first(entry, _TEXTS)
+            if id and said:
+                yield id.strip(), said
+        for under in [one, *(value for value in one.values() if isinstance(value, dict))]:
+            yield from ((keys[key], value) for key, value in under.items() if key in keys and isinstance(value, str))
+
+
+def _plain_ids(inputs: Inputs) -> dict[str, str]:
+    """Ids by what is left of them as a key of an answer, those that stay different."""
+    plain_ids = dict[str, list[str]]()
+    for id in inputs.members:
+        plain_ids.setdefault("".join(filter(str.isalnum, id)).casefold(), []).append(id)
+    reserved = {*_IDS, *_TEXTS, "members", ""}
+    return {key: ids[0] for key, ids in plain_ids.items() if len(ids) == 1 and key not in reserved}
+
+
+def _first(entry: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    value = next((entry[name] for name in names if entry.get(name)), "")
+    return answers.line(value) if isinstance(value, str | int | list) else ""
+
+
+def _fault(summary: str, grounds: Grounds) -> str:
+    """What is wrong with an entry; empty if nothing is."""
+    if not any(map(str.isalnum, summary)):
+        return "An entry is empty."
+    folded = " ".join(summary.casefold().split())
+    if any(each["summary"].casefold() in folded for each in _EXAMPLE["members"]):
+        return "An entry repeats the example."
+    strangers = grounds.invented(summary)
+    return f"An entry mentions {', '.join(strangers[:4])}, which nobody said." if strangers else ""
+
+
+# -- without one
+
+
+def _own(id: str, inputs: Inputs) -> str:
+    """What a member said, the sentences that carry most; with notes, what those say."""
+    said = [mentions_shown(message.content, inputs.names) for message in inputs.messages if message.author == id]
+    most = gist.level([len(text) for text in said], OWN)
+    texts = [text[:most] for text in said]
+    if inputs.notes:
+        return gist.condense(texts, MOST, len)
+    who = plain(inputs.names.get(id, id)) or "A member"
+    made = gist.gist([gist.Line("user", who, text) for text in texts], CHARACTERS, len)
+    return made or f"{who}: {' '.join(line(text) for text in texts)}"[:CHARACTERS].strip()
+
+
+def shown(message: Message) -> Message:
+    if len(message.content) <= MAX_MESSAGE:
+        return message
+    tail = MAX_MESSAGE // 4
+    return replace(message, content=f"{message.content[: MAX_MESSAGE - tail]} […] {message.content[-tail:]}")

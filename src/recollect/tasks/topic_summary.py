@@ -1,0 +1,116 @@
+"""A topic's title and summary: the summary so far brought up to date with what was said since, and a title for it all.
+
+Updating is incremental, as with an episode: the model sees the summary so far and the new messages, never the old ones
+again. What it writes must be grounded in what it was shown. Without a model the title stays as it is, the beginning of
+the message that opened the topic, and the sentences that carry most are the summary.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from recollect.errors import ModelNonsense
+from recollect.ports import Request
+from recollect.rules import gist
+from recollect.rules.fences import Fenced, line, section
+from recollect.rules.grounds import Grounds
+from recollect.rules.tiers import Count
+from recollect.tasks import answers, episode_summary
+from recollect.tasks.task import DATA, again, ask, object_schema
+
+name = "topic_summary"
+
+MAX_TITLE = 80
+"""Characters of a title."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The title so far, the new messages, the summary so far (empty for none), the most tokens of the new one, and how
+    they are counted."""
+
+    title: str
+    lines: tuple[gist.Line, ...]
+    before: str
+    limit: int
+    count: Count = field(compare=False, repr=False)
+
+    @property
+    def episode(self) -> episode_summary.Inputs:
+        """The part of it that is the same for a run of messages."""
+        return episode_summary.Inputs(self.lines, self.before, self.limit, self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The title and the summary, each in one line."""
+
+    title: str
+    summary: str
+
+
+_TITLE = "Tiles for the bathroom"
+_EXAMPLE = "Dana compared tiles for the bathroom. She decided against the red ones, too dear at 900 kr."
+_SYSTEM = f"""You keep the memory of a chat by topics. Give a topic a title and a summary.
+The title has two to eight words that tell this topic from others; no quotes, no full stop.
+The summary has plain sentences in the third person, with who said what. Keep names, numbers, dates, places, likes,
+decisions, plans and open questions. If there is a SUMMARY SO FAR, keep what it says and add what the new messages say.
+Use only what is said. Never change a number or a name, never drop a "not". Write in the language of the messages.
+{DATA}
+Answer with JSON only.
+
+Example:
+=== TITLE SO FAR ===
+Hi! Which tiles would you take for a small bathroom, if you had to
+=== END TITLE SO FAR ===
+=== NEW MESSAGES ===
+user Dana: Hi! Which tiles would you take for a small bathroom, if you had to choose?
+assistant: Red ones are lively, grey ones are calm.
+user Dana: No red tiles, they are 900 kr!
+=== END NEW MESSAGES ===
+{json.dumps({"title": _TITLE, "summary": _EXAMPLE})}"""
+_SCHEMA = object_schema({"title": {"type": "string"}, "summary": {"type": "string"}})
+
+
+def build(inputs: Inputs) -> Request:
+    request = episode_summary.build(inputs.episode)
+    title = section("TITLE SO FAR", [line(inputs.title) or Fenced("(none)")])
+    body = f"{title}\n{request.messages[-1]['content']}"
+    return ask(_SYSTEM, body, max_tokens=260 + 2 * inputs.limit, schema=_SCHEMA)
+
+
+def parse(text: str, inputs: Inputs) -> Reply:
+    try:
+        summary = episode_summary.parse(text, inputs.episode).summary
+    except ModelNonsense:
+        if inputs.lines or not inputs.before:
+            raise
+        summary = inputs.before
+    return Reply(_title_in(text, inputs), summary)
+
+
+def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
+    return again(build(inputs), text, error)
+
+
+def offline(inputs: Inputs) -> Reply:
+    return Reply(inputs.title, episode_summary.offline(inputs.episode).summary)
+
+
+def _title_in(text: str, inputs: Inputs) -> str:
+    """The title in an answer; the one so far, if there is none that says anything of what was said."""
+    found = ""
+    for each in answers.objects(text):
+        if isinstance(each.get("title"), str) and each["title"].strip():
+            found = each["title"]
+            break
+    else:
+        labels = answers.labelled(text, {"title": r"title"})
+        found = labels[0]["title"].splitlines()[0] if labels and labels[0]["title"].strip() else ""
+    title = " ".join(line(found).strip(" \"'`*").rstrip(".").split())
+    if not any(map(str.isalnum, title)) or len(title) > MAX_TITLE or title.casefold() == _TITLE.casefold():
+        return inputs.title
+    said = "\n".join([inputs.title, inputs.before, *(one for each in inputs.lines for one in (each.author, each.text))])
+    grounds = Grounds.of(said)
+    return inputs.title if not grounds.share(title) or grounds.invented(title) else title

@@ -1,0 +1,69 @@
+"""How a member has been in the last days: one text of their digests of six days, renewed when the day turns."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import date
+
+from recollect.errors import ModelNonsense
+from recollect.ports import Request
+from recollect.rules import gist
+from recollect.rules.fences import Fenced, line, plain, section
+from recollect.tasks.level_summary import summary_in
+from recollect.tasks.task import DATA, again, ask, object_schema
+
+name = "week_history"
+
+CHARACTERS = 500  # about
+MOST = 650  # characters that are kept whole
+MAX_DAY = 2_000  # characters of a day's digest that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the member is called, and their days with what each was, oldest first."""
+
+    name: str
+    days: tuple[tuple[date, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The history, in one line."""
+
+    text: str
+
+
+_EXAMPLE = (
+    "Dana worked up to a talk on Friday: nervous on Tuesday, calmer after practising with Kim, proud afterwards. She "
+    "answers others late in the evening and makes fun of herself when she is tired."
+)
+_SYSTEM = f"""You keep the memory of a group chat. From a member's diary of the last days write how they have been, in
+about {CHARACTERS} characters: what keeps coming back, how their mood went, what happened that matters or changed, and
+what their behaviour says about them. Plain sentences in the third person, with their name. Keep the language.
+Use only what is said. Never change a number or a name, never drop a "not".
+{DATA}
+Answer with JSON only, as in: {json.dumps({"summary": _EXAMPLE}, ensure_ascii=False)}"""
+_SCHEMA = object_schema({"summary": {"type": "string"}})
+
+
+def build(inputs: Inputs) -> Request:
+    days = [Fenced(f"{day.isoformat()} ({day:%A}): {line(text[:MAX_DAY])}") for day, text in inputs.days]
+    who = plain(inputs.name) or "the member"
+    parts = [section("MEMBER", [Fenced(who)]), section("DIARY", days, between="\n")]
+    return ask(_SYSTEM, "\n".join(parts), max_tokens=200 + CHARACTERS, schema=_SCHEMA)
+
+
+def parse(text: str, inputs: Inputs) -> Reply:
+    dates = " ".join(f"{day.isoformat()} {day:%A %d %B %Y}" for day, _ in inputs.days)
+    source = "\n".join([inputs.name, dates, *(said[:MAX_DAY] for _, said in inputs.days)])
+    return Reply(summary_in(text, source, (_SYSTEM, _EXAMPLE), MOST, len))
+
+
+def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
+    return again(build(inputs), text, error)
+
+
+def offline(inputs: Inputs) -> Reply:
+    return Reply(gist.condense([text for _, text in inputs.days], CHARACTERS, len))

@@ -1,0 +1,31 @@
+"""The command that measures what topics cost and save (E8) runs, and prints every figure beside the document's."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_four_figures_are_measured_by_a_command_e8() -> None:
+    """No bound on time here: this machine may be busy. What packing saves is the same everywhere."""
+    command = [sys.executable, str(ROOT / "benchmarks" / "topics.py"), "--topics", "4", "--messages", "60"]
+    out = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in out.splitlines() if line.startswith("|")]
+    figures = {row[0]: row[1:] for row in rows}
+    claims = {
+        "add a message, beside embedding (ms)": "< 1",
+        "match a message to its topic (ms)": "1 to 2",
+        "read a packed topic of 126 messages (ms)": "1 to 5",
+        "saved by packing": "70 to 90 %",
+    }
+    for name, claim in claims.items():
+        assert figures[name][0] == claim
+        assert re.match(r"\d+\.\d+", figures[name][1])
+    for size in ("9", "20"):
+        base64, gzip, ours = (float(cell.removesuffix(" %")) for cell in figures[size][1:4])
+        assert base64 < gzip < ours
+        assert ours > 60

@@ -1,0 +1,130 @@
+"""Requests in OpenAI's own words: passed on as they are, by the model that is meant, counted, and believed no further
+than they can be read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from llm_server import delta, fails, says, sends, serving, streams
+
+from recollect.errors import ModelError, ModelNonsense, ModelRefused
+from recollect.llm.absent import NoModelLLM
+from recollect.llm.meter import Call
+from recollect.llm.openai import OpenAIModel
+from recollect.llm.relay import Relayed
+from recollect.llm.role import Role
+from recollect.llm.trouble import Trouble
+from recollect.ports import LLM
+from recollect.rules.passing import Answer, Passing, added
+from recollect.rules.spoken import calls_told
+from recollect.testing.llm import ScriptedLLM
+
+ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi?"}]}
+FRAME = {"id": "1", "created": 1, "model": "model-x"}
+
+
+async def relayed(models: list[LLM], name: str, calls: list[Call], **more: Any) -> list[dict[str, Any]]:
+    role = Role("chat", models, calls.append)
+    try:
+        return [chunk async for chunk in role.relay("reply", name).relay({**ASK, **more})]
+    finally:
+        await role.close()
+
+
+def model(url: str, name: str) -> OpenAIModel:
+    return OpenAIModel(url, "sk-secret", name, timeout=30)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(("name", "asked"), [("", "x"), ("recollect", "x"), ("y", "y"), ("z-17", "z-17")])
+def test_the_model_that_is_meant_is_asked_and_counted(stream: bool, name: str, asked: str) -> None:
+    calls: list[Call] = []
+    with serving(streams("Hi", ".") if stream else says("Hi.")) as service:
+        models: list[LLM] = [model(service.url, "x"), model(service.url, "y")]
+        chunks = asyncio.run(relayed(models, name, calls, stream=stream, top_k=3))
+    assert service.requests[-1]["model"] == asked
+    assert service.requests[-1]["top_k"] == 3
+    assert {chunk["model"] for chunk in chunks} == {asked}
+    [call] = calls
+    assert (call.role, call.task, call.model, call.outcome) == ("chat", "reply", asked, "ok")
+    assert (call.tokens_in, call.tokens_out) == (11, 7)
+
+
+def test_the_next_model_takes_over_unless_a_word_was_said_and_nothing_is_tried_twice() -> None:
+    calls: list[Call] = []
+    broken = sends(b"data: " + json.dumps(delta("Hi")).encode() + b"\n\n", b"data: {\n\n")
+    with serving(fails(500), broken) as first, serving(says("Hi."), streams("Hi.")) as second:
+        [answer] = asyncio.run(relayed([model(first.url, "x"), model(second.url, "y")], "", calls))
+        assert answer["choices"][0]["message"]["content"] == "Hi."
+        with pytest.raises(ModelNonsense):
+            asyncio.run(relayed([model(first.url, "x"), model(second.url, "y")], "", calls, stream=True))
+    assert (len(first.requests), len(second.requests)) == (2, 1)
+    assert [call.outcome for call in calls] == ["ModelBusy", "ok", "ModelNonsense"]
+    assert (calls[0].tokens_in, calls[0].model) == (0, f"x at {first.url}"), "a name that nobody accepted is no label"
+
+
+def test_a_name_that_is_not_ours_falls_over_to_nobody() -> None:
+    with serving(fails(404, "no such model")) as first, serving(says("Hi.")) as second:
+        models: list[LLM] = [model(first.url, "x"), model(second.url, "y")]
+        with pytest.raises(ModelRefused) as raised:
+            asyncio.run(relayed(models, "z", []))
+    assert not second.requests
+    refusal = raised.value.refusal
+    assert refusal is not None
+    assert (refusal.status, refusal.message, refusal.kind) == (404, "no such model", "some_error")
+
+
+def test_names_are_those_of_models_that_are_there() -> None:
+    role = Role("chat", [model("http://127.0.0.1:9/v1", "x"), ScriptedLLM()], lambda call: None)
+    assert role.names == ("x", "scripted")
+    asyncio.run(role.close())
+    assert Role("chat", [NoModelLLM()], lambda call: None).names == ()
+
+
+def test_half_a_character_waits_for_its_other_half() -> None:
+    relay = Relayed(Trouble("model-x"))
+    said = [relay.chunk(json.dumps(delta(text))) for text in ("a\ud83d", "\ude00b\x00", "\ud83d", "c")]
+    assert [one["choices"][0]["delta"]["content"] for one in said] == ["a", "😀b", "", "\ufffdc"]
+
+
+# -- whatever a server sends
+
+KEYS = ["index", "content", "tool_calls", "function", "arguments", "name", "id", "role", "text", "code", "message"]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.floats(-9, 9) | st.text("ab<[\ud83d\x00", max_size=4),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inside, max_size=4),
+    max_leaves=8,
+)
+SAID = JSON | st.fixed_dictionaries(
+    {}, optional={"content": JSON | st.just("x"), "tool_calls": st.lists(JSON, max_size=2), "function_call": JSON}
+)
+CHOICE = st.fixed_dictionaries({}, optional={"index": JSON, "delta": SAID, "message": SAID, "finish_reason": JSON})
+REPLY = st.fixed_dictionaries(
+    {}, optional={"choices": JSON | st.lists(CHOICE, max_size=3), "usage": JSON, "error": JSON, "id": JSON}
+)
+
+
+@settings(max_examples=300)
+@given(st.lists(REPLY, min_size=1, max_size=3))
+def test_whatever_a_server_sends_is_an_answer_or_a_model_error(replies: list[dict[str, Any]]) -> None:
+    relay, passing = Relayed(Trouble("model-x")), Passing(FRAME)
+    with suppress(ModelError):
+        for reply in replies:
+            passing.feed(relay.chunk(json.dumps(reply)))
+        passing.finish()
+        json.dumps([*passing.last(), passing.cost(added([one for one in passing.usages if isinstance(one, dict)]))])
+        json.dumps(calls_told(list(passing.first.calls.values())))
+    with suppress(ModelError):
+        answer = Answer(Relayed(Trouble("model-x")).whole(json.dumps(replies[0]).encode()))
+        json.dumps(answer.last(FRAME, {}))

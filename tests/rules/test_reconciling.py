@@ -1,0 +1,264 @@
+"""What a client sends against what the log has: nothing twice, nothing lost, nothing rewritten, whatever clients do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.rules.reconciling import Fit, Utterance, best, fit
+
+ROLES = {"u": "user", "a": "assistant", "t": "tool"}
+
+
+def said(*words: str) -> list[Utterance]:
+    """`u:hi` a user's, `a:ok` a reply, `a:ok…` one cut off, `t1:42` what the tool call 1 gave, `u†` erased."""
+    found = []
+    for word in words:
+        who, _, text = word.partition(":")
+        erased, partial = who.endswith("†"), text.endswith("…")
+        role = ROLES[who[0]]
+        call = who[1:] if role == "tool" and not erased else ""
+        found.append(Utterance(role, text.removesuffix("…"), call, partial, erased))
+    return found
+
+
+TALK = said("u:hi", "a:hello", "u:name?", "a:Alex", "u:city?", "a:Oslo")
+
+
+@pytest.mark.parametrize(
+    ("line", "sent", "places", "at_end"),
+    [
+        # the whole history, and one message more
+        (TALK, [*TALK, *said("u:bye")], range(6), True),
+        # the first request of all
+        ([], said("u:hi"), (), True),
+        # asked again because the reply never came
+        (TALK[:5], TALK[:5], range(5), True),
+        # another reply
+        (TALK, TALK[:5], range(5), False),
+        (TALK, TALK[:1], (0,), False),
+        # an edit
+        (TALK, [*TALK[:2], *said("u:who am I?")], (0, 1), False),
+        # the same words again are another message
+        (said("u:ok", "a:ok"), said("u:ok", "a:ok", "u:ok"), (0, 1), True),
+        (said("u:ok", "a:ok", "u:ok", "a:ok"), said("u:ok", "a:ok", "u:ok", "a:ok", "u:ok"), range(4), True),
+        (said("u:hi", "a:x", "u:hi", "a:x"), said("u:hi", "a:x", "u:bye"), (0, 1), False),
+        # the client leaves out the beginning, all but the last, or the middle
+        (TALK, [*TALK[2:], *said("u:bye")], (2, 3, 4, 5), True),
+        (TALK, [*TALK[5:], *said("u:bye")], (5,), True),
+        (TALK, [TALK[0], *TALK[3:], *said("u:bye")], (0, 3, 4, 5), True),
+        # the client leaves out the beginning and edits, or wants another reply
+        (TALK, [*TALK[2:4], *said("u:country?")], (2, 3), False),
+        (TALK, TALK[2:5], (2, 3, 4), False),
+        # the client sends only what is new; a word that was said before is no evidence
+        (TALK, said("u:bye"), (), True),
+        (TALK, said("u:name?"), (), True),
+        (TALK[:5], said("u:city?"), (4,), True),
+        # a reply that was cut off: seen, seen in part, not seen
+        (said("u:hi", "a:hello th…"), said("u:hi", "a:hello th", "u:go on"), (0, 1), True),
+        (said("u:hi", "a:hello th…"), said("u:hi", "a:hel", "u:go on"), (0, 1), True),
+        (said("u:hi", "a:hello th…"), said("u:hi"), (0,), True),
+        (said("u:hi", "a:hello th…", "a:hello there"), said("u:hi", "a:hello there", "u:bye"), (0, 2), True),
+        # tools: a result is known by its call, and may be a stub once it has been used
+        (said("u:sum?", "a:call", "t1:42"), said("u:sum?", "a:call", "t1:42"), range(3), True),
+        (said("u:sum?", "a:call", "t1:42"), said("u:sum?", "a:call", "t1:43"), (0, 1), False),
+        (said("u:s", "a:c", "t1:4", "t2:5", "a:9"), said("u:s", "a:c", "t1:-", "t2:-", "a:9", "u:ta"), range(5), True),
+        (said("u:s", "a:c", "t1:42", "a:85"), said("u:s", "a:c", "t1:-", "a:other", "u:ta"), (0, 1), False),
+        # what was erased is not told again, and what is asked now is no erased message
+        (said("u†:", "a†:"), said("u:hi", "a:hello", "u:bye"), (0, 1), True),
+        (said("u†:", "a†:"), said("u:hi"), (), True),
+    ],
+)  # fmt: skip
+def test_how_a_history_lies_along_a_line(
+    line: Sequence[Utterance], sent: Sequence[Utterance], places: Sequence[int], at_end: bool
+) -> None:
+    assert best([line], sent) == (0, Fit(tuple(places), at_end))
+
+
+def test_the_line_with_most_of_it_is_meant_and_of_equals_the_first() -> None:
+    other = [TALK[0], *said("a:good day", "u:name?")]
+    assert best([TALK, other], [*other[:2], *said("u:bye")]) == (1, Fit((0, 1), False))
+    assert best([TALK, other], TALK[:1])[0] == best([other, TALK], TALK[:1])[0] == 0
+    assert best([other, TALK[:4]], [*TALK[:4], *said("u:bye")]) == (1, Fit((0, 1, 2, 3), True))
+
+
+def test_a_history_with_its_beginning_is_looked_for_nowhere_else() -> None:
+    """The end of the line says the same, by chance: still it is an edit, and a branch."""
+    line = said("u:a", "a:b", "u:c", "a:d", "u:ok")
+    assert best([line], said("u:a", "a:b", "u:ok")) == (0, Fit((0, 1), False))
+
+
+# -- whatever clients do
+
+Path = tuple[Utterance, ...]
+
+
+@dataclass
+class Tree:
+    """A log with branches, as small as can be: each has the place where it leaves and what is in it."""
+
+    trunks: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
+    own: list[list[Utterance]] = field(default_factory=lambda: [[]])
+
+    def line(self, number: int) -> list[tuple[int, int]]:
+        """Where each message of a line stands."""
+        trunk, count = self.trunks[number]
+        before = self.line(trunk)[:count] if number else []
+        return [*before, *((number, place) for place in range(len(self.own[number])))]
+
+    def lines(self) -> list[Path]:
+        return [tuple(self.own[n][at] for n, at in self.line(number)) for number in range(len(self.own))]
+
+    def send(self, sent: Sequence[Utterance]) -> tuple[int, int]:
+        """Add what is new; where the last message stands: in which line, and how far along."""
+        number, found = best(self.lines(), sent)
+        new = list(sent[found.known :])
+        if not new:
+            return number, found.places[-1] + 1
+        if not found.at_end:
+            self.trunks.append((number, found.places[-1] + 1))
+            self.own.append([])
+            number = len(self.own) - 1
+        self.own[number] += new
+        return number, len(self.line(number))
+
+    def reply(self, number: int, upto: int, reply: Utterance) -> None:
+        """Keep a reply to the message at this place: after it, or in a branch if it has one."""
+        line = self.lines()[number]
+        if all(one.partial for one in line[upto:]):
+            self.own[number].append(reply)
+        elif not any(path[: upto + 1] == (*line[:upto], reply) for path in self.lines()):
+            self.trunks.append((number, upto))
+            self.own.append([reply])
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.own))
+
+
+def is_in_order(parts: Sequence[Utterance], whole: Sequence[Utterance]) -> bool:
+    rest = iter(whole)
+    return all(any(told_by(part, one) for one in rest) for part in parts)
+
+
+def told_by(part: Utterance, one: Utterance) -> bool:
+    cut = one.partial and one.role == part.role and one.mark.startswith(part.mark)
+    alike = (part.role, part.call) == (one.role, one.call)
+    return cut or (alike and (part.mark == one.mark or part.role == "tool"))
+
+
+TEXTS = st.sampled_from(["ok", "hi", "why?"])
+UTTERANCES = st.one_of(
+    st.builds(Utterance, st.just("user"), TEXTS),
+    st.builds(Utterance, st.just("assistant"), TEXTS),
+    st.builds(Utterance, st.just("assistant"), TEXTS),
+    st.builds(Utterance, st.just("tool"), TEXTS, st.sampled_from(["1", "2"])),
+)
+HISTORIES = st.lists(UTTERANCES, min_size=1, max_size=7)
+REPLIES = st.none() | st.builds(Utterance, st.just("assistant"), TEXTS, partial=st.booleans())
+
+
+@settings(max_examples=300)
+@given(st.lists(st.tuples(HISTORIES, REPLIES), max_size=8))
+def test_any_histories_at_all_are_told_in_order_and_nothing_is_rewritten(
+    requests: list[tuple[list[Utterance], Utterance | None]],
+) -> None:
+    """What is sent can be read off the line it is put in, in order, up to what was asked; what was there stays as it
+    was; and the same request again adds nothing."""
+    tree = Tree()
+    for sent, reply in requests:
+        before = [list(own) for own in tree.own]
+        number, upto = tree.send(sent)
+        line = tree.lines()[number]
+        assert is_in_order(sent, line[:upto])
+        assert told_by(sent[-1], line[upto - 1])
+        assert all(own[: len(was)] == was for own, was in zip(tree.own, before, strict=False))
+        size = tree.size
+        again = tree.send(sent)
+        assert tree.size == size, "the same again is nothing new"
+        if reply is not None:
+            tree.reply(*again, reply)
+
+
+@dataclass(frozen=True)
+class Move:
+    """What a client does next: say something, have another reply, edit, ask again; and what becomes of it."""
+
+    kind: str
+    text: str
+    at: int
+    reply: str | None
+
+
+MOVES = st.builds(
+    Move,
+    st.sampled_from(["say", "say", "regenerate", "edit", "again", "tool", "rewind"]),
+    TEXTS,
+    st.integers(0, 6),
+    st.none() | TEXTS,
+)
+
+
+def moved(history: list[Utterance], move: Move) -> list[Utterance]:
+    """The history that a client sends next."""
+    users = [place for place, one in enumerate(history) if one.role == "user"]
+    last = users[-1] if users else 0
+    match move.kind:
+        case "regenerate":
+            return history[: last + 1]
+        case "edit":
+            return [*history[: users[move.at % len(users)]], Utterance("user", move.text)]
+        case "again":
+            return history
+        case "tool" if history[-1].role == "assistant":
+            return [*history[:-1], replace(history[-1], mark="call"), Utterance("tool", move.text, "1")]
+        case "rewind":
+            return [*history[: users[move.at % len(users)] + 1]]
+    return [*history, Utterance("user", move.text)]
+
+
+@settings(max_examples=400)
+@given(st.lists(MOVES, max_size=14))
+def test_of_clients_that_send_all_of_it_every_message_is_kept_once_in_every_branch(moves: list[Move]) -> None:
+    """The log is exactly the tree of all histories: as many messages as there are beginnings of histories."""
+    tree, beginnings = Tree(), set[Path]()
+    opening = Utterance("user", "Good morning.")
+    history = [opening]
+    for move in [Move("again", "", 0, "hi"), *moves]:
+        history = moved(history, move)
+        if history[0] != opening:  # another beginning is another conversation
+            history = [opening]
+        place = tree.send(history)
+        beginnings |= {tuple(history[:count]) for count in range(1, len(history) + 1)}
+        if move.reply is not None and history[-1].role != "assistant":
+            reply = Utterance("assistant", move.reply)
+            tree.reply(*place, reply)
+            history = [*history, reply]
+            beginnings.add(tuple(history))
+        assert tree.size == len(beginnings)
+        assert beginnings <= {line[:count] for line in tree.lines() for count in range(1, len(line) + 1)}
+
+
+@settings(max_examples=200)
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=8), st.integers(0, 12), st.data())
+def test_a_client_that_forgets_the_beginning_goes_on_with_the_same_line(
+    talk: list[tuple[str, str]], left_out: int, data: st.DataObject
+) -> None:
+    line = [
+        one
+        for number, (asked, reply) in enumerate(talk)
+        for one in said(f"u:{asked}{number}", f"a:{reply}{number}")
+    ]  # fmt: skip
+    left_out = min(left_out, len(line) - 1)
+    sent = [*line[left_out:], Utterance("user", data.draw(TEXTS))]
+    assert best([line], sent) == (0, Fit(tuple(range(left_out, len(line))), True))
+
+
+def test_long_histories_of_equal_messages_take_no_time() -> None:
+    line = said("u:ok", "a:ok") * 1_000
+    assert fit(line, [*line[500:], *said("u:bye")]).known == 1_500
+    assert best([line], [*line, *said("u:bye")])[1].known == 2_000
