@@ -59,7 +59,7 @@ def test_a_mistyped_store_is_an_error_not_an_empty_memory(tmp_path: Path) -> Non
 def test_a_profile_as_json_has_every_field() -> None:
     succeeded("remember", "I like \x1b[31mtea 🦓", "--user", "alex")
     (profile,) = json_lines(succeeded("profile", "alex", "--json"))
-    assert set(profile) == {"user", "name", "facts", "statements", "text"}
+    assert set(profile) == {"user", "name", "facts", "statements", "text", "today", "history", "context"}
     (statement,) = profile["statements"]
     assert (statement["speaker"], statement["active"], statement["audience"]) == ("alex", True, None)
     assert "🦓" in statement["text"]

@@ -45,6 +45,8 @@ def fill(url: str, zebras: int = 20) -> None:
         )
         memory.conversation("chat", user="alex", space="日本 %").add("user", "another space")
         memory.conversation("gone", user="sam").add("user", "forget my zebra")
+        memory.documents().put(("notes", "日本"), "ключ", {"text": "a zebra", "odd": [None, 0.1, "👋"]}, user="alex")
+        memory.documents().search(query="zebra")
         memory.settle()
         memory.erase(user="sam")
         memory.conversation("late", user="kim").add("user", "not indexed yet")

@@ -17,8 +17,10 @@ from engine_doubles import PATIENCE, GatedEmbedder
 
 from recollect import AsyncMemory, ConfigError, Draft, Memory, Message, RecollectError
 from recollect.engine.conversation import AsyncConversation
+from recollect.engine.documents import AsyncDocuments
 from recollect.engine.memory import MemoryEngine
 from recollect.engine.sync import BlockingConversation, BlockingMemory
+from recollect.engine.sync_documents import BlockingDocuments
 
 TASKS = 16
 ROUNDS = 4
@@ -36,14 +38,20 @@ def shape(method: Callable[..., Any]) -> tuple[str, str]:
     """Parameters with their defaults and types, and the type of the answer in the words of either face."""
     signature = inspect.signature(method, eval_str=True)
     answer = inspect.formatannotation(signature.return_annotation)
-    answer = re.sub(r"recollect\.engine\.(conversation|memory|sync)\.|Async(?=[IC])|Blocking", "", answer)
+    answer = re.sub(
+        r"recollect\.engine\.(conversation|documents|memory|sync|sync_documents)\.|Async(?=[ICD])|Blocking", "", answer
+    )
     return str(signature.replace(return_annotation=inspect.Signature.empty)), answer
 
 
 @pytest.mark.parametrize(
     ("one", "other", "only"),
-    [(MemoryEngine, BlockingMemory, {"open"}), (AsyncConversation, BlockingConversation, set())],
-    ids=["memory", "conversation"],
+    [
+        (MemoryEngine, BlockingMemory, {"open"}),
+        (AsyncConversation, BlockingConversation, set()),
+        (AsyncDocuments, BlockingDocuments, set()),
+    ],
+    ids=["memory", "conversation", "documents"],
 )
 def test_both_faces_have_the_same_methods_and_signatures(one: type, other: type, only: set[str]) -> None:
     assert set(public(one)) - set(public(other)) == only
@@ -167,12 +175,14 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
     return {
         "conversation": lambda: memory.conversation("chat"),
         "conversations": memory.conversations,
+        "documents": memory.documents,
         "add_many": lambda: memory.add_many([]),
         "search": lambda: memory.search("zebra"),
         "settle": memory.settle,
         "rebuild": memory.rebuild,
         "export": lambda: list(memory.export()),
         "erase": lambda: memory.erase(user="alex"),
+        "retain": memory.retain,
         "verify": memory.verify,
         "stats": memory.stats,
         "add": lambda: chat.add("user", "too late"),
@@ -184,6 +194,17 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
         "archived": chat.archived,
         "episodes": chat.episodes,
         "standalone": lambda: chat.standalone("And?"),
+        "add_user_message": lambda: chat.add_user_message("too late"),
+        "add_assistant_message": lambda: chat.add_assistant_message("too late"),
+        "topics": chat.topics,
+        "get_topic_context": chat.get_topic_context,
+        "get_full_topic_history": chat.get_full_topic_history,
+        "get_topic_stats": chat.get_topic_stats,
+        "search_topics": lambda: chat.search_topics("zebra"),
+        "merge_topics": lambda: chat.merge_topics("t1", "t2"),
+        "undo_merge": lambda: chat.undo_merge("t1"),
+        "tag_topic": lambda: chat.tag_topic("t1", "zebras"),
+        "feedback": lambda: chat.feedback("t1", 1),
         "command": lambda: chat.command("Bot, what do you know about me?"),
         "facts": lambda: memory.facts(user="alex"),
         "fact_history": lambda: memory.fact_history("name", user="alex"),
@@ -192,6 +213,8 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
         "forget": lambda: memory.forget("Rome", user="alex"),
         "undo": lambda: memory.undo("f1", user="alex"),
         "profile": lambda: memory.profile(user="alex"),
+        "digests": memory.digests,
+        "set_time_zone": lambda: memory.set_time_zone("UTC"),
         "add_name": lambda: memory.add_name("Al", user="alex"),
         "people": memory.people,
         "who_is": lambda: memory.who_is("Al"),

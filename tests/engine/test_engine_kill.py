@@ -43,6 +43,7 @@ class Victims:
         kept, pid = list[str](), 0
         while not pid or len(kept) < lines:
             kind, rest = self.line()
+            assert kind != "ended", "the importing process failed by itself"
             pid = int(rest) if kind == "pid" else pid
             kept += [rest] if kind == "kept" else []
         os.kill(pid, signal.SIGKILL)

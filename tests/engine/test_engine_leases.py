@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
+import multiprocessing
 import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from datetime import timedelta
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 from engine_doubles import PATIENCE, CountingEmbedder, GatedEmbedder, StoreDouble
 
-from recollect import AsyncMemory, Draft, Memory, NotSettled
+from recollect import AsyncMemory, Draft, Memory, NotSettled, StoreClosed
 from recollect.config import Settings
 from recollect.ports import Store
 from recollect.testing import FrozenClock
 from recollect.wiring import open_store
 
-CHILD = Path(__file__).parent / "data" / "following_child.py"
+FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 MINUTE = timedelta(minutes=1)
 
 
@@ -63,35 +62,66 @@ def test_two_memories_on_one_store_never_embed_the_same_message_twice(store_url:
     assert len(embedder.texts) == 2 * 4 * count
 
 
+def follow(url: str, log: Path, name: str, count: int, pipe: Connection) -> None:
+    """A process of its own on a shared store: adds messages, follows the log, and notes every text it embeds."""
+    with Memory(url, embedder=CountingEmbedder(log=log), window_turns=0) as memory:
+        pipe.send("ready")
+        pipe.recv()
+        for number in range(count):
+            memory.conversation("shared", space="guild").add("user", f"shared message {number} of {name}", author=name)
+            memory.conversation(name, user=name).add("user", f"own message {number} of {name}")
+        memory.settle()
+    pipe.send("settled")
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_two_processes_on_one_store_never_embed_the_same_message_twice(
     kind: str, addresses: Callable[[str, str], str], tmp_path: Path
 ) -> None:
     url, log, count = addresses(kind, "memory"), tmp_path / "embedded", 20
     store_at(url).close()
-    with ExitStack() as stack:
-        children = [
-            stack.enter_context(
-                subprocess.Popen(
-                    [sys.executable, str(CHILD), url, str(log), name, str(count)],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    text=True,
-                )
-            )
-            for name in ("one", "two")
-        ]
-        for child in children:
-            assert child.stdout is not None
-            assert child.stdout.readline() == "ready\n"
-        ended = [child.communicate("go\n", timeout=PATIENCE)[0] for child in children]
-    assert ended == ["settled\n"] * 2
+    running = []
+    for name in ("one", "two"):
+        here, there = FRESH.Pipe()
+        process = FRESH.Process(target=follow, args=(url, log, name, count, there))
+        process.start()
+        there.close()
+        running.append((process, here))
+    try:
+        for _, pipe in running:
+            assert pipe.poll(PATIENCE)
+            assert pipe.recv() == "ready"  # an error in the process shows as the end of its pipe
+        for _, pipe in running:
+            pipe.send("go")
+        for _, pipe in running:
+            assert pipe.poll(PATIENCE)
+            assert pipe.recv() == "settled"
+    finally:
+        for process, pipe in running:
+            pipe.close()
+            process.join(PATIENCE)
+    assert [process.exitcode for process, _ in running] == [0, 0]
     lines = [line.split(" ", 1) for line in log.read_text().splitlines()]
     assert Counter(Counter(text for _, text in lines).values()) == {1: 4 * count}
     with Memory(url) as memory:
         memory.settle()
         assert (memory.stats().messages, memory.stats().entries) == (4 * count, 4 * count)
         assert memory.verify().ok
+
+
+async def closed_by_another(store: Store) -> None:
+    async with AsyncMemory(store) as one:
+        async with AsyncMemory(store, followers=False):
+            await one.conversation("chat", user="alex").add("user", "a zebra")
+        with pytest.raises(StoreClosed):
+            await one.search("zebra")
+
+
+def test_followers_whose_store_another_memory_closed_end_without_a_word(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    asyncio.run(closed_by_another(store_at(f"json:{tmp_path / 'memory.json'}")))
+    assert caplog.messages == []
 
 
 # -- a holder that dies

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.bench_recall import recall
+from recollect.cli.bench_topics import topics
 from recollect.cli.options import printable
 from recollect.cli.show import console, counted, progress, show_table, table
 
@@ -28,10 +29,12 @@ def bench() -> None:
     \b
     recollect bench tokens
     recollect bench recall --data locomo10.json
+    recollect bench topics --data tiage_dev.json
     """
 
 
 bench.add_command(recall)
+bench.add_command(topics)
 
 
 def budget_of(ctx: click.Context, param: click.Parameter, value: str) -> Budget:

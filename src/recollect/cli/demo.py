@@ -20,8 +20,9 @@ def demo(keep: Path | None) -> None:
 
     Offline, without a key, leaving nothing behind: a chat of 42 messages over five months goes through the real engine.
     It is kept, searched by word, by meaning and in another script, and put into a context with its receipt. A scripted
-    model asks for more and is given it; what left the window is there as summaries, what is known of alex as facts.
-    Then the log is proved whole, tampered with, and moved to another store.
+    model asks for more and is given it; what left the window is there as summaries, what is known of alex as facts,
+    what alex talks about as topics, and what a group did as digests. Then the log is proved whole, tampered with, and
+    moved to another store.
 
     \b
     recollect demo

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from recollect.cli import demo_talk as talk
+from recollect.cli.demo_group import show_group
 from recollect.cli.demo_script import drafts
 from recollect.cli.demo_stage import ScriptedModel, engine, expect, memory, step
+from recollect.cli.demo_topics import show_topics
 from recollect.cli.show import console, counted, indented, when
 from recollect.cli.snippet import snippet
 from recollect.engine.transfer import import_records
@@ -47,6 +49,8 @@ def tour(folder: Path) -> None:
         kept.settle()
         talk.show_episodes(out, chat, model)
         kept.settle()
+        show_topics(out, folder)
+        show_group(out, folder)
         prove(out, kept)
         messages = list(kept.export())
         tamper(out, folder)

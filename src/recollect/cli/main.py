@@ -9,7 +9,25 @@ from __future__ import annotations
 import click
 
 from recollect import __version__
-from recollect.cli import bench, chat, context, demo, doctor, episodes, facts, log, profile, store, transfer
+from recollect.cli import (
+    bench,
+    chat,
+    context,
+    demo,
+    digest,
+    doctor,
+    episodes,
+    facts,
+    keys,
+    log,
+    mcp,
+    profile,
+    retain,
+    serve,
+    store,
+    topics,
+    transfer,
+)
 from recollect.cli.options import PLACE, Program
 
 
@@ -43,21 +61,27 @@ for command in (
     log.history,
     log.conversations,
     episodes.episodes,
+    topics.topics,
     facts.facts,
     facts.why,
     profile.profile,
     profile.remember,
     profile.forget,
     profile.undo,
+    digest.digest,
     context.context,
     store.stats,
     store.verify,
     doctor.doctor,
     store.settings,
     log.erase,
+    retain.retain,
     transfer.copy,
     store.rebuild,
     store.worker,
+    serve.serve,
+    keys.keys,
+    mcp.mcp,
     store.migrate,
     bench.bench,
 ):

@@ -97,7 +97,8 @@ async def engine_of(
 def without_embedder(settings: Settings) -> Settings:
     """The settings of a command that never embeds nor asks a model: the built-in embedder stands in, which loads
     nothing until used."""
-    return replace(settings, embedder="static", followers=False, chat_model="", memory_model="")
+    quiet = replace(settings, embedder="static", followers=False, telemetry="off")
+    return replace(quiet, chat_model="", memory_model="")
 
 
 def conversation_in(store: Store, space: str, id: str) -> Conversation:

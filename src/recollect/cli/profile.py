@@ -115,14 +115,15 @@ def profile(user: str, as_json: bool) -> None:
     """Show a person's profile: facts and statements.
 
     It is what a model is shown in their own chat. Facts come from what people say, statements from `recollect
-    remember`. `recollect facts` tells who said what, and since when.
+    remember`. `recollect facts` tells who said what, and since when; `recollect digest`, what they did in channels.
+    With --json, what is kept of that is there, too.
 
     \b
     recollect profile alex
     recollect profile alex --json
     """
     with opened() as here:
-        known = here.memory.profile(user=user)
+        known = here.memory.profile(user=user, wait=0)
         behind = unread(here.store, here.settings.space)
     if as_json:
         json_line(profile_fields(known))
@@ -141,6 +142,9 @@ def profile_fields(known: Profile) -> dict[str, Any]:
         "facts": [fields(fact) for fact in known.facts],
         "statements": [statement_fields(one) for one in known.statements],
         "text": known.text,
+        "today": known.today.text if known.today else None,
+        "history": known.history.text if known.history else None,
+        "context": known.context,
     }
 
 

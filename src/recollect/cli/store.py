@@ -15,7 +15,7 @@ from recollect.cli.show import counted, json_line, show_table, table, when
 
 if TYPE_CHECKING:
     from recollect.config import Settings
-    from recollect.model import Stats
+    from recollect.model import Activity, Stats
 
 
 # -- stats, verify, settings
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 @click.command(cls=StoreCommand)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def stats(as_json: bool) -> None:
-    """Show what is in the store and how far its views are.
+    """Show what is in the store, and how it is doing.
 
-    Counts all spaces; with --space, that one.
+    How far its views are, what failed last, and what was done by every process on the store: calls of models by task
+    and outcome, looks into caches, and what stood in where a model failed. Counts all spaces; with --space, that one.
 
     \b
     recollect stats
@@ -63,7 +64,15 @@ def lines_of(found: Stats) -> list[tuple[str, str]]:
         if view.waiting:
             state += f", {counted(view.waiting, 'conversation')} to be tried again"
         lines.append((f"view {view.view}", state + (f"; last error: {view.error}" if view.error else "")))
-    return lines
+    return [*lines, *map(line_of, found.activity)]
+
+
+def line_of(done: Activity) -> tuple[str, str]:
+    """What was done by models, caches and fallbacks, in all processes so far."""
+    about = [counted(done.count, "call" if done.what in ("chat", "memory") else "time")]
+    about += [f"{done.tokens:,} tokens"] if done.tokens else []
+    about += [f"{done.seconds / done.count:.2f} s each"] if done.seconds and done.count else []
+    return f"{done.what} {done.kind}".rstrip(), f"{done.outcome}: {', '.join(about)}"
 
 
 @click.command(cls=StoreCommand)

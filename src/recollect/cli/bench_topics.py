@@ -1,0 +1,99 @@
+"""`recollect bench topics`: how well shifts of subject are found, beside simple methods, as a table or as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recollect.cli.options import printable
+from recollect.cli.show import counted, progress, show_table, table
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from recollect.bench.topics import Evaluation
+
+
+@click.command()
+@click.option(
+    "--data",
+    "files",
+    multiple=True,
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Dialogues with marked shifts of subject, in a published format; repeatable.",
+)
+@click.option("--embedder", type=click.Choice(["static", "minilm"]), default="static", help="What makes vectors.")
+@click.option("--people", is_flag=True, help="Both sides are people, whatever the file calls them.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a file.")
+def topics(files: tuple[Path, ...], embedder: str, people: bool, as_json: bool) -> None:
+    """Measure how well shifts of subject are found.
+
+    Each message of a dialogue is given a topic as it arrives, as in a conversation that is kept; where the topic
+    changes, the subject shifts. Chance and TextTiling are measured on the same dialogues. Pk and WindowDiff count
+    errors: less is better. F1 is of the places where the subject shifts: more is better. No model is asked.
+
+    Known formats: TIAGE, SuperDialseg, `utterances` with `segments`, and text with a line of ===== between segments
+    (a file, or a folder of them). An assistant's reply never opens a topic; --people takes replies for a person's.
+    The data sets are not part of recollect: see docs/benchmarks.md for where they are published.
+
+    \b
+    recollect bench topics --data tiage_dev.json
+    recollect bench topics --data dialseg711.json --json
+    """
+    from recollect.bench.dialogues import among_people, load
+    from recollect.bench.topics import evaluate
+
+    read = [(file, among_people(load(file)) if people else load(file)) for file in files]
+    for file, marked in read:
+        with progress("{task.completed} of {task.total} dialogues", shown=not as_json) as bar:
+            task = bar.add_task(printable(file.name), total=len(marked.dialogues))
+            found = evaluate(marked, embedder, partial(advance, bar, task))
+        if as_json:
+            click.echo(json.dumps(as_object(found, file), ensure_ascii=False))
+        else:
+            show(found, file)
+
+
+def advance(bar: Progress, task: TaskID, number: int) -> None:
+    bar.update(task, completed=number)
+
+
+def as_object(found: Evaluation, file: Path) -> dict[str, Any]:
+    methods = {
+        name: {what: round(x, 6) for what, x in asdict(scores).items()} for name, scores in found.methods.items()
+    }
+    return {
+        "file": file.name,
+        "embedder": found.embedder,
+        "dialogues": found.dialogues,
+        "messages": found.messages,
+        "shifts": found.shifts,
+        "assistants": found.assistants,
+        "notes": list(found.notes),
+        "methods": methods,
+        "better": found.better,
+    }
+
+
+def show(found: Evaluation, file: Path) -> None:
+    sides = "a person and an assistant" if found.assistants else "people"
+    click.echo(
+        f"{printable(file.name)}: {counted(found.dialogues, 'dialogue')} ({sides}), "
+        f"{counted(found.messages, 'message')}, {counted(found.shifts, 'shift')}"
+    )
+    click.echo(f"embedder {found.embedder}; all figures in per cent")
+    for note in found.notes:
+        click.echo(f"note: {printable(note)}")
+    names = ("Pk (less is better)", "WindowDiff (less)", "F1 (more)", "precision", "recall")
+    grid = table("method", *names, right=names)
+    for name, scores in found.methods.items():
+        grid.add_row(name, *(f"{100 * value:.1f}" for value in asdict(scores).values()))
+    show_table(grid)
+    verdict = "Better" if found.better else "Not better"
+    click.echo(f"{verdict} than chance and TextTiling in all of Pk, WindowDiff and F1.\n")

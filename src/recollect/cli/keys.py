@@ -1,0 +1,130 @@
+"""Keys of a server, on the command line: made, listed, revoked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recollect.cli.opening import current_settings, existing
+from recollect.cli.options import SPACE, StoreCommand, given, printable
+from recollect.cli.show import json_line, show_table, table, when
+
+if TYPE_CHECKING:
+    from recollect.ports import Store
+    from recollect.server.keys import Key
+
+
+@click.group()
+def keys() -> None:
+    """Make, list and revoke the keys of a server.
+
+    A key opens one space, or all, and gives some rights: `read`, `write`, and `admin` (erase, rebuild, metrics). One
+    with --user opens that user's memory alone, for an app that lets people in directly.
+
+    \b
+    recollect keys create --space team --scopes read,write --name website
+    recollect keys list
+    recollect keys revoke 3f2a9c1b7d6e5f40
+    """
+
+
+@contextmanager
+def kept(*, new: bool = False) -> Iterator[Store]:
+    """The store that has the keys; made if it may be new."""
+    from recollect.wiring import open_store
+
+    settings = current_settings()
+    store = open_store(settings.store if new else existing(settings.store), settings)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@keys.command(cls=StoreCommand)
+@click.option("--name", required=True, metavar="NAME", help="What it is for; to know it again in the list.")
+@click.option("--scopes", default="read,write", metavar="LIST", help="Of read, write and admin; with commas.")
+@click.option("--all-spaces", is_flag=True, help="Open every space, and not one.")
+@click.option("--user", metavar="ID", help="Open only this user's memory.")
+@click.option("--rate", metavar="N", type=int, help="Requests a minute.  [default: the setting `server_rate`]")
+@click.option("--body-kb", metavar="N", type=int, help="Size of a request.  [default: the setting `server_body_kb`]")
+def create(name: str, scopes: str, all_spaces: bool, user: str | None, rate: int | None, body_kb: int | None) -> None:
+    """Make a key, and show it: this once.
+
+    Only its hash is kept. It opens the space named by --space (or by the setting `space`).
+
+    \b
+    recollect keys create --space team --scopes read,write --name website
+    recollect keys create --all-spaces --scopes read,write,admin --name operator
+    recollect keys create --space app --user alex --name "Alex's phone"
+    """
+    from recollect.server.keys import create as make
+
+    spaces = [] if all_spaces else [current_settings().space]
+    with kept(new=True) as store:
+        made, text = make(
+            store,
+            name=name,
+            spaces=spaces,
+            scopes=scopes.split(","),
+            user=user,
+            rate=rate,
+            body=None if body_kb is None else body_kb << 10,
+        )
+    click.echo(text)
+    where = "every space" if all_spaces else f"space {printable(spaces[0])}"
+    whose = f", user {printable(user)}" if user else ""
+    click.echo(f"key {made.id} for {where}{whose}: {', '.join(made.scopes)}. It is not shown again.", err=True)
+
+
+@keys.command("list", cls=StoreCommand)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def list_(as_json: bool) -> None:
+    """Show the keys, and when each was used last. With --space, those that open it.
+
+    \b
+    recollect keys list
+    recollect keys list --space team --json
+    """
+    from recollect.server.keys import listed
+
+    space = given(SPACE)
+    with kept() as store:
+        found = [key for key in listed(store) if space is None or not key.spaces or space in key.spaces]
+    if as_json:
+        for key in found:
+            json_line(fields(key))
+        return
+    grid = table("id", "name", "spaces", "scopes", "user", "made", "last use", "state")
+    for key in found:
+        spaces = ", ".join(key.spaces) or "all"
+        state = "active" if key.active else f"revoked {when(key.revoked_at)}"
+        about = (key.name, spaces, ", ".join(key.scopes), key.user or "")
+        used = when(key.used_at) if key.used_at else "never"
+        grid.add_row(key.id, *map(printable, about), when(key.created_at), used, state)
+    show_table(grid)
+
+
+def fields(key: Key) -> dict[str, Any]:
+    names = ("id", "name", "spaces", "scopes", "user", "rate", "body", "created_at", "used_at", "revoked_at")
+    return {name: getattr(key, name) for name in names}
+
+
+@keys.command(cls=StoreCommand)
+@click.argument("id")
+def revoke(id: str) -> None:
+    """Make a key open nothing from now on.
+
+    ID is the one `recollect keys list` shows. A server that is running follows within a second.
+
+    \b
+    recollect keys revoke 3f2a9c1b7d6e5f40
+    """
+    from recollect.server.keys import revoke as end
+
+    with kept() as store:
+        gone = end(store, id)
+    click.echo(f"key {gone.id} ({printable(gone.name)}) opens nothing any more")

@@ -1,0 +1,78 @@
+"""A memory for MCP clients on standard input and output: a client starts the program, and ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any
+
+import click
+
+from recollect.cli.opening import current_settings
+from recollect.cli.options import STORE, StoreCommand
+
+
+@click.command(cls=StoreCommand)
+@click.argument("url", metavar="[STORE]", required=False)
+@click.option("--user", metavar="ID", help="Whose memory: the only one that can be asked for and told of.")
+def mcp(url: str | None, user: str | None) -> None:
+    """Serve the memory to an MCP client.
+
+    A client such as Claude Desktop or an editor starts this program and speaks the Model Context Protocol with it, on
+    standard input and output. It gets the tools remember, forget, search_memory, get_context, get_facts and
+    add_messages. With --user, all of it is about that user; without, each call names one. Over HTTP, `recollect serve`
+    has the same at /mcp.
+
+    \b
+    recollect mcp --user alex
+    recollect mcp ~/memory.db --space work --user alex
+    recollect mcp postgresql://localhost/memory --space team
+    """
+    from recollect.errors import MissingExtra
+    from recollect.rules.log import checked_id
+
+    if user is not None:
+        checked_id("user", user)
+    if url is not None:
+        click.get_current_context().meta[STORE] = url
+    try:
+        from recollect.server.mcp import alone, serving
+    except ImportError:
+        raise MissingExtra("server", "`recollect mcp`") from None
+
+    from recollect.wiring import AsyncMemory
+
+    settings = current_settings()
+
+    async def serve() -> None:
+        async with AsyncMemory(settings.store, space=settings.space) as memory:
+            status = await ended(serving(memory, alone(settings.space, user)).run_stdio_async())
+        if status:
+            # The memory is closed. Somebody still reads standard input, and no read can be cut short.
+            os._exit(status)
+
+    asyncio.run(serve())
+
+
+async def ended(service: Coroutine[Any, Any, None]) -> int:
+    """Wait until the client closes its end, or somebody ends the program; the exit status of that."""
+    loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+    got: list[int] = []
+
+    def stop(number: int) -> None:
+        got.append(number)
+        stopped.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError):  # on Windows
+            loop.add_signal_handler(number, stop, number)
+    running, waiting = asyncio.create_task(service), asyncio.create_task(stopped.wait())
+    await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    if got:
+        return 128 + got[0]
+    waiting.cancel()
+    await running
+    return 0

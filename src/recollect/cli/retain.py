@@ -1,0 +1,61 @@
+"""What is over goes, when somebody asks for it: first it is shown, and only then, on a second word, removed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from recollect.cli.opening import opened
+from recollect.cli.options import SPACE, StoreCommand, given, warn
+from recollect.cli.show import counted, json_line, show_table, table, when
+
+if TYPE_CHECKING:
+    from recollect.model import Retained
+
+
+@click.command(cls=StoreCommand)
+@click.option("--yes", is_flag=True, help="Remove it, for good. Without this, it is only shown.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def retain(yes: bool, as_json: bool) -> None:
+    """Show what is kept too long; with --yes, remove it.
+
+    How long each kind of memory is kept is a setting, in days: retain_messages, retain_episodes, retain_facts (those
+    that no longer hold), retain_digests, retain_topics (those that have faded), retain_usage. The default of each is 0,
+    for ever, and nothing goes by itself unless `retain_every` says how often. All spaces are cleaned up; with --space,
+    that one.
+
+    A message that goes leaves an empty place with its seal, so that `recollect verify` still proves the rest. What was
+    made of it (summaries, facts, digests) stays as long as its own kind is kept. There is no way back: export first
+    (`recollect export -o FILE`) if a copy is wanted.
+
+    \b
+    RECOLLECT_RETAIN_MESSAGES=90 recollect retain
+    RECOLLECT_RETAIN_MESSAGES=90 recollect retain --yes
+    """
+    with opened() as here:
+        done = here.memory.retain(dry_run=not yes, space=given(SPACE))
+    if as_json:
+        json_line(asdict(done))
+        return
+    if not done.expired:
+        click.echo("everything is kept for ever: no setting `retain_…` says otherwise; nothing was removed")
+        return
+    show_expired(done)
+    waiting = sum(one.waiting for one in done.expired)
+    if waiting:
+        warn(f"{counted(waiting, 'message')} more will go once every view has read them: `recollect worker --once`")
+
+
+def show_expired(done: Retained) -> None:
+    from recollect.rules.retention import KINDS
+
+    grid = table("kind", "older than (UTC)", "would go" if done.dry_run else "removed", "what")
+    for one in done.expired:
+        grid.add_row(one.kind, when(one.before), f"{one.count:,}", KINDS[one.kind])
+    show_table(grid)
+    if done.dry_run:
+        click.echo(
+            "nothing was removed; `recollect retain --yes` does it, for good" if done.count else "nothing is over"
+        )

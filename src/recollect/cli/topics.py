@@ -1,0 +1,132 @@
+"""Topics on the command line: what a conversation is about, how present each topic still is, and how it fades."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recollect.cli.opening import conversation_in, opened
+from recollect.cli.options import StoreCommand, printable
+from recollect.cli.show import json_line, show_table, table, when
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.model import Topic
+
+BARS = " ▁▂▃▄▅▆▇█"
+WIDTH = 40  # columns of a curve
+TITLE = 48  # characters of a title in a table
+
+
+@click.command(cls=StoreCommand)
+@click.argument("conversation")
+@click.option("--all", "whole", is_flag=True, help="Also those that have left the active set.")
+@click.option("--plot", is_flag=True, help="Draw how each will fade if nobody comes back to it.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def topics(conversation: str, whole: bool, plot: bool, as_json: bool) -> None:
+    """Show what a conversation is about.
+
+    The most present topic stands first. Half of a topic's priority is gone in each half-life, which grows from one day
+    to thirty the more often the talk comes back to it. When there are more than 20, those under 0.05 leave the active
+    set; a message about one of them brings it back.
+
+    \b
+    recollect topics demo
+    recollect topics demo --plot
+    """
+    with opened() as here:
+        owner = conversation_in(here.store, here.settings.space, conversation)
+        found = here.memory.conversation(conversation, user=owner.user).topics(faded=whole)
+    if as_json:
+        for topic in found:
+            json_line(fields(topic))
+        return
+    if not found:
+        click.echo("there are no topics yet; they follow the messages: `recollect worker --once` catches up", err=True)
+        return
+    if plot:
+        draw(found)
+        return
+    grid = table(
+        "topic",
+        "title",
+        "kind",
+        "half-life",
+        "priority",
+        "messages",
+        "packed",
+        "last active",
+        "tags",
+        right=("half-life", "priority", "messages", "packed"),
+    )
+    for topic in found:
+        grid.add_row(
+            topic.id,
+            short(topic),
+            "faded" if topic.faded else topic.kind,
+            days(topic.half_life.days),
+            f"{topic.priority:.3f}",
+            f"{topic.messages:,}",
+            f"{topic.packed:,}",
+            when(topic.last_active_at),
+            ", ".join(map(printable, topic.tags)),
+        )
+    show_table(grid)
+
+
+def draw(found: Sequence[Topic]) -> None:
+    """One curve a topic, all over the same days: until the last of them has faded."""
+    from recollect.rules.topics import DAY, TopicRule, lasts
+
+    least = TopicRule().least
+    left = {topic.id: lasts(topic.priority, topic.half_life, least) / DAY for topic in found}
+    span = max(1.0, *left.values())
+    top = max(*(topic.priority for topic in found), least)
+    grid = table("topic", "title", "now", f"priority over {days(round(span))}", f"under {least}", right=("now",))
+    for topic in found:
+        levels = [topic.priority * 0.5 ** (span * DAY * at / WIDTH / topic.half_life) for at in range(WIDTH)]
+        curve = "".join(bar(level, top, least) for level in levels)
+        gone = f"in {left[topic.id]:.1f} days" if left[topic.id] > 0 else "already"
+        grid.add_row(topic.id, short(topic), f"{topic.priority:.3f}", curve, gone)
+    show_table(grid)
+
+
+def bar(level: float, top: float, least: float) -> str:
+    """A level as a block; what is under the least is a dot."""
+    if level < least:
+        return "·"
+    return BARS[max(1, round(level / top * (len(BARS) - 1)))]
+
+
+def short(topic: Topic) -> str:
+    mark = "* " if topic.current else ""
+    title = printable(topic.title)
+    return mark + (title if len(title) <= TITLE else title[: TITLE - 1].rstrip() + "…")
+
+
+def days(number: int) -> str:
+    return f"{number} day{'' if number == 1 else 's'}"
+
+
+def fields(topic: Topic) -> dict[str, Any]:
+    return {
+        "id": topic.id,
+        "title": topic.title,
+        "summary": topic.summary,
+        "kind": topic.kind,
+        "half_life_days": topic.half_life.days,
+        "priority": topic.priority,
+        "importance": topic.importance,
+        "accesses": topic.accesses,
+        "messages": topic.messages,
+        "packed": topic.packed,
+        "created_at": topic.created_at,
+        "last_active_at": topic.last_active_at,
+        "tags": list(topic.tags),
+        "current": topic.current,
+        "faded": topic.faded,
+        "merged": list(topic.merged),
+        "made_by": topic.made_by,
+    }

@@ -1,0 +1,75 @@
+"""`recollect retain`: shows what is over, and removes it on a second word only."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_driver import failed, recollect, succeeded, talk
+
+SHORT = {"RECOLLECT_RETAIN_MESSAGES": "30"}
+
+
+@pytest.fixture(autouse=True)
+def _memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    succeeded("import", talk(tmp_path / "talk.jsonl"))
+
+
+def messages() -> int:
+    return int(json.loads(succeeded("stats", "--json"))["messages"])
+
+
+def test_nothing_is_over_unless_a_setting_says_so_c12() -> None:
+    assert "everything is kept for ever" in succeeded("retain", "--yes")
+    assert messages() == 5
+
+
+def test_it_shows_first_and_removes_only_with_yes_c12_d12() -> None:
+    shown = succeeded("retain", env=SHORT)
+    assert "would go" in shown
+    assert "nothing was removed" in shown
+    assert messages() == 5
+    plan = json.loads(succeeded("retain", "--json", env=SHORT))
+    assert (plan["dry_run"], [(one["kind"], one["count"]) for one in plan["expired"]]) == (True, [("messages", 5)])
+    done = succeeded("retain", "--yes", env=SHORT)
+    assert "removed" in done
+    assert messages() == 0
+    assert succeeded("verify").startswith("whole: 0 messages in 1 conversation, 5 erased")
+    assert "nothing is over" in succeeded("retain", env=SHORT)
+
+
+def test_a_space_alone_c12(tmp_path: Path) -> None:
+    succeeded("import", tmp_path / "talk.jsonl", "--space", "team")
+    succeeded("retain", "--yes", "--space", "team", env=SHORT)
+    assert messages() == 5
+    assert json.loads(succeeded("stats", "--space", "team", "--json"))["messages"] == 0
+
+
+def test_what_waits_for_a_view_is_said_c12(tmp_path: Path) -> None:
+    succeeded("rebuild", "facts")
+    result = recollect("retain", env=SHORT)
+    assert result.stderr == ""
+    line = '{"role": "user", "content": "late", "conversation": "chat", "user": "alex", "time": "2023-01-01T00:00:00Z"}'
+    succeeded("import", "-", "--no-settle", input=line + "\n")
+    result = recollect("retain", env=SHORT)
+    assert "1 message more will go once every view has read them" in result.stderr
+
+
+def test_a_limit_that_makes_no_sense_is_refused_c12() -> None:
+    assert "retain_messages must be at least 0" in failed("retain", env={"RECOLLECT_RETAIN_MESSAGES": "-1"})
+    assert failed("retain", "--store", "nowhere.db").startswith("there is no store nowhere.db")
+
+
+def test_counts_of_what_was_done_are_in_the_statistics_c14(tmp_path: Path) -> None:
+    from recollect import Memory
+    from recollect.testing.llm import ScriptedLLM
+
+    with Memory("recollect.db", chat=ScriptedLLM(default="Certainly.")) as memory:
+        memory.conversation("chat", user="alex").reply("Hello there, how are you?")
+    lines = succeeded("stats").splitlines()
+    (reply,) = [line for line in lines if line.startswith("chat reply")]
+    assert "ok: 1 call, " in reply
+    found = json.loads(succeeded("stats", "--json"))["activity"]
+    assert [(one["kind"], one["count"]) for one in found if one["what"] == "chat"] == [("reply", 1)]

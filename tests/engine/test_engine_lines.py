@@ -1,0 +1,154 @@
+"""Conversations with branches, on every store: what clients send is placed once, whoever else is sending."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from recollect import AsyncMemory, Memory, RecollectError, ScopeError
+from recollect.engine import lines, relaying
+from recollect.llm.absent import NoModelLLM
+from recollect.model import Message
+from recollect.rules.spoken import spoken
+from recollect.testing.llm import ScriptedLLM
+
+WHERE = lines.Where("default", "alex", "chat")
+
+
+def history(*words: str) -> list[dict[str, Any]]:
+    """A user's words and replies, in turn."""
+    return [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(words)]
+
+
+def send(memory: Memory, *words: str, where: lines.Where = WHERE) -> list[Message]:
+    sent = [spoken(one) for one in history(*words)]
+    engine, now = memory._engine, datetime.now(UTC)
+    found: list[Message] = memory._private.wait(engine._write(lambda tx: lines.reconciled(tx, where, sent, now)))
+    return found
+
+
+def told(messages: list[Message]) -> list[tuple[str, int, str]]:
+    return [(m.conversation, m.turn, m.content) for m in messages]
+
+
+def test_branches_of_branches_are_lines_of_one_tree(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        assert told(send(memory, "a", "b", "c", "d")) == [("chat", n, t) for n, t in enumerate("abcd", 1)]
+        assert told(send(memory, "a", "b", "x", "y"))[2:] == [("chat~2", 1, "x"), ("chat~2", 2, "y")]
+        assert told(send(memory, "a", "b", "x", "z", "w"))[2:] == [
+            ("chat~2", 1, "x"), ("chat~3", 1, "z"), ("chat~3", 2, "w"),
+        ]  # fmt: skip
+        assert told(send(memory, "a", "b", "x", "z", "w", "v"))[-1] == ("chat~3", 3, "v")
+        assert told(send(memory, "a", "b", "c", "d", "e"))[-1] == ("chat", 5, "e")
+        # By the name of a branch the same tree is meant; without a beginning, the branch itself.
+        branch = lines.Where("default", "alex", "chat~2")
+        assert told(send(memory, "a", "b", "c", where=branch)) == [("chat", 1, "a"), ("chat", 2, "b"), ("chat", 3, "c")]
+        assert told(send(memory, "new", where=branch)) == [("chat~2", 3, "new")]
+        assert [one.id for one in memory.conversations()] == ["chat", "chat~2", "chat~3"]
+        assert memory.verify().ok
+
+
+def test_a_conversation_that_is_only_called_like_a_branch_is_none(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        memory.conversation("chat~2", user="alex").add("user", "I stand alone.")
+        memory.conversation("chat~x", user="alex").add("user", "So do I.")
+        memory.conversation("chat~3", user="bob").add("user", "And I.")
+        send(memory, "a", "b")
+        assert told(send(memory, "a", "c"))[1] == ("chat~4", 1, "c")
+        alone = lines.Where("default", "alex", "chat~2")
+        assert told(send(memory, "more", where=alone)) == [("chat~2", 2, "more")]
+        with pytest.raises(ScopeError):
+            send(memory, "a", where=lines.Where("default", "bob", "chat"))
+
+
+def test_what_was_erased_is_not_told_again(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        send(memory, "my secret", "noted", "another", "noted too")
+        send(memory, "my secret", "noted", "edited", "well")
+        memory.erase(user="alex")
+        found = send(memory, "my secret", "noted", "another", "noted too", "what now?")
+        assert [m.content for m in found] == ["", "", "", "", "what now?"]
+        assert "secret" not in "".join(m.content for m in memory.export())
+        assert memory.verify().ok
+
+
+def test_many_requests_at_once_are_one_after_the_other(store_url: str) -> None:
+    """The same request many times, and others of the same conversation: each message is kept once, each reply too."""
+
+    async def run() -> list[list[str]]:
+        model = ScriptedLLM(default=lambda request: f"Re: {request.messages[-1]['content']}")
+        async with AsyncMemory(store_url, chat=model, memory=NoModelLLM(), followers=False) as memory:
+
+            async def ask(*words: str) -> dict[str, Any]:
+                asking = relaying.Asking({"messages": history(*words)}, "default", "alex", "chat")
+                return await (await relaying.begin(memory, asking)).whole()
+
+            await ask("a")
+            await asyncio.gather(*(ask("a", "Re: a", text) for text in "bbbbccd"), *(ask("a") for _ in range(3)))
+            assert (await memory.verify()).ok
+            found = await memory.conversations()
+            return [[m.content for m in await memory.conversation(one.id).history()] for one in found]
+
+    first, *others = asyncio.run(run())
+    assert first[:2] == ["a", "Re: a"]
+    rest = sorted([first[2:], *others])
+    assert rest == [["b", "Re: b"], ["c", "Re: c"], ["d", "Re: d"]]
+
+
+def test_a_reply_to_what_has_been_answered_meanwhile_is_a_branch(addresses: Callable[[str, str], str]) -> None:
+    async def run() -> dict[str, list[str]]:
+        model = ScriptedLLM(["One.", "Two.", "Three."])
+        async with AsyncMemory(addresses("sqlite", "a"), chat=model, memory=NoModelLLM(), followers=False) as memory:
+            asking = relaying.Asking({"messages": history("a")}, "default", "alex", "chat")
+            slow, quick, late = [await relaying.begin(memory, asking) for _ in range(3)]
+            for talk in (quick, slow, late):
+                await talk.whole()
+            found = await memory.conversations()
+            return {one.id: [m.content for m in await memory.conversation(one.id).history()] for one in found}
+
+    assert asyncio.run(run()) == {"chat": ["a", "One."], "chat~2": ["Two."], "chat~3": ["Three."]}
+
+
+def test_the_branches_that_are_looked_at_are_bounded(addresses: Callable[[str, str], str]) -> None:
+    """Somebody opens every conversation with the same word: the newest are found, and the first."""
+    with Memory(addresses("sqlite", "a"), followers=False) as memory:
+        for number in range(lines.MOST + 5):
+            send(memory, "hi", f"hello {number}", "and?")
+        assert len(memory.conversations(limit=1_000)) == lines.MOST + 5
+        last = lines.MOST + 4
+        assert told(send(memory, "hi", f"hello {last}", "and?", "so"))[-1] == (f"chat~{last + 1}", 3, "so")
+        assert told(send(memory, "hi", "hello 0", "and?", "so"))[-1] == ("chat", 4, "so")
+
+
+def test_a_memory_that_closes_in_the_middle_of_a_stream_keeps_what_was_sent(
+    addresses: Callable[[str, str], str],
+) -> None:
+    url = addresses("sqlite", "a")
+
+    async def run() -> str:
+        never = asyncio.Event()
+        model = ScriptedLLM([["You run ", "two ", never]])
+        memory = AsyncMemory(url, chat=model, memory=NoModelLLM(), followers=False)
+        await memory.open()
+        body = {"messages": history("How many?"), "stream": True}
+        talk = await relaying.begin(memory, relaying.Asking(body, "default", "alex", "chat"))
+        stream, seen = talk.stream(), ""
+        while "two" not in seen:
+            seen += (await anext(stream))["choices"][0]["delta"]["content"]
+        waiting = asyncio.ensure_future(anext(stream))
+        await model.waiting.wait()
+        await memory.close()
+        never.set()
+        with pytest.raises(RecollectError, match="closed"):
+            await waiting
+        return seen
+
+    seen = asyncio.run(run())
+    with Memory(url, followers=False) as memory:
+        asked, reply = memory.conversation("chat").history()
+        assert (asked.content, reply.content) == ("How many?", seen.strip())
+        assert reply.metadata["recollect"]["partial"]
