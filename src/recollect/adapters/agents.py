@@ -1,0 +1,98 @@
+"""The OpenAI Agents SDK's `Session`: a conversation of the memory, whose items come back as they were given.
+
+A message is kept as a message; a tool's call and its output are kept as text that can be found, with the item itself in
+the metadata. `pop_item` and `clear_session` change what the session shows, and nothing in the log; see `threads`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from recollect.adapters.faces import AnyMemory, Steps, later
+from recollect.adapters.threads import Thread
+from recollect.errors import InvalidInput, MissingExtra
+from recollect.model import Draft, Message, Role
+
+try:
+    from agents.memory import SessionSettings
+    from agents.memory.session import SessionABC
+except ImportError:
+    raise MissingExtra("agents", "the session for the OpenAI Agents SDK") from None
+
+if TYPE_CHECKING:
+    from agents.items import TResponseInputItem
+
+WHOLE = "agents"  # the metadata that holds the item as the SDK gave it
+ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
+CALLS = {"function_call": "assistant", "function_call_output": "tool"}
+
+
+class RecollectSession(SessionABC):
+    """A session in a memory: `Runner.run(agent, "Hello", session=RecollectSession(memory, "chat-1", user="alex"))`."""
+
+    def __init__(
+        self,
+        memory: AnyMemory,
+        session_id: str,
+        *,
+        user: str | None = None,
+        space: str | None = None,
+        session_settings: SessionSettings | None = None,
+    ) -> None:
+        self.session_id, self.session_settings = session_id, session_settings or SessionSettings()
+        self._memory, self._thread = memory, Thread(memory, session_id, user, space)
+
+    async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
+        """The session's items, oldest first; with a limit, the last ones."""
+        most = self.session_settings.limit if limit is None and self.session_settings else limit
+        return await later(self._memory, self._read(None if most is None else max(most, 0)))
+
+    async def add_items(self, items: list[TResponseInputItem]) -> None:
+        """Keep items, all of them or none."""
+        drafts = [draft(cast("Mapping[str, Any]", item)) for item in items]
+        await later(self._memory, self._thread.add(drafts))
+
+    async def pop_item(self) -> TResponseInputItem | None:
+        """Take back the last item. The log keeps it; the session does not show it any more."""
+        found = await later(self._memory, self._thread.pop())
+        return None if found is None else restored(found)
+
+    async def clear_session(self) -> None:
+        """Begin anew. The log keeps what was said; to remove it for good there is `memory.erase`."""
+        await later(self._memory, self._thread.clear())
+
+    def _read(self, limit: int | None) -> Steps[list[TResponseInputItem]]:
+        found = yield from self._thread.messages(limit)
+        return [restored(message) for message in found]
+
+
+def draft(item: Mapping[str, Any]) -> Draft:
+    if not isinstance(item, Mapping):
+        raise InvalidInput("items", f"has a {type(item).__name__}; an item is a dictionary")
+    kind, role = item.get("type", "message"), ROLES.get(str(item.get("role")))
+    if role is None:
+        role = cast(Role, CALLS.get(str(kind), "assistant"))
+    text = spoken(item)
+    plain = dict(item) == {"role": item.get("role"), "content": text} and item.get("role") != "developer"
+    return Draft(role, text, metadata={} if plain and text.strip() else {WHOLE: dict(item)})
+
+
+def spoken(item: Mapping[str, Any]) -> str:
+    """The words of an item: a message's, or what a tool was asked and answered."""
+    if item.get("type") == "function_call":
+        return f"{item.get('name')}({item.get('arguments', '')})"
+    content = item.get("content", item.get("output"))
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return "" if content is None else json.dumps(content, ensure_ascii=False, default=str)
+
+
+def restored(message: Message) -> TResponseInputItem:
+    whole = message.metadata.get(WHOLE)
+    found = {"role": message.role, "content": message.content} if whole is None else whole
+    return cast("TResponseInputItem", found)

@@ -1,0 +1,144 @@
+"""Anthropic's memory tool: its files are documents of a person, or of nobody, and its commands change them.
+
+Each command is one transaction, so two that come at once lose nothing. It works without the `anthropic` package, on the
+input of a `tool_use` block; with it, `memory_tool` and `async_memory_tool` are tools for its own tool runner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from recollect.adapters.faces import AnyMemory, Steps, later, now
+from recollect.errors import MissingExtra
+from recollect.model import Change, Document
+from recollect.rules.log import checked_id
+from recollect.rules.memory_files import Changes, Refused, carried_out
+
+if TYPE_CHECKING:
+    from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
+
+FILES = "memory files"  # the first name of the namespace; the second is the user's id, if there is one
+PARAM = {"type": "memory_20250818", "name": "memory"}
+COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
+
+
+class MemoryTool:
+    """The files under `/memories` of a user, or of the whole space if none is given."""
+
+    param = PARAM
+
+    def __init__(self, memory: AnyMemory, *, user: str | None = None, space: str | None = None) -> None:
+        self._memory, self._user, self._space = memory, user, space
+        self._namespace = (FILES,) if user is None else (FILES, checked_id("user", user))
+
+    def call(self, command: Mapping[str, Any]) -> str:
+        """Carry out a command and return its answer; raises `Refused`, whose text is for the model."""
+        return now(self._memory, self._steps(command))
+
+    async def acall(self, command: Mapping[str, Any]) -> str:
+        """The same with an `AsyncMemory`."""
+        return await later(self._memory, self._steps(command))
+
+    def result(self, tool_use_id: str, command: Mapping[str, Any]) -> dict[str, Any]:
+        """The `tool_result` block that answers a `tool_use` block."""
+        try:
+            return block(tool_use_id, self.call(command))
+        except Refused as refusal:
+            return block(tool_use_id, str(refusal), is_error=True)
+
+    async def aresult(self, tool_use_id: str, command: Mapping[str, Any]) -> dict[str, Any]:
+        """The same with an `AsyncMemory`."""
+        try:
+            return block(tool_use_id, await self.acall(command))
+        except Refused as refusal:
+            return block(tool_use_id, str(refusal), is_error=True)
+
+    def clear(self) -> None:
+        """Remove every file."""
+        now(self._memory, self._clearing())
+
+    async def aclear(self) -> None:
+        """The same with an `AsyncMemory`."""
+        await later(self._memory, self._clearing())
+
+    def _steps(self, command: Mapping[str, Any]) -> Steps[str]:
+        def decide(found: dict[str, Document]) -> tuple[list[Change], str]:
+            files = {path: one.value.get("text") for path, one in found.items()}
+            changes, answer = carried_out(files, command)
+            return self._changes(changes), answer
+
+        documents: Any = self._memory.documents(space=self._space)
+        answer: str = yield lambda: documents.edit(self._namespace, decide)
+        return answer
+
+    def _clearing(self) -> Steps[None]:
+        def decide(found: dict[str, Document]) -> tuple[Sequence[Change], None]:
+            return [Change(self._namespace, path, None) for path in found], None
+
+        documents: Any = self._memory.documents(space=self._space)
+        yield lambda: documents.edit(self._namespace, decide)
+
+    def _changes(self, changes: Changes) -> list[Change]:
+        def value(text: str | bool | None) -> dict[str, Any] | None:
+            return None if text is False else {"folder": True} if text is None else {"text": text}
+
+        return [
+            Change(self._namespace, path, value(text), self._user, () if text is None else None)
+            for path, text in changes.items()
+        ]
+
+
+def block(tool_use_id: str, content: str, *, is_error: bool = False) -> dict[str, Any]:
+    found = {"type": "tool_result", "tool_use_id": tool_use_id, "content": content}
+    return found | ({"is_error": True} if is_error else {})
+
+
+def memory_tool(memory: AnyMemory, *, user: str | None = None, space: str | None = None) -> BetaAbstractMemoryTool:
+    """A tool for `client.beta.messages.tool_runner(tools=[…])`, with a `Memory`."""
+    base, error = runner_parts(asynchronous=False)
+    tool = MemoryTool(memory, user=user, space=space)
+
+    def carry(_: Any, command: Any) -> str:
+        try:
+            return tool.call(command.model_dump())
+        except Refused as refusal:
+            raise error(str(refusal)) from None
+
+    def clear(_: Any) -> str:
+        tool.clear()
+        return "All memory cleared"
+
+    made: Any = type("RecollectMemoryTool", (base,), {**dict.fromkeys(COMMANDS, carry), "clear_all_memory": clear})
+    found: BetaAbstractMemoryTool = made()
+    return found
+
+
+def async_memory_tool(
+    memory: AnyMemory, *, user: str | None = None, space: str | None = None
+) -> BetaAsyncAbstractMemoryTool:
+    """The same for the asynchronous client, with a `Memory` or an `AsyncMemory`."""
+    base, error = runner_parts(asynchronous=True)
+    tool = MemoryTool(memory, user=user, space=space)
+
+    async def carry(_: Any, command: Any) -> str:
+        try:
+            return await tool.acall(command.model_dump())
+        except Refused as refusal:
+            raise error(str(refusal)) from None
+
+    async def clear(_: Any) -> str:
+        await tool.aclear()
+        return "All memory cleared"
+
+    made: Any = type("RecollectMemoryTool", (base,), {**dict.fromkeys(COMMANDS, carry), "clear_all_memory": clear})
+    found: BetaAsyncAbstractMemoryTool = made()
+    return found
+
+
+def runner_parts(*, asynchronous: bool) -> tuple[type[Any], type[Exception]]:
+    try:
+        from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
+    except ImportError:
+        raise MissingExtra("anthropic", "the memory tool for Anthropic's tool runner") from None
+    return (BetaAsyncAbstractMemoryTool if asynchronous else BetaAbstractMemoryTool), ToolError

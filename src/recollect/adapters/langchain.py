@@ -1,0 +1,83 @@
+"""LangChain's chat message history: a session is a conversation of the memory, kept word for word.
+
+Each message comes back as it was given, tool calls and all: what a role and a text do not say is in its metadata. A
+message with an id is kept once, however often it is added. `clear` begins a new conversation; see `threads`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from recollect.adapters.faces import AnyMemory, Steps, later, now
+from recollect.adapters.threads import Thread
+from recollect.errors import MissingExtra
+from recollect.model import Draft, Message, Role
+
+try:
+    from langchain_core.chat_history import BaseChatMessageHistory
+    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+    from langchain_core.messages import message_to_dict as as_dict
+    from langchain_core.messages import messages_from_dict as from_dicts
+except ImportError:
+    raise MissingExtra("langchain", "the chat history for LangChain") from None
+
+WHOLE = "langchain"  # the metadata that holds the message as LangChain writes it
+ROLES: dict[str, Role] = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "tool"}
+PLAIN: dict[str, type[BaseMessage]] = {"user": HumanMessage, "assistant": AIMessage, "system": SystemMessage}
+
+
+class RecollectChatMessageHistory(BaseChatMessageHistory):
+    """The messages of one session, such as `RunnableWithMessageHistory` asks for.
+
+    With a `Memory` both the blocking and the asynchronous methods work; with an `AsyncMemory` the asynchronous ones.
+    """
+
+    def __init__(
+        self, memory: AnyMemory, session_id: str, *, user: str | None = None, space: str | None = None
+    ) -> None:
+        self._memory, self._thread = memory, Thread(memory, session_id, user, space)
+
+    @property
+    def messages(self) -> list[BaseMessage]:  # type: ignore[override]
+        """The session's messages, oldest first."""
+        return now(self._memory, self._read())
+
+    async def aget_messages(self) -> list[BaseMessage]:
+        return await later(self._memory, self._read())
+
+    def add_messages(self, messages: Sequence[BaseMessage]) -> None:
+        """Keep messages, all of them or none."""
+        now(self._memory, self._thread.add([draft(message) for message in messages]))
+
+    async def aadd_messages(self, messages: Sequence[BaseMessage]) -> None:
+        await later(self._memory, self._thread.add([draft(message) for message in messages]))
+
+    def clear(self) -> None:
+        """Begin anew. The log keeps what was said; to remove it for good there is `memory.erase`."""
+        now(self._memory, self._thread.clear())
+
+    async def aclear(self) -> None:
+        await later(self._memory, self._thread.clear())
+
+    def _read(self) -> Steps[list[BaseMessage]]:
+        found = yield from self._thread.messages()
+        return [restored(message) for message in found]
+
+
+def draft(message: BaseMessage) -> Draft:
+    role = ROLES.get(message.type) or ROLES.get(str(getattr(message, "role", "")), "user")
+    text = message.content if isinstance(message.content, str) else str(message.text)
+    kind, metadata = PLAIN.get(role), dict[str, Any]()
+    if kind is None or not text.strip() or as_dict(kind(content=text, id=message.id)) != as_dict(message):
+        metadata = {WHOLE: as_dict(message)}
+    return Draft(role, text, platform_id=message.id, metadata=metadata)
+
+
+def restored(message: Message) -> BaseMessage:
+    whole = message.metadata.get(WHOLE)
+    if whole is not None:
+        found: BaseMessage = from_dicts([whole])[0]
+        return found
+    kind = PLAIN.get(message.role, SystemMessage)
+    return kind(content=message.content, id=message.platform_id)

@@ -1,0 +1,14 @@
+"""A memory that is on a server, with the face of one that is here: a program moves by changing one line.
+
+    with Memory("recollect.db") as memory: …
+    with Client("http://127.0.0.1:8000", key) as memory: …
+
+`AsyncClient` is the same with await. Needs the extra `[client]`.
+"""
+
+from __future__ import annotations
+
+from recollect.client.blocking import Client
+from recollect.client.memory import AsyncClient
+
+__all__ = ["AsyncClient", "Client"]

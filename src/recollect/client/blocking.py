@@ -1,0 +1,25 @@
+"""The same for programs without an event loop: the blocking face of a memory, over a client in a memory's place."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from recollect.client.memory import AsyncClient
+from recollect.engine.memory import MemoryEngine
+from recollect.engine.sync import BlockingMemory
+
+
+class Client(BlockingMemory):
+    """A memory on a server: `with Client("http://127.0.0.1:8000", key) as memory: …`.
+
+    `key` is one that `recollect keys create` showed; a server on loopback may need none. `space` is the one meant when
+    a call names none: else the key's own. `timeout` is in seconds, for each answer or the next piece of one.
+    """
+
+    def __init__(self, base_url: str, key: str = "", *, space: str | None = None, timeout: float = 90.0) -> None:
+        made = AsyncClient(base_url, key, space=space, timeout=timeout)
+        # It has the methods of a memory, which a test holds it to; the blocking face uses nothing else.
+        super().__init__(lambda: cast(MemoryEngine, made))
+
+    def __repr__(self) -> str:
+        return repr(self._engine)

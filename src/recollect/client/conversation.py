@@ -1,0 +1,275 @@
+"""One conversation on a server, where each method is one request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from recollect.client.asking import Asking, error_of, given, path_of
+from recollect.engine.commands import Answer
+from recollect.errors import ServerError
+from recollect.model import (
+    Added,
+    Budget,
+    ChatMessage,
+    Chunk,
+    Context,
+    Draft,
+    Episode,
+    Message,
+    Reply,
+    Role,
+    Topic,
+    TopicHit,
+    TopicMessage,
+    TopicStats,
+)
+from recollect.rules.log import checked_id
+from recollect.rules.topics import IMPORTANCE
+from recollect.wire import read
+
+PAGE = 1_000
+CURRENT = "current"
+CUT_OFF = "the server ended the reply before it was whole; what was seen of it is kept"
+
+
+def draft_of(draft: Draft) -> dict[str, Any]:
+    return given(
+        role=draft.role,
+        content=draft.content,
+        author=draft.author,
+        user=draft.user,
+        time=draft.time,
+        platform_id=draft.platform_id,
+        metadata=dict(draft.metadata) or None,
+        id=draft.id,
+    )
+
+
+class AsyncClientConversation:
+    """One thread of messages."""
+
+    def __init__(self, asking: Asking, space: str | None, id: str, user: str | None) -> None:
+        self._asking = asking
+        self.space, self.id, self.user = space, id, user
+
+    def __repr__(self) -> str:
+        return f"<conversation {self.id} of {self._asking!r}>"
+
+    async def add(
+        self,
+        role: Role,
+        content: str,
+        *,
+        author: str | None = None,
+        user: str | None = None,
+        time: datetime | None = None,
+        platform_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        name: str | None = None,
+    ) -> Message:
+        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once.
+
+        `name` is what its author is called there now; it is kept in the metadata, and in a channel's register.
+        """
+        told = {} if metadata is None else metadata
+        if name is not None:
+            told = {**told, "name": checked_id("name", name)}
+        return (await self.extend([Draft(role, content, author, user, time, platform_id, told)]))[0].message
+
+    async def extend(self, drafts: Iterable[Draft]) -> list[Added]:
+        """Keep several messages in one transaction: all of them, or none."""
+        messages = [draft_of(draft) for draft in drafts]
+        if not messages:
+            return []
+        found: list[Added] = await self._ask(list[Added], "POST", "messages", body={"messages": messages})
+        return found
+
+    async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
+        """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
+        found: list[Message] = []
+        cursor = None if before is None else str(before)
+        while limit is None or len(found) < limit:
+            size = PAGE if limit is None else min(PAGE, limit - len(found))
+            page = await self._ask(dict[str, Any], "GET", "messages", query=given(cursor=cursor, limit=size))
+            found[:0] = read(list[Message], page["items"])
+            cursor = page["next"]
+            if cursor is None:
+                break
+        return found
+
+    async def context(
+        self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True
+    ) -> Context:
+        """What to send to a model to have `text` answered: never over budget, with a receipt.
+
+        It tells the model how to ask for more by markers, which `reply` serves. Without `markers` it does not: for
+        programs that call a model themselves and show what it says.
+        """
+        body = given(text=text, budget=budget, system=system, markers=markers)
+        found: Context = await self._ask(Context, "POST", "context", body=body)
+        return found
+
+    async def reply(
+        self,
+        text: str,
+        *,
+        budget: Budget | None = None,
+        system: str | None = None,
+        author: str | None = None,
+        platform_id: str | None = None,
+    ) -> Reply:
+        """The whole turn: keep the message, ask the model, keep and return its reply."""
+        body = given(text=text, budget=budget, system=system, author=author, platform_id=platform_id)
+        found: Reply = await self._ask(Reply, "POST", "reply", body=body)
+        return found
+
+    async def stream(
+        self,
+        text: str,
+        *,
+        budget: Budget | None = None,
+        system: str | None = None,
+        author: str | None = None,
+        platform_id: str | None = None,
+    ) -> AsyncIterator[str]:
+        """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
+        body = given(text=text, budget=budget, system=system, author=author, platform_id=platform_id, user=self.user)
+        path = path_of("conversations", self.id, "reply")
+        kind = ""
+        async for line in self._asking.lines("POST", path, space=self.space, body=body | {"stream": True}):
+            name, _, value = line.partition(": ")
+            if name == "event":
+                kind = value
+            elif name == "data" and kind == "text":
+                yield json.loads(value)["text"]
+            elif name == "data" and kind == "error":
+                raise error_of(int(json.loads(value)["status"]), value.encode())
+            elif name == "data" and kind == "done":
+                return
+        raise ServerError(CUT_OFF)
+
+    async def command(
+        self,
+        text: str,
+        *,
+        author: str | None = None,
+        names: Sequence[str] = ("recollect", "bot"),
+        addressed: bool = False,
+    ) -> Answer | None:
+        """Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing.
+
+        `names` are those the memory is called by; with `addressed`, the message is for it without naming it. A command
+        is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`.
+        """
+        body = given(text=text, author=author, names=list(names), addressed=addressed)
+        found: Answer | None = await self._ask(Answer | None, "POST", "command", body=body)
+        return found
+
+    async def archived(self) -> list[Chunk]:
+        """The runs of messages that have left the window, oldest first."""
+        return await self._list(Chunk, "archived")
+
+    async def episodes(self) -> list[Episode]:
+        """What left the window, as summaries: the active ones, highest level first, each with its parts."""
+        return await self._list(Episode, "episodes")
+
+    async def standalone(self, question: str) -> str:
+        """A follow-up question so that it can be understood alone, from what was said last; as it is if it can be."""
+        found = await self._ask(dict[str, str], "POST", "standalone", body={"question": question})
+        return str(found["question"])
+
+    # -- topics
+
+    async def add_user_message(
+        self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None
+    ) -> Topic:
+        """Keep a user's message and give it to its topic, which it may open or bring back. Returns the topic.
+
+        `importance`, from 0 to 1, is what the topic is worth to whoever says it.
+        """
+        body = given(role="user", text=text, importance=importance, author=author, time=time)
+        return await self._topic("topics", body=body)
+
+    async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
+        """Keep a reply and give it to the topic it follows. Returns the topic."""
+        return await self._topic("topics", body=given(role="assistant", text=text, time=time))
+
+    async def topics(self, *, faded: bool = False) -> list[Topic]:
+        """What is talked about, the most present first; with `faded`, also what has left the active set."""
+        found: list[Topic] = []
+        cursor: str | None = None
+        while True:
+            query = given(faded=json.dumps(faded), cursor=cursor, limit=PAGE)
+            page = await self._ask(dict[str, Any], "GET", "topics", query=query)
+            found += read(list[Topic], page["items"])
+            cursor = page["next"]
+            if cursor is None:
+                return found
+
+    async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
+        """What to send of a topic: its summary, if it has one, and the messages of its active set. Without an id, of
+        the topic that is being talked of; empty if nothing was said yet."""
+        found = await self._ask(dict[str, Any], "GET", "topics", topic_id or CURRENT, "context")
+        messages: list[ChatMessage] = found["messages"]
+        return messages
+
+    async def get_full_topic_history(
+        self, topic_id: str | None = None, include_compressed: bool = True
+    ) -> list[TopicMessage]:
+        """Every message of a topic, in order; without `include_compressed`, only those of its active set."""
+        query = {"include_compressed": json.dumps(include_compressed)}
+        return await self._list(TopicMessage, "topics", topic_id or CURRENT, "messages", query=query)
+
+    async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
+        """A topic in figures; without an id, the one that is being talked of."""
+        found: TopicStats = await self._ask(TopicStats, "GET", "topics", topic_id or CURRENT, "stats")
+        return found
+
+    async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
+        """The topics of this conversation that a query is about, best first, faded ones too: by what was said in
+        them, by their titles and by their tags."""
+        return await self._list(TopicHit, "topic-search", query={"query": query, "limit": limit})
+
+    async def merge_topics(self, topic_id: str, other: str) -> Topic:
+        """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` takes it out."""
+        return await self._topic("topics", topic_id, "merge", body={"other": other})
+
+    async def undo_merge(self, topic_id: str) -> Topic:
+        """Take a topic out of the one it has become part of, by itself or by `merge_topics`; the two stay apart from
+        now on. Returns it."""
+        return await self._topic("topics", topic_id, "unmerge", body={})
+
+    async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
+        """Give a topic tags of your own, or with `remove` take them away. They are searched, and outlive a rebuild."""
+        return await self._topic("topics", topic_id, "tags", body={"tags": list(tags), "remove": remove})
+
+    async def feedback(self, topic_id: str, score: int) -> Topic:
+        """Say that a topic matters (+1) or does not (-1): its importance moves, and with it how long it stays."""
+        return await self._topic("topics", topic_id, "feedback", body={"score": score})
+
+    # -- how
+
+    async def _ask(
+        self,
+        kind: Any,
+        method: str,
+        *parts: str,
+        query: dict[str, Any] | None = None,
+        body: dict[str, Any] | None = None,
+    ) -> Any:
+        own = given(user=self.user)
+        path = path_of("conversations", self.id, *parts)
+        if method == "GET":
+            return await self._asking.ask(kind, method, path, space=self.space, query=(query or {}) | own)
+        return await self._asking.ask(kind, method, path, space=self.space, body=(body or {}) | own)
+
+    async def _list(self, kind: Any, *parts: str, query: dict[str, Any] | None = None) -> list[Any]:
+        found: list[Any] = await self._ask(list[kind], "GET", *parts, query=query)
+        return found
+
+    async def _topic(self, *parts: str, body: dict[str, Any]) -> Topic:
+        found: Topic = await self._ask(Topic, "POST", *parts, body=body)
+        return found

@@ -1,0 +1,302 @@
+"""The face of a memory, asynchronous, where each method is one request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterable
+from datetime import date, datetime
+from types import TracebackType
+from typing import Any, NoReturn, Self, TypeVar
+
+from recollect.client.asking import Asking, given, path_of
+from recollect.client.conversation import AsyncClientConversation, draft_of
+from recollect.engine.knowledge import Whom
+from recollect.engine.log import Batch
+from recollect.errors import InvalidInput, RecollectError
+from recollect.model import (
+    Added,
+    Conversation,
+    Digest,
+    Erasure,
+    Fact,
+    Forgotten,
+    Hit,
+    Message,
+    Profile,
+    Retained,
+    Role,
+    Statement,
+    Stats,
+    Verification,
+)
+from recollect.rules.log import checked_id
+from recollect.rules.names import Member
+from recollect.wire import read
+
+T = TypeVar("T")
+
+PAGE = 1_000
+DIGESTS = 60.0  # seconds a server may wait for digests, beyond what an answer may take
+HERE_ONLY = "is not served over HTTP; use a Memory on the store itself"
+
+
+class AsyncClient:
+    """A memory on a server: `async with AsyncClient("http://127.0.0.1:8000", key) as memory: …`.
+
+    `key` is one that `recollect keys create` showed; a server on loopback may need none. `space` is the one meant when
+    a call names none: else the key's own. `timeout` is in seconds, for each answer or the next piece of one.
+    """
+
+    def __init__(self, base_url: str, key: str = "", *, space: str | None = None, timeout: float = 90.0) -> None:
+        self._asking = Asking(base_url, key, None if space is None else checked_id("space", space), timeout)
+
+    def __repr__(self) -> str:
+        return f"<client of {self._asking!r}>"
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def open(self) -> None:
+        """Be ready to ask. `async with` does this."""
+        self._asking.open()
+
+    async def close(self) -> None:
+        """Give the connections back."""
+        await self._asking.close()
+
+    # -- conversations
+
+    def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> AsyncClientConversation:
+        """A conversation: with one `user`, or without, a channel of many. It begins with its first message."""
+        user = None if user is None else checked_id("user", user)
+        space = None if space is None else checked_id("space", space)
+        return AsyncClientConversation(self._asking, space, checked_id("conversation", id), user)
+
+    async def conversations(
+        self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
+    ) -> list[Conversation]:
+        """Conversations of a space in order of id, those after `after`; of one user, if given."""
+        query = given(user=user, cursor=after or None, limit=limit)
+        return await self._page(Conversation, path_of("conversations"), space, query)
+
+    async def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
+        """Add messages to several conversations in one transaction: all of them, or none."""
+        wanted = list(batches)
+        if not wanted:
+            return []
+        if len({batch.space for batch in wanted}) > 1:
+            raise InvalidInput("batches", "are for several spaces; a server is asked for one at a time")
+        body = [
+            given(conversation=one.conversation, user=one.user) | {"messages": [draft_of(d) for d in one.drafts]}
+            for one in wanted
+        ]
+        found: list[list[Added]] = await self._asking.ask(
+            list[list[Added]], "POST", path_of("messages"), space=wanted[0].space, body={"batches": body}
+        )
+        return found
+
+    # -- finding
+
+    async def search(
+        self,
+        query: str,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        role: Role | None = None,
+        after: datetime | None = None,
+        before: datetime | None = None,
+        limit: int = 10,
+        space: str | None = None,
+    ) -> list[Hit]:
+        """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
+        body = given(
+            query=query, user=user, conversation=conversation, role=role, after=after, before=before, limit=limit
+        )
+        return await self._list(Hit, "POST", path_of("search"), space, body=body)
+
+    # -- what is known
+
+    async def facts(
+        self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
+    ) -> list[Fact]:
+        """What is known of a person, most important first: now, or as it was so at a time."""
+        return await self._pages(Fact, path_of("users", user, "facts"), space, given(as_of=as_of, category=category))
+
+    async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
+        """Every value a key has had, oldest first, with the times between which it was so."""
+        return await self._list(Fact, "GET", path_of("users", user, "fact-history"), space, query={"key": key})
+
+    async def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
+        """The messages a fact came from, oldest first."""
+        return await self._list(Message, "GET", path_of("users", user, "facts", fact, "why"), space)
+
+    async def remember(
+        self, text: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
+    ) -> list[Statement]:
+        """Keep a statement about a person, in the third person; what it contradicts gives way. Returns what now stands.
+
+        `speaker` says it, the person themselves if nobody is named. `message` is the id of the message in the log that
+        asked for it; without one, the text itself is kept there.
+        """
+        body = given(text=text, speaker=speaker, message=message)
+        return await self._list(Statement, "POST", path_of("users", user, "remember"), space, body=body)
+
+    async def forget(
+        self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
+    ) -> Forgotten:
+        """Take out of a person's profile what fits the words, statements and facts; says whether anything did."""
+        body = given(what=what, speaker=speaker, message=message)
+        return await self._one(Forgotten, "POST", path_of("users", user, "forget"), space, body=body)
+
+    async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
+        """Bring back what a `forget` took out, by the id it gave."""
+        return await self._one(Forgotten, "POST", path_of("users", user, "undo"), space, body={"id": id})
+
+    async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
+        """What is known of a person, facts and statements, as a context in their own chat would show it."""
+        path, longer = path_of("users", user, "profile"), DIGESTS if wait is None else wait
+        return await self._one(Profile, "GET", path, space, query=given(wait=wait), wait=longer)
+
+    async def digests(
+        self,
+        space: str | None = None,
+        *,
+        day: date | None = None,
+        user: str | None = None,
+        week: bool = False,
+        wait: float | None = None,
+    ) -> list[Digest]:
+        """What a day in a space was for each who spoke in its channels: today, or another day; or of one `user` alone.
+
+        With `week`, how each has been in the six days before that day. What is missing is made; see `profile`.
+        """
+        path = path_of("spaces", await self._home(space), "digests")
+        query = given(day=day, user=user, week=json.dumps(week), wait=wait)
+        return await self._list(Digest, "GET", path, space, query=query, wait=DIGESTS if wait is None else wait)
+
+    async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
+        """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""
+        await self._one(
+            dict[str, Any], "PUT", path_of("spaces", await self._home(space), "time-zone"), space, {"name": name}
+        )
+
+    async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
+        """What else a person goes by: "display", "nickname", "alias" or "mention"."""
+        body = {"name": name, "kind": kind}
+        await self._one(dict[str, Any], "POST", path_of("users", user, "names"), space, body)
+
+    async def people(self, *, space: str | None = None) -> list[Member]:
+        """Everybody who has spoken in a space, or was given a name there."""
+        return await self._pages(Member, path_of("people"), space, {})
+
+    async def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
+        """Whom a name, nickname, alias, mention or id means: one, several to ask back about, or nobody."""
+        query = given(name=name, speaker=speaker)
+        found: Whom = await self._asking.ask(Whom, "GET", path_of("who-is"), space=space, query=query)
+        return found
+
+    # -- the memory as a whole
+
+    def documents(self, *, space: str | None = None) -> NoReturn:
+        """What programs keep under a key of their own: only where the store is."""
+        raise RecollectError(f"`documents` {HERE_ONLY}")
+
+    async def settle(self, timeout: float = 60.0) -> None:
+        """Wait until every view has caught up with the log; raises NotSettled with the reason if one cannot."""
+        path = path_of("settle")
+        await self._one(dict[str, Any], "POST", path, None, {"timeout": timeout}, wait=timeout)
+
+    async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
+        """Throw a view away and let it be built again from the log."""
+        await self._one(dict[str, Any], "POST", path_of("rebuild"), space, {"view": view})
+
+    async def export(
+        self, *, user: str | None = None, conversation: str | None = None, space: str | None = None
+    ) -> AsyncIterator[Message]:
+        """Every message of a space, or of one user's memory, or of one conversation, in order."""
+        query = given(user=user, conversation=conversation)
+        async for line in self._asking.lines("GET", path_of("export"), space=space, query=query):
+            if line:
+                message: Message = read(Message, json.loads(line))
+                yield message
+
+    async def erase(self, *, user: str, space: str | None = None) -> Erasure:
+        """Remove a person's messages and all that was derived from them, for good. Only `retain` removes besides."""
+        return await self._one(Erasure, "POST", path_of("users", user, "erase"), space)
+
+    async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
+        """Say what the settings `retain_…` no longer keep, in one space. If not `dry_run`, remove it."""
+        return await self._one(Retained, "POST", path_of("retain"), space, {"dry_run": dry_run})
+
+    async def verify(self) -> Verification:
+        """Prove the log whole: every message unchanged, none missing. Needs a key that opens every space."""
+        return await self._one(Verification, "GET", path_of("verify"), None)
+
+    async def stats(self, *, space: str | None = None) -> Stats:
+        """What is in a space, how far its views are, and what models, caches and fallbacks did."""
+        return await self._one(Stats, "GET", path_of("stats"), space)
+
+    # -- how
+
+    async def _home(self, space: str | None) -> str:
+        """The space that is meant when none is named: the client's, or the one the key opens."""
+        if space is not None or self._asking.space is not None:
+            return checked_id("space", space or self._asking.space)
+        found = await self._one(dict[str, str], "GET", path_of("space"), None)
+        return str(found["space"])
+
+    async def _one(
+        self,
+        kind: type[T],
+        method: str,
+        path: str,
+        space: str | None,
+        body: Any = None,
+        *,
+        query: Any = None,
+        wait: float = 0.0,
+    ) -> T:
+        found: T = await self._asking.ask(kind, method, path, space=space, query=query, body=body, wait=wait)
+        return found
+
+    async def _list(
+        self,
+        kind: Any,
+        method: str,
+        path: str,
+        space: str | None,
+        *,
+        body: Any = None,
+        query: Any = None,
+        wait: float = 0,
+    ) -> list[Any]:
+        found: list[Any] = await self._one(list[kind], method, path, space, body, query=query, wait=wait)
+        return found
+
+    async def _page(self, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> list[Any]:
+        page = await self._one(dict[str, Any], "GET", path, space, query=query)
+        found: list[Any] = read(list[kind], page["items"])
+        return found
+
+    async def _pages(self, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> list[Any]:
+        return [one async for one in pages(self._asking, kind, path, space, query)]
+
+
+async def pages(asking: Asking, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> AsyncIterator[Any]:
+    """All of a list, page by page."""
+    cursor: str | None = None
+    while True:
+        wanted = query | given(cursor=cursor, limit=PAGE)
+        page = await asking.ask(dict[str, Any], "GET", path, space=space, query=wanted)
+        for one in read(list[kind], page["items"]):
+            yield one
+        cursor = page["next"]
+        if cursor is None:
+            return

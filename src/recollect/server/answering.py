@@ -1,0 +1,81 @@
+"""How routes answer: as JSON of the nouns, by pages, and once for each idempotency key."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from hashlib import sha256
+from typing import Annotated, Any
+
+from fastapi import Header, Query
+from starlette.responses import Response
+
+from recollect import wire
+from recollect.engine import repeats
+from recollect.server.access import Here
+from recollect.server.problems import Problem
+from recollect.server.shapes import Limit
+
+JSON = "application/json"
+Cursor = Annotated[str | None, Query(description="Where to go on: the `next` of the page before.", max_length=256)]
+Count = Annotated[Limit, Query(description="How many at most.")]
+Once = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=255,
+        description="A text of your own: the same request with it is done once, and answered alike for a day.",
+    ),
+]
+
+
+def out(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """A value as JSON."""
+    return Response(wire.dumps(value), status, headers, JSON)
+
+
+def tag_of(body: bytes) -> str:
+    return f'"{sha256(body).hexdigest()[:32]}"'
+
+
+def page_of(items: Sequence[Any], cursor: str | None, limit: int, name: Callable[[Any], str]) -> Response:
+    """The items after the one the cursor names; a list that has changed since is gone on with all the same."""
+    start = 0
+    if cursor is not None:
+        names = [name(item) for item in items]
+        if cursor not in names:
+            raise Problem(410, "cursor_over", "what this cursor names is no longer in the list; begin again without it")
+        start = names.index(cursor) + 1
+    part = items[start : start + limit]
+    more = start + limit < len(items)
+    return out({"items": part, "next": name(part[-1]) if part and more else None})
+
+
+async def once(here: Here, key: str | None, work: Callable[[], Awaitable[Any]]) -> Response:
+    """Do a write and answer with what it gave; with a key, do it once."""
+    if key is None:
+        return out(await work())
+    repeat, known = await begun(here, key)
+    if known is not None:
+        return Response(known, 200, {"Idempotent-Replayed": "true"}, JSON)
+    try:
+        body = wire.dumps(await work())
+    except BaseException:
+        await repeats.give_up(here.memory, repeat)
+        raise
+    await repeats.keep(here.memory, repeat, 200, body)
+    return Response(body, 200, media_type=JSON)
+
+
+async def begun(here: Here, key: str) -> tuple[repeats.Repeat, bytes | None]:
+    """Claim a key for this request: with what was answered to it before, if it was."""
+    url = here.request.url
+    request = f"{here.request.method} {url.path}?{url.query}\n".encode() + await here.request.body()
+    repeat = repeats.repeat_of(here.space, here.caller.key_id, key, request)
+    known = await repeats.claim(here.memory, repeat)
+    if known.state == "busy":
+        told = "the same request is being worked on; ask again in a moment"
+        raise Problem(409, "in_progress", told, headers={"Retry-After": "1"})
+    if known.state == "other":
+        raise Problem(422, "key_reused", "this idempotency key came with another request before; use a new one")
+    return repeat, known.body if known.state == "done" else None

@@ -1,0 +1,79 @@
+"""The application: every router on one memory, behind one door.
+
+A request passes, from outside in: what is noted of it, the browser's rules, the door, the routes. The memory is opened
+when the server starts, and closed when the last request has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+
+from recollect import __version__
+from recollect.engine.memory import MemoryEngine
+from recollect.errors import RecollectError
+from recollect.ports import Telemetry
+from recollect.server import conversations, mcp, openai, operations, people, spaces, topics
+from recollect.server.access import Door
+from recollect.server.description import described
+from recollect.server.keys import Keys
+from recollect.server.observing import Observing
+from recollect.server.options import ServerOptions
+from recollect.server.problems import Problem, Shape, answer
+
+Service = Callable[[], AbstractAsyncContextManager[Any]]
+HEADERS = ["Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "X-Recollect-Space"]
+
+
+def create_app(
+    memory: MemoryEngine,
+    options: ServerOptions | None = None,
+    *,
+    keys: Keys | None = None,
+    telemetry: Telemetry | None = None,
+) -> FastAPI:
+    """The server's application. Without `keys` everybody may do everything: for loopback, and for tests.
+
+    What else must run as long as it does (`app.state.services`) is entered after the memory and left before it.
+    """
+    settled = options or ServerOptions()
+    app = FastAPI(
+        title="recollect", version=__version__, description=ABOUT, lifespan=lifespan, docs_url=None, redoc_url=None
+    )
+    app.state.memory, app.state.options, app.state.keys = memory, settled, keys
+    app.state.services = list[Service]()
+    app.state.shapes = dict[str, Shape]()
+    app.add_middleware(Door, options=settled, keys=keys)
+    if settled.origins:
+        app.add_middleware(
+            CORSMiddleware, allow_origins=list(settled.origins), allow_methods=["*"], allow_headers=HEADERS
+        )
+    app.add_middleware(Observing, telemetry=telemetry)
+    for kind in (RecollectError, Problem, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, answer)
+    for router in ROUTERS:
+        app.include_router(router)
+    openai.mount(app)
+    mcp.mount(app)
+    app.openapi = lambda: described(app)  # type: ignore[method-assign]
+    return app
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    memory: MemoryEngine = app.state.memory
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(memory)
+        for service in app.state.services:
+            await stack.enter_async_context(service())
+        yield
+
+
+ROUTERS = (operations.router, conversations.router, topics.router, people.router, spaces.router)
+ABOUT = "Memory for conversational AI: keeps every word, shows the model what matters now, and can say why."

@@ -1,0 +1,63 @@
+"""The API's description (OpenAPI), complete: every route's errors as problem documents, and the key it needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from recollect.server.problems import MEDIA
+from recollect.server.shapes import ProblemOut
+
+PROBLEMS = {
+    "400": "The request cannot be read, or does not say which space it is about.",
+    "401": "There is no key, or it opens nothing.",
+    "403": "The key does not open this.",
+    "404": "There is no such thing in this space.",
+    "409": "Something else is under way, or not yet done: try again.",
+    "410": "What the cursor names is gone: begin the list again.",
+    "413": "The body is larger than the key allows.",
+    "422": "A value breaks a rule; `errors` says which.",
+    "429": "Too many requests; `Retry-After` says when to come again.",
+    "500": "The server failed; its log says why.",
+    "501": "The server lacks an optional package for this.",
+    "502": "A model or the embedder failed.",
+    "503": "No model is configured, or the store or a model is busy: try again.",
+    "504": "A model did not answer in time.",
+}
+METHODS = ("get", "put", "post", "delete", "patch")
+
+
+def described(app: FastAPI) -> dict[str, Any]:
+    """The description, made once."""
+    if app.openapi_schema is None:
+        document = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes, tags=TAGS
+        )
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        schemas["Problem"] = ProblemOut.model_json_schema(ref_template="#/components/schemas/{model}")
+        for unused in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(unused, None)
+        for path, item in document["paths"].items():
+            for method in METHODS:
+                if method in item:
+                    add_problems(path, item[method]["responses"])
+        app.openapi_schema = document
+    return app.openapi_schema
+
+
+def add_problems(path: str, responses: dict[str, Any]) -> None:
+    for status, about in PROBLEMS.items():
+        content = {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        if status == "422" or status not in responses:
+            responses[status] = {"description": about, "content": content}
+
+
+TAGS = [
+    {"name": "conversations", "description": "What was said, contexts, replies."},
+    {"name": "topics", "description": "What a conversation is about."},
+    {"name": "people", "description": "What is known of people, and their rights to it."},
+    {"name": "spaces", "description": "Finding, digests, and keeping order."},
+    {"name": "operations", "description": "How the server is."},
+]

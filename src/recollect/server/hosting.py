@@ -1,0 +1,164 @@
+"""A server as processes: one, or several workers behind one port, each with the memory open on the same store.
+
+A server without keys listens on loopback alone. Told to end (SIGTERM, Ctrl-C), it takes no more requests, finishes
+those in hand, turns of a model included, and closes the memory; what takes longer than the grace is cut off, and a
+turn that is cut off keeps what was seen of it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from recollect.config import Settings
+from recollect.engine.counting import Counting
+from recollect.engine.memory import MemoryEngine
+from recollect.errors import ConfigError, MissingExtra
+from recollect.server.keys import Keys, listed
+from recollect.server.options import ServerOptions
+from recollect.wiring import build, open_store, open_telemetry
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"  # where workers of one server keep their counts, to be added up
+MAX_WORKERS = 64
+BACKLOG = 2_048  # connections that wait to be taken
+
+
+@dataclass(frozen=True, slots=True)
+class Hosting:
+    """With how many processes a server runs, and whether it asks for keys."""
+
+    workers: int = 1
+    auth: bool = True
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach it."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def wants_keys(settings: Settings, host: str, auth: bool | None) -> bool:
+    """Whether to ask for keys: always, but on loopback not if there are none, or if told so."""
+    if auth is False and not is_loopback(host):
+        raise ConfigError(f"--no-auth is for loopback alone, and {host} can be reached from elsewhere")
+    store = open_store(settings.store, settings)
+    try:
+        some = any(key.active for key in listed(store))
+    finally:
+        store.close()
+    if not some and (auth or not is_loopback(host)):
+        raise ConfigError(
+            f"there are no keys yet, and {'--auth asks' if auth else f'{host} needs'} for them: "
+            "run `recollect keys create --name NAME` first"
+        )
+    return some if auth is None else auth
+
+
+def options_of(settings: Settings) -> ServerOptions:
+    return ServerOptions(
+        space=settings.space,
+        origins=tuple(one.strip() for one in settings.server_origins.split(",") if one.strip()),
+        rate=settings.server_rate,
+        body=settings.server_body_kb << 10,
+    )
+
+
+def application(settings: Settings, auth: bool) -> FastAPI:
+    """The application of one process, with its logs set up. What a worker makes when it starts."""
+    from recollect.server.app import create_app
+
+    log_as_json()
+    store = open_store(settings.store, settings)
+    memory = MemoryEngine(lambda: build(settings, store=store))
+    telemetry = Counting(open_telemetry(settings))
+    return create_app(memory, options_of(settings), keys=Keys(store) if auth else None, telemetry=telemetry)
+
+
+def log_as_json() -> None:
+    """One JSON object a line on standard error, for ours and the web server's own."""
+    from recollect.server.observing import JsonLines
+
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    for name in ("recollect", "uvicorn"):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(logging.INFO if name == "recollect" else logging.WARNING)
+
+
+def serve(settings: Settings, hosting: Hosting, door: socket.socket) -> None:
+    """Serve until told to end, on a socket that is `listening`."""
+    try:
+        import uvicorn
+        from uvicorn.supervisors import Multiprocess
+    except ImportError:
+        raise MissingExtra("server", "a server") from None
+    if not 1 <= hosting.workers <= MAX_WORKERS:
+        raise ConfigError(f"--workers: is {hosting.workers}; must be 1 to {MAX_WORKERS}")
+    if hosting.workers > 1 and settings.store.startswith("json:"):
+        raise ConfigError("a JSON file is for one process: use --workers 1, a SQLite file, or PostgreSQL")
+    config = uvicorn.Config(
+        partial(application, settings, hosting.auth),
+        factory=True,
+        workers=hosting.workers,
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=settings.server_grace,
+    )
+    if hosting.workers == 1:
+        uvicorn.Server(config).run(sockets=[door])
+        return
+    with counted_together():
+        Multiprocess(config, sockets=[door]).run()
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens. It is told not to wait for more before it sends, which on others than its own an event
+    loop forgets: each answer would come 40 ms late."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    try:
+        made.bind((host.strip("[]"), port))
+        made.listen(BACKLOG)
+    except OSError as error:
+        made.close()
+        raise ConfigError(
+            f"cannot listen on {host}:{port}: {error.strerror or error}; choose another --port"
+        ) from error
+    made.set_inheritable(True)
+    return made
+
+
+@contextmanager
+def counted_together() -> Iterator[None]:
+    """A folder in which the workers count, so that each can tell of all; set before any of them starts."""
+    if os.environ.get(MULTIPROCESS):
+        yield
+        return
+    folder = os.environ[MULTIPROCESS] = tempfile.mkdtemp(prefix="recollect-metrics-")
+    try:
+        yield
+    finally:
+        del os.environ[MULTIPROCESS]
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,199 @@
+"""API keys: made once, shown once, kept as a hash.
+
+A key is `rk_ID_SECRET`. The id finds the row, the secret is 32 random bytes and is compared by its SHA-256, in constant
+time: it has too much chance in it to be guessed, so a slow hash would only slow the server. A key opens some spaces or
+all, gives some rights, and may be bound to one user. What is read of a key is held for a second; its last use is
+written at most once a minute.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from recollect.errors import InvalidInput, NotFound, StoreError
+from recollect.ports import Store, Tx
+from recollect.rules.log import checked_id, checked_number
+
+TABLE = "api_keys"
+SCOPES = ("read", "write", "admin")
+PREFIX = "rk_"
+EVERYWHERE = ""  # the space of a key that opens all; no space is called so
+HELD = 1.0  # seconds for which a key that was read is believed
+NOTED = timedelta(minutes=1)  # between two notes of a key's use
+KNOWN = 10_000  # keys held at a time
+MAX_NAME = 100  # characters
+MAX_RATE, MAX_BODY = 1_000_000, 1 << 30
+NOBODY = sha256(b"").digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key as it is kept. `spaces` is empty if it opens all."""
+
+    id: str
+    name: str
+    spaces: tuple[str, ...]
+    scopes: tuple[str, ...]
+    created_at: datetime
+    user: str | None = None
+    rate: int | None = None
+    body: int | None = None
+    used_at: datetime | None = None
+    revoked_at: datetime | None = None
+    hash: bytes = field(default=b"", repr=False)
+
+    @property
+    def active(self) -> bool:
+        return self.revoked_at is None
+
+
+def create(
+    store: Store,
+    *,
+    name: str,
+    spaces: Iterable[str] = (),
+    scopes: Iterable[str] = ("read", "write"),
+    user: str | None = None,
+    rate: int | None = None,
+    body: int | None = None,
+    now: datetime | None = None,
+) -> tuple[Key, str]:
+    """A new key, and its text: the only time it is there to be seen. Without `spaces` it opens all."""
+    places = tuple(dict.fromkeys(checked_id("space", space) for space in spaces))
+    rights = tuple(scope for scope in SCOPES if scope in set(checked_scopes(scopes)))
+    if len(checked_id("name", name)) > MAX_NAME:
+        raise InvalidInput("name", f"has {len(name)} characters; at most {MAX_NAME} are allowed")
+    if user is not None and len(places) != 1:
+        raise InvalidInput("user", "a key for one user opens one space: name it with --space")
+    secret = secrets.token_urlsafe(32)
+    made = Key(
+        id=secrets.token_hex(8),
+        name=name,
+        spaces=places,
+        scopes=rights,
+        created_at=now or datetime.now(UTC),
+        user=None if user is None else checked_id("user", user),
+        rate=None if rate is None else checked_number("rate", rate, MAX_RATE),
+        body=None if body is None else checked_number("body", body, MAX_BODY),
+        hash=sha256(secret.encode()).digest(),
+    )
+    store.write(lambda tx: tx.put(TABLE, rows_of(made)))
+    return made, f"{PREFIX}{made.id}_{secret}"
+
+
+def checked_scopes(scopes: Iterable[str]) -> list[str]:
+    wanted = [scope.strip() for scope in scopes if scope.strip()]
+    unknown = [scope for scope in wanted if scope not in SCOPES]
+    if unknown or not wanted:
+        what = f"there is no {unknown[0]!r}" if unknown else "there are none"
+        raise InvalidInput("scopes", f"{what}; they are {', '.join(SCOPES)}")
+    return wanted
+
+
+def listed(store: Store) -> list[Key]:
+    """Every key, oldest first; those revoked, too."""
+    found: list[Key] = store.read(lambda tx: keys_in(tx.rows(TABLE)))
+    return sorted(found, key=lambda key: (key.created_at, key.id))
+
+
+def revoke(store: Store, id: str, now: datetime | None = None) -> Key:
+    """From now on this key opens nothing. It stays in the list, so that its last use can be seen."""
+
+    def write(tx: Tx) -> Key:
+        found = keys_in(tx.rows(TABLE, where={"id": id}))
+        if not found:
+            raise NotFound(f"there is no key {id!r}; `recollect keys list` shows them")
+        gone = found[0] if found[0].revoked_at else replace(found[0], revoked_at=now or datetime.now(UTC))
+        tx.put(TABLE, rows_of(gone))
+        return gone
+
+    return store.write(write)
+
+
+def rows_of(key: Key) -> list[dict[str, Any]]:
+    row = {
+        "id": key.id,
+        "hash": key.hash,
+        "name": key.name,
+        "scopes": key.scopes,
+        "user_id": key.user,
+        "rate": key.rate,
+        "body": key.body,
+        "created_at": key.created_at,
+        "used_at": key.used_at,
+        "revoked_at": key.revoked_at,
+    }
+    return [row | {"space": space} for space in key.spaces or (EVERYWHERE,)]
+
+
+def keys_in(rows: Iterable[Mapping[str, Any]]) -> list[Key]:
+    found: dict[str, Key] = {}
+    for row in rows:
+        own = () if row["space"] == EVERYWHERE else (row["space"],)
+        before = found.get(row["id"])
+        found[row["id"]] = Key(
+            id=row["id"],
+            name=row["name"],
+            spaces=own if before is None else (*before.spaces, *own),
+            scopes=tuple(row["scopes"]),
+            created_at=row["created_at"],
+            user=row["user_id"],
+            rate=row["rate"],
+            body=row["body"],
+            used_at=row["used_at"],
+            revoked_at=row["revoked_at"],
+            hash=bytes(row["hash"]),
+        )
+    return list(found.values())
+
+
+class Keys:
+    """The keys of a store, as a server asks for them."""
+
+    def __init__(self, store: Store, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._store, self._now = store, now
+        self._held: dict[str, tuple[float, Key | None]] = {}
+
+    async def opened_by(self, text: str) -> Key | None:
+        """The key this text is, if it is one and was not revoked."""
+        id, _, secret = text.removeprefix(PREFIX).partition("_")
+        key = await self._key(id) if text.startswith(PREFIX) and id.isalnum() and id.isascii() else None
+        expected = NOBODY if key is None else key.hash
+        same = hmac.compare_digest(sha256(secret.encode("utf-8", "replace")).digest(), expected)
+        return key if same and key is not None and key.active else None
+
+    async def _key(self, id: str) -> Key | None:
+        at, key = self._held.get(id, (0.0, None))
+        if id in self._held and time.monotonic() - at < HELD:
+            return key
+        key = await asyncio.to_thread(self._read, id)
+        if len(self._held) >= KNOWN:
+            self._held.clear()
+        self._held[id] = (time.monotonic(), key)
+        return key
+
+    def _read(self, id: str) -> Key | None:
+        found = self._store.read(lambda tx: keys_in(tx.rows(TABLE, where={"id": id})))
+        if not found:
+            return None
+        key, now = found[0], self._now()
+        if key.active and (key.used_at is None or now - key.used_at >= NOTED):
+            with suppress(StoreError):  # nobody is kept out because a note could not be made
+                self._store.write(lambda tx: note(tx, id, now))
+        return key
+
+
+def note(tx: Tx, id: str, now: datetime) -> None:
+    """Write down a key's use; one that was revoked or removed meanwhile stays so."""
+    for key in keys_in(tx.rows(TABLE, where={"id": id})):
+        if key.active:
+            tx.put(TABLE, rows_of(replace(key, used_at=now)))

@@ -1,0 +1,244 @@
+"""The drop-in endpoint: OpenAI's API, with a memory behind it. A client changes its base URL and nothing else.
+
+`POST /v1/chat/completions` keeps what is said, shows the model what matters of what was said before, and passes its
+answer on. Whose memory it is follows from the key and the request's `user`; which conversation, from a header or from
+how the messages begin. Whatever goes wrong has OpenAI's shape, in a stream too. A client that hangs up ends the turn;
+what it was sent is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Depends, FastAPI, Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from recollect.engine import relaying
+from recollect.errors import InvalidInput, RecollectError
+from recollect.server import openai_schema
+from recollect.server.access import ANONYMOUS, Asked, Caller, Here, Named, may
+from recollect.server.openai_shapes import Wish, header, problem, read_body, shape, wish_of
+from recollect.server.problems import Problem, Shape
+
+NOBODY = "default"  # whose memory it is if neither the request nor the key says
+MODEL = "recollect"  # the name of whichever model is configured
+INPUTS = 2_048  # texts in one request for vectors
+DONE = b"data: [DONE]\n\n"
+GONE = 499  # nobody is there to read it
+
+router = APIRouter(prefix="/v1", tags=["OpenAI"])
+SHAPES: Mapping[str, Shape] = dict.fromkeys(("/v1/chat/completions", "/v1/models", "/v1/embeddings"), shape)
+
+
+def at(scope: str) -> Any:
+    """A dependency: where the caller is, as on every route; what is wrong with that is a 400 to OpenAI's clients."""
+    entered = may(scope)
+
+    def check(request: Request, caller: Caller = entered, named: Named = None, asked: Asked = None) -> Here:
+        try:
+            return Here(request.app.state.memory, caller, caller.space(named or asked), request)
+        except RecollectError as error:
+            raise problem(error) from None
+
+    return Depends(check)
+
+
+Reading = Annotated[Here, at("read")]
+Writing = Annotated[Here, at("write")]
+
+
+def mount(app: FastAPI) -> None:
+    """Add the endpoint to an application; what goes wrong on its paths has OpenAI's shape."""
+    app.include_router(router)
+    app.state.shapes.update(SHAPES)
+
+
+@router.post(
+    "/chat/completions",
+    summary="Answer with memory",
+    openapi_extra=openai_schema.CHAT,
+    responses=openai_schema.responses(openai_schema.COMPLETION, stream=True),
+)
+async def chat_completions(here: Writing) -> Response:
+    """OpenAI's chat completions, stream or not; every parameter is passed to the model's server."""
+
+    async def answer() -> Response:
+        body = read_body(await here.request.body())
+        wish = wish_of(here.request.headers, body)
+        streaming = streams(body)
+        if not wish.memory or not relaying.speaks(body):
+            passed = relaying.passed_on(here.memory, body)
+            return await EventStream.of(passed, {}) if streaming else JSONResponse(await anext(passed))
+        talk = await relaying.begin(here.memory, asking(here.caller, here.space, wish, body))
+        headers = {"X-Recollect-Conversation": header(talk.conversation), "X-Recollect-Tokens": str(talk.tokens)}
+        if streaming:
+            return await EventStream.of(talk.stream(), headers)
+        return JSONResponse(await talk.whole(), headers=headers)
+
+    return await answered(here.request, answer)
+
+
+@router.get("/models", summary="The models", responses=openai_schema.responses(openai_schema.MODELS))
+async def models(here: Reading) -> Response:
+    """The models that are configured, and `recollect`, which is whichever of them answers."""
+
+    async def answer() -> Response:
+        names = relaying.model_names(here.memory)
+        return JSONResponse({"object": "list", "data": [model(name) for name in (MODEL, *names)]})
+
+    return await answered(here.request, answer)
+
+
+@router.get("/models/{name:path}", summary="One model", responses=openai_schema.responses(openai_schema.MODEL))
+async def one_model(here: Reading, name: str) -> Response:
+    """One of the models that are configured."""
+
+    async def answer() -> Response:
+        if name not in (MODEL, *relaying.model_names(here.memory)):
+            raise Problem(404, "model_not_found", "there is no such model; GET /v1/models lists them")
+        return JSONResponse(model(name))
+
+    return await answered(here.request, answer)
+
+
+@router.post(
+    "/embeddings",
+    summary="Vectors",
+    openapi_extra=openai_schema.EMBEDDING,
+    responses=openai_schema.responses(openai_schema.EMBEDDINGS),
+)
+async def embeddings(here: Reading) -> Response:
+    """The vectors of texts, made by the embedder of the memory, whatever model is named."""
+
+    async def answer() -> Response:
+        body = read_body(await here.request.body())
+        texts, encoding = inputs(body), body.get("encoding_format") or "float"
+        if encoding not in ("float", "base64"):
+            raise InvalidInput("encoding_format", "must be float or base64")
+        vectors, name, tokens = await relaying.embedded(here.memory, texts)
+        if body.get("dimensions") not in (None, vectors.shape[1]):
+            raise InvalidInput("dimensions", f"must be {vectors.shape[1]}, as the vectors have, or left out")
+        data = [
+            {"object": "embedding", "index": place, "embedding": encoded(row, encoding)}
+            for place, row in enumerate(vectors)
+        ]
+        usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+        return JSONResponse({"object": "list", "model": name, "data": data, "usage": usage})
+
+    return await answered(here.request, answer)
+
+
+def asking(caller: Caller, space: str, wish: Wish, body: Mapping[str, Any]) -> relaying.Asking:
+    """Whose memory is meant, if the caller may."""
+    place = space if wish.space is None else caller.space(wish.space)
+    user = caller.own(wish.user) or (NOBODY if caller.key_id == ANONYMOUS else caller.key_id)
+    return relaying.Asking(body, place, user, wish.conversation, wish.budget)
+
+
+def streams(body: Mapping[str, Any]) -> bool:
+    stream = body.get("stream")
+    if not isinstance(stream, bool | None):
+        raise InvalidInput("stream", "must be true or false")
+    return bool(stream)
+
+
+def model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "recollect"}
+
+
+def inputs(body: Mapping[str, Any]) -> list[str]:
+    given = body.get("input")
+    texts = [given] if isinstance(given, str) else given
+    if not isinstance(texts, list) or not texts or len(texts) > INPUTS:
+        raise InvalidInput("input", f"must be a text or a list of 1 to {INPUTS:,} texts")
+    if not all(isinstance(text, str) for text in texts):
+        raise InvalidInput("input", "must be text, not tokens (in LangChain: check_embedding_ctx_length=False)")
+    if not all(text.strip() for text in texts):
+        raise InvalidInput("input", "has an empty text")
+    return texts
+
+
+def encoded(row: Any, encoding: str) -> str | list[float]:
+    floats = np.asarray(row, dtype="<f4")
+    return base64.b64encode(floats.tobytes()).decode("ascii") if encoding == "base64" else [float(x) for x in floats]
+
+
+async def answered(request: Request, answer: Callable[[], Awaitable[Response]]) -> Response:
+    """The answer, or what went wrong in OpenAI's shape; or nothing, if the client is gone before it is there."""
+    await request.body()  # all of it: what comes after is that the client is gone
+    work = asyncio.ensure_future(answer())
+    try:
+        gone = asyncio.ensure_future(disconnected(request.receive))
+        try:
+            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            gone.cancel()
+        if not work.done():
+            work.cancel()
+            await asyncio.wait({work})
+            return Response(status_code=GONE)
+        return work.result()
+    except (RecollectError, Problem) as error:
+        found = problem(error)
+        return JSONResponse(shape(found), found.status, headers=dict(found.headers))
+    finally:
+        work.cancel()
+
+
+async def disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+class EventStream(Response):
+    """Chunks as server-sent events. It has begun with the first: until then, an error is a status of its own."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, first: dict[str, Any], rest: AsyncGenerator[dict[str, Any]], headers: Mapping[str, str]) -> None:
+        super().__init__(headers={**headers, "Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._first, self._rest = first, rest
+
+    @classmethod
+    async def of(cls, chunks: AsyncGenerator[dict[str, Any]], headers: Mapping[str, str]) -> EventStream:
+        return cls(await anext(chunks), chunks, headers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Tasks of our own: a cancellation is told to the turn once, and the turn ends in its own time.
+        talk = asyncio.ensure_future(self._talk(send))
+        gone = asyncio.ensure_future(disconnected(receive))
+        try:
+            await asyncio.wait({talk, gone}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            gone.cancel()
+            if not talk.done():
+                talk.cancel()
+                await asyncio.wait({talk})
+        if not talk.cancelled():
+            talk.result()
+
+    async def _talk(self, send: Send) -> None:
+        async def say(data: bytes, *, more: bool = True) -> None:
+            await send({"type": "http.response.body", "body": data, "more_body": more})
+
+        async with aclosing(self._rest) as chunks:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            try:
+                await say(event(self._first))
+                async for chunk in chunks:
+                    await say(event(chunk))
+                await say(DONE, more=False)
+            except (RecollectError, Problem) as error:
+                await say(event(shape(problem(error))), more=False)
+
+
+def event(data: Mapping[str, Any]) -> bytes:
+    return b"data: " + json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n\n"

@@ -1,0 +1,23 @@
+"""What a server is told when it starts, apart from the memory it serves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recollect.model import DEFAULT_SPACE
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """How a server treats those who call it.
+
+    `space` is the one used when a request names none. `origins` may call from a browser: none by default. `rate` is
+    requests a minute for each key (0: no limit) and `burst` how many of them may come at once; `body` is bytes. A key
+    may have limits of its own.
+    """
+
+    space: str = DEFAULT_SPACE
+    origins: tuple[str, ...] = ()
+    rate: int = 0
+    burst: int = 100
+    body: int = 8 << 20

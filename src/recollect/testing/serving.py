@@ -1,0 +1,100 @@
+"""A server for tests: a real one, on a free port of loopback, in a thread of its own, with real sockets.
+
+    with Serving("memory.db", chat=ScriptedLLM(["Hello."])) as server:
+        httpx.get(server.url + "/healthz")
+
+With `auth`, it asks for keys: `server.key(space="team", scopes=("read",))` makes one. What is given besides goes to
+`AsyncMemory`. Needs the extra `[server]`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any, Self
+
+from recollect.config import Settings
+from recollect.ports import Store
+from recollect.wiring import AsyncMemory, open_store
+
+PATIENCE = 30.0  # seconds
+
+
+class Serving:
+    """A server that runs as long as its `with` block."""
+
+    def __init__(
+        self, store: str | Store, *, auth: bool = False, options: Any = None, grace: int = 10, **given: Any
+    ) -> None:
+        from recollect.server.app import create_app
+        from recollect.server.keys import Keys
+
+        self.store = open_store(store, Settings()) if isinstance(store, str) else store
+        self.memory = AsyncMemory(self.store, **{"telemetry": "off"} | given)
+        self.app = create_app(self.memory, options, keys=Keys(self.store) if auth else None)
+        self._grace = grace
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="recollect serving", daemon=True)
+        self._failure: BaseException | None = None
+        self._loop: asyncio.AbstractEventLoop
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def key(self, *, space: str | Iterable[str] = "default", **about: Any) -> str:
+        """The text of a new key."""
+        from recollect.server.keys import create
+
+        spaces = [space] if isinstance(space, str) else list(space)
+        return create(self.store, spaces=spaces, **{"name": "a test"} | about)[1]
+
+    def __enter__(self) -> Self:
+        from recollect.server.hosting import listening
+
+        self._socket = listening("127.0.0.1", 0)
+        self.port: int = self._socket.getsockname()[1]
+        self._thread.start()
+        if not self._ready.wait(PATIENCE) or self._failure is not None:
+            raise RuntimeError("the server did not start") from self._failure
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+        self._thread.join(PATIENCE)
+        self._socket.close()
+        if self._failure is not None and error is None:
+            raise self._failure
+
+    def stop(self) -> None:
+        """Tell it to end, as a signal would: what is under way is finished first."""
+        self._server.should_exit = True
+
+    def run(self, work: Any) -> Any:
+        """Wait for a coroutine on the server's own loop: for what is asked of `memory` itself."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE)
+
+    def _run(self) -> None:
+        import uvicorn
+
+        class Server(uvicorn.Server):
+            async def startup(inner, sockets: list[socket.socket] | None = None) -> None:
+                self._loop = asyncio.get_running_loop()
+                await super().startup(sockets)
+                self._ready.set()
+
+        config = uvicorn.Config(
+            self.app, lifespan="on", log_config=None, access_log=False, timeout_graceful_shutdown=self._grace
+        )
+        self._server = Server(config)
+        try:
+            asyncio.run(self._server.serve(sockets=[self._socket]))
+        except BaseException as error:  # noqa: BLE001  told to whoever waits in the other thread
+            self._failure = error
+        finally:
+            self._ready.set()

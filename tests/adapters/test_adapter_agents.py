@@ -1,0 +1,147 @@
+"""The OpenAI Agents SDK's session on a memory: its own runner keeps its turns there, and takes them back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from agents import Agent, Runner, SQLiteSession, function_tool, set_tracing_disabled
+from agents.items import ModelResponse
+from agents.memory import Session, SessionSettings
+from agents.models.interface import Model
+from agents.usage import Usage
+from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
+
+from recollect import AsyncMemory, InvalidInput, Memory
+from recollect.adapters.agents import RecollectSession
+
+set_tracing_disabled(True)
+
+ITEMS: list[Any] = [
+    {"role": "user", "content": "Wie ist das Wetter? ☔️"},
+    {"type": "function_call", "call_id": "c1", "name": "weather", "arguments": '{"city": "Oslo"}', "id": "f1"},
+    {"type": "function_call_output", "call_id": "c1", "output": "rain"},
+    {"type": "reasoning", "id": "r1", "summary": [{"type": "summary_text", "text": "thinking"}]},
+    {
+        "type": "message",
+        "id": "a1",
+        "role": "assistant",
+        "status": "completed",
+        "content": [{"type": "output_text", "text": "It rains.", "annotations": []}],
+    },
+    {"role": "developer", "content": "Be brief."},
+    {"role": "user", "content": ""},
+    {"role": "assistant", "content": "ok"},
+]
+
+
+class Scripted(Model):
+    """A model that says what it was told to, and notes what it was given."""
+
+    def __init__(self, *outputs: list[Any]) -> None:
+        self.outputs, self.seen = list(outputs), list[list[Any]]()
+
+    async def get_response(self, system_instructions: Any, input: Any, *_: Any, **__: Any) -> ModelResponse:
+        self.seen.append(input if isinstance(input, list) else [{"role": "user", "content": input}])
+        return ModelResponse(output=self.outputs.pop(0), usage=Usage(), response_id=None)
+
+    def stream_response(self, *_: Any, **__: Any) -> AsyncIterator[Any]:
+        raise NotImplementedError
+
+
+def says(text: str) -> list[Any]:
+    part = ResponseOutputText(type="output_text", text=text, annotations=[])
+    return [ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=[part])]
+
+
+@function_tool
+def weather(city: str) -> str:
+    """What the weather is."""
+    return f"rain in {city}"
+
+
+def test_items_come_back_as_they_were_given(store_url: str) -> None:
+    async def use() -> None:
+        async with AsyncMemory(store_url, followers=False) as memory:
+            session = RecollectSession(memory, "chat", user="alex")
+            assert isinstance(session, Session)
+            assert await session.get_items() == []
+            await session.add_items([])
+            await session.add_items(ITEMS)
+            assert await session.get_items() == ITEMS
+            assert await session.get_items(2) == ITEMS[-2:]
+            assert await session.get_items(0) == []
+            limited = RecollectSession(memory, "chat", user="alex", session_settings=SessionSettings(limit=3))
+            assert await limited.get_items() == ITEMS[-3:]
+            assert await limited.get_items(100) == ITEMS
+            roles = [message.role for message in await memory.conversation("chat", user="alex").history()]
+            assert roles == ["user", "assistant", "tool", "assistant", "assistant", "system", "user", "assistant"]
+            with pytest.raises(InvalidInput):
+                await session.add_items([{"role": "user", "content": "nul \x00"}])
+
+    asyncio.run(use())
+
+
+def test_popping_and_clearing_do_to_the_session_what_the_sdks_own_does_and_nothing_to_the_log(store_url: str) -> None:
+    async def use() -> None:
+        async with AsyncMemory(store_url, followers=False) as memory:
+            ours, theirs = RecollectSession(memory, "chat", user="alex"), SQLiteSession("chat")
+            try:
+                for session in (ours, theirs):
+                    await session.add_items(ITEMS)
+                for step in ("pop", "pop", "add", "pop", "clear", "pop", "add", "pop", "pop", "clear", "add"):
+                    answers = []
+                    for session in (ours, theirs):
+                        if step == "pop":
+                            answers.append(await session.pop_item())
+                        elif step == "clear":
+                            await session.clear_session()
+                        else:
+                            await session.add_items(ITEMS[:2])
+                    assert answers[:1] == answers[1:], step
+                    assert await ours.get_items() == await theirs.get_items(), step
+                    assert await ours.get_items(1) == await theirs.get_items(1), step
+            finally:
+                theirs.close()
+            kept = [message async for message in memory.export(user="alex")]
+            assert len(kept) == len(ITEMS) + 3 * 2
+            assert (await memory.verify()).ok
+
+    asyncio.run(use())
+
+
+def test_many_who_pop_at_once_get_each_item_once(store_url: str) -> None:
+    async def use() -> None:
+        async with AsyncMemory(store_url, followers=False) as memory:
+            await RecollectSession(memory, "chat").add_items([{"role": "user", "content": str(n)} for n in range(6)])
+            sessions = [RecollectSession(memory, "chat") for _ in range(8)]
+            popped = await asyncio.gather(*(session.pop_item() for session in sessions))
+            assert sorted(str(item["content"]) for item in popped if item) == [str(n) for n in range(6)]  # type: ignore[typeddict-item]
+
+    asyncio.run(use())
+
+
+def test_the_sdks_runner_keeps_its_turns_in_the_memory(store_url: str) -> None:
+    call = ResponseFunctionToolCall(
+        type="function_call", call_id="c1", name="weather", arguments='{"city": "Oslo"}', id="f1"
+    )
+    model = Scripted([call], says("It rains in Oslo."), says("You asked about Oslo."))
+    agent = Agent(name="Assistant", instructions="Be brief.", model=model, tools=[weather])
+
+    async def use() -> None:
+        with Memory(store_url) as memory:
+            session = RecollectSession(memory, "chat", user="alex")
+            first = await Runner.run(agent, "What is the weather in Oslo?", session=session)
+            assert first.final_output == "It rains in Oslo."
+            second = await Runner.run(agent, "What did I ask?", session=session)
+            assert second.final_output == "You asked about Oslo."
+            given = [item.get("content") or item.get("output") or item.get("name") for item in model.seen[-1]]
+            assert given[0] == "What is the weather in Oslo?"
+            assert "rain in Oslo" in given
+            assert given[-1] == "What did I ask?"
+            found = memory.search("weather Oslo", user="alex")
+            assert "What is the weather in Oslo?" in [hit.message.content for hit in found]
+
+    asyncio.run(use())

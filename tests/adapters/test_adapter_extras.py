@@ -1,0 +1,44 @@
+"""Without its library an adapter says which extra to install; and none of them is loaded by a memory itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PROGRAM = """
+import importlib, sys
+
+for name in ("langgraph", "langchain_core", "agents", "anthropic", "mcp", "fastapi"):
+    sys.modules[name] = None  # as if it were not installed
+from recollect import Memory, MissingExtra
+from recollect.adapters.anthropic import MemoryTool, memory_tool
+
+for module in ("langgraph", "langchain", "agents"):
+    try:
+        importlib.import_module(f"recollect.adapters.{module}")
+    except MissingExtra as error:
+        print(error.extra, error)
+with Memory(sys.argv[1], followers=False) as memory:
+    print(MemoryTool(memory).call({"command": "create", "path": "/memories/a", "file_text": "x"}))
+    try:
+        memory_tool(memory)
+    except MissingExtra as error:
+        print(error.extra, error)
+from click.testing import CliRunner
+from recollect.cli.main import program
+
+print(CliRunner().invoke(program, ["mcp", sys.argv[1]]).output.strip())
+"""
+
+
+def test_without_its_library_each_says_what_to_install(tmp_path: object) -> None:
+    arguments = [sys.executable, "-W", "error", "-c", PROGRAM, f"{tmp_path}/m.db"]
+    ran = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr
+    lines = ran.stdout.splitlines()
+    assert [line.split(" ", 1)[0] for line in lines[:3]] == ["langgraph", "langchain", "agents"]
+    for extra, line in zip(("langgraph", "langchain", "agents"), lines, strict=False):
+        assert f"pip install 'recollect[{extra}]'" in line
+    assert lines[3] == "File created successfully at: /memories/a"
+    assert "pip install 'recollect[anthropic]'" in lines[4]
+    assert lines[5] == "error: `recollect mcp` needs an optional package: pip install 'recollect[server]'"

@@ -1,0 +1,202 @@
+"""LangGraph's store on a memory: the same answers as LangGraph's own, found by meaning, in a real graph."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC
+from typing import Any, TypedDict
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langgraph.graph import START, StateGraph
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    InvalidNamespaceError,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    SearchOp,
+)
+from langgraph.store.memory import InMemoryStore
+
+from recollect import AsyncMemory, InvalidInput, Memory, RecollectError
+from recollect.adapters.langgraph import RecollectStore
+
+LABELS = st.sampled_from(["users", "alex", "sam", "notes", "日本", "a b"])
+PATHS = st.lists(LABELS, min_size=1, max_size=3).map(tuple)
+KEYS = st.sampled_from(["k1", "k2", "K1", "ключ"])
+VALUES = st.dictionaries(
+    st.sampled_from(["n", "text", "deep"]),
+    st.one_of(st.integers(-5, 5), st.text("ab ü", max_size=4), st.booleans(), st.none(), st.just({"x": [1, 2]})),
+    max_size=3,
+)
+FILTERS = st.sampled_from(
+    [None, {}, {"n": 1}, {"n": {"$ne": 1}}, {"text": "a"}, {"deep": {"x": [1, 2]}}, {"n": {"$eq": None}}]
+)
+CONDITIONS = st.lists(
+    st.builds(
+        MatchCondition,
+        match_type=st.sampled_from(["prefix", "suffix"]),
+        path=st.lists(st.one_of(LABELS, st.just("*")), min_size=1, max_size=2).map(tuple),
+    ),
+    max_size=2,
+).map(tuple)
+OPS: st.SearchStrategy[Op] = st.one_of(
+    st.tuples(PATHS, KEYS, VALUES).map(lambda given: PutOp(*given)),
+    st.tuples(PATHS, KEYS, VALUES).map(lambda given: PutOp(*given)),
+    st.tuples(PATHS, KEYS).map(lambda given: PutOp(*given, value=None)),
+    st.tuples(PATHS, KEYS).map(lambda given: GetOp(*given)),
+    st.tuples(st.one_of(st.just(()), PATHS), FILTERS).map(lambda given: SearchOp(*given, limit=100)),
+    st.tuples(CONDITIONS, st.sampled_from([None, 1, 2, 3])).map(lambda given: ListNamespacesOp(*given, limit=100)),
+)
+
+
+def plain(result: Any) -> Any:
+    """What a result says, without times and without the order in which a search without a query lists."""
+    if isinstance(result, list):
+        return sorted((plain(one) for one in result), key=repr)
+    return result if result is None or isinstance(result, tuple) else (result.namespace, result.key, result.value)
+
+
+@settings(max_examples=40, deadline=None)
+@given(batches=st.lists(st.lists(OPS, min_size=1, max_size=5), min_size=1, max_size=6))
+def test_every_batch_answers_as_langgraphs_own_store_does(shared: Memory, batches: list[list[Op]]) -> None:
+    documents = shared.documents(space="property")
+    for found in documents.search(limit=1000):
+        documents.remove(found.namespace, found.key)
+    ours, theirs = RecollectStore(shared, space="property"), InMemoryStore()
+    for batch in batches:
+        for namespace in [one for one, items in theirs._data.items() if not items]:
+            del theirs._data[namespace]  # theirs goes on to list a namespace that has become empty, or was asked for
+        listing = [op for op in batch if isinstance(op, ListNamespacesOp)]
+        others = [op for op in batch if not isinstance(op, ListNamespacesOp)]
+        for part in (listing, others):
+            for op, mine, other in zip(part, ours.batch(part), theirs.batch(part), strict=True):
+                assert plain(mine) == plain(other), op
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with Memory(str(tmp_path_factory.mktemp("store") / "memory.db"), followers=False) as memory:
+        yield memory
+
+
+def test_items_are_put_over_found_listed_and_deleted(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        store: BaseStore = RecollectStore(memory)
+        store.put(("users", "alex"), "food", {"text": "Alex loves pizza"})
+        store.put(("users", "alex"), "city", {"text": "Alex lives in Lisbon", "since": 2020})
+        store.put(("users", "sam"), "food", {"text": "Sam eats sushi"}, index=False)
+        store.put(("docs",), "deep", {"a": {"b": "a cathedral in Cologne"}, "noise": "pizza pizza"}, index=["a.b"])
+        found = store.get(("users", "alex"), "food")
+        assert found is not None
+        assert found.value == {"text": "Alex loves pizza"}
+        assert found.created_at.tzinfo == UTC
+        ranked = store.search(("users",), query="what pizza does Alex like")
+        assert [(one.namespace[-1], one.key) for one in ranked] == [("alex", "food"), ("alex", "city"), ("sam", "food")]
+        assert ranked[0].score is not None
+        assert ranked[0].score > (ranked[1].score or 0)
+        assert ranked[2].score is None
+        assert [one.key for one in store.search((), query="cathedral in Cologne", limit=1)] == ["deep"]
+        assert [one.key for one in store.search(("users",), filter={"since": {"$gt": 2019}})] == ["city"]
+        assert store.search(("users",), limit=0) == []
+        assert store.list_namespaces(prefix=("users", "*")) == [("users", "alex"), ("users", "sam")]
+        assert store.list_namespaces(max_depth=1) == [("docs",), ("users",)]
+        before = found.created_at
+        store.put(("users", "alex"), "food", {"text": "changed"})
+        again = store.get(("users", "alex"), "food")
+        assert again is not None
+        assert (again.value, again.created_at) == ({"text": "changed"}, before)
+        store.delete(("users", "alex"), "food")
+        store.delete(("users", "alex"), "food")
+        assert store.get(("users", "alex"), "food") is None
+
+
+def test_a_batch_reads_before_it_writes_and_writes_all_or_nothing(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        store = RecollectStore(memory)
+        put, get = PutOp(("a",), "k", {"n": 1}), GetOp(("a",), "k")
+        assert store.batch([put, get]) == [None, None]
+        with pytest.raises(InvalidInput, match="value"):
+            store.batch([PutOp(("a",), "k", {"n": 2}), PutOp(("a",), "bad", {"n": object()})])
+        found = store.get(("a",), "k")
+        assert found is not None
+        assert found.value == {"n": 1}
+
+
+@pytest.mark.parametrize("namespace", [(), ("a.b",), ("",), ("langgraph", "x")])
+def test_namespaces_that_langgraph_forbids_are_refused(tmp_path: Any, namespace: tuple[str, ...]) -> None:
+    with Memory(str(tmp_path / "m.db"), followers=False) as memory:
+        store = RecollectStore(memory)
+        with pytest.raises(InvalidNamespaceError):
+            store.put(namespace, "k", {})
+        if namespace and namespace[0] != "langgraph":
+            with pytest.raises(InvalidNamespaceError):
+                store.batch([PutOp(namespace, "k", {})])
+        with pytest.raises(NotImplementedError):
+            store.put(("a",), "k", {}, ttl=1)
+
+
+def test_erasing_a_person_takes_their_items(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        store = RecollectStore(memory, owner=lambda namespace: namespace[1])
+        store.put(("memories", "alex"), "k", {"text": "secret"})
+        store.put(("memories", "sam"), "k", {"text": "other"})
+        memory.erase(user="alex")
+        assert [one.namespace for one in store.search(())] == [("memories", "sam")]
+
+
+class State(TypedDict):
+    asked: str
+    known: list[str]
+
+
+def graph(store: BaseStore) -> Any:
+    def remember(state: State, *, store: BaseStore) -> State:
+        store.put(("users", "alex"), "said", {"text": state["asked"]})
+        return state
+
+    def recall(state: State, *, store: BaseStore) -> State:
+        found = store.search(("users", "alex"), query="favourite animal")
+        return {**state, "known": [str(one.value["text"]) for one in found]}
+
+    built = StateGraph(State).add_sequence([remember, recall]).add_edge(START, "remember")
+    return built.compile(store=store)
+
+
+def test_a_graph_remembers_across_runs_and_processes(store_url: str) -> None:
+    for _ in range(2):
+        with Memory(store_url, followers=False) as memory:
+            ran = graph(RecollectStore(memory)).invoke({"asked": "My favourite animal is the otter", "known": []})
+            assert ran["known"] == ["My favourite animal is the otter"]
+
+
+async def use(store: BaseStore) -> None:
+    await asyncio.gather(*(store.aput(("a", str(n)), "k", {"n": n}) for n in range(5)))
+    assert len(await store.asearch(("a",))) == 5
+    found = await store.aget(("a", "3"), "k")
+    assert found is not None
+    assert found.value == {"n": 3}
+    await store.adelete(("a", "3"), "k")
+    assert len(await store.alist_namespaces(prefix=("a",))) == 4
+
+
+@pytest.mark.parametrize("opened", [Memory, AsyncMemory])
+def test_the_asynchronous_methods_work_with_both_memories(tmp_path: Any, opened: Callable[..., Any]) -> None:
+    async def both() -> None:
+        memory = opened(str(tmp_path / "m.db"), followers=False)
+        if isinstance(memory, Memory):
+            with memory:
+                await use(RecollectStore(memory))
+            return
+        async with memory:
+            store = RecollectStore(memory)
+            await use(store)
+            with pytest.raises(RecollectError, match="asynchronous methods"):
+                store.put(("a",), "k", {})
+
+    asyncio.run(both())

@@ -1,0 +1,325 @@
+"""Who may enter: keys, scopes, limits, and what a server without keys still refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.cli.main import program
+from recollect.config import Settings
+from recollect.errors import ConfigError, InvalidInput, NotFound
+from recollect.server import keys
+from recollect.server.hosting import is_loopback, wants_keys
+from recollect.server.keys import Keys, create, listed, revoke
+from recollect.server.limits import Buckets
+from recollect.server.options import ServerOptions
+from recollect.testing.serving import Serving
+from recollect.wiring import open_store
+
+SAY = {"messages": [{"role": "user", "content": "hello"}]}
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Serving]:
+    options = ServerOptions(body=10_000)
+    with Serving(str(tmp_path / "memory.db"), auth=True, followers=False, options=options) as running:
+        yield running
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+# -- keys
+
+
+def test_a_key_is_kept_as_a_hash_and_shown_once(store_url: str) -> None:
+    with closing(open_store(store_url, Settings())) as store:
+        made, text = create(store, name="website", spaces=["a", "b"], scopes=["write", "read"], user=None, rate=5)
+        (kept,) = listed(store)
+        assert kept == made
+        assert (kept.spaces, kept.scopes, kept.rate) == (("a", "b"), ("read", "write"), 5)
+        secret = text.split("_", 2)[2]
+        rows = store.read(lambda tx: tx.rows("api_keys"))
+        assert secret not in repr(rows)
+        assert secret not in repr(made)
+        assert made.hash.hex() not in repr(made)
+        gone = revoke(store, made.id)
+        assert not gone.active
+        assert revoke(store, made.id) == gone
+        with pytest.raises(NotFound, match="keys list"):
+            revoke(store, "nothing")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": ""},
+        {"name": "x" * 101},
+        {"scopes": []},
+        {"scopes": ["root"]},
+        {"spaces": [""]},
+        {"rate": 0},
+        {"body": -1},
+    ],
+)
+def test_a_key_that_cannot_be_is_refused(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    with closing(open_store(str(tmp_path / "a.db"), Settings())) as store:
+        with pytest.raises(InvalidInput):
+            create(store, **{"name": "website"} | wrong)
+        with pytest.raises(InvalidInput, match="one space"):
+            create(store, name="website", user="alex")
+        assert listed(store) == []
+
+
+def test_last_use_is_noted_at_most_once_a_minute_and_a_revoked_key_is_over(tmp_path: Path) -> None:
+    import asyncio
+
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+
+    async def used(store: Any, text: str) -> bool:
+        return await Keys(store, lambda: now).opened_by(text) is not None
+
+    with closing(open_store(str(tmp_path / "a.db"), Settings())) as store:
+        made, text = create(store, name="website", now=now)
+        assert listed(store)[0].used_at is None
+        assert asyncio.run(used(store, text))
+        assert listed(store)[0].used_at == now
+        first, now = now, now + timedelta(seconds=59)
+        assert asyncio.run(used(store, text))
+        assert listed(store)[0].used_at == first
+        now += timedelta(seconds=1)
+        assert asyncio.run(used(store, text))
+        assert listed(store)[0].used_at == now
+        revoke(store, made.id)
+        assert not asyncio.run(used(store, text))
+
+
+@given(st.text(max_size=60))
+def test_what_is_no_key_opens_nothing(text: str) -> None:
+    import asyncio
+
+    class Empty:
+        def read(self, fn: Any) -> list[Any]:
+            return []
+
+    for given_ in (text, f"rk_{text}", f"rk_{text}_{text}"):
+        assert asyncio.run(Keys(Empty()).opened_by(given_)) is None  # type: ignore[arg-type]
+
+
+def test_a_key_opens_by_its_whole_secret_only(server: Serving) -> None:
+    key, other = server.key(), server.key()
+    swapped = "_".join([*key.split("_", 2)[:2], other.split("_", 2)[2]])
+    with httpx2.Client(base_url=server.url) as http:
+        assert http.get("/v1/conversations", headers=bearer(key)).status_code == 200
+        assert http.get("/v1/conversations", headers={"Authorization": f"bearer {key}"}).status_code == 200
+        for wrong in (key[:-1], key + "x", swapped, "rk_", "rk__", "x", key.upper(), "é" * 9):
+            answer = http.get("/v1/conversations", headers={b"Authorization": f"Bearer {wrong}".encode()})
+            assert answer.status_code == 401, wrong
+            assert answer.headers["WWW-Authenticate"] == "Bearer"
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert answer.json()["code"] == "no_key"
+        assert http.get("/v1/conversations", headers={"Authorization": f"Basic {key}"}).status_code == 401
+        assert http.get("/v1/conversations").status_code == 401
+
+
+def test_a_revoked_key_is_refused_within_the_time_it_is_held(server: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keys, "HELD", 0.0)
+    key = server.key()
+    with httpx2.Client(base_url=server.url, headers=bearer(key)) as http:
+        assert http.get("/v1/conversations").status_code == 200
+        revoke(server.store, key.split("_")[1])
+        assert http.get("/v1/conversations").status_code == 401
+
+
+def test_scopes_are_asked_for_one_by_one(server: Serving) -> None:
+    with httpx2.Client(base_url=server.url) as http:
+        reader, writer = bearer(server.key(scopes=["read"])), bearer(server.key(scopes=["write"]))
+        refused = http.post("/v1/conversations/c/messages", json=SAY, headers=reader)
+        assert (refused.status_code, refused.json()["code"]) == (403, "scope")
+        assert http.post("/v1/conversations/c/messages", json=SAY, headers=writer).status_code == 200
+        assert http.get("/v1/conversations/c/messages", headers=writer).status_code == 403
+        assert len(http.get("/v1/conversations/c/messages", headers=reader).json()["items"]) == 1
+        assert http.post("/v1/users/alex/erase", headers=writer).status_code == 403
+        # A reply tells what is remembered: it needs both.
+        assert http.post("/v1/conversations/c/reply", json={"text": "hi"}, headers=writer).status_code == 403
+
+
+def test_the_space_is_the_keys_own_unless_it_opens_several(server: Serving) -> None:
+    with httpx2.Client(base_url=server.url) as http:
+
+        def space(key: str, **named: str) -> Any:
+            answer = http.get("/v1/space", headers=bearer(key) | named)
+            return answer.json().get("space", answer.status_code)
+
+        assert space(server.key(space="team")) == "team"
+        assert space(server.key(space=())) == "default"
+        assert space(server.key(space=()), **{"X-Recollect-Space": "any"}) == "any"
+        both = server.key(space=("a", "b"))
+        assert space(both) == 400
+        assert space(both, **{"X-Recollect-Space": "b"}) == "b"
+        assert space(both, **{"X-Recollect-Space": "c"}) == 403
+        assert http.get("/v1/space?space=a", headers=bearer(both)).json() == {"space": "a"}
+
+
+def test_erasing_a_person_takes_their_keys(server: Serving) -> None:
+    theirs, operator = server.key(user="alex"), server.key(scopes=["read", "write", "admin"])
+    with httpx2.Client(base_url=server.url) as http:
+        assert http.post("/v1/conversations/c/messages", json=SAY, headers=bearer(theirs)).status_code == 200
+        assert http.post("/v1/users/alex/erase", headers=bearer(operator)).json()["messages"] == 1
+    assert [key.user for key in listed(server.store)] == [None]
+
+
+# -- limits
+
+
+def test_a_bucket_fills_evenly_and_says_when_to_come_again() -> None:
+    now = 0.0
+    buckets = Buckets(2, lambda: now)
+    assert [buckets.take("k", 60) for _ in range(3)] == [0.0, 0.0, 1.0]
+    assert buckets.take("other", 60) == 0.0
+    now = 0.5
+    assert buckets.take("k", 60) == pytest.approx(0.5)
+    now = 1.5
+    assert buckets.take("k", 60) == 0.0
+    assert buckets.take("k", 0) == 0.0
+
+
+def test_requests_are_limited_by_key(server: Serving) -> None:
+    slow, fast = bearer(server.key(rate=3)), bearer(server.key())
+    with httpx2.Client(base_url=server.url) as http:
+        statuses = [http.get("/v1/space", headers=slow).status_code for _ in range(5)]
+        assert statuses == [200, 200, 200, 429, 429]
+        refused = http.get("/v1/space", headers=slow)
+        assert int(refused.headers["Retry-After"]) >= 1
+        assert refused.json()["code"] == "too_many"
+        assert http.get("/v1/space", headers=fast).status_code == 200
+        assert http.get("/healthz", headers=slow).status_code == 200
+
+
+def test_bodies_are_limited_by_key_whether_they_say_their_length_or_not(server: Serving) -> None:
+    small, usual = bearer(server.key(body=200)), bearer(server.key())
+    long = {"messages": [{"role": "user", "content": "x" * 1_000}]}
+    huge = {"messages": [{"role": "user", "content": "x" * 20_000}]}
+    with httpx2.Client(base_url=server.url) as http:
+        assert http.post("/v1/conversations/c/messages", json=SAY, headers=small).status_code == 200
+        assert http.post("/v1/conversations/c/messages", json=long, headers=small).status_code == 413
+        assert http.post("/v1/conversations/c/messages", json=long, headers=usual).status_code == 200
+        assert http.post("/v1/conversations/c/messages", json=huge, headers=usual).status_code == 413
+
+        def pieces() -> Iterator[bytes]:
+            yield b'{"messages": [{"role": "user", "content": "'
+            for _ in range(20):
+                yield b"x" * 1_000
+            yield b'"}]}'
+
+        told = {"Content-Type": "application/json"} | usual
+        refused = http.post("/v1/conversations/c/messages", content=pieces(), headers=told)
+        assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
+        assert len(http.get("/v1/conversations/c/messages", headers=usual).json()["items"]) == 2
+
+
+# -- browsers, and a server without keys
+
+
+def test_headers_keep_browsers_careful_and_no_page_may_call(server: Serving) -> None:
+    with httpx2.Client(base_url=server.url) as http:
+        answer = http.get("/healthz", headers={"Origin": "https://elsewhere.example"})
+        assert "access-control-allow-origin" not in answer.headers
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["X-Frame-Options"] == "DENY"
+        assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+        assert answer.headers["Cache-Control"] == "no-store"
+        asked = {"Origin": "https://elsewhere.example", "Access-Control-Request-Method": "POST"}
+        assert "access-control-allow-origin" not in http.options("/v1/search", headers=asked).headers
+
+
+def test_a_page_that_is_named_may_call(tmp_path: Path) -> None:
+    options = ServerOptions(origins=("https://app.example",))
+    with (
+        Serving(str(tmp_path / "a.db"), auth=True, followers=False, options=options) as server,
+        httpx2.Client(base_url=server.url) as http,
+    ):
+        asked = {
+            "Origin": "https://app.example",
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "authorization,content-type",
+        }
+        before = http.options("/v1/search", headers=asked)
+        assert before.status_code == 200
+        assert before.headers["Access-Control-Allow-Origin"] == "https://app.example"
+        other = http.options("/v1/search", headers=asked | {"Origin": "https://other.example"})
+        assert "access-control-allow-origin" not in other.headers
+
+
+def test_without_keys_only_the_machine_itself_is_answered(tmp_path: Path) -> None:
+    """A web page can make a name of its own lead to 127.0.0.1; it does not get in by that."""
+    with (
+        Serving(str(tmp_path / "a.db"), followers=False) as server,
+        httpx2.Client(base_url=server.url) as http,
+    ):
+        assert http.get("/v1/conversations").status_code == 200
+        assert http.get("/v1/conversations", headers={"Host": f"localhost:{server.port}"}).status_code == 200
+        refused = http.get("/v1/conversations", headers={"Host": f"evil.example:{server.port}"})
+        assert (refused.status_code, refused.json()["code"]) == (403, "host")
+        plain = {"Content-Type": "text/plain"}
+        sent = http.post("/v1/conversations/c/messages", content=b'{"messages": []}', headers=plain)
+        assert sent.status_code == 422
+
+
+def test_auth_is_off_on_loopback_alone(tmp_path: Path) -> None:
+    settings = Settings(store=str(tmp_path / "a.db"))
+    assert [is_loopback(one) for one in ("127.0.0.1", "localhost", "::1", "127.9.9.9")] == [True] * 4
+    assert not any(map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "example.com", "localhost.example.com", "")))
+    assert not wants_keys(settings, "127.0.0.1", None)
+    for host, auth in (("0.0.0.0", None), ("127.0.0.1", True)):
+        with pytest.raises(ConfigError, match="recollect keys create"):
+            wants_keys(settings, host, auth)
+    with pytest.raises(ConfigError, match="loopback alone"):
+        wants_keys(settings, "0.0.0.0", False)
+    with closing(open_store(settings.store, settings)) as store:
+        made, _ = create(store, name="website")
+        assert wants_keys(settings, "0.0.0.0", None)
+        assert wants_keys(settings, "127.0.0.1", None)
+        assert not wants_keys(settings, "127.0.0.1", False)
+        revoke(store, made.id)
+    with pytest.raises(ConfigError, match="no keys yet"):
+        wants_keys(settings, "0.0.0.0", None)
+
+
+# -- the command line
+
+
+def test_keys_are_made_listed_and_revoked_on_the_command_line(tmp_path: Path) -> None:
+    store = str(tmp_path / "a.db")
+
+    def run(*words: str) -> Any:
+        return CliRunner().invoke(program, ["keys", *words, "--store", store])
+
+    made = run("create", "--space", "team", "--scopes", "read,write", "--name", "website")
+    assert made.exit_code == 0
+    text = made.stdout.strip()
+    assert text.startswith("rk_")
+    assert "not shown again" in made.stderr
+    assert run("create", "--all-spaces", "--scopes", "admin", "--name", "operator", "--rate", "9").exit_code == 0
+    refused = run("create", "--name", "x", "--scopes", "root")
+    assert refused.exit_code == 1
+    assert "read, write, admin" in refused.stderr
+    shown = run("list")
+    assert "website" in shown.stdout
+    assert "never" in shown.stdout
+    assert text.split("_", 2)[2] not in shown.stdout
+    assert run("list", "--space", "elsewhere", "--json").stdout.count("\n") == 1
+    gone = run("revoke", text.split("_")[1])
+    assert "opens nothing" in gone.stdout
+    assert "revoked" in run("list").stdout
+    assert run("revoke", "nothing").exit_code == 1

@@ -1,0 +1,87 @@
+"""The container files, read as the tools would: pinned images, nobody's root, health asked, secrets not in them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from recollect import __version__
+from recollect.cli.main import program
+from recollect.config import BY_NAME, Settings
+
+ROOT = Path(__file__).parents[2]
+PINNED = re.compile(r"^[\w./-]+:\d+\.\d+[\w.-]*$")
+
+
+def instructions() -> list[tuple[str, str]]:
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    return [(name, rest.strip()) for name, _, rest in (line.partition(" ") for line in lines)]
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_image_is_built_on_pinned_ones_and_runs_as_nobody() -> None:
+    steps = instructions()
+    assert all(PINNED.match(rest.split()[0]) for name, rest in steps if name == "FROM")
+    last = max(place for place, (name, _) in enumerate(steps) if name == "FROM")
+    named = dict(steps[last:])
+    assert named["USER"].isdigit()
+    assert int(named["USER"]) > 0
+    after = [name for name, _ in steps[last:]]
+    assert after.index("USER") > after.index("RUN")
+    assert "/healthz" in named["HEALTHCHECK"]
+    assert named["STOPSIGNAL"] == "SIGTERM"
+    assert yaml.safe_load(named["ENTRYPOINT"]) == ["recollect"]
+    check_command(yaml.safe_load(named["CMD"]))
+    known = {"FROM", "WORKDIR", "COPY", "RUN", "ENV", "VOLUME", "USER", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK"}
+    assert {name for name, _ in steps} <= known | {"ENTRYPOINT", "CMD"}
+    assert not any("KEY" in rest or "PASSWORD" in rest for name, rest in steps if name in ("ENV", "ARG"))
+
+
+def check_command(words: list[str]) -> None:
+    """What is run is a command the program has, with options it takes."""
+    command = program.commands[words[0]]
+    command.make_context(words[0], words[1:], resilient_parsing=False)
+
+
+def test_what_is_copied_is_there_and_nothing_else_is_sent() -> None:
+    kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    copied = {
+        word for name, rest in instructions() if name == "COPY" and "--from" not in rest for word in rest.split()[:-1]
+    }
+    assert copied == kept
+    assert all((ROOT / name).exists() for name in copied)
+
+
+def test_the_services_are_pinned_healthy_and_hold_no_secret(compose: dict[str, Any]) -> None:
+    services = compose["services"]
+    assert set(services) == {"database", "migrate", "server"}
+    assert all(PINNED.match(one["image"]) for one in services.values())
+    assert "pgvector" in services["database"]["image"]
+    assert services["server"]["image"].endswith(__version__)
+    for name in ("database", "server"):
+        assert services[name]["healthcheck"]["test"]
+    assert services["server"]["depends_on"]["migrate"]["condition"] == "service_completed_successfully"
+    assert services["migrate"]["depends_on"]["database"]["condition"] == "service_healthy"
+    for name in ("migrate", "server"):
+        assert int(services[name]["user"]) > 0
+        check_command(services[name]["command"])
+    for one in services.values():
+        for variable, value in one["environment"].items():
+            secret = re.search(r"PASSWORD|KEY|STORE", variable)
+            assert not secret or "${" in value, f"{variable} has its value in the file"
+            name = variable.removeprefix("RECOLLECT_").lower()
+            assert not variable.startswith("RECOLLECT_") or name in BY_NAME
+    assert all(port.startswith("127.0.0.1:") for port in services["server"]["ports"])
+    grace = int(services["server"]["stop_grace_period"].removesuffix("s"))
+    assert grace > Settings().server_grace
+    assert set(compose["volumes"]) == {volume.split(":")[0] for volume in services["database"]["volumes"]}

@@ -1,0 +1,183 @@
+"""A key of one space opens nothing of another: walked through every route the application has.
+
+The tables below name every route. One that is added and not named here fails the test: whoever adds it says what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import iter_route_contexts
+
+from recollect.testing import ScriptedLLM
+from recollect.testing.serving import Serving
+
+SECRET = "the vault opens at seven"
+TALK = "/v1/conversations/{id}"
+# Open to everybody: how the server is, and what it can do.
+PUBLIC = {"GET /healthz", "GET /readyz", "GET /openapi.json"}
+# About the process or all spaces: not for a key of one space with the rights to read and write.
+PROCESS = {"GET /metrics", "GET /v1/verify"}
+# Not about a space at all.
+NOWHERE = {"GET /v1/models", "GET /v1/models/{name}", "POST /v1/embeddings"}
+# Everything else, with what to send: the path and the query, the body.
+OF_A_SPACE: dict[str, Any] = {
+    "GET /v1/space": None,
+    "GET /v1/conversations": None,
+    f"POST {TALK}/messages": {"messages": [{"role": "user", "content": "hello"}]},
+    "POST /v1/messages": {"batches": [{"conversation": "c", "messages": [{"role": "user", "content": "hello"}]}]},
+    f"GET {TALK}/messages": None,
+    f"GET {TALK}/context?text=vault": None,
+    f"POST {TALK}/context": {"text": "vault"},
+    f"POST {TALK}/reply": {"text": "when does the vault open?"},
+    f"POST {TALK}/command": {"text": "Recollect, what do you know about me?"},
+    f"POST {TALK}/standalone": {"question": "and then?"},
+    f"GET {TALK}/episodes": None,
+    f"GET {TALK}/archived": None,
+    f"GET {TALK}/topics": None,
+    f"POST {TALK}/topics": {"role": "user", "text": "hello"},
+    f"GET {TALK}/topic-search?query=vault": None,
+    f"GET {TALK}/topics/{{topic}}/context": None,
+    f"GET {TALK}/topics/{{topic}}/messages": None,
+    f"GET {TALK}/topics/{{topic}}/stats": None,
+    f"POST {TALK}/topics/{{topic}}/merge": {"other": "t2"},
+    f"POST {TALK}/topics/{{topic}}/unmerge": {},
+    f"POST {TALK}/topics/{{topic}}/tags": {"tags": ["mine"]},
+    f"POST {TALK}/topics/{{topic}}/feedback": {"score": 1},
+    "GET /v1/users/{id}/facts": None,
+    "GET /v1/users/{id}/fact-history?key=name": None,
+    "GET /v1/users/{id}/facts/{fact}/why": None,
+    "GET /v1/users/{id}/profile?wait=0": None,
+    "POST /v1/users/{id}/remember": {"text": "Alex plays chess"},
+    "POST /v1/users/{id}/forget": {"what": "vault"},
+    "POST /v1/users/{id}/undo": {"id": "x"},
+    "POST /v1/users/{id}/names": {"name": "Al"},
+    "GET /v1/people": None,
+    "GET /v1/who-is?name=alex": None,
+    "GET /v1/users/{id}/export": None,
+    "GET /v1/export": None,
+    "POST /v1/users/{id}/erase": None,
+    "POST /v1/search": {"query": "vault"},
+    "GET /v1/spaces/{id}/digests?wait=0": None,
+    "PUT /v1/spaces/{id}/time-zone": {"name": "UTC"},
+    "GET /v1/stats": None,
+    "POST /v1/settle": {},
+    "POST /v1/rebuild": {"view": "facts"},
+    "POST /v1/retain": {},
+    "POST /v1/chat/completions": {"model": "scripted", "messages": [{"role": "user", "content": "vault?"}]},
+}
+MOUNTED = {"ANY /mcp"}  # what is behind it, its own tests walk
+FILLED = {"{topic}": "t1", "{fact}": "f1", "{name}": "scripted"}
+
+
+def routes_of(app: FastAPI) -> Iterator[str]:
+    for route in iter_route_contexts(app.routes):
+        path = route.path_format
+        assert path is not None, f"{route} is no route that can be walked"
+        for method in sorted((route.methods or {"ANY"}) - {"HEAD", "OPTIONS"}):
+            yield f"{method} {path}"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    store = str(tmp_path_factory.mktemp("isolation") / "memory.db")
+    model = ScriptedLLM(default="I know of nothing.")
+    with Serving(store, auth=True, chat=model) as running:
+        theirs = running.key(space="theirs")
+        with httpx2.Client(base_url=running.url, headers={"Authorization": f"Bearer {theirs}"}) as http:
+            said = {"user": "alex", "messages": [{"role": "user", "content": f"My name is Alex, and {SECRET}."}]}
+            assert http.post("/v1/conversations/chat/messages", json=said).status_code == 200
+            assert http.post("/v1/users/alex/remember", json={"text": f"Alex says {SECRET}"}).status_code == 200
+            assert http.post("/v1/settle", json={}).status_code == 200
+            assert SECRET in http.get("/v1/export").text
+        yield running
+
+
+def test_every_route_is_known() -> None:
+    from recollect import AsyncMemory
+    from recollect.server.app import create_app
+
+    named = PUBLIC | PROCESS | NOWHERE | MOUNTED | {route.partition("?")[0] for route in OF_A_SPACE}
+    assert set(routes_of(create_app(AsyncMemory("never opened")))) == named
+
+
+def asked(http: httpx2.Client, route: str, headers: dict[str, str], space: str = "theirs") -> httpx2.Response:
+    method, path = route.split(" ", 1)
+    owner = "alex" if "/users/" in path else space if "/spaces/" in path else "chat"
+    for hole, value in {**FILLED, "{id}": owner}.items():
+        path = path.replace(hole, value)
+    return http.request(method, path, json=OF_A_SPACE[route], headers=headers)
+
+
+@pytest.mark.parametrize("scopes", [("read", "write"), ("read", "write", "admin")])
+def test_a_key_of_another_space_opens_no_route(server: Serving, scopes: tuple[str, ...]) -> None:
+    bearer = {"Authorization": f"Bearer {server.key(space='mine', scopes=scopes)}"}
+    with httpx2.Client(base_url=server.url, headers=bearer) as http:
+        for route in OF_A_SPACE:
+            ways = {"X-Recollect-Space": "theirs"}, {"X-Recollect-Space": "theirs", "Idempotency-Key": "k"}
+            for headers in ways if "/spaces/" not in route else ({},):
+                answer = asked(http, route, headers)
+                assert answer.status_code in (403, 404), f"{route}: {answer.status_code} {answer.text}"
+                assert SECRET not in answer.text
+            query = asked(http, f"{route}", {}) if "/spaces/" in route else in_query(http, route)
+            assert query.status_code in (403, 404), f"{route} by query: {query.status_code}"
+
+
+def in_query(http: httpx2.Client, route: str) -> httpx2.Response:
+    named = f"{route}{'&' if '?' in route else '?'}space=theirs"
+    OF_A_SPACE[named] = OF_A_SPACE[route]
+    try:
+        return asked(http, named, {})
+    finally:
+        del OF_A_SPACE[named]
+
+
+def test_without_naming_it_one_is_in_ones_own_space_and_sees_nothing_of_another(server: Serving) -> None:
+    """The same ids mean other things there."""
+    bearer = {"Authorization": f"Bearer {server.key(space='mine', scopes=('read', 'write', 'admin'))}"}
+    with httpx2.Client(base_url=server.url, headers=bearer) as http:
+        for route in OF_A_SPACE:
+            answer = asked(http, route, {}, space="mine")
+            assert answer.status_code < 500, f"{route}: {answer.status_code} {answer.text}"
+            assert SECRET not in answer.text, route
+    with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space='theirs')}"}) as http:
+        assert SECRET in http.get("/v1/export").text  # whatever was erased was erased elsewhere
+
+
+def test_a_key_of_one_space_learns_nothing_of_the_process(server: Serving) -> None:
+    bearer = {"Authorization": f"Bearer {server.key(space='mine')}"}
+    with httpx2.Client(base_url=server.url) as http:
+        for route in PROCESS:
+            assert http.get(route.removeprefix("GET "), headers=bearer).status_code == 403
+        for route in OF_A_SPACE:
+            assert asked(http, route, {}).status_code == 401, route
+        for route in PUBLIC:
+            assert http.get(route.removeprefix("GET ")).status_code == 200
+
+
+def test_a_key_of_one_user_opens_that_users_memory_alone(server: Serving) -> None:
+    """Every route: what is another's is refused, and what is about many is, too."""
+    bearer = {"Authorization": f"Bearer {server.key(space='theirs', user='bo', scopes=('read', 'write', 'admin'))}"}
+    with httpx2.Client(base_url=server.url, headers=bearer) as http:
+        for route in OF_A_SPACE:
+            if "erase" in route or "/chat/completions" in route:
+                continue
+            answer = asked(http, route, {})
+            assert SECRET not in answer.text, route
+            if "/users/" in route:
+                assert answer.status_code == 403, route
+            elif "{id}" in route and "/spaces/" not in route:
+                assert answer.status_code in (403, 404), f"{route}: {answer.status_code} {answer.text}"
+        assert {one["user"] for one in http.get("/v1/conversations").json()["items"]} == {"bo"}
+        assert SECRET not in http.post("/v1/search", json={"query": "vault"}).text
+        assert http.post("/v1/search", json={"query": "vault", "user": "alex"}).status_code == 403
+        own = {"messages": [{"role": "user", "content": "I am Bo."}]}
+        added = http.post("/v1/conversations/bos/messages", json=own)
+        assert added.json()[0]["message"]["user"] == "bo"
+        forged = {"messages": [{"role": "user", "content": "I am Alex.", "author": "alex"}]}
+        assert http.post("/v1/conversations/bos/messages", json=forged).status_code == 403
+        assert "I am Bo" in http.get("/v1/users/bo/export").text

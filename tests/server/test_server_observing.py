@@ -1,0 +1,76 @@
+"""What is noted of a request: a line, a count, a span; and nothing of what was said, whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from recollect import AsyncMemory
+from recollect.engine.counting import Counting
+from recollect.ports import Request
+from recollect.server.app import create_app
+from recollect.server.observing import JsonLines, Observing
+from recollect.testing import ScriptedLLM
+
+SECRET = "the vault opens at seven"
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+
+
+def broken(request: Request) -> str:
+    raise KeyError(SECRET)  # what nobody foresaw, with words of a person in it
+
+
+async def asked(path: Path, counting: Counting, exporter: InMemorySpanExporter) -> list[httpx2.Response]:
+    memory = AsyncMemory(str(path), followers=False, telemetry="off", chat=ScriptedLLM(default=broken))
+    app = create_app(memory, telemetry=counting)
+    tracing = TracerProvider()
+    tracing.add_span_processor(SimpleSpanProcessor(exporter))
+    observed = Observing(app, None, tracing)
+    http = httpx2.AsyncClient(transport=httpx2.ASGITransport(observed), base_url="http://localhost")
+    async with app.router.lifespan_context(app), http:
+        said = {"messages": [{"role": "user", "content": SECRET}]}
+        traced = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01", "X-Request-Id": "mine"}
+        return [
+            await http.post(f"/v1/conversations/{SECRET}/messages", json=said, headers=traced),
+            await http.post("/v1/conversations/c/reply", json={"text": SECRET}),
+            await http.get(f"/v1/users/alex/facts?cursor={SECRET}"),
+            await http.get(f"/{SECRET}"),
+        ]
+
+
+def test_requests_are_logged_counted_and_traced_without_their_content(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    counting, exporter = Counting(), InMemorySpanExporter()
+    with caplog.at_level(logging.INFO, logger="recollect.server"):
+        answers = asyncio.run(asked(tmp_path / "a.db", counting, exporter))
+    assert [answer.status_code for answer in answers] == [200, 500, 410, 404]
+    assert answers[0].headers["X-Request-Id"] == "mine"
+    assert answers[1].json()["code"] == "internal"
+    assert SECRET not in answers[1].text
+    lines: list[dict[str, Any]] = [json.loads(JsonLines().format(record)) for record in caplog.records]
+    assert SECRET not in json.dumps(lines)
+    noted = [line for line in lines if line["event"] == "request" and line["route"] != "unknown"]
+    assert {line["route"] for line in noted} >= {"/v1/conversations/{id}/messages", "/v1/users/{id}/facts"}
+    (failure,) = [line for line in lines if line["event"] == "failed"]
+    assert failure["error"] == "KeyError"
+    assert any("broken" in place for place in failure["at"])
+    counted = {(one.kind, one.outcome): one.count for one in counting.counted() if one.what == "request"}
+    assert counted[("add_messages", "200")] == 1
+    assert counted[("reply", "500")] == 1
+    spans = exporter.get_finished_spans()
+    names = {span.name for span in spans}
+    assert "POST /v1/conversations/{id}/messages" in names
+    assert SECRET not in repr([(span.name, dict(span.attributes or {})) for span in spans])
+    context = spans[0].get_span_context()
+    assert context is not None
+    assert format(context.trace_id, "032x") == TRACE
