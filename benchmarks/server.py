@@ -4,8 +4,8 @@
 
 A server is started in a process of its own, as `recollect serve` does, with keys; clients are connections of one other
 process that send the next request when the last is answered. Append keeps one message; search and context ask about
-5,000 messages of one user, once every view has caught up. The bare route takes the append's body, checks it with the same model, and answers with it.
-In the end the log is proved whole and holds exactly what was answered.
+5,000 messages of one user, once every view has caught up. The bare route takes the append's body, checks it with the
+same model, and answers with it. In the end the log is proved whole and holds exactly what was answered.
 """
 
 from __future__ import annotations

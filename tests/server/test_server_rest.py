@@ -227,6 +227,7 @@ def test_every_problem_is_a_document(http: httpx2.Client) -> None:
         "GET /v1/users/alex/facts/f/why": 404,
         f"GET {MESSAGES}?user={'x' * 300}": 422,
         "GET /v1/conversations/a%00b/messages": 422,
+        "GET /v1/conversations/a%1fb/messages": 422,
     }
     for route, status in wrong.items():
         answer = http.request(*route.split(" ", 1))

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from recollect.engine import topic_rows as rows
 from recollect.engine.pieces import Talked
-from recollect.engine.topics import LAST, Page, Topics
+from recollect.engine.topics import LAST, LOOKED_AT, Page, Topics
 from recollect.model import Message, TopicMessage
 from recollect.ports import Tx, Vectors
 from recollect.rules import topics as rule
@@ -36,6 +36,7 @@ def talked_of(
     page = topics.read(tx, *place)
     if not page.book.states:
         return None
+    text = text[:LOOKED_AT]
     parts = found(tx, topics, page, Said(LAST, "user", text, now, rule.as_kept(vector), leaning=leans(text)))
     if not parts:
         return None

@@ -32,6 +32,7 @@ KEY = "recollect"  # in a message's metadata: what was told with it
 AT_ONCE = 256  # messages given topics in one transaction
 REMEMBERED = 256  # conversations whose topics are held ready
 LAST = 2**31 - 1
+LOOKED_AT = 4_000  # characters of a message that are read to find its topic, besides its vector
 
 
 @dataclass(slots=True)
@@ -251,14 +252,15 @@ def even(book: Book, width: int) -> Book:
 
 def said_of(message: Message, vector: Vectors | None, width: int = 0) -> Said:
     kept = np.zeros(width, np.float32) if vector is None else rule.as_kept(vector)
+    text = message.content[:LOOKED_AT]
     return Said(
         message.turn,
         message.role,
-        message.content,
+        text,
         message.time,
         kept,
         importance_in(message),
-        message.role == "user" and leans(message.content),
+        message.role == "user" and leans(text),
     )
 
 

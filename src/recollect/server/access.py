@@ -141,8 +141,8 @@ class Door:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        keep_slashes(scope)
         try:
+            keep_slashes(scope)
             limit = await self._enter(scope)
         except (Problem, StoreError) as error:
             await response_of(problem_of(error), scope)(scope, receive, send)
@@ -215,6 +215,8 @@ def bounded(receive: Receive, limit: int) -> Receive:
 def keep_slashes(scope: Scope) -> None:
     """A slash that was written %2F belongs to an id, and does not part the path."""
     raw: bytes = scope.get("raw_path") or b""
+    if b"%1f" in raw.lower():  # which stands for that slash from here on
+        raise Problem(422, "invalid_input", "the path contains a control character")
     if b"%2f" in raw.lower():
         parts = raw.decode("ascii", "replace").split("/")
         scope["path"] = "/".join(unquote(part).replace("/", SLASH) for part in parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from starlette.responses import Response
 
 from recollect import wire
 from recollect.engine import repeats
+from recollect.errors import StoreError
 from recollect.server.access import Here
 from recollect.server.problems import Problem
 from recollect.server.shapes import Limit
@@ -63,7 +65,8 @@ async def once(here: Here, key: str | None, work: Callable[[], Awaitable[Any]]) 
     except BaseException:
         await repeats.give_up(here.memory, repeat)
         raise
-    await repeats.keep(here.memory, repeat, 200, body)
+    with suppress(StoreError):  # it is done, and whoever asked is to know
+        await repeats.keep(here.memory, repeat, 200, body)
     return Response(body, 200, media_type=JSON)
 
 

@@ -25,13 +25,12 @@ from recollect.engine.counting import Counting
 from recollect.engine.memory import MemoryEngine
 from recollect.errors import ConfigError, MissingExtra
 from recollect.server.keys import Keys, listed
-from recollect.server.options import ServerOptions
+from recollect.server.options import MULTIPROCESS, ServerOptions
 from recollect.wiring import build, open_store, open_telemetry
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"  # where workers of one server keep their counts, to be added up
 MAX_WORKERS = 64
 BACKLOG = 2_048  # connections that wait to be taken
 

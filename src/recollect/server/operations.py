@@ -10,8 +10,7 @@ from fastapi.responses import Response
 
 from recollect.engine.memory import MemoryEngine
 from recollect.server.access import Caller, may
-
-MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"  # where workers of one server keep their counts, to be added up
+from recollect.server.options import MULTIPROCESS
 
 router = APIRouter(tags=["operations"])
 

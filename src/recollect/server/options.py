@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from recollect.model import DEFAULT_SPACE
 
+MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"  # where workers of one server keep their counts, to be added up
+
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
