@@ -266,8 +266,8 @@ class AsyncConversation(TopicalConversation):
                 raised_turns=parts.raised_turns,
             )
 
-        state = await self._memory._read(look)
-        return await self._memory._run(assemble, state, budget, parts.tokenizer)
+        # The look ends before the context is made of it, in the same thread: to change threads takes its time, too.
+        return await self._memory._run(lambda: assemble(parts.store.read(look), budget, parts.tokenizer))
 
     def _known(
         self,

@@ -19,7 +19,7 @@ from recollect.rules.tiers import write as offline_tiers
 
 Count = Callable[[str], int]
 CHARACTERS = 4  # of a token, about
-ENOUGH = 1.25  # times the section's budget of what was found is weighed
+ENOUGH = 1.1  # times the section's budget of what was found is weighed
 WHOLE = 4  # of what was found is shown whole; after that, of a message of more than so many tokens an excerpt
 LONG = 60
 MANY = 32  # messages a section should have room for: with a larger budget, longer ones are shown whole

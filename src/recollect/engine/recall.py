@@ -21,10 +21,11 @@ from recollect.rules.surroundings import LONG_LINES, REACH, next_to
 from recollect.rules.text import query_groups
 
 PER_WORD = 2_000  # passages a single word may propose, the newest
-BY_TEXT = 200  # of all they propose, those with the rarest words
-BY_VECTOR = 100  # passages vectors propose
-ANCHORS = 40  # of all proposed, the best: those whose surroundings are looked at
-READ = 60  # messages whose text is looked at
+BY_TEXT = 150  # of all they propose, those with the rarest words
+BY_VECTOR = 80  # passages vectors propose
+ANCHORS = 30  # of all proposed, the best: those whose surroundings are looked at
+PASSAGES = 4  # of each of the messages looked at, that may stand before the last of these
+READ, MORE = 60, 10  # messages whose text is looked at, at least, and how many more than are wanted
 
 
 def search(
@@ -52,7 +53,9 @@ def search(
         passages = [*passages, *added]
         if vector.any():
             cosines |= tx.cosines(scope, vector, [one.doc for one in added])
-    ranked = fuse(passages, word_scores(passages, frequencies, tally), cosines, asked, now, weights)
+    # A filter may leave out any of them; without one, some passages for each message that is looked at will do.
+    most = PASSAGES * max(READ, limit + MORE) if where.whole else None
+    ranked = fuse(passages, word_scores(passages, frequencies, tally), cosines, asked, now, weights, most)
     return chosen(tx, where, passages, ranked, limit, weights)
 
 
@@ -63,7 +66,7 @@ def chosen(
     about = {one.doc: one for one in passages}
     best: dict[str, tuple[float, dict[str, float]]] = {}
     for doc, score, parts in ranked:
-        if len(best) == max(READ, 2 * limit) or score <= 0:
+        if len(best) == max(READ, limit + MORE) or score <= 0:
             break
         if allowed(about[doc], where):
             best.setdefault(about[doc].message_id, (score, parts))

@@ -116,8 +116,9 @@ def fuse(
     asked: Asked,
     now: datetime,
     weights: Weights,
+    most: int | None = None,
 ) -> list[Ranked]:
-    """The passages, best first; of equal scores, the newer, then the higher number.
+    """The passages, best first, or the first of them; of equal scores, the newer, then the higher number.
 
     `words` are their scores word by word. A passage without a cosine gets nothing for its meaning, as one without
     any likeness would.
@@ -125,8 +126,10 @@ def fuse(
     if not candidates:
         return []
     order, total, columns = _scored(candidates, words, cosines, asked, now, weights)
-    rounded, scores = np.column_stack(list(columns.values())).tolist(), total.tolist()
-    ranked = [(candidates[i].doc, scores[i], dict(zip(columns, rounded[i], strict=True))) for i in order]
+    order = order[:most]
+    rounded, scores = np.column_stack([column[order] for column in columns.values()]).tolist(), total[order].tolist()
+    parts = (dict(zip(columns, row, strict=True)) for row in rounded)
+    ranked = [(candidates[i].doc, score, own) for i, score, own in zip(order, scores, parts, strict=True)]
     return _thinned(ranked, {one.doc: one for one in candidates}, weights.crowd) if asked.several else ranked
 
 

@@ -249,9 +249,11 @@ def tallied(fields: queries.Shape) -> Any:
 def counted(terms: str, places: Mapping[str, Sequence[int]], groups: int) -> tuple[int, ...]:
     """How often a passage has a term of each group."""
     counts = [0] * groups
-    for term in terms.split():
-        for number in places.get(term, ()):
-            counts[number] += 1
+    for term, numbers in places.items():
+        if term in terms:
+            times = terms.count(f" {term} ")
+            for number in numbers:
+                counts[number] += times
     return tuple(counts)
 
 

@@ -120,11 +120,16 @@ class SqliteTx(IndexTx):
             found[number].append(doc)
         return found
 
-    def _ours(self, where: Filter, docs: Collection[int]) -> frozenset[int]:
-        here = queries.conditions(entries, queries.shape(where))
-        query = select(entries.c.doc).where(*here, self.among(entries.c.doc))
-        asked = {**queries.values(where), **self.given([*docs])}
-        return frozenset(self.connection.execute(query, asked).scalars())
+    def _ours(self, where: Filter, docs: Collection[int]) -> set[int]:
+        """Those of the scope. Most are in its matrix; of what has no vector there, or is another's, the rows tell."""
+        asked, (known, _) = np.fromiter(docs, np.int64, len(docs)), self._matrix(where)
+        inside = known[np.searchsorted(known, asked).clip(max=len(known) - 1)] == asked if len(known) else asked < 0
+        ours, rest = set(asked[inside].tolist()), asked[~inside].tolist()
+        if rest:
+            here = queries.conditions(entries, queries.shape(where))
+            query = select(entries.c.doc).where(*here, self.among(entries.c.doc))
+            ours.update(self.connection.execute(query, {**queries.values(where), **self.given(rest)}).scalars().all())
+        return ours
 
     def matching_count(self, where: Filter, group: Sequence[str]) -> int:
         query = select(func.count()).select_from(fulltext).where(fulltext.c.fulltext.op("MATCH")(match(where, group)))
