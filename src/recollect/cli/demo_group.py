@@ -28,8 +28,7 @@ def show_group(out: Console, folder: Path) -> None:
     step(
         out,
         "GROUP: alex and noor in a channel of the bakery",
-        "A day is written up once, for all who spoke: by the memory model, in one call, or as here by the built-in "
-        "writer. What is said in private is no part of it.",
+        "A day is written up once, for all who spoke. What is said in private is no part of it.",
     )
     with memory(folder / "group.db") as kept:
         channel = kept.conversation(CHANNEL)
