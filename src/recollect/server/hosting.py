@@ -64,7 +64,7 @@ def wants_keys(settings: Settings, host: str, auth: bool | None) -> bool:
         store.close()
     if not some and (auth or not is_loopback(host)):
         raise ConfigError(
-            f"there are no keys yet, and {'--auth asks' if auth else f'{host} needs'} for them: "
+            f"there are no keys yet, and {'--auth' if auth else host} needs them: "
             "run `recollect keys create --name NAME` first"
         )
     return some if auth is None else auth
