@@ -23,7 +23,7 @@ from recollect.engine.talked import talked_of
 from recollect.engine.tiering import load_tiers
 from recollect.engine.topical import TopicalConversation
 from recollect.model import Added, Budget, Chunk, Context, Draft, Episode, Filter, Hit, Message, Reply, Role
-from recollect.ports import Tx
+from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
 from recollect.rules.log import checked_number
 from recollect.rules.smalltalk import is_small_talk
@@ -219,13 +219,7 @@ class AsyncConversation(TopicalConversation):
     ) -> Context:
         """`aside` are ids of messages that the model is shown anyway, beside the context."""
         parts = self._memory._opened
-        vector, query = None, text
-        if not is_small_talk(text):
-            if asked is None:  # else it was waited for before the message was kept
-                await self._memory._caught_up()
-            if standalone.leans(text):  # "and the second one?" is searched for with what it is about
-                query = standalone.offline(standalone.Inputs(text, await self._exchange(asked))).question
-            vector = (await parts.embedder.embed([query]))[0]
+        query, vector = await self._sought(text, asked)
         now, speaker = parts.clock.now(), await self._speaker(asked)
 
         def look(tx: Tx) -> State:
@@ -268,6 +262,16 @@ class AsyncConversation(TopicalConversation):
 
         # The look ends before the context is made of it, in the same thread: to change threads takes its time, too.
         return await self._memory._run(lambda: assemble(parts.store.read(look), budget, parts.tokenizer))
+
+    async def _sought(self, text: str, asked: Message | None) -> tuple[str, Vectors | None]:
+        """What to search for with a message, and its vector; for small talk there is none, and nothing is searched."""
+        if is_small_talk(text):
+            return text, None
+        if asked is None:  # else it was waited for before the message was kept
+            await self._memory._caught_up()
+        if standalone.leans(text):  # "and the second one?" is searched for with what it is about
+            text = standalone.offline(standalone.Inputs(text, await self._exchange(asked))).question
+        return text, (await self._memory._opened.embedder.embed([text]))[0]
 
     def _known(
         self,

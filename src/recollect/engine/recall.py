@@ -16,7 +16,7 @@ from recollect.model import Filter, Hit
 from recollect.ports import Candidate, Tx, Vectors
 from recollect.rules import asking
 from recollect.rules.detail import detail
-from recollect.rules.ranking import Ranked, Weights, fuse, leading, shortlist, word_scores
+from recollect.rules.ranking import Ranked, Weights, fuse, shortlist, word_scores
 from recollect.rules.surroundings import LONG_LINES, REACH, next_to
 from recollect.rules.text import query_groups
 
@@ -45,8 +45,9 @@ def search(
     asked = asking.read(query, groups, tally.languages, now)
     asked = asking.naming(asked, query, {one.author for one in passages}, tally.languages)
     if weights.near:
-        words = word_scores(passages, frequencies, tally)
-        anchors = leading(passages, words, cosines, asked, now, weights, ANCHORS)
+        words, about = word_scores(passages, frequencies, tally), {one.doc: one for one in passages}
+        first = fuse(passages, words, cosines, asked, now, weights, ANCHORS)
+        anchors = [about[doc] for doc, _, _ in first]
         # What the filter leaves out still completes what it lets in.
         scope = replace(where, role=None, after=None, before=None)
         added = around(tx, scope, anchors, passages, groups)

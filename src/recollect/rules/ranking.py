@@ -133,20 +133,6 @@ def fuse(
     return _thinned(ranked, {one.doc: one for one in candidates}, weights.crowd) if asked.several else ranked
 
 
-def leading(
-    candidates: Sequence[Candidate],
-    words: NDArray[np.float64],
-    cosines: Mapping[int, float],
-    asked: Asked,
-    now: datetime,
-    weights: Weights,
-    most: int,
-) -> list[Candidate]:
-    """Those that `fuse` puts first, but for what stands close together: for a first look the scores alone do."""
-    order = _scored(candidates, words, cosines, asked, now, weights)[0] if candidates else []
-    return [candidates[i] for i in order[:most]]
-
-
 def _scored(
     candidates: Sequence[Candidate],
     words: NDArray[np.float64],
