@@ -30,6 +30,8 @@ from recollect.engine.conversation import AsyncConversation
 from recollect.model import TopicMessage
 from recollect.rules import packing
 from recollect.rules import topics as rule
+from recollect.rules.centroids import as_kept
+from recollect.rules.faded import Faded
 from recollect.rules.topics import Book, Said
 from recollect.tasks.standalone import leans
 from recollect.wiring import topic_rule
@@ -83,10 +85,10 @@ async def matching(texts: Sequence[str], topics: int) -> Times:
     book, how, spent = Book(), topic_rule(Settings()), Times()
     for turn, (text, vector) in enumerate(zip(texts, vectors, strict=True), 1):
         start, busy = time.perf_counter(), time.process_time()
-        said = Said(turn, "user", text, START, rule.as_kept(vector), leaning=leans(text))
+        said = Said(turn, "user", text, START, as_kept(vector), leaning=leans(text))
         rule.chosen(book, said, how)
         spent.append((time.perf_counter() - start, time.process_time() - busy))
-        book = rule.step(book, said, how, dict)
+        book = rule.step(book, said, how, Faded)
     return spent[3 * topics :]
 
 

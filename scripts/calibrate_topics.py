@@ -32,7 +32,7 @@ from recollect.bench.dialogues import Dialogue, Line, load
 from recollect.config import Settings
 from recollect.errors import RecollectError
 from recollect.ports import Vectors
-from recollect.rules.topics import direction, moved
+from recollect.rules.centroids import direction, moved
 from recollect.wiring import open_embedder
 
 TOPICS = 20  # dealt out together

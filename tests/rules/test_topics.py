@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollect.rules import centroids
 from recollect.rules import topics as rule
+from recollect.rules.faded import Faded
 from recollect.rules.topics import Book, Said, State, TopicRule
 
 T0 = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -24,7 +26,7 @@ def axis(*numbers: int) -> np.ndarray:
     """A vector that is about these things, in equal parts."""
     vector = np.zeros(WIDTH, np.float32)
     vector[list(numbers)] = 1
-    return rule.as_kept(vector / np.linalg.norm(vector))
+    return centroids.as_kept(vector / np.linalg.norm(vector))
 
 
 def said(
@@ -36,14 +38,10 @@ def said(
     return Said(turn, role, words, time, vector, **more)  # type: ignore[arg-type]
 
 
-def none() -> dict[int, State]:
-    return {}
-
-
 def talked(*steps: Said, rule_: TopicRule = EVERY, book: Book | None = None) -> Book:
     book = book or Book()
     for one in steps:
-        book = rule.step(book, one, rule_, none)
+        book = rule.step(book, one, rule_, Faded)
     return book
 
 
@@ -140,7 +138,7 @@ def test_a_message_joins_the_nearest_topic_or_opens_one_titled_with_80_character
 
 
 def test_the_threshold_decides_e1() -> None:
-    near = replace(said(2, 0), vector=rule.as_kept(0.8 * axis(0) + 0.6 * axis(1)))
+    near = replace(said(2, 0), vector=centroids.as_kept(0.8 * axis(0) + 0.6 * axis(1)))
     away = said(3, 5)
     for least, joins in ((0.7, True), (0.79, True), (0.81, False)):
         book = talked(said(1, 0), away, near, rule_=TopicRule(similarity=least))
@@ -173,7 +171,7 @@ def test_a_conversation_may_begin_with_a_reply_or_an_emoji() -> None:
 
 
 def test_if_two_would_do_the_current_topic_is_kept() -> None:
-    between = replace(said(5, 0), vector=rule.as_kept(axis(0) + 1.02 * axis(1)))
+    between = replace(said(5, 0), vector=centroids.as_kept(axis(0) + 1.02 * axis(1)))
     for last, other in ((0, 1), (1, 0)):
         book = talked(said(1, other), said(2, last), between, rule_=TopicRule(similarity=0.6))
         assert book.current == 2
@@ -243,11 +241,33 @@ def test_a_match_brings_a_faded_topic_back_as_it_was_e4() -> None:
     assert faded(book) == list(range(1, 21))
     gone = {first: state for first, state in book.states.items() if state.faded_at is not None}
     here = replace(book, states={first: state for first, state in book.states.items() if state.faded_at is None})
-    back = rule.step(here, said(22, 7, time=T0 + 9 * DAY), EVERY, lambda: gone)
+    back = rule.step(here, said(22, 7, time=T0 + 9 * DAY), EVERY, lambda: Faded.of(gone))
     assert back.current == 7
     assert back.states[7].faded_at is None
     assert (back.states[7].count, back.states[7].returns) == (2, 1)
     assert sorted(back.states) == [7, 21]
+
+
+@given(st.lists(st.tuples(st.integers(1, 90), st.integers(0, WIDTH - 1), st.booleans()), max_size=120), st.data())
+@settings(max_examples=200)
+def test_what_has_faded_is_found_the_same_however_often_it_changed_e4(
+    changes: list[tuple[int, int, bool]], data: st.DataObject
+) -> None:
+    """Made ready once and changed since, or made ready afresh: the same topic comes back."""
+    grown = Faded()
+    for first, about, away in changes:
+        gone = T0 if away else None
+        into = data.draw(st.sampled_from([None, *grown.states])) if away else None
+        merged = into if into is not None and into < first else None
+        state = State(first, "", T0, T0, centroids.moved(b"", 0, axis(about)), faded_at=gone, merged_into=merged)
+        if not away:  # what is part of it comes back with it
+            parts = rule.parts(grown.states, rule.root(grown.states, first)) if first in grown.states else []
+            grown = grown.after({part.first: replace(part, faded_at=None) for part in parts})
+        grown = grown.after({first: state})
+    assert all(state.faded_at is not None for state in grown.states.values())
+    afresh = Faded.of(dict(grown.states))
+    for about in range(WIDTH):
+        assert grown.returned(axis(about), 0.7) == afresh.returned(axis(about), 0.7)
 
 
 # -- merging
@@ -257,7 +277,7 @@ def test_topics_that_grew_alike_become_one_and_can_be_taken_apart_for_good_e10()
     """Two that began apart and have drifted to the same subject."""
     book = talked(*(said(turn, 0) for turn in range(1, 6)), *(said(turn, 1) for turn in range(6, 13)))
     assert sorted(rule.roots(book.states)) == [1, 6]
-    centroid = rule.moved(b"", 0, axis(0, 1))
+    centroid = centroids.moved(b"", 0, axis(0, 1))
     alike = replace(book, states={first: replace(state, centroid=centroid) for first, state in book.states.items()})
     both = replace(said(13, 0), vector=axis(0, 1))
     one = talked(both, book=alike)
@@ -304,7 +324,7 @@ def test_the_same_messages_give_the_same_topics_and_none_is_lost(steps: list[tup
 def test_a_centroid_is_rounded_at_once_so_that_a_pause_changes_nothing() -> None:
     centroid = b""
     for number in range(50):
-        centroid = rule.moved(centroid, number, axis(number % 3, 5))
-        assert rule.moved(centroid, 99, np.zeros(WIDTH, np.float32)) == centroid
-    assert rule.as_kept(rule.direction(centroid)).tobytes() == rule.direction(centroid).tobytes()
+        centroid = centroids.moved(centroid, number, axis(number % 3, 5))
+        assert centroids.moved(centroid, 99, np.zeros(WIDTH, np.float32)) == centroid
+    assert centroids.as_kept(centroids.direction(centroid)).tobytes() == centroids.direction(centroid).tobytes()
     assert len(centroid) == 2 * WIDTH

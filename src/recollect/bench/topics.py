@@ -18,7 +18,9 @@ from recollect.bench.dialogues import Dialogue, Marked
 from recollect.bench.segmentation import Scores, by_chance, score, tiling
 from recollect.config import Settings
 from recollect.ports import Vectors
-from recollect.rules.topics import Book, Said, TopicRule, as_kept, step
+from recollect.rules.centroids import as_kept
+from recollect.rules.faded import Faded
+from recollect.rules.topics import Book, Said, TopicRule, step
 from recollect.tasks.standalone import leans
 from recollect.wiring import open_embedder, topic_rule
 
@@ -64,7 +66,7 @@ def assigned(dialogue: Dialogue, vectors: Vectors, rule: TopicRule) -> list[bool
             vector=as_kept(vector),
             leaning=line.role == "user" and leans(line.text),
         )
-        book = step(book, said, rule, dict)
+        book = step(book, said, rule, Faded)
         topics.append(book.current)
     return [False, *(one != other for one, other in pairwise(topics))]
 

@@ -16,6 +16,7 @@ from recollect.engine.topics import LAST, LOOKED_AT, Page, Topics
 from recollect.model import Message, TopicMessage
 from recollect.ports import Tx, Vectors
 from recollect.rules import topics as rule
+from recollect.rules.centroids import as_kept
 from recollect.rules.topics import Said, State
 from recollect.tasks.standalone import leans
 
@@ -37,7 +38,7 @@ def talked_of(
     if not page.book.states:
         return None
     text = text[:LOOKED_AT]
-    parts = found(tx, topics, page, Said(LAST, "user", text, now, rule.as_kept(vector), leaning=leans(text)))
+    parts = found(tx, topics, page, Said(LAST, "user", text, now, as_kept(vector), leaning=leans(text)))
     if not parts:
         return None
     start = window[0].turn if window else LAST
@@ -64,8 +65,10 @@ def found(tx: Tx, topics: Topics, page: Page, said: Said) -> list[State]:
     first = rule.chosen(page.book, said, topics.rule)
     if first is not None:
         return rule.parts(page.book.states, first)
-    back = rule.returned(page.faded(tx), said.vector, topics.rule)
-    return [] if back is None else rule.parts(page.faded(tx), back)
+    faded = page.faded(tx)
+    topics.remember(page)
+    back = faded.returned(said.vector, topics.rule.similarity)
+    return [] if back is None else rule.parts(faded.states, back)
 
 
 def turns_of(tx: Tx, page: Page, parts: Sequence[State], window: Sequence[Message]) -> frozenset[int]:

@@ -113,7 +113,7 @@ class TitlesView:
 
     def keep(self, tx: Tx, place: rows.Place, made: Sequence[Written]) -> None:
         """Store what was written, of topics that are still there. The conversation is locked."""
-        page = self._topics.read(tx, place["space"], place["conversation"])
+        page, every = self._topics.read(tx, place["space"], place["conversation"]), list[State]()
         for one in made:
             state = page.state(tx, one.state.first)
             if state is None:
@@ -132,8 +132,9 @@ class TitlesView:
             )
             rows.put_states(tx, place, [changed])
             page.book = replace(page.book, states={**page.book.states, state.first: changed})
+            every.append(changed)
         if made:
-            self._topics.stamp(tx, page)
+            self._topics.stamp(tx, page, every)
 
 
 def written(one: Wanted, answer: Answer[topic_summary.Reply]) -> Written:

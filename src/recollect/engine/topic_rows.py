@@ -16,8 +16,9 @@ from recollect.model import Filter, Message
 from recollect.model.topics import TopicMessage
 from recollect.ports import Tx
 from recollect.rules import packing
+from recollect.rules.centroids import Row, as_kept
 from recollect.rules.drift import Seen
-from recollect.rules.topics import Row, State, as_kept
+from recollect.rules.topics import State
 
 TABLE, HEADS, TURNS, PACKS = "topics", "topic_heads", "topic_turns", "topic_packs"
 SUMMARIES, NOTES = "topic_summaries", "topic_notes"

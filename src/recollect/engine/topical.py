@@ -110,7 +110,7 @@ class TopicalConversation:
         """What is talked about, the most present first; with `faded`, also what has left the active set."""
 
         def read(tx: Tx, page: Page, now: datetime) -> list[Topic]:
-            every = {**(page.faded(tx) if faded else {}), **page.book.states}
+            every = {**(page.faded(tx).states if faded else {}), **page.book.states}
             written = {row["topic"]: row["summary"] for row in tx.rows(rows.SUMMARIES, where=page.place)}
             found = [topic_of(every, first, page, written.get(first, ""), now) for first in rule.roots(every)]
             return sorted(found, key=lambda topic: (topic.faded, -topic.priority, topic.id))
@@ -183,7 +183,7 @@ class TopicalConversation:
             self._memory._index.check(tx)
             where = Filter(self.space, conversation=self.id)
             hits = recall.search(tx, where, query, vector, LOOKED_AT, now, parts.weights)
-            states = {**page.faded(tx), **page.book.states}
+            states = {**page.faded(tx).states, **page.book.states}
             given = {row["turn"]: row["topic"] for row in tx.rows(rows.TURNS, where=page.place)}
             scores, turns = dict[int, float](), dict[int, list[int]]()
             for hit in hits:

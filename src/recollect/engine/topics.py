@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,9 @@ from recollect.engine.followers import Run, Saved
 from recollect.model import Conversation, Filter, Message
 from recollect.ports import Tx, Vectors
 from recollect.rules import topics as rule
+from recollect.rules.centroids import as_kept
 from recollect.rules.drift import REACH
+from recollect.rules.faded import Faded
 from recollect.rules.topics import Book, Said, State, TopicRule
 from recollect.tasks.standalone import leans
 
@@ -31,8 +33,25 @@ VIEW, TITLES = "topics", "titles"
 KEY = "recollect"  # in a message's metadata: what was told with it
 AT_ONCE = 256  # messages given topics in one transaction
 REMEMBERED = 256  # conversations whose topics are held ready
+FADED = 40_000  # faded topics held ready, of all conversations: some tens of megabytes
 LAST = 2**31 - 1
 LOOKED_AT = 4_000  # characters of a message that are read to find its topic, besides its vector
+
+
+class Stamp(NamedTuple):
+    """Says whether the topics are still those that somebody holds ready: all of them, and those that have faded."""
+
+    all: str
+    faded: str
+
+    @classmethod
+    def read(cls, text: str) -> Stamp:
+        return cls(text, text.partition(":")[2])
+
+    def next(self, faded: bool) -> Stamp:
+        """Another one; with `faded`, also of what has faded."""
+        own = os.urandom(8).hex() if faded else self.faded
+        return Stamp(f"{os.urandom(8).hex()}:{own}", own)
 
 
 @dataclass(slots=True)
@@ -45,21 +64,26 @@ class Page:
     before: Mapping[int, State] = field(default_factory=dict)
     turns: list[int] = field(default_factory=list)  # of the messages in `book.recent`
     given: list[tuple[Message, int]] = field(default_factory=list)
-    gone: Mapping[int, State] | None = None
+    stamp: Stamp = Stamp("", "")
+    gone: Faded | None = None
     cold: bool = True  # read from the store, not held ready
 
-    def faded(self, tx: Tx) -> Mapping[int, State]:
+    def faded(self, tx: Tx) -> Faded:
         """The topics that have left the active set, read when first needed."""
         if self.gone is None:
-            self.gone = rows.states_of(tx, self.place, active=False)
-            # They are there already: only what becomes of them is to be written.
-            self.before = {**self.gone, **self.before}
+            self.gone = Faded.of(rows.states_of(tx, self.place, active=False))
         return self.gone
 
+    def was(self, first: int) -> State | None:
+        """A topic as the store has it, as far as that is known here."""
+        there = self.before.get(first)
+        return self.gone.states.get(first) if there is None and self.gone is not None else there
+
     def state(self, tx: Tx, first: int) -> State | None:
-        """A topic of this conversation, faded or not; a faded one is taken onto the page."""
-        if first not in self.book.states and first in self.faded(tx):
-            self.book = replace(self.book, states={**self.faded(tx), **self.book.states})
+        """A topic of this conversation, faded or not; a faded one is taken onto the page, with all it is part of."""
+        if first not in self.book.states and first in (known := self.faded(tx).states):
+            own = {part.first: part for part in rule.parts(known, rule.root(known, first))}
+            self.book = replace(self.book, states={**own, **self.book.states})
         return self.book.states.get(first)
 
     def root(self, tx: Tx, first: int) -> int:
@@ -82,12 +106,14 @@ class Followed:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A page as it was last written, by its stamp: good for as long as the store has the same."""
+    """A page as it was last written, by its stamp: good for as long as the store has the same. What has faded has a
+    stamp of its own, since it changes less often than the rest and is much more."""
 
-    stamp: str
+    stamp: Stamp
     turn: int
     book: Book
     turns: tuple[int, ...]
+    faded: Faded | None = None
 
 
 class Topics:
@@ -108,14 +134,25 @@ class Topics:
             held = self._held.get((space, conversation)) if head else self._held.pop((space, conversation), None)
         if not head:
             return Page(place)
-        cold = held is None or held.stamp != head[0]["stamp"]
+        stamp = Stamp.read(head[0]["stamp"])
+        cold = held is None or held.stamp != stamp
         if held is None or cold:
             recent = rows.recent_of(tx, place, bytes(head[0]["recent"]))
             states = rows.states_of(tx, place, active=True)
             book = Book(states, head[0]["current"], tuple(seen for _, seen in recent))
-            held = Held(head[0]["stamp"], head[0]["turn"], book, tuple(turn for turn, _ in recent))
+            faded = held.faded if held is not None and held.stamp.faded == stamp.faded else None
+            held = Held(stamp, head[0]["turn"], book, tuple(turn for turn, _ in recent), faded)
             self._hold(place, held)
-        return Page(place, held.turn, held.book, held.book.states, list(held.turns), cold=cold)
+        turns = list(held.turns)
+        return Page(place, held.turn, held.book, held.book.states, turns, stamp=held.stamp, gone=held.faded, cold=cold)
+
+    def remember(self, page: Page) -> None:
+        """Hold what was read on a page and not changed: what has faded is read once, and not with each message."""
+        place = page.place["space"], page.place["conversation"]
+        with self._lock:
+            held = self._held.get(place)
+        if held is not None and held.faded is None and page.gone is not None and held.stamp == page.stamp:
+            self._hold(page.place, replace(held, faded=page.gone))
 
     def follow(
         self,
@@ -175,8 +212,8 @@ class Topics:
         """Store what has changed on a page, and the cursor with it."""
         rows.put_turns(tx, page.place, page.given)
         changed = []
-        for state in rule.changed(page.before, page.book.states):
-            was = page.before.get(state.first)
+        for state in rule.changed(page.was, page.book.states):
+            was = page.was(state.first)
             had = 0 if was is None else was.packed
             if state.packed > had:
                 state = replace(rows.packed_away(tx, page.place, state, had), pending=True)
@@ -185,18 +222,22 @@ class Topics:
             changed.append(state)
         rows.put_states(tx, page.place, changed)
         states = {**page.book.states, **{state.first: state for state in changed}}
-        page.book, page.before, page.given = replace(page.book, states=states), states, []
-        self.stamp(tx, page)
+        page.book, page.given = replace(page.book, states=states), []
+        self.stamp(tx, page, changed)
         tx.set_cursor(VIEW, page.place["space"], page.place["conversation"], page.turn)
 
-    def stamp(self, tx: Tx, page: Page) -> None:
-        """Say that the topics are no longer those that others hold ready."""
-        stamp = os.urandom(8).hex()
+    def stamp(self, tx: Tx, page: Page, changed: Iterable[State]) -> None:
+        """Say that the topics are no longer those that others hold ready: these were stored anew."""
+        after = {state.first: state for state in changed}
+        was = {first: page.was(first) for first in after}
+        faded = any(state.faded_at is not None for state in (*after.values(), *was.values()) if state is not None)
+        page.stamp, page.before = page.stamp.next(faded), page.book.states
+        page.gone = None if page.gone is None else page.gone.after(after)
         recent = [(turn, seen.vector) for turn, seen in zip(page.turns, page.book.recent, strict=True)]
-        head = {"turn": page.turn, "stamp": stamp, "current": page.book.current, "recent": rows.recent_bytes(recent)}
-        tx.put(rows.HEADS, [{**page.place, **head}])
+        head = {"turn": page.turn, "current": page.book.current, "recent": rows.recent_bytes(recent)}
+        tx.put(rows.HEADS, [{**page.place, **head, "stamp": page.stamp.all}])
         here = replace(page.book, states=rule.active(page.book.states))
-        self._hold(page.place, Held(stamp, page.turn, here, tuple(page.turns)))
+        self._hold(page.place, Held(page.stamp, page.turn, here, tuple(page.turns), page.gone))
 
     def _hold(self, place: rows.Place, held: Held) -> None:
         # A transaction that is rolled back leaves a stamp here that the store never has.
@@ -205,6 +246,11 @@ class Topics:
             self._held[place["space"], place["conversation"]] = held
             while len(self._held) > REMEMBERED:
                 self._held.popitem(last=False)
+            faded = sum(len(one.faded.states) for one in self._held.values() if one.faded is not None)
+            for key, one in list(self._held.items()) if faded > FADED else ():
+                if one.faded is not None and faded > FADED:
+                    faded -= len(one.faded.states)
+                    self._held[key] = replace(one, faded=None)
 
 
 class TopicsView:
@@ -251,7 +297,7 @@ def even(book: Book, width: int) -> Book:
 
 
 def said_of(message: Message, vector: Vectors | None, width: int = 0) -> Said:
-    kept = np.zeros(width, np.float32) if vector is None else rule.as_kept(vector)
+    kept = np.zeros(width, np.float32) if vector is None else as_kept(vector)
     text = message.content[:LOOKED_AT]
     return Said(
         message.turn,

@@ -12,21 +12,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import lru_cache
 from math import log2
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recollect.model import Role
 from recollect.model.topics import TopicKind
+from recollect.rules.centroids import Centroids, Near, Row, direction, moved, rows_of
 from recollect.rules.drift import LIKELY, REACH, Scale, Seen, shift
 from recollect.rules.language import detect
 from recollect.rules.salience import matters, words
 from recollect.rules.smalltalk import is_small_talk
 
-Row = NDArray[np.float32]
+if TYPE_CHECKING:
+    from recollect.rules.faded import Faded
 
 DAY = timedelta(days=1)
 LONGEST = timedelta(days=30)
@@ -41,8 +41,6 @@ WEIGHT = 4.0
 """How many votes the importance given with a message counts for."""
 RETURN = 0.25
 """What coming back to a topic counts for, beside a vote for it."""
-SLOWEST = 0.12
-"""The least share a further message has in a centroid: it follows where the talk drifts."""
 OTHERS = 0.5
 """What a message that is not the user's counts for in a centroid, beside one that is."""
 GROWN = 4
@@ -216,66 +214,21 @@ def roots(states: Mapping[int, State]) -> list[int]:
 # -- vectors
 
 
-def as_kept(vector: Any) -> Row:
-    """A vector as it comes back from a store: rounded to half precision and of length one again, or zero."""
-    data = np.asarray(vector, dtype=np.float16).astype(np.float32)
-    length = np.linalg.norm(data)
-    return np.asarray(data / length if length > 0 else np.zeros_like(data), dtype=np.float32)
-
-
-def direction(centroid: bytes) -> Row:
-    return as_kept(np.frombuffer(centroid, np.float16))
-
-
-def moved(centroid: bytes, count: int, vector: Row, share: float = 1.0) -> bytes:
-    """A centroid after one more message; rounded at once, so that it is the same whoever was there in between."""
-    if not np.any(vector):
-        return centroid
-    if not centroid:
-        return as_kept(vector).astype(np.float16).tobytes()
-    weight = share * max(1 / (count + 1), SLOWEST)
-    mixed = (1 - weight) * direction(centroid) + weight * vector
-    return as_kept(mixed).astype(np.float16).tobytes()
-
-
-@dataclass(frozen=True, slots=True)
-class Near:
-    """How near a vector is to the parts of topics, and of which topic each is. There may be thousands: no loops."""
-
-    topics: NDArray[np.int64]
-    cosines: Row
-
-    def best(self, here: int | None = None) -> tuple[int | None, float]:
-        """The nearest. Of equals the one talked of last, and then the older: in every database the same."""
-        if not len(self.topics):
-            return None, -1.0
-        equal = self.topics[self.cosines == self.cosines.max()]
-        return here if here is not None and here in equal else int(equal.min()), float(self.cosines.max())
-
-    def to(self, topic: int | None) -> float:
-        own = self.cosines[self.topics == topic]
-        return float(own.max()) if len(own) else -1.0
-
-    def above(self, least: float) -> dict[int, float]:
-        """The topics from a cosine on."""
-        return {first: self.to(first) for first in set(self.topics[self.cosines >= least].tolist())}
+def centroids(some: Mapping[int, State], states: Mapping[int, State]) -> Centroids:
+    """Those of some topics, among all that they may be part of; of a topic that has said nothing there is none."""
+    told = [state for state in some.values() if state.centroid]
+    if not told:
+        return Centroids()
+    firsts = np.array([state.first for state in told], np.int64)
+    merged = [number for number, state in enumerate(told) if state.merged_into is not None]
+    topics = firsts.copy()
+    topics[merged] = [root(states, told[number].first) for number in merged]
+    return Centroids(firsts, topics, rows_of([state.centroid for state in told]))
 
 
 def nearness(states: Mapping[int, State], vector: Row) -> Near:
-    """How near a vector is to each active topic and its parts; one that says nothing is near to none."""
-    told = [state for state in states.values() if state.centroid] if np.any(vector) else []
-    if not told:
-        return Near(np.empty(0, np.int64), np.empty(0, np.float32))
-    topics = [state.first if state.merged_into is None else root(states, state.first) for state in told]
-    rows = np.frombuffer(b"".join([_ready(state.centroid) for state in told]), np.float32).reshape(len(told), -1)
-    return Near(np.array(topics, np.int64), np.asarray(np.vecdot(rows, vector)))
-
-
-@lru_cache(maxsize=8_192)
-def _ready(centroid: bytes) -> bytes:
-    """A centroid as it is compared. To widen half precision takes ten times as long as to compare, and most centroids
-    are the same as a message ago."""
-    return direction(centroid).tobytes()
+    """How near a vector is to each of these topics and its parts."""
+    return centroids(states, states).near(vector)
 
 
 # -- matching
@@ -318,21 +271,15 @@ def chosen(book: Book, said: Said, rule: TopicRule) -> int | None:
     return here if shift(book.recent, seen, rule.scale) < LIKELY else None
 
 
-def returned(faded: Mapping[int, State], vector: Row, rule: TopicRule) -> int | None:
-    """The topic among the faded that a message brings back."""
-    best, cosine = nearness(faded, vector).best()
-    return best if cosine >= rule.similarity else None
-
-
-def step(book: Book, said: Said, rule: TopicRule, faded: Callable[[], Mapping[int, State]]) -> Book:
+def step(book: Book, said: Said, rule: TopicRule, faded: Callable[[], Faded]) -> Book:
     """The topics after one more message. `faded` gives those that have left the active set, if they are needed."""
     first = chosen(book, said, rule)
     states = dict(book.states)
     if first is None:
-        gone = {one: state for one, state in {**faded(), **states}.items() if state.faded_at is not None}
-        first = returned(gone, said.vector, rule)
+        gone = faded().after(states)
+        first = gone.returned(said.vector, rule.similarity)
         if first is not None:
-            states |= {state.first: replace(state, faded_at=None) for state in parts(gone, first)}
+            states |= {state.first: replace(state, faded_at=None) for state in parts(gone.states, first)}
     if first is None:
         first = said.turn
         states[first] = opened(said)
@@ -472,9 +419,9 @@ def tagged(state: State, tags: Iterable[str], without: Iterable[str] = ()) -> St
     return replace(state, tags=tuple(dict.fromkeys(tag for tag in (*state.tags, *tags) if tag not in gone)))
 
 
-def changed(before: Mapping[int, State], after: Mapping[int, State]) -> list[State]:
+def changed(before: Callable[[int], State | None], after: Mapping[int, State]) -> list[State]:
     """The states that are new or different, in order."""
-    return [after[first] for first in sorted(after) if before.get(first) is not after[first]]
+    return [after[first] for first in sorted(after) if before(first) is not after[first]]
 
 
 def active(states: Mapping[int, State]) -> Mapping[int, State]:
