@@ -2,7 +2,8 @@
 
     python benchmarks/turn.py [--sizes 10 100 1000 10000] [--turns 30] [--store URL]
 
-One conversation of one user is given a history of so many turns, all views caught up. Then exchanges go through
+One conversation of one user is given a history of so many turns, five minutes apart until now, all views caught up; ten
+thousand of them are five weeks, so most of its topics have faded, as they have in a chat. Then exchanges go through
 `reply`, whole: the message is appended, indexed and embedded, memory is searched, the context is built and counted,
 the reply and its tiers are appended. The model is a double that answers at once; what it takes is not counted.
 Beside it: the embedding of one message, and the processor's time of the turn, which other programs on the machine do
@@ -21,6 +22,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from corpus import corpus
@@ -34,6 +36,7 @@ from table import milliseconds, percentile, show
 BATCH = 1_000
 PAUSE = 0.15  # seconds between turns: a person takes longer, and followers end their last look
 WARM = 5  # exchanges before, to fill caches
+APART = timedelta(minutes=5)  # from one message of the history to the next
 ROLE_MARK = "\x1e"  # stands for what a chat template puts around a message
 
 
@@ -83,12 +86,14 @@ class Measured:
 async def measured(url: str, size: int, exchanges: int) -> Measured:
     texts = corpus(size + 2 * (exchanges + WARM))
     said, replies, asked = texts[:size], texts[size::2], texts[size + 1 :: 2]
-    model, found = InstantModel(replies), Measured()
+    model, found, now = InstantModel(replies), Measured(), datetime.now(UTC)
     async with AsyncMemory(url, chat=model, followers=False) as memory:
         chat = memory.conversation("long", user="alex")
         for first in range(0, size, BATCH):
             part = enumerate(said[first : first + BATCH], start=first)
-            await chat.extend([Draft("assistant" if n % 2 else "user", text) for n, text in part])
+            await chat.extend(
+                [Draft("assistant" if n % 2 else "user", text, time=now - APART * (size - n)) for n, text in part]
+            )
             await memory.settle(3600)
     async with AsyncMemory(url, chat=model) as memory:
         await memory.settle(3600)

@@ -237,10 +237,9 @@ async def keep(turn: Turn, tools: Tools, *, partial: bool) -> None:
         message = tools.append(tx, batch, now)
         if inline is not None:
             given = ((asked, inline.user1, inline.user2), (message, inline.reply1, inline.reply2))
-            for m, one, two in given:
-                if (one or two) and m.role in ("user", "assistant"):
-                    made = {m.turn: accepted(m, one, two, tools.count)}
-                    tiering.put_tiers(tx, m.space, m.conversation, made)
+            spoken = [(m, one, two) for m, one, two in given if (one or two) and m.role in ("user", "assistant")]
+            made = {m.turn: accepted(m, one, two, tools.count) for m, one, two in spoken}
+            tiering.put_tiers(tx, message.space, message.conversation, made)
         return message
 
     turn.reply = await tools.write(write)

@@ -110,6 +110,8 @@ AT_START = re.compile(
     re.IGNORECASE,
 )
 
+TELLING = re.compile(r"[\[<`~=:#]")  # nothing above matches where none of these is
+
 
 def escape(text: str) -> Fenced:
     """The text with nothing in it that reads as structure. Deterministic; twice is the same as once."""
@@ -176,6 +178,8 @@ def plain(author: str) -> str:
 
 def seen(text: str) -> str:
     """The text without what cannot be seen, and with plain line breaks."""
+    if text.isascii() and text.isprintable():
+        return text
     text = SURROGATE.sub("\ufffd", BREAKS.sub("\n", text))
     return JOINERS.sub("", SELECTORS.sub(r"\1", UNSEEN.sub("", text)))
 
@@ -185,6 +189,8 @@ def guarded(text: str) -> str:
     if not text:
         return text
     skeleton, origins = (text, None) if text.isascii() else unmasked(text)
+    if not TELLING.search(skeleton):
+        return text
     places = {match.end() for match in WITHIN.finditer(skeleton)}
     if start := AT_START.match(skeleton):
         places.add(start.end())

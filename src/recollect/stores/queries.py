@@ -99,6 +99,12 @@ def of_rows(table: Table, where: Compared, after: bool, limited: bool, newest: b
     return query.limit(bindparam("most", type_=Integer)) if limited else query
 
 
+@lru_cache(maxsize=64)
+def by_keys(table: Table) -> Any:
+    """The rows of any table that have one of these keys."""
+    return select(table).where(tuple_(*table.primary_key).in_(bindparam("keys", expanding=True)))
+
+
 @lru_cache(maxsize=256)
 def of_vectors(table: Table, where: Compared) -> Any:
     """The vectors of a table's rows with their keys."""

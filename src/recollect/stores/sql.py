@@ -258,7 +258,13 @@ class SqlTx(ABC):
         asked = queries.given(where) | {"most": limit}
         if after is not None:
             asked |= {f"after_{key.name}": after[key.name] for key in source.primary_key}
-        return [dict(row) for row in self.connection.execute(query, asked).mappings()]
+        return self._named(query, asked)
+
+    def _named(self, query: Any, asked: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """Rows with the names of their columns."""
+        found = self.connection.execute(query, asked)
+        names = tuple(found.keys())
+        return [dict(zip(names, row, strict=True)) for row in found]
 
     def near(
         self, table: str, vector: Vectors, limit: int, *, where: Mapping[str, Any]
@@ -273,13 +279,9 @@ class SqlTx(ABC):
         scores = cosines(unit(stored), unit(vector))
         top = np.argpartition(-scores, limit)[: limit + 1] if len(found) > limit + 1 else range(len(found))
         best = sorted(top, key=lambda i: (-float(scores[i]), tuple(found[i][1:])))[:limit]
-        rows = {
-            tuple(row[key.name] for key in keys): row
-            for row in self.connection.execute(
-                select(source).where(tuple_(*keys).in_([tuple(found[i][1:]) for i in best]))
-            ).mappings()
-        }
-        return [(dict(rows[tuple(found[i][1:])]), float(scores[i])) for i in best]
+        asked = {"keys": [tuple(found[i][1:]) for i in best]}
+        rows = {tuple(row[key.name] for key in keys): row for row in self._named(queries.by_keys(source), asked)}
+        return [(rows[tuple(found[i][1:])], float(scores[i])) for i in best]
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
         if not rows:
