@@ -8,8 +8,9 @@ only away for a while, the answer says so: whoever asked may ask again later and
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from recollect.errors import ModelBusy, ModelError, ModelNonsense, ModelTimeout, NoModel
 from recollect.ports import Models, Telemetry
@@ -36,8 +37,9 @@ class Answer(Generic[R]):
 class Asking:
     """The memory model, for tasks."""
 
-    def __init__(self, models: Models, telemetry: Telemetry) -> None:
-        self._models, self._telemetry = models, telemetry
+    def __init__(self, models: Models, telemetry: Telemetry, run: Callable[..., Awaitable[Any]]) -> None:
+        """`run` calls a function in a thread: to do without a model is work, and others wait for the event loop."""
+        self._models, self._telemetry, self._run = models, telemetry, run
 
     @property
     def possible(self) -> bool:
@@ -48,12 +50,12 @@ class Asking:
         try:
             return Answer(await self._by_model(task, inputs), "model")
         except NoModel:
-            return Answer(task.offline(inputs), "offline")
+            return Answer(await self._run(task.offline, inputs), "offline")
         except ModelError as error:
             log.warning("%s: %s; done offline", task.name, error)
             self._telemetry.count("fallback", kind=task.name, outcome=type(error).__name__)
             outage = f"{task.name}: {error}" if isinstance(error, AWAY) else None
-            return Answer(task.offline(inputs), "offline", outage)
+            return Answer(await self._run(task.offline, inputs), "offline", outage)
 
     async def _by_model(self, task: Task[I, R], inputs: I) -> R:
         model = self._models.for_task(task.name)

@@ -31,7 +31,8 @@ CHARACTERS = 2_000_000  # of text at a time
 FIRST_RETRY = timedelta(seconds=1)
 LONGEST_RETRY = timedelta(minutes=10)
 POLL = 2.0  # seconds between looks at what other processes have written
-PAUSE = 0.1  # seconds in which more may come, before a view that nobody waits for is brought up to date
+PAUSE = 0.1  # seconds without anything new, before a view that nobody waits for is brought up to date,
+LONGEST_PAUSE = 1.0  # and how long that may take while there always is
 FULL_LOOK = 60.0  # seconds between looks at every conversation, not only at those changed lately
 OVERLAP = timedelta(minutes=2)  # how far clocks of two machines may be apart
 
@@ -270,14 +271,15 @@ class Loop:
     """Runs a follower in the background of a process until it is told to stop."""
 
     def __init__(
-        self, follower: Follower, clock: Clock, done: Callable[[], None] = lambda: None, pause: float = 0.0
+        self, follower: Follower, clock: Clock, done: Callable[[], None] = lambda: None, calls: Callable[[], int] = int
     ) -> None:
-        """`done` is called after each step that brought something in: others may follow this view.
+        """`done` is called after each step that brought something in: others may follow this view. `calls` says how
+        often others have called so far: while they do, they have half of the time.
 
-        With a `pause`, what comes in quick succession is brought in at one go, and what a program adds before it ends
-        is left to the next; whoever waits for the view to be idle cuts the pause short.
+        What comes in quick succession is brought in at one go, and what a program adds before it ends is left to the
+        next; whoever waits for the view to be idle cuts the pause short.
         """
-        self._follower, self._clock, self._done, self._pause = follower, clock, done, pause
+        self._follower, self._clock, self._done, self._calls = follower, clock, done, calls
         self._wake, self._idle, self._hurry = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
@@ -305,13 +307,13 @@ class Loop:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _forever(self) -> None:
-        looked, again = float("-inf"), False
+        looked, again, worked = float("-inf"), False, 0.0
         while not self._stopping:
-            if self._pause and not again:
-                await happened(self._hurry, self._pause)
+            await self._rest(again, worked)
             self._wake.clear()
-            full = time.monotonic() - looked > FULL_LOOK
+            full, begun, calls = time.monotonic() - looked > FULL_LOOK, time.monotonic(), self._calls()
             done = await self._step(None if full else self._clock.now() - OVERLAP)
+            worked = time.monotonic() - begun if self._calls() != calls else 0.0
             if done:
                 self._done()
             again = done > 0 and not self._follower.drained
@@ -323,6 +325,15 @@ class Loop:
                 self._hurry.clear()
             await happened(self._wake, POLL)
         self._idle.set()  # it has ended: nobody is to wait for it
+
+    async def _rest(self, again: bool, worked: float) -> None:
+        """Let more come, until nothing has come for a moment; and let others work, as long as the last step took."""
+        self._wake.clear()
+        until = time.monotonic() + LONGEST_PAUSE
+        rest = max(0.0 if again else PAUSE, min(worked, LONGEST_PAUSE))
+        while not await happened(self._hurry, rest) and self._wake.is_set() and time.monotonic() < until and not again:
+            self._wake.clear()
+            rest = PAUSE
 
     async def _step(self, since: datetime | None) -> int:
         try:

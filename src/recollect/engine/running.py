@@ -27,7 +27,7 @@ from recollect.engine.diary import Diary
 from recollect.engine.digests import Digests
 from recollect.engine.episodes import Calibration, EpisodesView, Writer
 from recollect.engine.facts import FactsView
-from recollect.engine.followers import OVERLAP, PAUSE, Follower, Loop, View
+from recollect.engine.followers import OVERLAP, Follower, Loop, View
 from recollect.engine.indexing import IndexView
 from recollect.engine.metering import Meter
 from recollect.engine.once import Once
@@ -88,6 +88,7 @@ class Running:
     def __init__(self, build: Callable[[], Parts]) -> None:
         self._build = build
         self._parts: Parts | None = None
+        self._calls = 0  # so far, by others than views
         self._turning: Counter[tuple[str, str]] = Counter()
         self._turns: list[list[tuple[turn.Turn, turn.Tools]]] = []
 
@@ -113,7 +114,7 @@ class Running:
         read, write = partial(self._run, parts.store.read), partial(self._run, parts.store.write)
         self._meter = Meter(write, read, parts.clock, parts.space, parts.telemetry)
         self._chat, self._memory_models = parts.models(self._meter)
-        self._index = IndexView(parts.embedder, self._run)
+        self._index = IndexView(parts.embedder, self._run_aside)
         self._few = asyncio.Semaphore(FOLLOWING)
         views = self._views(parts, partial(self._run_later, parts.store.read))
         self._digests = self._made_digests(parts, read, write)
@@ -124,7 +125,7 @@ class Running:
                 parts.store,
                 view,
                 parts.clock,
-                self._run if view is self._index else self._run_later,  # a search waits for what was just added
+                self._run_aside if view is self._index else self._run_later,  # a search waits for what was just added
                 parts.lease_seconds,
                 later.get(view.name, never),
                 parts.telemetry,
@@ -137,7 +138,7 @@ class Running:
                 follower,
                 parts.clock,
                 partial(self._wake, FOLLOWED.get(name, ())),
-                0 if name == self._index.name else PAUSE,
+                lambda: self._calls,
             )
             for name, follower in self._followers.items()
         }
@@ -156,24 +157,24 @@ class Running:
             self._schedule.start()
 
     def _views(self, parts: Parts, read: Callable[..., Any]) -> list[View[Any]]:
-        asking = self._asking = Asking(self._memory_models, parts.telemetry)
+        asking = self._asking = Asking(self._memory_models, parts.telemetry, self._run_aside)
         writer = Writer(
             parts.embedder,
             parts.tokenizer,
-            self._run,
+            self._run_aside,
             Calibration(parts.weights.unrelated, parts.weights.spread),
             parts.level_episodes,
             parts.active_episodes,
         )
         self._topics = Topics(parts.topics, asking.possible)
-        self._titles = TitlesView(asking, parts.tokenizer, self._topics, self._run, read)
+        self._titles = TitlesView(asking, parts.tokenizer, self._topics, self._run_aside, read)
         window = (parts.window, parts.tokenizer, parts.clock, parts.raised_turns)
         return [
             self._index,
-            TiersView(asking, parts.tokenizer, read),
-            WindowView(*window, writer, asking.possible, self._run, read),
+            TiersView(asking, parts.tokenizer, read, self._run_aside),
+            WindowView(*window, writer, asking.possible, self._run_aside, read),
             EpisodesView(asking, writer, read),
-            FactsView(asking, read, self._run),
+            FactsView(asking, read, self._run_aside),
             DaysView(parts.clock, parts.time_zone),
             TopicsView(self._topics),
             self._titles,
@@ -239,6 +240,11 @@ class Running:
         return self._parts
 
     async def _run(self, fn: Callable[..., T], *args: Any) -> T:
+        self._calls += 1
+        return await self._run_aside(fn, *args)
+
+    async def _run_aside(self, fn: Callable[..., T], *args: Any) -> T:
+        """For views: these calls are not counted among those of others."""
         loop = asyncio.get_running_loop()
         try:
             work = loop.run_in_executor(self._pool, fn, *args)
@@ -249,7 +255,7 @@ class Running:
     async def _run_later(self, fn: Callable[..., T], *args: Any) -> T:
         """For what nobody waits for: it leaves threads and connections to those who do."""
         async with self._few:
-            return await self._run(fn, *args)
+            return await self._run_aside(fn, *args)
 
     async def _read(self, fn: Callable[[Any], T]) -> T:
         return await self._run(self._opened.store.read, fn)

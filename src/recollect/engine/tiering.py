@@ -42,15 +42,29 @@ class TiersView:
     name = "tiers"
     at_once = 32  # each may be a call of a model
 
-    def __init__(self, asking: Asking, tokenizer: Tokenizer, read: Callable[..., Awaitable[Any]]) -> None:
-        self._asking, self._tokenizer, self._read = asking, tokenizer, read
+    def __init__(
+        self,
+        asking: Asking,
+        tokenizer: Tokenizer,
+        read: Callable[..., Awaitable[Any]],
+        run: Callable[..., Awaitable[Any]],
+    ) -> None:
+        self._asking, self._tokenizer, self._read, self._run = asking, tokenizer, read, run
 
     def first(self, done: int, turns: int) -> int:
         return max(done, turns - NEAR)
 
     async def prepare(self, runs: Sequence[Run]) -> list[Made]:
         known = await self._read(lambda tx: [load_tiers(tx, r.lag.space, r.lag.conversation, r.lag.done) for r in runs])
+        if not self._asking.possible:
+            made: list[Made] = await self._run(lambda: list(map(self._written, runs, known)))
+            return made
         return [await self._made(run, there) for run, there in zip(runs, known, strict=True)]
+
+    def _written(self, run: Run, there: Mapping[int, Tiers]) -> Made:
+        """By the built-in writer, what has no tiers yet."""
+        new = (message for message in run.messages if not message.erased and message.turn not in there)
+        return Made(run, {m.turn: rules.write(m.content, self._tokenizer.count) for m in new}, None)
 
     async def _made(self, run: Run, there: Mapping[int, Tiers]) -> Made:
         made, done, outage = dict[int, Tiers](), run.lag.done, None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 
 from recollect.rules.stopwords import function_words
 
@@ -181,7 +181,11 @@ def script_of(character: str) -> str:
 
 def detect(text: str) -> str:
     """The ISO 639 code of the language whose analysis fits the text; `und` where we know none."""
-    sample = text[:SAMPLE].lower()
+    return _detected(text[:SAMPLE].lower())
+
+
+@lru_cache(maxsize=2_048)  # every view asks this of a message, one after the other
+def _detected(sample: str) -> str:
     if sample.isascii():
         return _vote("latin", sample)
     foreign = [c for c in _BEYOND_LATIN.findall(sample) if c.isalpha()]

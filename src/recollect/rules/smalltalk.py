@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 MAX_WORDS = 8
 MAX_CHARACTERS = 120
@@ -133,8 +133,11 @@ _UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 
 def is_small_talk(text: str) -> bool:
     """Whether there is nothing in it but small talk. Emoji and punctuation alone are; a blank message is too."""
-    if len(text) > MAX_CHARACTERS:
-        return False
+    return len(text) <= MAX_CHARACTERS and _is_small_talk(text)
+
+
+@lru_cache(maxsize=2_048)  # every view asks this of a message, one after the other
+def _is_small_talk(text: str) -> bool:
     text = _APOSTROPHE.sub("'", unicodedata.normalize("NFKC", text).casefold())
     if any(c.isnumeric() and not _UNSPACED.match(c) for c in text):
         return False

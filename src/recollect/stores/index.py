@@ -17,7 +17,7 @@ from typing import Any
 from unicodedata import category
 
 import numpy as np
-from sqlalchemy import and_, delete, func, select
+from sqlalchemy import and_, bindparam, delete, func, select
 
 from recollect.model import Entry, Filter, Message
 from recollect.ports import Candidate, Posting, Tally, Vectors
@@ -51,6 +51,19 @@ CANDIDATES = select(
         messages.c.conversation == entries.c.conversation,
         messages.c.turn == entries.c.turn,
     ),
+)
+
+VECTORS = (
+    select(entries.c.turn, vectors.c.vec)
+    .join_from(
+        entries,
+        vectors,
+        and_(
+            vectors.c.space == entries.c.space, vectors.c.user_id == entries.c.user_id, vectors.c.doc == entries.c.doc
+        ),
+    )
+    .where(entries.c.space == bindparam("at_space"), entries.c.conversation == bindparam("at_conversation"))
+    .where(entries.c.part == 0, entries.c.turn >= bindparam("first"), entries.c.turn <= bindparam("last"))
 )
 
 
@@ -232,16 +245,8 @@ class IndexTx(ViewTx):
         ]
 
     def vectors_of(self, space: str, conversation: str, first: int, last: int) -> dict[int, Vectors]:
-        both = and_(
-            vectors.c.space == entries.c.space, vectors.c.user_id == entries.c.user_id, vectors.c.doc == entries.c.doc
-        )
-        query = (
-            select(entries.c.turn, vectors.c.vec)
-            .join_from(entries, vectors, both)
-            .where(entries.c.space == space, entries.c.conversation == conversation, entries.c.part == 0)
-            .where(entries.c.turn >= first, entries.c.turn <= last)
-        )
-        return {turn: unit(np.frombuffer(vec, np.float16)) for turn, vec in self.connection.execute(query)}
+        asked = {"at_space": space, "at_conversation": conversation, "first": first, "last": last}
+        return {turn: unit(np.frombuffer(vec, np.float16)) for turn, vec in self.connection.execute(VECTORS, asked)}
 
 
 @lru_cache(maxsize=256)
