@@ -33,7 +33,7 @@ VIEW, TITLES = "topics", "titles"
 KEY = "recollect"  # in a message's metadata: what was told with it
 AT_ONCE = 256  # messages given topics in one transaction
 REMEMBERED = 256  # conversations whose topics are held ready
-FADED = 40_000  # faded topics held ready, of all conversations: some tens of megabytes
+FADED = 20_000  # faded topics held ready, of all conversations: some forty megabytes
 LAST = 2**31 - 1
 LOOKED_AT = 4_000  # characters of a message that are read to find its topic, besides its vector
 
