@@ -24,6 +24,7 @@ KNOWN = (
     "Alex does not like coffee.",
     "Alex's birthday is 3 March.",
     "Alex's brother lives in Oslo.",
+    "Alex's wife's birthday is 8 May.",
 )
 
 
@@ -41,6 +42,7 @@ def meant(what: str, similarity: tuple[float, ...] = ()) -> list[str]:
         ("coffee", ["Alex does not like coffee."]),
         ("that I don't like coffee", ["Alex does not like coffee."]),
         ("my birthday", ["Alex's birthday is 3 March."]),
+        ("my wife's birthday", ["Alex's wife's birthday is 8 May."]),
         ("where I live", ["Alex lives in Berlin."]),
         ("my job", ["Alex works at Contoso as a nurse."]),
         ("my dog", ["Alex's dog is called Rex."]),
@@ -134,6 +136,7 @@ FACTS = [
     fact("location", "Oslo", "identity", subject="brother"),
     fact("pets", "Rex (dog)", "identity"),
     fact("birthday", "3 March", "identity"),
+    fact("birthday", "8 May", "identity", subject="wife"),
     fact("likes", "green tea"),
     fact("likes", "jazz", active=False),
 ]
@@ -148,6 +151,8 @@ FACTS = [
         ("that I like coffee", []),
         ("where I live", ["Berlin"]),
         ("my birthday", ["3 March"]),
+        ("my wife's birthday", ["8 May"]),
+        ("birthdays", ["3 March", "8 May"]),
         ("my dog", ["Rex (dog)"]),
         ("that my brother lives in Oslo", ["Oslo"]),
         ("that Alex lives in Berlin", ["Berlin"]),

@@ -44,6 +44,7 @@ _ALL = re.compile(
     r"(?:\s(?:about|on|of|regarding|concerning)\s(?P<whom>.+?))?$",
     re.IGNORECASE,
 )
+_MINE = re.compile(r"(?:my|our)\s", re.IGNORECASE)
 _SELF = frozenset({"me", "myself", "i", "us", "this person", "the user", "them", "him", "her"})
 
 
@@ -88,7 +89,7 @@ def matching_facts(facts: Sequence[Fact], what: str, *, name: str = "") -> list[
         return [fact for fact in active if wanted.names_key(fact)]
     if wanted.said.facts and not wanted.topical:
         return [fact for fact in active if any(_fits(fact, found) for found in wanted.said.facts)]
-    within = [fact for fact in active if wanted.terms and wanted.terms <= _terms(fact)]
+    within = [fact for fact in active if wanted.terms and wanted.terms <= _terms(fact) and wanted.may_be_of(fact)]
     return within or [fact for fact in active if wanted.names_key(fact)]
 
 
@@ -142,7 +143,16 @@ class _Wanted:
             return False
         if not self.topical and _is_opposite(self.said, each):
             return False
+        if each.facts and not any(map(self.may_be_of, each.facts)):
+            return False
         return self.terms <= frozenset(analyse(each.text, "en").terms)
+
+    def may_be_of(self, fact: FoundFact | Fact) -> bool:
+        """Whether a fact is about one who is meant: "my birthday" is not the birthday of somebody else, who would have
+        been named."""
+        if fact.subject is None or not _MINE.match(self.plain):
+            return True
+        return bool(self.terms & frozenset(analyse(fact.subject, "en").terms))
 
     def is_asked_of(self, each: Reading) -> bool:
         """Whether a statement answers this: "where I live"."""
