@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,6 +36,27 @@ ITEMS: list[Any] = [
     {"role": "developer", "content": "Be brief."},
     {"role": "user", "content": ""},
     {"role": "assistant", "content": "ok"},
+]
+OTHERS: list[tuple[dict[str, Any], str, str]] = [
+    ({"type": "custom_tool_call", "call_id": "k", "name": "grep", "input": "needle"}, "assistant", "grep(needle)"),
+    ({"type": "custom_tool_call_output", "call_id": "k", "output": "found it"}, "tool", "found it"),
+    ({"type": "local_shell_call_output", "id": "l", "output": "a file"}, "tool", "a file"),
+    (
+        {"type": "shell_call_output", "call_id": "s", "output": [{"stdout": "out", "stderr": "err", "outcome": {}}]},
+        "tool",
+        "out\nerr",
+    ),
+    ({"type": "function_call_output", "call_id": "f", "output": [{"type": "input_text", "text": "x"}]}, "tool", "x"),
+    (
+        {"type": "message", "role": "assistant", "id": "a", "content": [{"type": "refusal", "refusal": "I may not"}]},
+        "assistant",
+        "I may not",
+    ),
+    ({"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "hm"}]}, "assistant", ""),
+    ({"type": "mcp_approval_response", "approval_request_id": "r", "approve": True}, "assistant", ""),
+    ({"type": "item_reference", "id": "i"}, "assistant", ""),
+    ({"role": "tool", "content": "of another API"}, "tool", "of another API"),
+    ({"role": "user", "content": [{"type": "input_text", "text": "look"}, {"type": "input_image"}]}, "user", "look"),
 ]
 
 
@@ -82,6 +105,68 @@ def test_items_come_back_as_they_were_given(store_url: str) -> None:
                 await session.add_items([{"role": "user", "content": "nul \x00"}])
 
     asyncio.run(use())
+
+
+def test_every_kind_of_item_is_kept_as_said_by_who_said_it(tmp_path: Path) -> None:
+    async def use() -> None:
+        async with AsyncMemory(str(tmp_path / "m.db"), followers=False) as memory:
+            session = RecollectSession(memory, "chat", user="alex")
+            given: list[Any] = [item for item, _, _ in OTHERS]
+            await session.add_items(given)
+            assert await session.get_items() == given
+            kept = await memory.conversation("chat", user="alex").history()
+            assert [(message.role, message.content) for message in kept] == [(who, text) for _, who, text in OTHERS]
+
+    asyncio.run(use())
+
+
+def test_a_limit_means_what_it_means_to_the_sdks_own_session(tmp_path: Path) -> None:
+    async def use() -> None:
+        async with AsyncMemory(str(tmp_path / "m.db"), followers=False) as memory:
+            for settings in (None, {"limit": 2}, SessionSettings(limit=3)):
+                ours = RecollectSession(memory, f"chat {settings}", session_settings=settings)
+                theirs = SQLiteSession("chat", session_settings=settings)
+                try:
+                    for session in (ours, theirs):
+                        await session.add_items(ITEMS)
+                    for limit in (None, -1, 0, 1, 5, 100):
+                        assert await ours.get_items(limit) == await theirs.get_items(limit), (settings, limit)
+                finally:
+                    theirs.close()
+
+    asyncio.run(use())
+
+
+@pytest.mark.parametrize("kind", [Memory, AsyncMemory])
+def test_who_is_interrupted_while_adding_knows_what_the_session_holds(tmp_path: Path, kind: Any) -> None:
+    """As with the SDK's own sessions: its runner takes items back after an interruption, and none may come later."""
+    items: list[Any] = [{"role": "user", "content": "x" * 1000} for _ in range(200)]
+
+    async def interrupted(memory: Any) -> None:
+        for number in range(8):
+            session = RecollectSession(memory, f"chat {number}", user="alex")
+            adding = asyncio.create_task(session.add_items(items))
+            for _ in range(number):
+                await asyncio.sleep(0)
+            adding.cancel()
+            with suppress(asyncio.CancelledError):
+                await adding
+            now = len(await session.get_items())
+            await RecollectSession(memory, f"other {number}", user="alex").add_items(
+                items[:1]
+            )  # behind it in the queue
+            assert len(await session.get_items()) == now
+
+    async def both() -> None:
+        memory = kind(str(tmp_path / "m.db"), followers=False)
+        if isinstance(memory, Memory):
+            with memory:
+                await interrupted(memory)
+            return
+        async with memory:
+            await interrupted(memory)
+
+    asyncio.run(both())
 
 
 def test_popping_and_clearing_do_to_the_session_what_the_sdks_own_does_and_nothing_to_the_log(store_url: str) -> None:

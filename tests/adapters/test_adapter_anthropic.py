@@ -177,6 +177,41 @@ def test_what_a_model_gets_wrong_is_refused_with_what_to_do(command: dict[str, A
         carried_out({"/memories/a": "a", "/memories/f": None}, command)
 
 
+@pytest.mark.parametrize("sign", ["\n", '"', "\\", "\x01", "ü", "日"])
+def test_a_file_of_any_signs_is_kept_or_refused_in_words(shared: Memory, sign: str) -> None:
+    """As JSON, some take six times their room."""
+    tool = MemoryTool(shared, user="of signs")
+    tool.clear()
+    text = sign * ((512 << 10) // len(sign.encode()) - 1) + "x"
+    answer = tool.result("t", {"command": "create", "path": "/memories/f", "file_text": text})
+    if "is_error" in answer:
+        assert answer["content"].startswith("File /memories/f would take more than")
+        half = {"command": "create", "path": "/memories/f", "file_text": text[: len(text) // 6]}
+        assert "is_error" not in tool.result("t", half)
+    more = {"command": "insert", "path": "/memories/f", "insert_line": 0, "insert_text": text}
+    assert tool.result("t", more)["is_error"]
+
+
+def test_a_folder_of_thousands_is_shown_in_one_walk() -> None:
+    """Counted, not timed: looked at once for each of them, as many looks would be a million times a million."""
+    looked = 0
+
+    class Path(str):
+        __slots__ = ()
+
+        def startswith(self, *given: Any) -> bool:
+            nonlocal looked
+            looked += 1
+            return super().startswith(*given)
+
+    files: dict[str, str | None] = {Path(f"/memories/d{n % 10}/f{n}"): "x" for n in range(1_000)}
+    files |= {Path(f"/memories/d{n}"): None for n in range(10)}
+    _, shown = carried_out(files, {"command": "view", "path": "/memories"})
+    assert len(shown.splitlines()) == 1_012
+    assert "100B\t/memories/d3/" in shown
+    assert looked < 10 * len(files)
+
+
 def test_many_edits_at_once_lose_nothing(store_url: str) -> None:
     with Memory(store_url, followers=False) as memory, ThreadPoolExecutor(8) as threads:
         tool = MemoryTool(memory, user="alex")

@@ -6,15 +6,23 @@ import asyncio
 from typing import Any
 
 import pytest
+from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import (
     AIMessage,
+    AIMessageChunk,
     BaseMessage,
     ChatMessage,
+    ChatMessageChunk,
+    FunctionMessage,
     HumanMessage,
+    HumanMessageChunk,
     SystemMessage,
+    SystemMessageChunk,
     ToolMessage,
+    ToolMessageChunk,
     message_to_dict,
 )
+from langchain_core.runnables.history import RunnableWithMessageHistory
 
 from recollect import AsyncMemory, InvalidInput, Memory, RecollectError
 from recollect.adapters.langchain import RecollectChatMessageHistory
@@ -55,6 +63,73 @@ def test_every_kind_of_message_comes_back_as_it_was(store_url: str) -> None:
     with Memory(store_url) as memory:
         assert len(RecollectChatMessageHistory(memory, "chat", user="alex").messages) == len(EVERY) + 2
         assert "Human: thanks" in str(RecollectChatMessageHistory(memory, "chat", user="alex"))
+
+
+SPEAKERS: list[tuple[BaseMessage, str]] = [
+    (AIMessageChunk(content="streamed"), "assistant"),
+    (HumanMessageChunk(content="streamed"), "user"),
+    (SystemMessageChunk(content="streamed"), "system"),
+    (ToolMessageChunk(content="streamed", tool_call_id="call-1"), "tool"),
+    (ChatMessageChunk(content="streamed", role="assistant"), "assistant"),
+    (FunctionMessage(content="answered", name="weather"), "tool"),
+    (ChatMessage(content="I am the model", role="assistant"), "assistant"),
+    (ChatMessage(content="I am the user", role="user"), "user"),
+    (ChatMessage(content="Be brief", role="developer"), "system"),
+    (ChatMessage(content="aside", role="narrator"), "user"),
+    (AIMessage("an empty id is none", id=""), "assistant"),
+    (
+        AIMessage([{"type": "text", "text": "hi"}, {"type": "tool_use", "id": "t", "name": "f", "input": {}}]),
+        "assistant",
+    ),
+]
+
+
+def test_whoever_spoke_is_kept_as_the_one_who_spoke(tmp_path: Any) -> None:
+    """Else what a model said, streamed, would be learned as said by its user."""
+    with Memory(str(tmp_path / "m.db"), followers=False) as memory:
+        history = RecollectChatMessageHistory(memory, "chat", user="alex")
+        history.add_messages([message for message, _ in SPEAKERS])
+        assert shown(history.messages) == shown([message for message, _ in SPEAKERS])
+        kept = memory.conversation("chat", user="alex").history()
+        assert [message.role for message in kept] == [role for _, role in SPEAKERS]
+
+
+@pytest.mark.filterwarnings("ignore:RunnableWithMessageHistory")
+def test_a_streamed_run_of_langchain_is_kept_with_both_speakers(tmp_path: Any) -> None:
+    with Memory(str(tmp_path / "m.db"), followers=False) as memory:
+        model = GenericFakeChatModel(messages=iter([AIMessage("I live in Oslo, said the model")]))
+        chain = RunnableWithMessageHistory(model, lambda id: RecollectChatMessageHistory(memory, id, user="alex"))
+        said = "".join(
+            str(chunk.content)
+            for chunk in chain.stream([HumanMessage("hello")], {"configurable": {"session_id": "chat"}})
+        )
+        assert said == "I live in Oslo, said the model"
+        kept = memory.conversation("chat", user="alex").history()
+        assert [(message.role, message.content) for message in kept] == [("user", "hello"), ("assistant", said)]
+
+
+def test_one_session_is_never_anothers_however_they_are_called(store_url: str) -> None:
+    names = ["chat", "chat~2", "chat~1", "chat~2~1", "chat~", "~2", "chat~02"]
+    with Memory(store_url, followers=False) as memory:
+        histories = {name: RecollectChatMessageHistory(memory, name, user="alex") for name in names}
+        for turn in ("first", "second", "third"):
+            for name, history in histories.items():
+                history.clear()
+                assert history.messages == [], (turn, name)
+                history.add_messages([HumanMessage(f"{turn} of {name}")])
+            for name, history in histories.items():
+                assert [message.content for message in history.messages] == [f"{turn} of {name}"]
+
+
+def test_a_message_that_could_not_be_read_back_is_refused(tmp_path: Any) -> None:
+    class Odd(BaseMessage):
+        type: str = "odd"
+
+    with Memory(str(tmp_path / "m.db"), followers=False) as memory:
+        history = RecollectChatMessageHistory(memory, "chat")
+        with pytest.raises(InvalidInput, match=r"messages: .*odd"):
+            history.add_messages([HumanMessage("fine"), Odd(content="no")])
+        assert history.messages == []
 
 
 def test_a_message_with_an_id_is_kept_once(store_url: str) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from datetime import UTC
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import Any, TypedDict
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from langchain_core.messages import HumanMessage
 from langgraph.graph import START, StateGraph
 from langgraph.store.base import (
     BaseStore,
@@ -23,8 +24,11 @@ from langgraph.store.base import (
 )
 from langgraph.store.memory import InMemoryStore
 
-from recollect import AsyncMemory, InvalidInput, Memory, RecollectError
+from recollect import AsyncMemory, Document, InvalidInput, Memory, NotFound, RecollectError
+from recollect.adapters.anthropic import MemoryTool
+from recollect.adapters.langchain import RecollectChatMessageHistory
 from recollect.adapters.langgraph import RecollectStore
+from recollect.engine.documents import MAX_LIMIT
 
 LABELS = st.sampled_from(["users", "alex", "sam", "notes", "日本", "a b"])
 PATHS = st.lists(LABELS, min_size=1, max_size=3).map(tuple)
@@ -139,6 +143,67 @@ def test_namespaces_that_langgraph_forbids_are_refused(tmp_path: Any, namespace:
                 store.batch([PutOp(namespace, "k", {})])
         with pytest.raises(NotImplementedError):
             store.put(("a",), "k", {}, ttl=1)
+        with pytest.raises(NotImplementedError, match="ttl"):
+            store.batch([PutOp(("a",), "k", {}, ttl=1)])  # it would stay for ever
+        assert store.search(()) == []
+
+
+def test_a_store_has_its_own_items_and_nothing_else_of_the_memory(store_url: str) -> None:
+    """Neither the files of Anthropic's tool, nor what is noted of sessions, nor what a program keeps by itself."""
+    with Memory(store_url, followers=False) as memory:
+        MemoryTool(memory, user="sam").call({"command": "create", "path": "/memories/a", "file_text": "Sam's secret"})
+        history = RecollectChatMessageHistory(memory, "chat", user="sam")
+        history.add_messages([HumanMessage("hello")])
+        history.clear()
+        memory.documents().put(("users", "alex"), "kept", {"text": "by the program"})
+        store = RecollectStore(memory)
+        store.put(("users", "alex"), "mine", {"text": "an otter"})
+        assert [one.key for one in store.search(())] == ["mine"]
+        assert [one.key for one in store.search((), query="secret")] == ["mine"]
+        assert store.list_namespaces() == [("users", "alex")]
+        assert store.list_namespaces(suffix=("alex",), max_depth=1) == [("users",)]
+        assert [one.namespace for one in store.search(("users",))] == [("users", "alex")]
+        assert store.get(("users", "alex"), "kept") is None
+        store.put(("recollect", "sessions"), "chat", {"number": "spoilt"})
+        assert history.messages == []
+        found = memory.documents().get(("langgraph", "users", "alex"), "mine")
+        assert found is not None
+        assert found.value == {"text": "an otter"}
+
+
+class Many:
+    """A memory, and its documents, of which there are more than one answer holds."""
+
+    count = MAX_LIMIT + 5
+
+    def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> Any:
+        raise NotImplementedError
+
+    def documents(self, *, space: str | None = None) -> Any:
+        return self
+
+    async def search(self, namespace: Sequence[str], *, limit: int, offset: int, **_: Any) -> list[Document]:
+        assert limit <= MAX_LIMIT
+        now = datetime.now(UTC)
+        numbers = range(self.count)[offset : offset + limit]
+        return [Document("default", tuple(namespace), str(n), {}, None, now, now) for n in numbers]
+
+
+def test_a_limit_is_as_large_as_it_says() -> None:
+    for limit, offset, expected in (
+        (Many.count + 100, 3, Many.count - 3),
+        (MAX_LIMIT + 1, 0, MAX_LIMIT + 1),
+        (0, 0, 0),
+    ):
+        found = asyncio.run(RecollectStore(Many()).asearch(("many",), limit=limit, offset=offset))
+        assert [one.key for one in found] == [str(n) for n in range(offset, offset + expected)]
+
+
+def test_what_is_no_operation_is_refused(tmp_path: Any) -> None:
+    with Memory(str(tmp_path / "m.db"), followers=False) as memory:
+        for bad in ("nonsense", None):
+            with pytest.raises(ValueError, match="Unknown operation"):
+                RecollectStore(memory).batch([GetOp(("a",), "k"), bad])  # type: ignore[list-item]
 
 
 def test_erasing_a_person_takes_their_items(store_url: str) -> None:
@@ -148,6 +213,21 @@ def test_erasing_a_person_takes_their_items(store_url: str) -> None:
         store.put(("memories", "sam"), "k", {"text": "other"})
         memory.erase(user="alex")
         assert [one.namespace for one in store.search(())] == [("memories", "sam")]
+
+
+def test_nobody_is_meant_by_the_name_an_adapter_keeps_all_its_documents_under(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        store, tool = RecollectStore(memory), MemoryTool(memory)
+        store.put(("team", "alex"), "k", {})
+        store.put(("team", "langgraph"), "k", {})
+        tool.call({"command": "create", "path": "/memories/a", "file_text": "of nobody"})
+        with pytest.raises(NotFound):
+            memory.erase(user="memory files")
+        memory.erase(user="langgraph")
+        assert store.list_namespaces() == [("team", "alex")]
+        memory.erase(user="alex")
+        assert store.list_namespaces() == []
+        assert "of nobody" in tool.call({"command": "view", "path": "/memories/a"})
 
 
 class State(TypedDict):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,11 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
-from recollect import Memory
+from recollect import AsyncMemory, Memory
+from recollect.cli.mcp import ended
+from recollect.server.mcp import alone
+from recollect.server.mcp import serving as protocol
+from recollect.server.options import ServerOptions
 from recollect.testing.serving import Serving
 
 Opening = Callable[[], Any]
@@ -72,9 +77,10 @@ async def over_http(
         yield client
 
 
-@pytest.fixture
-def serving(tmp_path: Path) -> Iterator[Serving]:
-    with Serving(str(tmp_path / "served.db"), auth=True) as server:
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """One server for all that differ by their keys alone."""
+    with Serving(str(tmp_path_factory.mktemp("served") / "served.db"), auth=True) as server:
         yield server
 
 
@@ -89,7 +95,7 @@ async def use_everything(client: Client) -> None:
         for name, hint in hints.items()
     } == {
         "remember": (False, False, False),
-        "forget": (False, True, True),
+        "forget": (False, True, False),
         "search_memory": (True, False, True),
         "get_context": (True, False, True),
         "get_facts": (True, False, True),
@@ -206,7 +212,7 @@ def test_a_client_on_pipes_can_do_all_of_it(tmp_path: Path) -> None:
 
 
 def test_a_client_over_http_can_do_all_of_it(serving: Serving) -> None:
-    key = serving.key(space="team", scopes=("read", "write"))
+    key = serving.key(space="all of it", scopes=("read", "write"))
 
     async def use() -> None:
         async with over_http(serving, key) as client:
@@ -217,46 +223,106 @@ def test_a_client_over_http_can_do_all_of_it(serving: Serving) -> None:
     asyncio.run(use())
 
 
-def test_with_a_user_named_the_program_is_theirs_alone(tmp_path: Path) -> None:
-    with Memory(str(tmp_path / "m.db"), followers=False) as memory:
-        memory.conversation("private", user="sam", space="work").add("user", "Sam's secret")
-
+def test_with_a_user_named_it_is_theirs_alone(tmp_path: Path) -> None:
     async def use() -> None:
-        settings = on_pipes("--store", tmp_path / "m.db", "--space", "work", "--user", "alex")
-        async with Client(settings, mode="legacy") as client:  # with the handshake that older clients know
-            await good(client, "remember", text="I like tea")
-            assert "tea" in await read(client, "recollect://profile")
-            assert (await good(client, "search_memory", query="secret"))[1] == {"messages": []}
-            for tool, given in (("get_facts", {}), ("remember", {"text": "Sam snores"}), ("forget", {"what": "tea"})):
-                assert "another" in await bad(client, tool, user="sam", **given)
-            await bad(client, "get_context", conversation="private", text="hello")
-            await bad(client, "add_messages", conversation="private", messages=[{"role": "user", "content": "x"}])
-            stranger = [{"role": "user", "content": "x", "author": "sam"}]
-            assert "another" in await bad(client, "add_messages", conversation="mine", messages=stranger)
-            with pytest.raises(MCPError):
-                await client.read_resource("recollect://conversations/private")
-            listed = json.loads(await read(client, "recollect://conversations"))["conversations"]
-            assert [one["id"] for one in listed] == ["profile:alex"]
+        async with AsyncMemory(str(tmp_path / "m.db")) as memory:
+            await memory.conversation("private", user="sam", space="work").add("user", "Sam's secret")
+            async with Client(protocol(memory, alone("work", "alex"))) as client:
+                await be_alex_alone(client)
 
     asyncio.run(use())
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_program_ends_when_it_is_told_to_though_its_client_is_silent(
-    tmp_path: Path, number: signal.Signals
-) -> None:
+async def be_alex_alone(client: Client) -> None:
+    await good(client, "remember", text="I like tea")
+    assert "tea" in await read(client, "recollect://profile")
+    assert (await good(client, "search_memory", query="secret"))[1] == {"messages": []}
+    for tool, given in (("get_facts", {}), ("remember", {"text": "Sam snores"}), ("forget", {"what": "tea"})):
+        assert "another" in await bad(client, tool, user="sam", **given)
+    await bad(client, "get_context", conversation="private", text="hello")
+    await bad(client, "add_messages", conversation="private", messages=[{"role": "user", "content": "x"}])
+    stranger = [{"role": "user", "content": "x", "author": "sam"}]
+    assert "another" in await bad(client, "add_messages", conversation="mine", messages=stranger)
+    with pytest.raises(MCPError):
+        await client.read_resource("recollect://conversations/private")
+    listed = json.loads(await read(client, "recollect://conversations"))["conversations"]
+    assert [one["id"] for one in listed] == ["profile:alex"]
+
+
+def asked(id: int, method: str, **params: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode() + b"\n"
+
+
+HELLO = asked(0, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "x", "version": "1"})
+SAYS = {"conversation": "chat", "messages": [{"role": "user", "content": "I like tea"}]}
+
+
+def test_the_program_takes_its_options_and_answers_every_request_and_ends_when_it_is_told_to(tmp_path: Path) -> None:
+    """With the handshake that older clients know. On standard output there is nothing but the protocol."""
     pipe = subprocess.PIPE
-    arguments = [sys.executable, "-m", "recollect", "mcp", str(tmp_path / "m.db")]
-    with subprocess.Popen(arguments, stdin=pipe, stdout=pipe, stderr=pipe) as program:
+    options = ["--store", str(tmp_path / "m.db"), "--space", "work", "--user", "alex"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "recollect", "mcp", *options], stdin=pipe, stdout=pipe, stderr=pipe
+    ) as program:
         assert program.stdin is not None
         assert program.stdout is not None
         assert program.stderr is not None
-        program.stdin.write(b'no JSON\n{"jsonrpc": "2.0", "id": 7, "method": "nonsense"}\n')
+        half = asked(2, "tools/call", name="search_memory", arguments={"query": "an emoji \ud83e cut in half"})
+        for line in (
+            HELLO,
+            b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n',
+            b"no JSON\n[]\n",
+            asked(1, "nonsense"),
+            half,
+            asked(3, "tools/call", name="get_facts", arguments={"user": "sam"}),
+            asked(4, "tools/call", name="add_messages", arguments=SAYS),
+        ):
+            program.stdin.write(line)
         program.stdin.flush()
-        assert json.loads(program.stdout.readline())["error"]["code"] == -32601
-        program.send_signal(number)
-        assert program.wait(30) == 128 + number
+        answers = [json.loads(program.stdout.readline()) for _ in range(5)]
+        told = {one["id"]: one for one in answers}
+        assert told[0]["result"]["serverInfo"]["name"] == "recollect"
+        assert told[1]["error"]["code"] == -32601
+        assert told[2]["error"]["code"] == -32700
+        assert "whole characters" in told[2]["error"]["message"]
+        assert "another" in told[3]["result"]["content"][0]["text"]
+        assert told[4]["result"]["structuredContent"]["new"] == 1
+        program.send_signal(signal.SIGTERM)
+        assert program.wait(30) == 128 + signal.SIGTERM
+        assert program.stdout.read() == b""
         assert b"Traceback" not in program.stderr.read()
+    with Memory(str(tmp_path / "m.db"), followers=False) as memory:
+        assert len(memory.conversation("chat", user="alex", space="work").history()) == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_though_its_client_is_silent(number: signal.Signals) -> None:
+    async def use() -> int:
+        asyncio.get_running_loop().call_soon(signal.raise_signal, number)
+        return await ended(asyncio.sleep(3600))
+
+    assert asyncio.run(use()) == 128 + number
+
+
+def test_a_client_that_is_gone_when_it_is_answered_is_an_end_like_any(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard, says = os.pipe()
+    answers, told = os.pipe()
+    os.write(says, HELLO)
+    os.close(answers)
+    os.close(says)
+
+    async def use() -> None:
+        async with AsyncMemory(str(tmp_path / "m.db"), followers=False) as memory:
+            await protocol(memory, alone("default", None)).run_stdio_async()
+
+    with os.fdopen(heard) as stdin, os.fdopen(told, "w") as stdout:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        monkeypatch.setattr(sys, "stdout", stdout)
+        asyncio.run(use())
+        with suppress(BrokenPipeError):
+            stdout.close()
 
 
 # -- who may enter
@@ -313,16 +379,66 @@ def test_a_key_opens_its_space_with_its_rights_and_for_its_user(serving: Serving
     asyncio.run(use())
 
 
+ASKED = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+ACCEPT = {"Accept": "application/json, text/event-stream"}
+VERSION = "io.modelcontextprotocol/protocolVersion"
+ABILITIES = "io.modelcontextprotocol/clientCapabilities"
+
+
 def test_without_keys_a_page_of_another_host_is_refused(tmp_path: Path) -> None:
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
-    accept = {"Accept": "application/json, text/event-stream"}
-    with Serving(str(tmp_path / "m.db")) as server:
+    with Serving(str(tmp_path / "m.db"), options=ServerOptions(origins=("https://app.example",))) as server:
         for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):
-            answer = httpx2.post(f"{server.url}/mcp", headers=accept | headers, json=body)
-            assert answer.status_code in (403, 421), headers
+            answer = httpx2.post(f"{server.url}/mcp", headers=ACCEPT | headers, json=ASKED)
+            assert answer.status_code == 403, headers
+        for near in ({"Origin": "http://localhost:5173"}, {"Origin": "https://app.example"}, {"Host": "127.0.0.2"}):
+            answer = httpx2.post(f"{server.url}/mcp", headers=ACCEPT | near, json=ASKED)
+            assert answer.status_code == 200, near
+
+        # What the official clients in a browser send, which it asks for first.
+        asks = "authorization, content-type, mcp-method, mcp-name, mcp-protocol-version"
+        preflight = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": asks}
+        answer = httpx2.options(f"{server.url}/mcp", headers={"Origin": "https://app.example"} | preflight)
+        assert answer.status_code == 200, answer.text
 
         async def use() -> None:
             async with over_http(server) as client:
                 assert len((await client.list_tools()).tools) == 6
 
         asyncio.run(use())
+
+
+def test_there_is_no_stream_that_stays_open_and_empty(serving: Serving) -> None:
+    """Each would be held until the client goes, and hold up the end of the server. An older client goes on without."""
+    door = {"Authorization": f"Bearer {serving.key(space='team', scopes=('read', 'write'))}"}
+    for method in ("GET", "DELETE"):
+        answer = httpx2.request(method, f"{serving.url}/mcp", headers=door | {"Accept": "text/event-stream"})
+        assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
+    listen = {"_meta": {VERSION: "2026-07-28", ABILITIES: {}}, "notifications": {"toolsListChanged": True}}
+    answer = httpx2.post(
+        f"{serving.url}/mcp",
+        headers=ACCEPT | door | {"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen"},
+        json=ASKED | {"method": "subscriptions/listen", "params": listen},
+    )
+    assert answer.json()["error"]["code"] == -32601
+
+    async def use() -> None:
+        async with over_http(serving, door["Authorization"].removeprefix("Bearer "), mode="legacy") as client:
+            assert len((await client.list_tools()).tools) == 6
+
+    asyncio.run(use())
+
+
+def test_a_body_may_be_as_long_as_its_key_says(tmp_path: Path) -> None:
+    with Serving(str(tmp_path / "m.db"), auth=True, options=ServerOptions(body=2_000)) as server:
+        for limit, status in ((100_000, 200), (None, 413), (500, 413)):
+            key = server.key(space="team", scopes=("read", "write"), body=limit)
+            said = {"conversation": "c", "user": "a", "messages": [{"role": "user", "content": "x" * 10_000}]}
+            body = json.dumps(ASKED | {"method": "tools/call", "params": {"name": "add_messages", "arguments": said}})
+            for content in (body.encode(), iter([body[:50].encode(), body[50:].encode()])):
+                answer = httpx2.post(
+                    f"{server.url}/mcp",
+                    headers=ACCEPT | {"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
+                    content=content,
+                )
+                assert answer.status_code == status, limit
+                assert status == 200 or answer.json()["code"] == "too_large"

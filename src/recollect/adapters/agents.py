@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from recollect.adapters.faces import AnyMemory, Steps, later
+from recollect.adapters.faces import AnyMemory, Steps, changed, later
 from recollect.adapters.threads import Thread
 from recollect.errors import InvalidInput, MissingExtra
 from recollect.model import Draft, Message, Role
@@ -18,6 +18,7 @@ from recollect.model import Draft, Message, Role
 try:
     from agents.memory import SessionSettings
     from agents.memory.session import SessionABC
+    from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
 except ImportError:
     raise MissingExtra("agents", "the session for the OpenAI Agents SDK") from None
 
@@ -25,8 +26,15 @@ if TYPE_CHECKING:
     from agents.items import TResponseInputItem
 
 WHOLE = "agents"  # the metadata that holds the item as the SDK gave it
-ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
-CALLS = {"function_call": "assistant", "function_call_output": "tool"}
+ROLES: dict[str, Role] = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "tool": "tool",
+    "developer": "system",
+}
+PLAIN = ("user", "assistant", "system")  # roles of which a role and a text are all there is
+SAID = ("text", "refusal", "stdout", "stderr")  # what has words in a part of an item
 
 
 class RecollectSession(SessionABC):
@@ -39,29 +47,29 @@ class RecollectSession(SessionABC):
         *,
         user: str | None = None,
         space: str | None = None,
-        session_settings: SessionSettings | None = None,
+        session_settings: SessionSettings | dict[str, Any] | None = None,
     ) -> None:
-        self.session_id, self.session_settings = session_id, session_settings or SessionSettings()
+        self.session_id, self.session_settings = session_id, coerce_session_settings(session_settings or {})
         self._memory, self._thread = memory, Thread(memory, session_id, user, space)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
-        """The session's items, oldest first; with a limit, the last ones."""
-        most = self.session_settings.limit if limit is None and self.session_settings else limit
-        return await later(self._memory, self._read(None if most is None else max(most, 0)))
+        """The session's items, oldest first; with a limit, the last ones. A limit below none is no limit."""
+        most = resolve_session_limit(limit, self.session_settings)
+        return await later(self._memory, self._read(None if most is None or most < 0 else most))
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Keep items, all of them or none."""
         drafts = [draft(cast("Mapping[str, Any]", item)) for item in items]
-        await later(self._memory, self._thread.add(drafts))
+        await changed(self._memory, self._thread.add(drafts))
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Take back the last item. The log keeps it; the session does not show it any more."""
-        found = await later(self._memory, self._thread.pop())
+        found = await changed(self._memory, self._thread.pop())
         return None if found is None else restored(found)
 
     async def clear_session(self) -> None:
         """Begin anew. The log keeps what was said; to remove it for good there is `memory.erase`."""
-        await later(self._memory, self._thread.clear())
+        await changed(self._memory, self._thread.clear())
 
     def _read(self, limit: int | None) -> Steps[list[TResponseInputItem]]:
         found = yield from self._thread.messages(limit)
@@ -71,24 +79,24 @@ class RecollectSession(SessionABC):
 def draft(item: Mapping[str, Any]) -> Draft:
     if not isinstance(item, Mapping):
         raise InvalidInput("items", f"has a {type(item).__name__}; an item is a dictionary")
-    kind, role = item.get("type", "message"), ROLES.get(str(item.get("role")))
+    role = ROLES.get(str(item.get("role")))
     if role is None:
-        role = cast(Role, CALLS.get(str(kind), "assistant"))
+        role = "tool" if str(item.get("type")).endswith("_output") else "assistant"
     text = spoken(item)
-    plain = dict(item) == {"role": item.get("role"), "content": text} and item.get("role") != "developer"
+    plain = item.get("role") in PLAIN and dict(item) == {"role": role, "content": text}
     return Draft(role, text, metadata={} if plain and text.strip() else {WHOLE: dict(item)})
 
 
 def spoken(item: Mapping[str, Any]) -> str:
     """The words of an item: a message's, or what a tool was asked and answered."""
-    if item.get("type") == "function_call":
-        return f"{item.get('name')}({item.get('arguments', '')})"
+    if item.get("type") in ("function_call", "custom_tool_call"):
+        return f"{item.get('name')}({item.get('arguments', item.get('input', ''))})"
     content = item.get("content", item.get("output"))
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
-        return "\n".join(part for part in parts if isinstance(part, str))
+        parts = [part.get(name) for part in content if isinstance(part, Mapping) for name in SAID]
+        return "\n".join(part for part in parts if part and isinstance(part, str))
     return "" if content is None else json.dumps(content, ensure_ascii=False, default=str)
 
 

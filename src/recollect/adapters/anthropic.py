@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from recollect.adapters.faces import AnyMemory, Steps, later, now
 from recollect.errors import MissingExtra
 from recollect.model import Change, Document
+from recollect.rules.documents import FILES
 from recollect.rules.log import checked_id
 from recollect.rules.memory_files import Changes, Refused, carried_out
 
 if TYPE_CHECKING:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
 
-FILES = "memory files"  # the first name of the namespace; the second is the user's id, if there is one
 PARAM = {"type": "memory_20250818", "name": "memory"}
 COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 

@@ -9,21 +9,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from recollect.adapters.faces import AnyMemory, Steps, later, now
+from recollect.adapters.faces import AnyMemory, Steps, changed, later, now
 from recollect.adapters.threads import Thread
-from recollect.errors import MissingExtra
+from recollect.errors import InvalidInput, MissingExtra
 from recollect.model import Draft, Message, Role
 
 try:
     from langchain_core.chat_history import BaseChatMessageHistory
-    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, message_chunk_to_message
     from langchain_core.messages import message_to_dict as as_dict
     from langchain_core.messages import messages_from_dict as from_dicts
 except ImportError:
     raise MissingExtra("langchain", "the chat history for LangChain") from None
 
 WHOLE = "langchain"  # the metadata that holds the message as LangChain writes it
-ROLES: dict[str, Role] = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "tool"}
+KINDS: dict[str, Role] = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "tool"}
+ROLES = KINDS | {"user": "user", "assistant": "assistant", "developer": "system"}  # what a ChatMessage may say it is
 PLAIN: dict[str, type[BaseMessage]] = {"user": HumanMessage, "assistant": AIMessage, "system": SystemMessage}
 
 
@@ -51,14 +52,14 @@ class RecollectChatMessageHistory(BaseChatMessageHistory):
         now(self._memory, self._thread.add([draft(message) for message in messages]))
 
     async def aadd_messages(self, messages: Sequence[BaseMessage]) -> None:
-        await later(self._memory, self._thread.add([draft(message) for message in messages]))
+        await changed(self._memory, self._thread.add([draft(message) for message in messages]))
 
     def clear(self) -> None:
         """Begin anew. The log keeps what was said; to remove it for good there is `memory.erase`."""
         now(self._memory, self._thread.clear())
 
     async def aclear(self) -> None:
-        await later(self._memory, self._thread.clear())
+        await changed(self._memory, self._thread.clear())
 
     def _read(self) -> Steps[list[BaseMessage]]:
         found = yield from self._thread.messages()
@@ -66,12 +67,21 @@ class RecollectChatMessageHistory(BaseChatMessageHistory):
 
 
 def draft(message: BaseMessage) -> Draft:
-    role = ROLES.get(message.type) or ROLES.get(str(getattr(message, "role", "")), "user")
+    role = KINDS.get(message_chunk_to_message(message).type) or ROLES.get(str(getattr(message, "role", "")), "user")
     text = message.content if isinstance(message.content, str) else str(message.text)
     kind, metadata = PLAIN.get(role), dict[str, Any]()
-    if kind is None or not text.strip() or as_dict(kind(content=text, id=message.id)) != as_dict(message):
+    if kind is None or not text.strip() or as_dict(kind(content=text, id=message.id or None)) != as_dict(message):
         metadata = {WHOLE: as_dict(message)}
-    return Draft(role, text, platform_id=message.id, metadata=metadata)
+        readable(message, metadata)
+    return Draft(role, text, platform_id=message.id or None, metadata=metadata)
+
+
+def readable(message: BaseMessage, metadata: dict[str, Any]) -> None:
+    """Whether LangChain can make the message again of what is kept: else nothing of the session could be read again."""
+    try:
+        from_dicts([metadata[WHOLE]])
+    except ValueError:
+        raise InvalidInput("messages", f"has one of type {message.type!r}, which LangChain cannot restore") from None
 
 
 def restored(message: Message) -> BaseMessage:

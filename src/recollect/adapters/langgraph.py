@@ -1,7 +1,9 @@
 """LangGraph's `BaseStore`: its items are documents, searched by meaning with the memory's own embedder.
 
-A batch reads first and then writes, all its writes in one transaction. What is put over or deleted is gone, as
-LangGraph says; `memory.erase(user=…)` takes a person's items, by `owner` or because their namespace names them.
+They are all below the namespace `("langgraph",)`, a name that LangGraph itself lets nobody use: so that a store has its
+own items and nothing else of the memory, such as another adapter's files of another person. A batch reads first and
+then writes, all its writes in one transaction. What is put over or deleted is gone, as LangGraph says;
+`memory.erase(user=…)` takes a person's items, by `owner` or because their namespace names them.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from recollect.adapters.faces import AnyMemory, Steps, later, now
 from recollect.engine.documents import MAX_LIMIT
 from recollect.errors import MissingExtra
 from recollect.model import Change, Document
-from recollect.rules.documents import fits
+from recollect.rules.documents import LANGGRAPH, fits
 
 try:
     from langgraph.store.base import (
@@ -34,6 +36,7 @@ except ImportError:
     raise MissingExtra("langgraph", "the store for LangGraph") from None
 
 WHOLE = "$"  # LangGraph's name for all of a value
+ROOT = (LANGGRAPH,)
 
 
 class RecollectStore(BaseStore):
@@ -65,45 +68,60 @@ class RecollectStore(BaseStore):
     def _steps(self, ops: list[Op]) -> Steps[list[Result]]:
         for op in ops:
             validate_op_namespace(op)
+            if isinstance(op, PutOp) and op.ttl is not None:
+                raise NotImplementedError("this store does not let items expire: leave ttl out")
         documents: Any = self._memory.documents(space=self._space)
         results: list[Result] = []
         for op in ops:
             if isinstance(op, GetOp):
-                found = yield partial(documents.get, op.namespace, op.key)
+                found = yield partial(documents.get, (*ROOT, *op.namespace), op.key)
                 results.append(None if found is None else item(found))
             elif isinstance(op, SearchOp):
                 results.append((yield from self._search(documents, op)))
             elif isinstance(op, ListNamespacesOp):
-                every = yield documents.namespaces
-                results.append(listed(every, op))
-            else:
+                every = yield partial(documents.namespaces, prefix=ROOT)
+                results.append(listed([inner(one) for one in every], op))
+            elif isinstance(op, PutOp):
                 results.append(None)
+            else:
+                raise ValueError(f"Unknown operation type: {type(op)}")
         changes = [self._change(op) for op in ops if isinstance(op, PutOp)]
         if changes:
             yield lambda: documents.apply(changes)
         return results
 
     def _search(self, documents: Any, op: SearchOp) -> Steps[list[SearchItem]]:
-        if op.limit < 1:
-            return []
-        found = yield lambda: documents.search(
-            op.namespace_prefix,
-            query=op.query,
-            where=op.filter,
-            limit=min(op.limit, MAX_LIMIT),
-            offset=op.offset,
-        )
+        found: list[Document] = []
+        while len(found) < op.limit:
+            most = min(op.limit - len(found), MAX_LIMIT)
+            page = yield partial(
+                documents.search,
+                (*ROOT, *op.namespace_prefix),
+                query=op.query,
+                where=op.filter,
+                limit=most,
+                offset=op.offset + len(found),
+            )
+            found += page
+            if len(page) < most:
+                break
         return [search_item(one) for one in found]
 
     def _change(self, op: PutOp) -> Change:
+        namespace = (*ROOT, *op.namespace)
         if op.value is None:
-            return Change(op.namespace, op.key, None)
+            return Change(namespace, op.key, None)
         paths = [] if op.index is False else self._fields if op.index is None else list(op.index)
         owner = None if self._owner is None else self._owner(op.namespace)
         if paths == [WHOLE]:
-            return Change(op.namespace, op.key, op.value, owner)
+            return Change(namespace, op.key, op.value, owner)
         texts = tuple(text for path in paths for text in get_text_at_path(op.value, path))
-        return Change(op.namespace, op.key, op.value, owner, texts)
+        return Change(namespace, op.key, op.value, owner, texts)
+
+
+def inner(namespace: Sequence[str]) -> tuple[str, ...]:
+    """A namespace as LangGraph knows it."""
+    return tuple(namespace[len(ROOT) :])
 
 
 def listed(every: Sequence[tuple[str, ...]], op: ListNamespacesOp) -> list[tuple[str, ...]]:
@@ -120,7 +138,7 @@ def item(found: Document) -> Item:
     return Item(
         value=found.value,
         key=found.key,
-        namespace=found.namespace,
+        namespace=inner(found.namespace),
         created_at=found.created_at,
         updated_at=found.updated_at,
     )
@@ -128,7 +146,7 @@ def item(found: Document) -> Item:
 
 def search_item(found: Document) -> SearchItem:
     return SearchItem(
-        namespace=found.namespace,
+        namespace=inner(found.namespace),
         key=found.key,
         value=found.value,
         created_at=found.created_at,

@@ -8,11 +8,12 @@ What is answered, and how it is refused, is worded as the tool's own implementat
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from recollect.errors import InvalidInput, RecollectError
-from recollect.rules.log import checked_id, checked_text
+from recollect.rules.log import MAX_METADATA, canonical, checked_id, checked_text
 
 ROOT = "/memories"
 WIDTH = 6  # of a line's number
@@ -50,9 +51,10 @@ def view(files: Files, command: Mapping[str, Any]) -> tuple[Changes, str]:
     if not is_there(files, path):
         raise Refused(f"The path {given} does not exist. Please provide a valid path.")
     if is_folder(files, path):
+        taken = sizes(files, path)
         rows = [
-            f"{size(total(files, path))}\t{given}",
-            *(f"{one}\t{given}/{name}" for one, name in inside(files, path)),
+            f"{size(taken[path])}\t{given}",
+            *(f"{size(taken[one])}\t{given}/{name}" for one, name in inside(files, path)),
         ]
         title = f"Here're the files and directories up to {LEVELS} levels deep in {given}, excluding hidden items:"
         return {}, "\n".join([title, *rows])
@@ -213,8 +215,9 @@ def existing(files: Files, command: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def sized(given: str, text: str) -> str:
-    if len(text.encode()) > MAX_FILE:
-        raise Refused(f"File {given} would have more than {MAX_FILE >> 10} KiB; keep less in it, or use several files.")
+    """The text, if it is short enough, also as it is kept: a line break takes two bytes there."""
+    if len(text.encode()) > MAX_FILE or len(canonical({"text": text}).encode()) > MAX_METADATA:
+        raise Refused(f"File {given} would take more than {MAX_FILE >> 10} KiB; keep less in it, or use several files.")
     return text
 
 
@@ -232,17 +235,24 @@ def numbered(lines: Sequence[str], first: int, last: int) -> list[str]:
 
 
 def inside(files: Files, path: str) -> Iterator[tuple[str, str]]:
-    """What a view of a folder shows: the size and the name of each, of two levels, and nothing that is hidden."""
+    """What a view of a folder shows: each path and its name there, of two levels, and nothing that is hidden."""
     for one in sorted(all_of(files, path), key=lambda name: name.split("/")):
         names = one[len(path) + 1 :].split("/")
         if one == path or len(names) > LEVELS or any(name.startswith(".") for name in names):
             continue
-        yield size(total(files, one)), "/".join(names) + ("/" if is_folder(files, one) else "")
+        yield one, "/".join(names) + ("/" if is_folder(files, one) else "")
 
 
-def total(files: Files, path: str) -> int:
-    """Bytes of a file, or of all in a folder."""
-    return sum(len((files[one] or "").encode()) for one in all_of(files, path))
+def sizes(files: Files, path: str) -> Counter[str]:
+    """Bytes of a folder and of each path in it; those of a folder are those of all in it."""
+    found = Counter[str]()
+    for one in all_of(files, path):
+        count, at = len((files[one] or "").encode()), one
+        while at != path:
+            found[at] += count
+            at = posixpath.dirname(at)
+        found[path] += count
+    return found
 
 
 def size(count: int) -> str:

@@ -7,37 +7,40 @@ it is told now. What goes wrong is a tool error that says what to do.
 
 from __future__ import annotations
 
-import functools
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
-from typing import Annotated, Any, Literal, ParamSpec
+from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.resources import ResourceSecurity
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, Resource, TextContent, ToolAnnotations
 from pydantic import AwareDatetime, BaseModel, Field
+from starlette.routing import Route
 
 from recollect import __version__
 from recollect.engine.memory import MemoryEngine
-from recollect.errors import NotFound, RecollectError, ScopeError
+from recollect.errors import NotFound
 from recollect.model import Budget, Draft, Fact, FactCategory, Message
-from recollect.rules import fences
+from recollect.rules import excerpts, fences
 from recollect.server import mcp_shapes as shapes
-from recollect.server.access import Caller
-from recollect.server.keys import SCOPES
-from recollect.server.problems import Problem
+from recollect.server.access import Caller, space_named
+from recollect.server.keys import MAX_BODY, SCOPES
+from recollect.server.mcp_calls import found, told, tool
+from recollect.server.mcp_pipes import Heard
 
 PATH = "/mcp"
 PROFILE, CONVERSATIONS = "recollect://profile", "recollect://conversations"
 TEXT, JSON = "text/plain", "application/json"
+LONG = 4_000  # characters of a message that is found; of a longer one there is an excerpt
 SHOWN = 200  # messages of a conversation that its resource shows
 LISTED = 1_000  # conversations that the list of them shows
 TOKENS = 8_000  # of a context, unless told
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 INSTRUCTIONS = (
     "The user's long-term memory. Call get_context with the user's message before you answer it, and add_messages "
     "with the message and your answer after. Use remember when the user asks you to keep something in mind, forget "
@@ -49,12 +52,14 @@ NOBODY = "user: say whose memory is meant, by their id"
 
 Ctx = Context[Any, Any]
 Who = Callable[[Ctx], tuple[Caller, str]]
-User = Annotated[str | None, Field(description="Whose memory: the user's id. May be left out if there is only one.")]
-P = ParamSpec("P")
+User = Annotated[
+    str | None, Field(description="Whose memory: the user's id. May be left out if this connection is for one user.")
+]
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
-TAKES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+# Not idempotent: where the words fit something exactly only that goes, and asked again what fits them loosely goes too.
+TAKES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
 
 
 class Protocol(MCPServer[Any]):
@@ -66,26 +71,35 @@ class Protocol(MCPServer[Any]):
             Resource(uri=CONVERSATIONS, name="conversations", title="Conversations", mime_type=JSON),
         ]
 
+    async def run_stdio_async(self) -> None:
+        """Serve the client at the other end of standard input and output, until it closes its end, or is gone."""
+        inner = self._lowlevel_server
+        try:
+            async with stdio_server() as (incoming, outgoing):
+                await inner.run(Heard(incoming, outgoing), outgoing, inner.create_initialization_options())
+        except* BrokenPipeError:
+            pass  # there is nobody left to answer
+
 
 def serving(memory: MemoryEngine, who: Who) -> Protocol:
     """The server of the protocol, on an open memory; `who` tells from a request who asks, and in which space."""
     # It would give a program that has set up no logging a root handler of its own taste: not ours to decide.
     root, quiet = logging.getLogger(), logging.NullHandler()
     root.addHandler(quiet)
+    tools, resources = Tools(memory, who), Resources(memory, who)
+    every: list[Tool] = [
+        tool(tools.remember, "Remember", ADDS),
+        tool(tools.forget, "Forget", TAKES),
+        tool(tools.search_memory, "Search the memory", READS),
+        tool(tools.get_context, "Context for a message", READS),
+        tool(tools.get_facts, "What is known", READS),
+        tool(tools.add_messages, "Keep messages", ADDS),
+    ]
     try:
-        server = Protocol("recollect", version=__version__, instructions=INSTRUCTIONS)
+        # Nothing is ever announced, so nobody can wait for it: a stream held open would only hold up the server's end.
+        server = Protocol("recollect", version=__version__, instructions=INSTRUCTIONS, tools=every, subscriptions=False)
     finally:
         root.removeHandler(quiet)
-    tools, resources = Tools(memory, who), Resources(memory, who)
-    for tool, title, hints in (
-        (tools.remember, "Remember", ADDS),
-        (tools.forget, "Forget", TAKES),
-        (tools.search_memory, "Search the memory", READS),
-        (tools.get_context, "Context for a message", READS),
-        (tools.get_facts, "What is known", READS),
-        (tools.add_messages, "Keep messages", ADDS),
-    ):
-        server.add_tool(tool, title=title, annotations=hints)
     ids = ResourceSecurity(exempt_params={"user", "id", "after"})  # they are names in a table, and no paths
     for read, uri, title, kind in (
         (resources.profile, PROFILE + "{?user}", "A person's profile", TEXT),
@@ -108,59 +122,26 @@ def by_key(context: Ctx) -> tuple[Caller, str]:
     caller: Caller | None = None if request is None else request.scope.get("caller")
     if caller is None:
         raise ToolError("there is no key, or it opens nothing; send `Authorization: Bearer rk_…`")
-    return caller, caller.space(request.headers.get("x-recollect-space"))
+    return caller, caller.space(space_named(request))
 
 
 def mount(app: FastAPI) -> Protocol:
     """Serve the protocol at `/mcp`. Each request stands for itself, so that any worker can answer it."""
     server = serving(app.state.memory, by_key)
-    # A page in a browser may have a loopback address resolved for it; where keys are asked for, it has none.
-    guard = TransportSecuritySettings(
-        enable_dns_rebinding_protection=app.state.keys is None,
-        allowed_hosts=[*LOOPBACK, *(f"{host}:*" for host in LOOPBACK)],
-        allowed_origins=[f"http://{host}:*" for host in LOOPBACK],
-    )
     inner = server.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,
         json_response=True,
-        max_request_body_size=app.state.options.body,
-        transport_security=guard,
+        # The door has looked at the size, by the key, and without keys at host and origin: for all routes alike.
+        max_request_body_size=MAX_BODY,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    app.router.routes.extend(inner.routes)
+    # A stream that a client would open by GET, to be told of things, would stay empty: so there is none.
+    app.router.routes.extend(
+        Route(PATH, one.endpoint, methods=["POST"], name="mcp") for one in inner.routes if isinstance(one, Route)
+    )
     app.state.services.append(server.session_manager.run)
     return server
-
-
-# -- errors
-
-
-def told(work: Callable[P, Awaitable[CallToolResult]]) -> Callable[P, Awaitable[CallToolResult]]:
-    """A tool whose errors are for the model to read."""
-
-    @functools.wraps(work)
-    async def asked(*args: P.args, **kwargs: P.kwargs) -> CallToolResult:
-        try:
-            return await work(*args, **kwargs)
-        except (RecollectError, Problem) as error:
-            raise ToolError(str(error)) from None
-
-    return asked
-
-
-def found(work: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
-    """A resource whose errors are for the client to read. What is somebody else's is not there."""
-
-    @functools.wraps(work)
-    async def asked(*args: P.args, **kwargs: P.kwargs) -> str:
-        try:
-            return await work(*args, **kwargs)
-        except (NotFound, ScopeError) as error:
-            raise ResourceNotFoundError(str(error)) from None
-        except (RecollectError, Problem, ToolError) as error:
-            raise ResourceError(str(error)) from None
-
-    return asked
 
 
 class Asking:
@@ -238,11 +219,16 @@ class Tools(Asking):
         query: Annotated[str, Field(description="What to look for, in plain words.")],
         user: User = None,
         conversation: Annotated[str | None, Field(description="Only in this conversation.")] = None,
-        after: Annotated[AwareDatetime | None, Field(description="Only what was said since, with a time zone.")] = None,
-        before: Annotated[AwareDatetime | None, Field(description="Only what was said before.")] = None,
+        after: Annotated[
+            AwareDatetime | None, Field(description="Only what was said since, as in 2026-05-31T09:00:00Z.")
+        ] = None,
+        before: Annotated[AwareDatetime | None, Field(description="Only what was said before, written so too.")] = None,
         limit: Annotated[int, Field(description="How many messages at most.", ge=1, le=100)] = 10,
     ) -> Annotated[CallToolResult, shapes.Found]:
-        """Find messages of earlier conversations by word and by meaning, best first, with who said them and when."""
+        """Find messages of earlier conversations by word and by meaning, best first, with who said them and when.
+
+        Of a long message, what it says about the query.
+        """
         caller, space = self._at(ctx, "read")
         hits = await self._memory.search(
             query,
@@ -253,8 +239,12 @@ class Tools(Asking):
             limit=limit,
             space=space,
         )
-        text = data("MESSAGES", [said(hit.message) for hit in hits]) if hits else "Nothing was found."
-        return answered(text, shapes.Found(messages=[shapes.message(hit.message, hit.score) for hit in hits]))
+        shown = [about(query, hit.message) for hit in hits]
+        text = data("MESSAGES", map(said, shown)) if hits else "Nothing was found."
+        messages = [
+            shapes.message(one, hit.score, excerpt=one is not hit.message) for one, hit in zip(shown, hits, strict=True)
+        ]
+        return answered(text, shapes.Found(messages=messages))
 
     @told
     async def get_context(
@@ -284,7 +274,9 @@ class Tools(Asking):
         ctx: Ctx,
         user: User = None,
         category: Annotated[FactCategory | None, Field(description="Only facts of this kind.")] = None,
-        as_of: Annotated[AwareDatetime | None, Field(description="As it was so at this time.")] = None,
+        as_of: Annotated[
+            AwareDatetime | None, Field(description="As it was so at this time, as in 2026-05-31T09:00:00Z.")
+        ] = None,
     ) -> Annotated[CallToolResult, shapes.Facts]:
         """What is known of a person, most important first: name, home, work, preferences, constraints, instructions."""
         facts = await self._memory.facts(category=category, as_of=as_of, **self._person(ctx, "read", user))
@@ -310,7 +302,7 @@ class Tools(Asking):
                 caller.person(author)
         added = await chat.extend([draft(one) for one in messages])
         new = sum(one.new for one in added)
-        kept = [shapes.KeptMessage(id=one.message.id, turn=one.message.turn, new=one.new) for one in added]
+        kept = [shapes.KeptMessage(id=shapes.name(one.message.id), turn=one.message.turn, new=one.new) for one in added]
         return answered(f"{new} of {len(added)} messages are new and kept.", shapes.Kept(new=new, messages=kept))
 
 
@@ -328,11 +320,7 @@ class Resources(Asking):
         """The conversations there are, in order of id, as JSON; for more of them, those after the last."""
         caller, space = self._at(ctx, "read")
         every = await self._memory.conversations(user=caller.user, space=space, after=after, limit=LISTED)
-        listed = [
-            shapes.Conversation(id=one.id, user=one.user, messages=one.turns, changed_at=one.changed_at)
-            for one in every
-        ]
-        return shapes.Conversations(conversations=listed).model_dump_json()
+        return shapes.Conversations(conversations=list(map(shapes.conversation, every))).model_dump_json()
 
     @found
     async def conversation(self, ctx: Ctx, id: str) -> str:
@@ -358,6 +346,13 @@ def data(title: str, parts: Iterable[fences.Fenced]) -> str:
 
 def said(message: Message) -> fences.Fenced:
     return fences.message(message.id, message.role, message.author, fences.HIGHEST, message.content, when=message.time)
+
+
+def about(query: str, message: Message) -> Message:
+    """The message, or of a long one what it says about a query."""
+    if len(message.content) <= LONG:
+        return message
+    return replace(message, content=excerpts.excerpt(message.content, excerpts.stems(query), LONG))
 
 
 def fact_line(fact: Fact) -> fences.Fenced:

@@ -1,11 +1,15 @@
-"""What the tools of MCP take and give, typed. Text that was stored is escaped: see `rules.fences`."""
+"""What the tools of MCP take and give, typed. Text that was stored is escaped: see `rules.fences`.
+
+Ids and names of people go out as they are, since they are asked for by them, but for one thing: no token of a model's
+template is in them.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from recollect import model
 from recollect.model import FactCategory, Role
@@ -15,10 +19,14 @@ from recollect.rules import fences
 class NewMessage(BaseModel):
     """A message to be kept."""
 
-    role: Role
+    model_config = ConfigDict(extra="forbid")
+
+    role: Annotated[Role, Field(description="Who spoke: the user, the assistant, the system or a tool.")]
     content: Annotated[str, Field(description="What was said, word for word.")]
     author: Annotated[str | None, Field(description="Who said it, if not the conversation's user.")] = None
-    time: Annotated[AwareDatetime | None, Field(description="When, with a time zone; now if left out.")] = None
+    time: Annotated[AwareDatetime | None, Field(description="When, as in 2026-05-31T09:00:00Z; now if left out.")] = (
+        None
+    )
     id: Annotated[str | None, Field(description="An id of your own: the same one twice is kept once.")] = None
 
 
@@ -41,6 +49,7 @@ class FoundMessage(BaseModel):
     author: str
     time: datetime
     content: str
+    excerpt: Annotated[bool, Field(description="Whether it is only the part that is about the query.")]
     score: float
 
 
@@ -105,21 +114,22 @@ class Conversations(BaseModel):
     conversations: list[Conversation]
 
 
-def message(one: model.Message, score: float) -> FoundMessage:
+def message(one: model.Message, score: float, *, excerpt: bool) -> FoundMessage:
     return FoundMessage(
-        id=one.id,
-        conversation=one.conversation,
+        id=name(one.id),
+        conversation=name(one.conversation),
         turn=one.turn,
         role=one.role,
-        author=one.author,
+        author=name(one.author),
         time=one.time,
         content=fences.escape(one.content),
+        excerpt=excerpt,
         score=score,
     )
 
 
 def statement(one: model.Statement) -> Statement:
-    return Statement(text=fences.escape(one.text), said_at=one.said_at, speaker=one.speaker)
+    return Statement(text=fences.escape(one.text), said_at=one.said_at, speaker=name(one.speaker))
 
 
 def fact(one: model.Fact) -> Fact:
@@ -131,8 +141,18 @@ def fact(one: model.Fact) -> Fact:
         about=None if one.subject is None else fences.line(one.subject),
         confidence=one.confidence,
         importance=one.importance,
-        speaker=one.speaker,
+        speaker=name(one.speaker),
         said_at=one.said_at,
         valid_from=one.valid_from,
         valid_to=one.valid_to,
     )
+
+
+def conversation(one: model.Conversation) -> Conversation:
+    user = None if one.user is None else name(one.user)
+    return Conversation(id=name(one.id), user=user, messages=one.turns, changed_at=one.changed_at)
+
+
+def name(given: str) -> str:
+    """An id or a name. It stands inside a value and begins no line, so that one like `user:42` is no role there."""
+    return fences.escape(f"a {given}")[2:]
