@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from recollect import AsyncMemory, Memory, RecollectError, ScopeError
-from recollect.engine import lines, relaying
+from recollect.engine import lines, log, relaying
 from recollect.llm.absent import NoModelLLM
-from recollect.model import Message
-from recollect.rules.spoken import spoken
+from recollect.model import Draft, Message
+from recollect.rules.spoken import opening, spoken
 from recollect.testing.llm import ScriptedLLM
 
 WHERE = lines.Where("default", "alex", "chat")
@@ -122,6 +122,94 @@ def test_the_branches_that_are_looked_at_are_bounded(addresses: Callable[[str, s
         last = lines.MOST + 4
         assert told(send(memory, "hi", f"hello {last}", "and?", "so"))[-1] == (f"chat~{last + 1}", 3, "so")
         assert told(send(memory, "hi", "hello 0", "and?", "so"))[-1] == ("chat", 4, "so")
+
+
+class Reading:
+    """A transaction that counts the messages it gives."""
+
+    def __init__(self, tx: Any) -> None:
+        self._tx, self.count = tx, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tx, name)
+
+    def messages(self, *about: Any, **more: Any) -> list[Message]:
+        found: list[Message] = self._tx.messages(*about, **more)
+        self.count += len(found)
+        return found
+
+
+def read_by(memory: Memory, messages: list[dict[str, Any]], where: lines.Where = WHERE) -> tuple[int, Message]:
+    """How many messages are read to place these, and where the last of them is."""
+    sent, engine, now = [spoken(one) for one in messages], memory._engine, datetime.now(UTC)
+
+    def counted(tx: Any) -> tuple[int, Message]:
+        reading: Any = Reading(tx)
+        last = lines.reconciled(reading, where, sent, now)[-1]
+        return reading.count, last
+
+    found: tuple[int, Message] = memory._private.wait(engine._write(counted))
+    return found
+
+
+def test_no_more_is_read_than_what_was_sent_can_reach(addresses: Callable[[str, str], str]) -> None:
+    """Of a long conversation its ends, of many branches those that go on as the history does; all under one lock."""
+    talk = history(*(f"word {number}" for number in range(900)))
+    with Memory(addresses("sqlite", "a"), followers=False) as memory:
+        read_by(memory, talk)
+        read, last = read_by(memory, history("one message"))
+        assert (last.turn, read < 200) == (901, True)
+        read, last = read_by(memory, [*talk[-3:], *history("one message"), *history("another")])
+        assert (last.conversation, last.turn, read < 400) == ("chat", 902, True)
+        for number in range(12):
+            edited = [*talk[:300], *history(f"edit {number}")]
+            _, last = read_by(memory, edited)
+            assert (last.conversation, last.turn) == (f"chat~{number + 2}", 1)
+        read, last = read_by(memory, [*edited, {"role": "assistant", "content": "more"}])
+        assert (last.conversation, last.turn, read < 902 + 20) == ("chat~13", 2, True)
+        # In a branch that leaves where the trunk was not read, too.
+        read, last = read_by(memory, history("and now?"), lines.Where("default", "alex", "chat~13"))
+        assert (last.conversation, last.turn, read < 200) == ("chat~13", 3, True)
+        _, last = read_by(memory, [{"role": "assistant", "content": "more"}, *history("and now?", "good")])
+        assert (last.conversation, last.turn) == ("chat~13", 4)
+        assert memory.verify().ok
+
+
+def test_a_history_without_its_beginning_is_found_among_the_users_own_conversations(store_url: str) -> None:
+    def send_unnamed(memory: Memory, user: str, *words: str) -> tuple[str, int]:
+        sent = history(*words)
+        where = lines.Where("default", user, opening([spoken(one) for one in sent], "default", user), named=False)
+        last = read_by(memory, sent, where)[1]
+        return last.conversation, last.turn
+
+    with Memory(store_url, followers=False) as memory:
+        chat, _ = send_unnamed(memory, "alex", "a", "b", "c", "d", "e")
+        assert send_unnamed(memory, "alex", "c", "d", "e", "f", "g") == (chat, 7)
+        other, turn = send_unnamed(memory, "bob", "e", "f", "g", "h", "i")
+        assert (other != chat, turn) == (True, 5), "what another has said is not theirs"
+        branch, _ = send_unnamed(memory, "alex", "a", "b", "x", "y", "z")
+        assert branch == f"{chat}~2"
+        assert send_unnamed(memory, "alex", "x", "y", "z", "r", "s") == (branch, 5)
+        assert send_unnamed(memory, "alex", "e", "f", "g", "h", "i") == (chat, 9)
+        new, turn = send_unnamed(memory, "alex", "g", "other", "i")
+        assert (new in (chat, branch), turn) == (False, 3), "this is another talk"
+        assert memory.verify().ok
+
+
+def test_of_a_thousand_branches_those_made_last_are_looked_at(addresses: Callable[[str, str], str]) -> None:
+    """As a program makes them that begins every request with the same examples."""
+    with Memory(addresses("sqlite", "a"), followers=False) as memory:
+        send(memory, "example", "answer", "question 1")
+        branch = {"recollect": {"branch": {"of": "chat", "after": 2}}}
+        batches = [
+            log.Batch("default", f"chat~{number}", "alex", [Draft("user", f"question {number}", metadata=branch)])
+            for number in range(2, lines.LISTED + 50)
+        ]
+        memory.add_many(batches)
+        last = lines.LISTED + 49
+        assert told(send(memory, "example", "answer", "new"))[-1] == (f"chat~{last + 1}", 1, "new")
+        assert told(send(memory, "example", "answer", f"question {last}", "so"))[-1] == (f"chat~{last}", 2, "so")
+        assert told(send(memory, "example", "answer", "question 1", "so"))[-1] == ("chat", 4, "so")
 
 
 def test_a_memory_that_closes_in_the_middle_of_a_stream_keeps_what_was_sent(

@@ -74,6 +74,22 @@ def test_the_next_model_takes_over_unless_a_word_was_said_and_nothing_is_tried_t
     assert (calls[0].tokens_in, calls[0].model) == (0, f"x at {first.url}"), "a name that nobody accepted is no label"
 
 
+def test_what_one_client_asks_wrongly_does_not_send_the_model_to_rest_for_others() -> None:
+    async def ask(role: Role, **more: Any) -> str:
+        [answer] = [chunk async for chunk in role.relay("reply", "").relay({**ASK, **more})]
+        return str(answer["model"])
+
+    async def run(first: str, second: str) -> list[str]:
+        role = Role("chat", [model(first, "x"), model(second, "y")], lambda call: None)
+        try:
+            return [await ask(role, temperature=99), await ask(role), await ask(role), await ask(role)]
+        finally:
+            await role.close()
+
+    with serving(fails(400), says("Hi."), fails(429), says("Hi.")) as first, serving(says("Hi.")) as second:
+        assert asyncio.run(run(first.url, second.url)) == ["y", "x", "y", "y"], "a model that is busy rests"
+
+
 def test_a_name_that_is_not_ours_falls_over_to_nobody() -> None:
     with serving(fails(404, "no such model")) as first, serving(says("Hi.")) as second:
         models: list[LLM] = [model(first.url, "x"), model(second.url, "y")]
@@ -107,7 +123,14 @@ JSON = st.recursive(
     max_leaves=8,
 )
 SAID = JSON | st.fixed_dictionaries(
-    {}, optional={"content": JSON | st.just("x"), "tool_calls": st.lists(JSON, max_size=2), "function_call": JSON}
+    {},
+    optional={
+        "content": JSON | st.just("x"),
+        "tool_calls": st.lists(JSON, max_size=2),
+        "function_call": JSON,
+        "refusal": JSON,
+        "audio": JSON | st.fixed_dictionaries({}, optional={"id": JSON, "transcript": JSON}),
+    },
 )
 CHOICE = st.fixed_dictionaries({}, optional={"index": JSON, "delta": SAID, "message": SAID, "finish_reason": JSON})
 REPLY = st.fixed_dictionaries(

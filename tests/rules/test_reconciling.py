@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.reconciling import Fit, Utterance, best, fit
+from recollect.rules.reconciling import Fit, Utterance, best, continues, fit
 
 ROLES = {"u": "user", "a": "assistant", "t": "tool"}
 
@@ -71,6 +72,10 @@ TALK = said("u:hi", "a:hello", "u:name?", "a:Alex", "u:city?", "a:Oslo")
         # what was erased is not told again, and what is asked now is no erased message
         (said("u†:", "a†:"), said("u:hi", "a:hello", "u:bye"), (0, 1), True),
         (said("u†:", "a†:"), said("u:hi"), (), True),
+        (said("u†:", "a†:", "u†:", "a†:"), said("u:hi", "a:hello", "u:bye"), (0, 1), False),
+        (said("u†:", "a†:", "u†:", "a†:", "u:hi"), said("u:hi", "a:hello", "u:bye"), (0, 1), False),
+        # and it is no evidence for where a history belongs that has no beginning
+        (said("a†:", "u†:", "a†:", "u:hi", "a:x"), said("u:hi", "a:y", "u:bye"), (), True),
     ],
 )  # fmt: skip
 def test_how_a_history_lies_along_a_line(
@@ -116,9 +121,12 @@ class Tree:
     def send(self, sent: Sequence[Utterance]) -> tuple[int, int]:
         """Add what is new; where the last message stands: in which line, and how far along."""
         number, found = best(self.lines(), sent)
-        new = list(sent[found.known :])
+        told = {(one.role, one.mark) for one in self.lines()[number]}
+        preface = [replace(one, preface=True) for one in sent[: found.preface] if (one.role, one.mark) not in told]
+        new = list(sent[found.preface + found.known :])
         if not new:
             return number, found.places[-1] + 1
+        new = [*preface, *new]
         if not found.at_end:
             self.trunks.append((number, found.places[-1] + 1))
             self.own.append([])
@@ -129,7 +137,7 @@ class Tree:
     def reply(self, number: int, upto: int, reply: Utterance) -> None:
         """Keep a reply to the message at this place: after it, or in a branch if it has one."""
         line = self.lines()[number]
-        if all(one.partial for one in line[upto:]):
+        if all(one.loose for one in line[upto:]):
             self.own[number].append(reply)
         elif not any(path[: upto + 1] == (*line[:upto], reply) for path in self.lines()):
             self.trunks.append((number, upto))
@@ -172,9 +180,10 @@ def test_any_histories_at_all_are_told_in_order_and_nothing_is_rewritten(
     tree = Tree()
     for sent, reply in requests:
         before = [list(own) for own in tree.own]
+        preface = best(tree.lines(), sent)[1].preface
         number, upto = tree.send(sent)
         line = tree.lines()[number]
-        assert is_in_order(sent, line[:upto])
+        assert is_in_order(sent[preface:], line[:upto])
         assert told_by(sent[-1], line[upto - 1])
         assert all(own[: len(was)] == was for own, was in zip(tree.own, before, strict=False))
         size = tree.size
@@ -262,3 +271,60 @@ def test_long_histories_of_equal_messages_take_no_time() -> None:
     line = said("u:ok", "a:ok") * 1_000
     assert fit(line, [*line[500:], *said("u:bye")]).known == 1_500
     assert best([line], [*line, *said("u:bye")])[1].known == 2_000
+
+
+class Counted(list[Utterance]):
+    """A line that knows how often it was looked at."""
+
+    looks = 0
+
+    def __getitem__(self, at: Any) -> Any:
+        self.looks += 1
+        return super().__getitem__(at)
+
+
+@pytest.mark.parametrize(
+    ("line", "sent"),
+    [
+        # the client has left out the beginning, and all is alike
+        (["u:first", *["u:ok", "a:ok"] * 1_000, "u:z", "a:z"], [*["u:ok", "a:ok"] * 1_000, "u:new"]),
+        (["u:first", *["u:ok", "a:ok"] * 1_000], [*["u:ok", "a:ok"] * 500, "u:z", *["a:ok", "u:ok"] * 499]),
+        # and so are the calls of tools, whose results were shortened
+        (["u:first", "a:c", *["t1:ok"] * 2_000, "a:z"], [*["t1:-"] * 1_900, "u:new"]),
+        (["u:first", "a:c", *["t1:ok"] * 2_000, "a:z"], ["u:first", "a:c", *["t1:-"] * 2_000, "a:z", "u:new"]),
+    ],
+)
+def test_no_history_takes_more_than_a_bounded_number_of_comparisons(line: list[str], sent: list[str]) -> None:
+    """Everybody who writes waits meanwhile, so messages that are all alike must not take the square of their number."""
+    known = Counted(said(*line))
+    best([known], said(*sent))
+    assert known.looks < 100 * (len(line) + len(sent))
+
+
+def test_what_stands_in_the_place_of_what_was_left_out_is_new_and_the_rest_is_known() -> None:
+    """As a client sends it that sums up its own history, or looks something up for each question."""
+    window = [*TALK[2:], *said("u:bye")]
+    assert best([TALK], [*said("u:so far…"[:-1]), *window]) == (0, Fit((2, 3, 4, 5), True, 1))
+    assert best([TALK], [*said("u:notes", "a:understood"), *window]) == (0, Fit((2, 3, 4, 5), True, 2))
+    assert best([TALK], [*said("u:notes", "u:more", "u:much"), *window]) == (0, Fit((), True)), "this is another talk"
+    assert best([TALK], said("u:notes", "u:bye")) == (0, Fit((), True))
+    assert best([TALK], [*said("u:notes"), TALK[5], *said("u:bye")]) == (0, Fit((), True)), "one is no evidence"
+    kept = [*TALK, replace(said("u:notes")[0], preface=True), *said("u:bye", "a:well")]
+    assert best([kept], [*said("u:notes"), *window, *said("a:well", "u:so")]) == (0, Fit((2, 3, 4, 5, 7, 8), True, 1))
+    assert continues(TALK, [*said("u:notes"), *window])
+
+
+def test_who_sends_single_messages_may_say_the_first_one_again() -> None:
+    alone = [*TALK[:2], replace(TALK[2], alone=True), *TALK[3:]]
+    assert best([TALK], TALK[:1]) == (0, Fit((0,), False)), "another reply"
+    assert best([alone], TALK[:1]) == (0, Fit((), True)), "the same greeting on another day"
+    assert best([alone[:5]], [TALK[4]]) == (0, Fit((4,), True)), "asked again because the reply never came"
+    assert best([alone], [*TALK[:1], *said("a:good day", "u:x")]) == (0, Fit((0,), False))
+
+
+def test_what_goes_on_from_an_end_tells_back_what_was_said_there() -> None:
+    assert continues(TALK, [*TALK[2:], *said("u:bye")])
+    assert continues(TALK, [*TALK[4:], *said("u:bye")])
+    assert not continues(TALK, [*TALK[5:], *said("u:bye")]), "one message is no evidence"
+    assert not continues(TALK, [*TALK[2:4], *said("u:bye")]), "it ends elsewhere"
+    assert not continues(said("u:a", "a:b", "u†:", "a†:"), said("u:x", "a:y", "u:z")), "what was erased may be anything"

@@ -460,6 +460,7 @@ def test_models_and_embeddings(world: World) -> None:
         b"{}",
         b'{"messages": []}',
         b'{"messages": ["hi"]}',
+        b'{"messages": [' + b'{"role": "user", "content": "hi"},' * 20_000 + b'{"role": "user", "content": "hi"}]}',
         b'{"messages": [{"role": "king", "content": "hi"}]}',
         b'{"messages": [{"role": "user", "content": 5}]}',
         b'{"messages": [{"role": "user", "content": [5]}]}',

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +15,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from curl_examples import SENDERS, Sender
 from openai_doubles import BLOCK, Exchange, World, answers, user, world_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "openai.md").read_text(encoding="utf-8")
@@ -104,11 +103,8 @@ def test_every_python_example_of_the_page_runs(world: World, capsys: pytest.Capt
     assert "planning" in world.log("alex")
 
 
-@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
-def test_the_curl_example_of_the_page_runs(world: World) -> None:
+@pytest.mark.parametrize("send", SENDERS, ids=lambda send: str(send.__name__))
+def test_the_curl_example_of_the_page_runs(world: World, send: Sender) -> None:
     world.anew(answers("You run two."))
     [command] = blocks("bash")
-    ran = subprocess.run(
-        ["bash", "-c", command.replace(ADDRESS, world.server.url)], capture_output=True, text=True, check=True
-    )
-    assert '"You run two."' in ran.stdout
+    assert '"You run two."' in send(command.replace(ADDRESS, world.server.url))

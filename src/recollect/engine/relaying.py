@@ -69,6 +69,8 @@ async def relay_of(memory: MemoryEngine, body: Mapping[str, Any]) -> Relay:
     model = body.get("model")
     if not isinstance(model, str | None):
         raise InvalidInput("model", "must be text")
+    if model and len(model) > MAX_ID:
+        raise InvalidInput("model", f"has {len(model)} characters; at most {MAX_ID} are allowed")
     found = memory._chat.relay(TASK, model or "")
     if found.name == NONE:
         await memory._usable(memory._chat.for_task(TASK))
@@ -86,7 +88,8 @@ async def embedded(memory: MemoryEngine, texts: Sequence[str]) -> tuple[Vectors,
     parts = memory._opened
     await parts.embedder.ready()
     vectors = await parts.embedder.embed(texts)
-    return vectors, parts.embedder.identity, sum(map(parts.tokenizer.count, texts))
+    tokens = await memory._run(lambda: sum(map(parts.tokenizer.count, texts)))
+    return vectors, parts.embedder.identity, tokens
 
 
 async def passed_on(memory: MemoryEngine, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any]]:
@@ -95,7 +98,9 @@ async def passed_on(memory: MemoryEngine, body: Mapping[str, Any]) -> AsyncGener
     relay = await relay_of(memory, body)
     async with aclosing(relay.relay(body)) as chunks:  # type: ignore[type-var]
         async for chunk in chunks:
-            yield chunk
+            # What a stream costs is always asked for, and told to those who asked.
+            if chunk["choices"] or not chunk.get("usage") or wants_usage(body):
+                yield chunk
 
 
 def speaks(body: Mapping[str, Any]) -> bool:
@@ -106,7 +111,8 @@ def speaks(body: Mapping[str, Any]) -> bool:
 async def begin(memory: MemoryEngine, asking: Asking) -> Talk:
     """Keep what is new of the client's messages, and build the first context. With no model, nothing is kept."""
     messages = spoken.checked(asking.body.get("messages"))
-    sent = [spoken.spoken(one) for one in messages if one["role"] not in spoken.INSTRUCTIONS]
+    # Whatever takes longer the longer a history is happens in a thread: others are being answered meanwhile.
+    sent = await memory._run(lambda: [spoken.spoken(m) for m in messages if m["role"] not in spoken.INSTRUCTIONS])
     if not sent or sent[-1].silent:
         raise InvalidInput("messages", "ends in a message with nothing in it")
     sent = [one for one in sent if not one.silent]
@@ -114,7 +120,8 @@ async def begin(memory: MemoryEngine, asking: Asking) -> Talk:
     id = asking.conversation or spoken.opening(sent, asking.space, asking.user)
     if len(checked_id("conversation", id)) > MAX_ID - NUMBER:
         raise InvalidInput("conversation", f"has {len(id)} characters; at most {MAX_ID - NUMBER} are allowed")
-    where = lines.Where(checked_id("space", asking.space), checked_id("user", asking.user), id)
+    named = bool(asking.conversation)
+    where = lines.Where(checked_id("space", asking.space), checked_id("user", asking.user), id, named)
     await memory._caught_up()
     now = memory._opened.clock.now()
     kept: list[Message] = await memory._write(lambda tx: lines.reconciled(tx, where, sent, now))
@@ -180,14 +187,14 @@ class Talk:
 
     async def _tell(self, markers: bool) -> Told:
         budget, branch = sized(self._limit), self._kept[0].conversation != self.conversation
-        layout = laid_out(self._body, budget, self._count, all_of_it=branch)
+        layout = await self._memory._run(lambda: laid_out(self._body, budget, self._count, all_of_it=branch))
         room = replace(
             budget,
             total=budget.total - layout.beside,
             system=budget.system + self._count(layout.system or ""),
             pairs=0,
         )
-        aside = frozenset(message.id for message in self._kept[len(self._kept) - layout.spoken :])
+        aside = frozenset(message.id for message in self._kept[max(len(self._kept) - layout.spoken, 0) :])
         try:
             context = await self._conversation._context(
                 layout.text, self._turn.asked, self._turn.found, room, layout.system, markers, aside
@@ -220,7 +227,12 @@ class Talk:
 
     def _frame(self) -> dict[str, Any]:
         now = self._tools.now()
-        return {"id": f"chatcmpl-{log.new_id(now)}", "created": int(now.timestamp()), "model": self._relay.name}
+        return {"id": f"chatcmpl-{log.new_id(now)}", "created": int(now.timestamp()), "model": self._model}
+
+    @property
+    def _model(self) -> str:
+        """What the model is called where its server does not say; its own name has the server's address in it."""
+        return str(self._body.get("model") or next(iter(self._memory._chat.names), ""))
 
     # -- what it answers
 
@@ -236,7 +248,7 @@ class Talk:
                 left, markers = (left - 1, markers) if answer.first.asks else (left, False)
                 self._told = await self._tell(markers)
             final = answer.last(self._frame(), added(self._usages))
-            self._turn.said.append(answer.first.shown)
+            self._turn.said = answer.first.words
             await turn.seen_through(self._keep(answer.first))
             return final
 
@@ -256,7 +268,7 @@ class Talk:
                     async for chunk in chunks:
                         if self._turn.ended:
                             raise RecollectError("the memory was closed during this turn; open it again and ask again")
-                        yield chunk
+                        yield {"usage": None, **chunk} if wants_usage(self._body) else chunk
             except BaseException:
                 await turn.cut_off(self._turn, self._tools)
                 raise
@@ -266,9 +278,8 @@ class Talk:
         while True:
             async with aclosing(self._chunks()) as source:
                 async for chunk in source:
-                    before = len(passing.first.shown)
                     passed = passing.feed(chunk)
-                    self._turn.said.append(passing.first.shown[before:])
+                    self._turn.said = passing.first.words
                     if passed:
                         yield passed
             passing.finish()
@@ -278,9 +289,8 @@ class Talk:
             left, markers = (left - 1, markers) if passing.first.asks else (left, False)
             passing.again()
             self._told = await self._tell(markers)
-        before = len(passing.first.shown)
         ends = passing.last()
-        self._turn.said.append(passing.first.shown[before:])
+        self._turn.said = passing.first.words
         await turn.seen_through(self._keep(passing.first))
         for chunk in ends:
             yield chunk
@@ -309,19 +319,21 @@ class Talk:
         """What a round cost: as the server says, or else as counted here."""
         told = usage if isinstance(usage, dict) else {}
         spent, made = told.get("prompt_tokens"), told.get("completion_tokens")
-        if not isinstance(spent, int) or not isinstance(made, int):
+        if not isinstance(spent, int) or not isinstance(made, int) or spent <= 0:
             assert first.held is not None
             text = first.held.markers.text + (first.held.inline or "") + "".join(map(str, first.calls.values()))
             spent, made = self._told.tokens, self._count(text)
             told = {"prompt_tokens": spent, "completion_tokens": made, "total_tokens": spent + made}
         self._usages.append(told)
-        return Completion("", str(reply.get("model") or self._body.get("model") or self._relay.name), spent, made)
+        return Completion("", str(reply.get("model") or self._model), spent, made)
 
     async def _keep(self, first: Choice) -> None:
         """Put the reply into the log, unless there is nothing in it."""
         assert first.held is not None
+        told = spoken.aloud({"content": first.shown, "refusal": first.refusals, "audio": {"id": first.sound}})
         if first.calls:
-            self._turn.told = {spoken.WIRE: spoken.calls_told([first.calls[place] for place in sorted(first.calls)])}
+            told |= spoken.calls_told([first.calls[place] for place in sorted(first.calls)])
+        self._turn.told = {spoken.WIRE: told} if told else {}
         if first.calls or not turn.is_blank(self._turn.shown):
             self._turn.inline = first.held.inline
             await turn.keep(self._turn, self._tools, partial=not first.complete)

@@ -12,7 +12,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, cast
 
-from recollect.errors import ModelRefused, Refusal
+from recollect.errors import ModelError, ModelRefused, Refusal
 from recollect.llm.answer import LARGEST, Count, parsed, usage
 from recollect.llm.chain import PASSED_ON, Rests
 from recollect.llm.flow import closing
@@ -23,7 +23,9 @@ from recollect.ports import LLM, Completion, Relay, Request
 
 TEXTUAL = ("content", "refusal", "reasoning_content")
 LONGEST = 64 << 20  # characters of a stream, with all that stands around the text
+DEEPEST = 100  # objects and lists in each other
 MOST_CHOICES = 128  # as many as OpenAI gives
+ABOUT_US = (401, 402, 403, 404, 408, 409, 429)  # refusals that have nothing to do with who asks what
 UNABLE = ("tools", "functions", "response_format", "logprobs", "audio", "modalities")  # what takes more than text
 
 
@@ -49,8 +51,8 @@ class Relayed:
         return self._checked(parsed(event, self._trouble), "delta")
 
     def _checked(self, reply: object, part: str) -> dict[str, Any]:
-        if not isinstance(reply, dict):
-            raise self._trouble.foreign("JSON that is no object")
+        if not isinstance(reply, dict) or too_deep(reply):
+            raise self._trouble.foreign("JSON that is no object, or has no end")
         if reply.get("error"):
             raise self._trouble.reported(reply["error"])
         choices = reply.get("choices")
@@ -159,8 +161,9 @@ class RelayChain:
                     async for chunk in chunks:
                         begun = True
                         yield chunk if chunk.get("model") else {**chunk, "model": named}
-            except PASSED_ON:
-                self._rests.failed(place)
+            except PASSED_ON as error:
+                if not askers_own(error):
+                    self._rests.failed(place)
                 if begun or last:
                     raise
             else:
@@ -189,6 +192,22 @@ class RelayChain:
             tokens = spent or (asked, said // 4)
             seconds = time.monotonic() - begun
             self._record(Call(self._role, self._task, known, *tokens, seconds, outcome))
+
+
+def too_deep(value: object) -> bool:
+    """Whether it has more in each other than anybody who reads it on can follow."""
+    level, here = 0, [value]
+    while here and level <= DEEPEST:
+        level += 1
+        inside = [one.values() if isinstance(one, dict) else one for one in here if isinstance(one, dict | list)]
+        here = [one for every in inside for one in every]
+    return level > DEEPEST
+
+
+def askers_own(error: ModelError) -> bool:
+    """Whether it is about what was asked: that says nothing of how the model would answer others."""
+    status = error.refusal.status if error.refusal is not None else 0
+    return 400 <= status < 500 and status not in ABOUT_US
 
 
 def latest(places: Sequence[int]) -> list[tuple[bool, int]]:

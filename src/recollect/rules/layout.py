@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.model import Budget
-from recollect.rules.budgets import PER_MESSAGE, fitting
+from recollect.rules.budgets import PER_MESSAGE
 from recollect.rules.spoken import INSTRUCTIONS, size, spoken, words
 
 MEMORY = 3  # of a budget, one part in so many is left to the memory
@@ -37,14 +37,14 @@ class Layout:
 def laid_out(body: Mapping[str, Any], budget: Budget, count: Callable[[str], int], *, all_of_it: bool) -> Layout:
     """Lay out a request. With `all_of_it`, as many messages as the budget allows, since the memory has them not."""
     messages: Sequence[Mapping[str, Any]] = body["messages"]
-    costs = [size(one, count) + PER_MESSAGE for one in messages]
     most = budget.total - budget.total // MEMORY if all_of_it or budget.recent is None else budget.recent
-    start = cut(messages, costs, most)
+    start = cut(messages, count, most)
     orders = [one for one in messages[:start] if one["role"] in INSTRUCTIONS]
     tail = tuple(messages[start:])
     text = next((words(one) for one in reversed(messages) if one["role"] == "user"), "")
     texts = [said for one in orders if (said := words(one)).strip()]
-    beside = sum(costs[start:]) + sum(count(json.dumps(body[name])) for name in SCHEMAS if body.get(name))
+    beside = sum(cost(one, count) for one in tail)
+    beside += sum(count(json.dumps(body[name])) for name in SCHEMAS if body.get(name))
     return Layout(
         text=text,
         system="\n\n".join(texts) or None,
@@ -55,14 +55,23 @@ def laid_out(body: Mapping[str, Any], budget: Budget, count: Callable[[str], int
     )
 
 
-def cut(messages: Sequence[Mapping[str, Any]], costs: Sequence[int], most: int) -> int:
-    """Where the tail begins."""
+def cut(messages: Sequence[Mapping[str, Any]], count: Callable[[str], int], most: int) -> int:
+    """Where the tail begins. What is older than what fits is not counted: a history may be of thousands of messages."""
     first = next((place for place, one in enumerate(messages) if one["role"] not in INSTRUCTIONS), len(messages))
-    if sum(costs[first:]) <= most:
-        return first
-    starts = [place for place, one in enumerate(messages) if one["role"] == "user"] or [first]
-    exchanges = [sum(costs[a:b]) for a, b in zip(starts, [*starts[1:], len(costs)], strict=True)]
-    return starts[-max(fitting(exchanges, most), 1)]
+    start, total = None, 0
+    for place in range(len(messages) - 1, first - 1, -1):
+        total += cost(messages[place], count)
+        if total > most and start is not None:
+            return start
+        if messages[place]["role"] == "user":
+            start = place
+            if total > most:
+                return start
+    return first
+
+
+def cost(message: Mapping[str, Any], count: Callable[[str], int]) -> int:
+    return size(message, count) + PER_MESSAGE
 
 
 def sized(total: int | None) -> Budget:

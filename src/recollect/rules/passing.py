@@ -14,6 +14,7 @@ from typing import Any
 
 from recollect.rules.fences import seen
 from recollect.rules.holding import Held, Holding
+from recollect.rules.spoken import clean
 
 BREAK = "\n\n"  # between what was said before the model asked for more and what it said after
 CUT_OFF = ("length", "content_filter")
@@ -28,9 +29,12 @@ class Choice:
     held: Held | None = None
     begun: bool = False
     apart: str = ""
-    shown: str = ""
-    refused: bool = False
+    pieces: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    transcript: list[str] = field(default_factory=list)
+    sound: str = ""
     calls: dict[int, dict[str, Any]] = field(default_factory=dict)
+    fragments: dict[tuple[int, str, str], list[str]] = field(default_factory=dict)
     end: dict[str, Any] = field(default_factory=dict)
 
     def feed(self, text: str) -> str:
@@ -39,6 +43,8 @@ class Choice:
 
     def finish(self) -> None:
         self.held = self.holding.finish()
+        for (place, name, key), pieces in self.fragments.items():
+            self.calls[place][name][key] = "".join(pieces)
 
     def rest(self) -> str:
         """What is still to be shown when this was all. Behind the block stands the answer, or nothing new."""
@@ -52,17 +58,44 @@ class Choice:
         self.apart = BREAK if seen(self.shown).strip() else ""
 
     def call(self, part: Mapping[str, Any]) -> None:
-        """A piece of a tool call."""
-        place = part.get("index", len(self.calls))
-        known = self.calls.setdefault(place if isinstance(place, int) else len(self.calls), {})
+        """A piece of a tool call. What it leaves empty stays as the first one named it."""
+        place = part.get("index")
+        place = place if isinstance(place, int) else len(self.calls)
+        known = self.calls.setdefault(place, {})
         for name, value in part.items():
-            if name in ("function", "custom") and isinstance(value, Mapping):
-                inside = known.setdefault(name, {})
-                for key, piece in value.items():
-                    before = inside.get(key, "") if key in ("arguments", "input") else None
-                    inside[key] = before + piece if isinstance(before, str) and isinstance(piece, str) else piece
-            elif name != "index" and value is not None:
+            if name in ("function", "custom"):
+                if isinstance(value, Mapping):
+                    self._called(place, name, value)
+            elif name != "index" and (value or name not in known) and value is not None:
                 known[name] = value
+
+    def _called(self, place: int, name: str, part: Mapping[str, Any]) -> None:
+        known = self.calls[place].setdefault(name, {})
+        for key, value in part.items():
+            if key in ("arguments", "input") and isinstance(value, str):
+                self.fragments.setdefault((place, name, key), []).append(value)
+            elif value or key not in known:
+                known[key] = value
+
+    def aloud(self, said: Mapping[str, Any]) -> None:
+        """What is said beside the text, or a piece of it: that it refuses, or the words of a sound and its id."""
+        refusal, sound = said.get("refusal"), said.get("audio")
+        if refusal and isinstance(refusal, str):
+            self.refusals.append(refusal)
+        if isinstance(sound, Mapping):
+            id, words = sound.get("id"), sound.get("transcript")
+            self.sound = self.sound or (id if isinstance(id, str) else "")
+            self.transcript += [clean(words)] if isinstance(words, str) else []
+
+    @property
+    def words(self) -> list[str]:
+        """What the client was told, in words; in pieces, since putting them together takes longer each time."""
+        return self.pieces or self.refusals or self.transcript
+
+    @property
+    def shown(self) -> str:
+        """What the client was shown of the text."""
+        return "".join(self.pieces)
 
     @property
     def asks(self) -> bool:
@@ -74,7 +107,7 @@ class Choice:
         """Whether there is nothing in it for the client."""
         assert self.held is not None
         text = self.held.markers.text + self.held.after
-        return not (self.calls or self.refused or seen(text).strip() or seen(self.shown).strip())
+        return not (self.calls or self.refusals or self.sound or seen(text).strip() or seen(self.shown).strip())
 
     @property
     def complete(self) -> bool:
@@ -91,7 +124,7 @@ class Choice:
     def _show(self, text: str) -> str:
         if text:
             text, self.apart = self.apart + text, ""
-            self.shown += text
+            self.pieces.append(text)
         return text
 
 
@@ -107,20 +140,27 @@ class Passing:
 
     @property
     def first(self) -> Choice:
-        return self.choices.setdefault(0, Choice(0))
+        return self._at(0)
+
+    def _at(self, index: int) -> Choice:
+        found = self.choices.get(index)
+        if found is None:
+            found = self.choices[index] = Choice(index)
+        return found
 
     def feed(self, chunk: Mapping[str, Any]) -> dict[str, Any] | None:
         """The chunk as the client may see it; None if there is nothing in it now."""
         self.usages[-1] = chunk.get("usage") or self.usages[-1]
         frame = {name: value for name, value in chunk.items() if name not in ("choices", "usage")}
-        self.frame = self.frame or framed(frame, self._usual)
+        if chunk["choices"]:  # before them, a server may send something that names nothing
+            self.frame = self.frame or framed(frame, self._usual)
         choices = [passed for choice in chunk["choices"] if (passed := self._choice(choice))]
         return {**frame, **self.frame, "choices": choices} if choices else None
 
     def _choice(self, choice: Mapping[str, Any]) -> dict[str, Any] | None:
-        one = self.choices.setdefault(choice["index"], Choice(choice["index"]))
+        one = self._at(choice["index"])
         delta = {name: value for name, value in choice["delta"].items() if name not in ("role", "content")}
-        one.refused = one.refused or bool(delta.get("refusal"))
+        one.aloud(delta)
         for part in delta.get("tool_calls") or ():
             if isinstance(part, dict):
                 one.call(part)
@@ -128,13 +168,15 @@ class Passing:
             one.call({"index": -1, "function": delta["function_call"]})
         text = one.feed(choice["delta"].get("content") or "")
         others = {name: value for name, value in choice.items() if name not in ("delta", "finish_reason")}
-        if choice.get("finish_reason") is not None:
-            one.end = {**others, "finish_reason": choice["finish_reason"]}
         delta = {name: value for name, value in delta.items() if value is not None}
         if not one.begun:
             delta = {"role": "assistant", "content": text, **delta}
         elif text:
             delta = {"content": text, **delta}
+        if choice.get("finish_reason") is not None:
+            passed = ("logprobs",) if delta else ()  # with the last word, and not again with the end
+            one.end = {name: value for name, value in others.items() if name not in passed}
+            one.end["finish_reason"] = choice["finish_reason"]
         if not delta and not (others.get("logprobs") and not one.end):
             return None
         one.begun = True
@@ -185,7 +227,8 @@ class Answer:
 
     def _choice(self, choice: Mapping[str, Any]) -> Choice:
         message = choice["message"]
-        one = Choice(choice["index"], refused=bool(message.get("refusal")), end=dict(choice))
+        one = Choice(choice["index"], end=dict(choice))
+        one.aloud(message)
         for part in message.get("tool_calls") or ():
             if isinstance(part, dict):
                 one.call({**part, "index": len(one.calls)})
@@ -210,7 +253,7 @@ class Answer:
 
 def framed(frame: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
     """A frame with nothing missing that clients rely on."""
-    return {**usual, **{name: value for name, value in frame.items() if value is not None or name not in usual}}
+    return {**usual, **{name: value for name, value in frame.items() if value or name not in usual}}
 
 
 def added(usages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

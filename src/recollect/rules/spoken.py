@@ -3,13 +3,16 @@
 Words are kept as words. What is not words (tool calls, pictures, files) stands in the metadata under `openai`: calls as
 they were made, other parts as their kinds and a digest, since nobody wants a photo in a log of words. The same message
 has the same mark however a client writes it: content as one text or in parts, arguments of a call with or without
-spaces. System messages are instructions to a model and no part of what was said.
+spaces, a reply with or without what a model thought before it; a reply in sound is known by its id. A refusal need not
+be told back, nor what a client once put before its messages. System messages are instructions to a model and no part
+of what was said.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,9 +26,12 @@ WIRE = "openai"  # in a message's metadata: what was not words
 OURS = "recollect"  # in a message's metadata: what the memory notes of it
 INSTRUCTIONS = ("system", "developer")
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool", "function": "tool"}
+MESSAGES = 20_000  # in one request; everybody who writes waits while they are compared with the log
 CALLS = 1 << 18  # characters of tool calls that are kept as they were made
 PICTURE = 765  # tokens that one costs at most models
 TEXT = ("text", "input_text", "output_text", "refusal")
+OPENED = re.compile(r"chat-[0-9a-f]{24}(~\d+)?")  # conversations that are known by how they begin
+THOUGHT = re.compile(r"\s*<(think|thinking)>.*?</\1>", re.DOTALL)  # which many clients leave out when they resend
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +49,20 @@ class Spoken:
 
     @property
     def utterance(self) -> Utterance:
-        return Utterance(self.role, marked(self.text, self.told), called(self.told))
+        return Utterance(self.role, marked(self.role, self.text, self.told), called(self.told))
 
-    def draft(self, branch: Mapping[str, Any] | None = None) -> Draft:
-        noted = {OURS: {"branch": dict(branch)}} if branch else {}
-        return Draft(self.role, self.text, metadata={**({WIRE: dict(self.told)} if self.told else {}), **noted})
+    def draft(self, noted: Mapping[str, Any] | None = None) -> Draft:
+        """As the log is to keep it, with what the memory notes of it."""
+        parts = {WIRE: dict(self.told), OURS: dict(noted or {})}
+        return Draft(self.role, self.text, metadata={name: part for name, part in parts.items() if part})
 
 
 def checked(messages: object) -> list[dict[str, Any]]:
     """The messages of a request; raises InvalidInput if they have not OpenAI's shape."""
     if not isinstance(messages, list) or not messages:
         raise InvalidInput("messages", "must be a list with at least one message")
+    if len(messages) > MESSAGES:
+        raise InvalidInput("messages", f"has {len(messages):,} messages; at most {MESSAGES:,} are allowed")
     for number, message in enumerate(messages):
         where = f"messages[{number}]"
         if not isinstance(message, dict):
@@ -77,6 +86,7 @@ def spoken(message: Mapping[str, Any]) -> Spoken:
     others = [p for p in content if p.get("type") not in TEXT] if isinstance(content, list) else []
     if others:
         told |= {"parts": [str(part.get("type"))[:64] for part in others][:64], "digest": digest(others)}
+    told |= aloud(message)
     calls = message.get("tool_calls") or ([{"function": message["function_call"]}] if given_call(message) else [])
     if calls:
         told |= calls_told(calls)
@@ -84,6 +94,14 @@ def spoken(message: Mapping[str, Any]) -> Spoken:
     if role == "tool":
         told["tool_call_id"] = str(message.get("tool_call_id") or message.get("name") or "")[:256]
     return Spoken(role, words(message), cleaned(told))
+
+
+def aloud(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether a reply refuses, and which sound it is."""
+    refusal, sound = message.get("refusal"), message.get("audio")
+    id = sound.get("id") if isinstance(sound, dict) else None
+    refuses = bool(refusal) and not message.get("content")
+    return ({"refusal": True} if refuses else {}) | ({"audio": str(id)[:256]} if id else {})
 
 
 def given_call(message: Mapping[str, Any]) -> bool:
@@ -116,13 +134,16 @@ def words(message: Mapping[str, Any]) -> str:
     if isinstance(content, list):
         parts = [part.get("text") or part.get("refusal") for part in content if part.get("type") in TEXT]
         content = "\n".join(part for part in parts if isinstance(part, str))
-    refusal = message.get("refusal")
-    return clean(content or (refusal if isinstance(refusal, str) else "") or "")
+    sound = message.get("audio")
+    others = message.get("refusal"), sound.get("transcript") if isinstance(sound, dict) else None
+    return clean(content or next((text for text in others if text and isinstance(text, str)), ""))
 
 
 def clean(text: str) -> str:
-    """What can be kept."""
-    return SURROGATE.sub("\ufffd", text.replace("\x00", ""))
+    """What can be kept: halves of a character that stand together are one."""
+    if SURROGATE.search(text):
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text.replace("\x00", "")
 
 
 def cleaned(value: Any) -> Any:
@@ -138,13 +159,17 @@ def said(message: Message) -> Utterance:
     """A message of the log as it compares to what is sent."""
     told, noted = message.metadata.get(WIRE), message.metadata.get(OURS)
     told, noted = told if isinstance(told, dict) else {}, noted if isinstance(noted, dict) else {}
-    mark = marked(message.content, told)
-    return Utterance(message.role, mark, called(told), bool(noted.get("partial")), message.erased)
+    mark = marked(message.role, message.content, told)
+    partial = bool(noted.get("partial") or told.get("refusal"))
+    alone, preface = bool(noted.get("alone")), bool(noted.get("preface"))
+    return Utterance(message.role, mark, called(told), partial, message.erased, alone, preface)
 
 
-def marked(text: str, told: Mapping[str, Any]) -> str:
-    unspoken = [str(told[name]) for name in ("digest", "calls") if name in told]
-    return "\x00".join([text.replace("\r\n", "\n").strip(), *unspoken])
+def marked(role: str, text: str, told: Mapping[str, Any]) -> str:
+    if role == "assistant" and (thought := THOUGHT.match(text)):
+        text = text[thought.end() :]
+    unspoken = [str(told[name]) for name in ("audio", "digest", "calls") if name in told]
+    return "\x00".join(["" if "audio" in told else text.replace("\r\n", "\n").strip(), *unspoken])
 
 
 def called(told: Mapping[str, Any]) -> str:
@@ -160,7 +185,7 @@ def opening(messages: Sequence[Spoken], *about: str) -> str:
     """The id of a conversation that was given none: known by how it begins."""
     first = next((number for number, one in enumerate(messages) if one.role == "user"), len(messages) - 1)
     marks = [(one.role, one.utterance.mark) for one in messages[: first + 1]]
-    return "chat-" + digest([*about, marks])[:24]
+    return "chat-" + digest([*about, marks])[:24]  # as OPENED
 
 
 def size(message: Mapping[str, Any], count: Any) -> int:

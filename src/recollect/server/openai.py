@@ -23,13 +23,14 @@ from starlette.types import Receive, Scope, Send
 from recollect.engine import relaying
 from recollect.errors import InvalidInput, RecollectError
 from recollect.server import openai_schema
-from recollect.server.access import ANONYMOUS, Asked, Caller, Here, Named, may
+from recollect.server.access import ANONYMOUS, Asked, Caller, Here, Named, may, space_named
 from recollect.server.openai_shapes import Wish, header, problem, read_body, shape, wish_of
 from recollect.server.problems import Problem, Shape
 
 NOBODY = "default"  # whose memory it is if neither the request nor the key says
 MODEL = "recollect"  # the name of whichever model is configured
 INPUTS = 2_048  # texts in one request for vectors
+LARGE = 1 << 16  # bytes of a body that takes long to read
 DONE = b"data: [DONE]\n\n"
 GONE = 499  # nobody is there to read it
 
@@ -41,9 +42,9 @@ def at(scope: str) -> Any:
     """A dependency: where the caller is, as on every route; what is wrong with that is a 400 to OpenAI's clients."""
     entered = may(scope)
 
-    def check(request: Request, caller: Caller = entered, named: Named = None, asked: Asked = None) -> Here:
+    def check(request: Request, caller: Caller = entered, _: Named = None, __: Asked = None) -> Here:
         try:
-            return Here(request.app.state.memory, caller, caller.space(named or asked), request)
+            return Here(request.app.state.memory, caller, caller.space(space_named(request)), request)
         except RecollectError as error:
             raise problem(error) from None
 
@@ -70,17 +71,17 @@ async def chat_completions(here: Writing) -> Response:
     """OpenAI's chat completions, stream or not; every parameter is passed to the model's server."""
 
     async def answer() -> Response:
-        body = read_body(await here.request.body())
+        body = await body_of(here.request)
         wish = wish_of(here.request.headers, body)
         streaming = streams(body)
         if not wish.memory or not relaying.speaks(body):
             passed = relaying.passed_on(here.memory, body)
-            return await EventStream.of(passed, {}) if streaming else JSONResponse(await anext(passed))
+            return await EventStream.of(passed, {}) if streaming else Said(await anext(passed))
         talk = await relaying.begin(here.memory, asking(here.caller, here.space, wish, body))
         headers = {"X-Recollect-Conversation": header(talk.conversation), "X-Recollect-Tokens": str(talk.tokens)}
         if streaming:
             return await EventStream.of(talk.stream(), headers)
-        return JSONResponse(await talk.whole(), headers=headers)
+        return Said(await talk.whole(), headers=headers)
 
     return await answered(here.request, answer)
 
@@ -96,7 +97,7 @@ async def models(here: Reading) -> Response:
     return await answered(here.request, answer)
 
 
-@router.get("/models/{name:path}", summary="One model", responses=openai_schema.responses(openai_schema.MODEL))
+@router.get("/models/{name:ids}", summary="One model", responses=openai_schema.responses(openai_schema.MODEL))
 async def one_model(here: Reading, name: str) -> Response:
     """One of the models that are configured."""
 
@@ -118,19 +119,17 @@ async def embeddings(here: Reading) -> Response:
     """The vectors of texts, made by the embedder of the memory, whatever model is named."""
 
     async def answer() -> Response:
-        body = read_body(await here.request.body())
+        body = await body_of(here.request)
         texts, encoding = inputs(body), body.get("encoding_format") or "float"
         if encoding not in ("float", "base64"):
             raise InvalidInput("encoding_format", "must be float or base64")
         vectors, name, tokens = await relaying.embedded(here.memory, texts)
         if body.get("dimensions") not in (None, vectors.shape[1]):
             raise InvalidInput("dimensions", f"must be {vectors.shape[1]}, as the vectors have, or left out")
-        data = [
-            {"object": "embedding", "index": place, "embedding": encoded(row, encoding)}
-            for place, row in enumerate(vectors)
-        ]
+
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
-        return JSONResponse({"object": "list", "model": name, "data": data, "usage": usage})
+        told = {"object": "list", "model": name, "data": [], "usage": usage}
+        return Response(await asyncio.to_thread(listed, told, vectors, encoding), media_type="application/json")
 
     return await answered(here.request, answer)
 
@@ -165,9 +164,25 @@ def inputs(body: Mapping[str, Any]) -> list[str]:
     return texts
 
 
+def listed(told: Mapping[str, Any], vectors: Any, encoding: str) -> bytes:
+    """The answer with its vectors. They are written one by one: in one go, nothing else would run meanwhile."""
+    rows = [
+        written({"object": "embedding", "index": place, "embedding": encoded(row, encoding)})
+        for place, row in enumerate(vectors)
+    ]
+    before, after = written(told).split(b'"data":[]', 1)
+    return before + b'"data":[' + b",".join(rows) + b"]" + after
+
+
 def encoded(row: Any, encoding: str) -> str | list[float]:
     floats = np.asarray(row, dtype="<f4")
-    return base64.b64encode(floats.tobytes()).decode("ascii") if encoding == "base64" else [float(x) for x in floats]
+    return base64.b64encode(floats.tobytes()).decode("ascii") if encoding == "base64" else floats.tolist()
+
+
+async def body_of(request: Request) -> dict[str, Any]:
+    """The body of a request; a large one is read in a thread, so that others are answered meanwhile."""
+    raw = await request.body()
+    return read_body(raw) if len(raw) < LARGE else await asyncio.to_thread(read_body, raw)
 
 
 async def answered(request: Request, answer: Callable[[], Awaitable[Response]]) -> Response:
@@ -183,6 +198,8 @@ async def answered(request: Request, answer: Callable[[], Awaitable[Response]]) 
         if not work.done():
             work.cancel()
             await asyncio.wait({work})
+            if not work.cancelled():
+                work.exception()  # nobody is there to be told
             return Response(status_code=GONE)
         return work.result()
     except (RecollectError, Problem) as error:
@@ -197,19 +214,29 @@ async def disconnected(receive: Receive) -> None:
         pass
 
 
+class Said(JSONResponse):
+    """An answer in one."""
+
+    def render(self, content: Any) -> bytes:
+        return written(content)
+
+
 class EventStream(Response):
-    """Chunks as server-sent events. It has begun with the first: until then, an error is a status of its own."""
+    """Chunks as server-sent events. It has begun with the first, if there is one: until then, an error is a status of
+    its own."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, first: dict[str, Any], rest: AsyncGenerator[dict[str, Any]], headers: Mapping[str, str]) -> None:
+    def __init__(
+        self, first: dict[str, Any] | None, rest: AsyncGenerator[dict[str, Any]], headers: Mapping[str, str]
+    ) -> None:
         super().__init__(headers={**headers, "Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._first, self._rest = first, rest
 
     @classmethod
     async def of(cls, chunks: AsyncGenerator[dict[str, Any]], headers: Mapping[str, str]) -> EventStream:
-        return cls(await anext(chunks), chunks, headers)
+        return cls(await anext(chunks, None), chunks, headers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Tasks of our own: a cancellation is told to the turn once, and the turn ends in its own time.
@@ -232,7 +259,8 @@ class EventStream(Response):
         async with aclosing(self._rest) as chunks:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             try:
-                await say(event(self._first))
+                if self._first is not None:
+                    await say(event(self._first))
                 async for chunk in chunks:
                     await say(event(chunk))
                 await say(DONE, more=False)
@@ -241,4 +269,12 @@ class EventStream(Response):
 
 
 def event(data: Mapping[str, Any]) -> bytes:
-    return b"data: " + json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n\n"
+    return b"data: " + written(data) + b"\n\n"
+
+
+def written(data: Any) -> bytes:
+    """JSON. Half a character, as streams are cut, has no bytes of its own: it is passed on as it came, as an escape."""
+    try:
+        return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        return json.dumps(data, separators=(",", ":")).encode()

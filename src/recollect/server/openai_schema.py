@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from recollect.rules import spoken
+
 TEXT = {"type": "string"}
 NUMBER = {"type": "integer"}
 ERROR = {
@@ -57,6 +59,7 @@ CHAT = body(
         "messages": {
             "type": "array",
             "minItems": 1,
+            "maxItems": spoken.MESSAGES,
             "items": {
                 "type": "object",
                 "required": ["role"],
