@@ -14,6 +14,8 @@ test: $(VENV)/.dev lint types suite
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/hadolint --failure-threshold style Dockerfile
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec compose.yaml
 
 types: $(VENV)/.dev
 	$(BIN)/mypy

@@ -49,7 +49,20 @@ def plain(value: Any) -> Any:
 
 
 def dumps(value: Any) -> bytes:
-    return json.dumps(plain(value), ensure_ascii=False, separators=(",", ":")).encode()
+    """A value as JSON, however deep what it holds is nested."""
+    return json.dumps(value, default=shallow, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def shallow(value: Any) -> Any:
+    """One step towards what JSON knows."""
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if is_dataclass(value):
+        kind: Any = type(value)
+        return {name: getattr(value, name) for name in sent(kind)}
+    return dict(value) if isinstance(value, Mapping) else list(value)
 
 
 def read(kind: Any, value: Any) -> Any:
@@ -94,8 +107,16 @@ def _read_union(kinds: Sequence[Any], value: Any) -> Any:
     options = [kind for kind in kinds if kind is not type(None)]
     if len(options) == 1:
         return _read(options[0], value)
-    # Of several kinds it is the one whose fields it has.
-    return _read(next(kind for kind in options if set(value) <= set(sent(kind))), value)
+    # Of several kinds it is the one of whose fields it has all it must, and most; it may have others.
+    given = {*value}
+    known = {kind: len(given & {*sent(kind)}) for kind in options if needed(kind) <= given}
+    if not any(known.values()):
+        raise TypeError("none of these")
+    return _read(max(known, key=lambda kind: known[kind]), value)
+
+
+def needed(kind: Any) -> set[str]:
+    return {field.name for field, _ in _fields(kind) if field.default is MISSING and field.default_factory is MISSING}
 
 
 def _read_fields(kind: Any, value: Any) -> Any:

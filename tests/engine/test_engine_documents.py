@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from raw_tables import rows_of
 
@@ -118,6 +120,58 @@ def test_vectors_are_made_once_and_anew_for_another_embedder(store_url: str) -> 
         assert sorted(other.asked[1:]) == ["text: changed", "text: number 0", "text: number 2"]
 
 
+class Narrow(Counted):
+    """Another embedder, whose vectors are shorter."""
+
+    @property
+    def width(self) -> int:
+        return 100
+
+    async def embed(self, texts: Any) -> Any:
+        found = (await super().embed(texts))[:, :100]
+        return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-6)
+
+
+def test_vectors_of_another_length_are_made_anew(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        memory.documents().put(("n",), "otter", {"text": "an otter in the river"})
+        memory.documents().put(("n",), "car", {"text": "a car on the road"})
+        assert keys(memory.documents().search(query="otter", limit=1)) == ["otter"]
+    with Memory(store_url, embedder=Narrow("narrow"), followers=False) as memory:
+        assert keys(memory.documents().search(query="otter in a river", limit=1)) == ["otter"]
+
+
+def test_documents_in_any_script_are_found_though_the_embedder_cannot_read_it(tmp_path: Path) -> None:
+    said = {
+        "chinese": "亚历克斯喜欢吃披萨和蘑菇",
+        "japanese": "アレックスは東京に住んでいます",
+        "korean": "알렉스는 수달을 좋아합니다",
+        "russian": "Алекс живёт в Берлине и любит пиццу",
+        "hindi": "एलेक्स को चाय पसंद है",
+        "greek": "Ο Άλεξ έχει μια βίδρα",
+        "emoji": "🦦 🦦",
+    }
+    asked = {
+        "披萨": "chinese",
+        "東京": "japanese",
+        "수달": "korean",
+        "Кто живёт в Берлине?": "russian",
+        "चाय": "hindi",
+        "βίδρα": "greek",
+        "🦦": "emoji",
+    }
+    with Memory(str(tmp_path / "m.db"), followers=False) as memory:
+        documents = memory.documents()
+        for key, text in said.items():
+            documents.put(("n",), key, {"text": text})
+        documents.put(("n",), "unseen", {"text": said["russian"]}, texts=())
+        for query, key in asked.items():
+            found = documents.search(("n",), query=query)
+            assert found[0].key == key, query
+            assert (found[0].score or 0) > (found[1].score or 0), query
+            assert (found[-1].key, found[-1].score) == ("unseen", None)
+
+
 def test_what_breaks_a_rule_is_refused_with_the_field(store_url: str) -> None:
     with Memory(store_url, followers=False) as memory:
         documents = memory.documents()
@@ -141,6 +195,11 @@ def test_what_breaks_a_rule_is_refused_with_the_field(store_url: str) -> None:
         assert documents.search() == [], "all of them, or none"
         with pytest.raises(InvalidInput, match="limit"):
             documents.search(limit=0)
+        for offset in (-1, 2**31, "1"):
+            with pytest.raises(InvalidInput, match="offset: "):
+                documents.search(offset=offset)  # type: ignore[arg-type]
+            with pytest.raises(InvalidInput, match="offset: "):
+                documents.namespaces(offset=offset)  # type: ignore[arg-type]
 
 
 def test_many_who_edit_at_once_lose_nothing(store_url: str) -> None:

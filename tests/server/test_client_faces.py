@@ -18,6 +18,7 @@ from recollect import (
     AsyncClient,
     Batch,
     Budget,
+    Change,
     Client,
     Draft,
     InvalidInput,
@@ -30,12 +31,15 @@ from recollect import (
     ServerError,
 )
 from recollect.client.conversation import AsyncClientConversation
+from recollect.client.documents import AsyncClientDocuments
 from recollect.engine.conversation import AsyncConversation
+from recollect.engine.documents import AsyncDocuments
 from recollect.engine.memory import MemoryEngine
+from recollect.engine.sync_documents import BlockingDocuments
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 
-ONLY_HERE = {"open", "views", "documents"}  # `open` takes no options on a server; the others are not served
+ONLY_HERE = {"open", "views"}  # `open` takes no options on a server; `views` are not served
 THEN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
@@ -48,7 +52,14 @@ def taken(method: Any) -> list[tuple[str, Any, Any]]:
     return [(one.name, one.kind, one.default) for one in parameters]
 
 
-@pytest.mark.parametrize(("here", "there"), [(MemoryEngine, AsyncClient), (AsyncConversation, AsyncClientConversation)])
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        (MemoryEngine, AsyncClient),
+        (AsyncConversation, AsyncClientConversation),
+        (AsyncDocuments, AsyncClientDocuments),
+    ],
+)
 def test_every_method_of_a_memory_is_one_of_a_client(here: type, there: type) -> None:
     own, other = public(here), public(there)
     assert set(own) - ONLY_HERE == set(other) - ONLY_HERE
@@ -120,10 +131,29 @@ def talk(memory: Memory | Client) -> Iterator[Any]:
     yield chat.episodes(), chat.archived(), chat.standalone("Which trains go to Lisbon?")
     answer = chat.command("Recollect, what do you know about me?")
     yield answer and (answer.kind, answer.person), chat.command("hello there")
+    yield from keep(memory.documents())
     yield len(list(memory.export(user="alex"))), len(list(memory.export(conversation="channel")))
     memory.rebuild("facts")
     yield memory.retain().dry_run, memory.stats().messages, memory.verify().ok
     yield memory.erase(user="bo").messages
+
+
+def keep(documents: BlockingDocuments) -> Iterator[Any]:
+    """What a program keeps under keys of its own."""
+    notes, value = ("notes", "über/uns?#1"), {"text": "Alex has an otter 🦦", "stars": 5, "deep": [1, {"é": None}]}
+    put = documents.put(notes, "/a/../b.md", value, user="alex")
+    yield put.space, put.namespace, put.key, put.value, put.user, put.created_at == put.updated_at, put.score
+    yield documents.get(notes, "/a/../b.md") == put, documents.get(notes, "b.md"), documents.get((), "b.md")
+    kept = documents.apply([Change(notes, "..", {"n": 1}, None, ("a horse",)), Change(("other",), ".", {"n": 2})])
+    yield [(one.namespace, one.key, one.value) for one in kept]
+    yield documents.get(notes, "..") == kept[0], documents.get(("other",), ".") == kept[1], documents.apply([])
+    yield [one.key for one in documents.search(("notes",), query="animals that swim", where={"stars": {"$gte": 4}})]
+    yield [one.key for one in documents.search(query="a horse", limit=1)], len(documents.search(limit=10_000, offset=1))
+    yield documents.namespaces(), documents.namespaces(prefix=("*",), suffix=("über/uns?#1",), depth=1)
+    yield documents.namespaces(limit=1, offset=1)
+    yield documents.edit(notes, lambda found: ([Change(notes, "n", {"n": len(found)})], sorted(found)))
+    yield documents.edit(notes, lambda found: ((), found["n"].value))
+    yield documents.remove(notes, "n"), documents.remove(notes, "n"), documents.remove(("other",), ".")
 
 
 def test_a_program_moves_to_a_server_by_one_line(opened: Callable[[str], Any]) -> None:
@@ -157,6 +187,13 @@ WRONG: list[tuple[type[RecollectError], Callable[[Any], Any]]] = [
     (NotFound, lambda memory: memory.undo("nothing", user="alex")),
     (NoModel, lambda memory: memory.conversation("c").reply("hi")),
     (NoModel, lambda memory: list(memory.conversation("c").stream("hi"))),
+    (InvalidInput, lambda memory: memory.documents().put(("a",), "k", None)),
+    (InvalidInput, lambda memory: memory.documents().put("notes", "k", {})),
+    (InvalidInput, lambda memory: memory.documents().put((), "k", {})),
+    (InvalidInput, lambda memory: memory.documents().put(("a",), "k", {"x": {1, 2}})),
+    (InvalidInput, lambda memory: memory.documents().put(("a",), "", {})),
+    (InvalidInput, lambda memory: memory.documents().get(("a",), "")),
+    (InvalidInput, lambda memory: memory.documents().search(limit=0)),
     (ScopeError, lambda memory: memory.conversation("hers", user="bo").add("user", "hi")),
 ]
 
@@ -190,8 +227,6 @@ def test_a_client_says_what_is_missing_and_never_shows_its_key(tmp_path: Path) -
                 memory.conversation("c").add("user", "hi")
             with pytest.raises(ScopeError, match="does not open"):
                 memory.conversations(space="other")
-            with pytest.raises(RecollectError, match="not served"):
-                memory.documents()
         with Client(server.url) as stranger, pytest.raises(ScopeError, match="there is no key"):
             stranger.conversations()
         url = server.url

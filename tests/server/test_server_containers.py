@@ -1,4 +1,8 @@
-"""The container files, read as the tools would: pinned images, nobody's root, health asked, secrets not in them."""
+"""The container files: pinned images, nobody's root, health asked, secrets not in them, commands the program has.
+
+`make lint` has hadolint read the `Dockerfile` and holds `compose.yaml` against the schema of its specification; here is
+what they do not know.
+"""
 
 from __future__ import annotations
 

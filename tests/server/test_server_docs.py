@@ -1,14 +1,17 @@
-"""Every curl example of docs/server.md, run by a shell against a server that listens where the page says."""
+"""Every curl example of docs/server.md, sent to a server that listens where the page says."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from curl_examples import SENDERS, Sender, by_hand, request_of
 
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
@@ -18,26 +21,47 @@ EXAMPLE = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHOWN = "http://127.0.0.1:8000"
 
 
-def answered(code: str) -> object:
+def answered(printed: str) -> object:
     """What an example printed: JSON, lines of JSON, or events."""
-    run = subprocess.run(["sh", "-ec", code.replace("curl ", "curl --fail-with-body ")], capture_output=True, text=True)
-    assert run.returncode == 0, f"{code}\n{run.stdout}{run.stderr}"
-    if "event: " in run.stdout:
-        return [line for line in run.stdout.splitlines() if line.startswith("event: ")]
-    return [json.loads(line) for line in run.stdout.splitlines()]
+    if "event: " in printed:
+        return [line for line in printed.splitlines() if line.startswith("event: ")]
+    return [json.loads(line) for line in printed.splitlines()]
 
 
-@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
-def test_every_curl_example_works_as_it_stands(tmp_path: Path) -> None:
+@pytest.mark.parametrize("send", SENDERS, ids=lambda send: str(send.__name__))
+def test_every_curl_example_works_as_it_stands(tmp_path: Path, send: Sender) -> None:
     examples = EXAMPLE.findall(PAGE)
     assert PAGE.count("curl -s") == len(examples)
     model = ScriptedLLM(["Your name is Alex.", "In Berlin."], chunk=4)
     with Serving(str(tmp_path / "memory.db"), chat=model) as server:
-        told = {code.split()[2] + code: answered(code.replace(SHOWN, server.url)) for code in examples}
+        told = {code.split()[2] + code: answered(send(code.replace(SHOWN, server.url))) for code in examples}
     assert all(told.values())
     text = json.dumps(list(told.values()))
-    for expected in ("Noted, Alex.", "Your name is Alex.", "event: done", "allergic to latex", '"location"'):
+    for expected in (
+        "Noted, Alex.",
+        "Your name is Alex.",
+        "event: done",
+        "allergic to latex",
+        '"location"',
+        "an otter",
+    ):
         assert expected in text, expected
+
+
+def test_a_command_is_read_as_curl_reads_it(tmp_path: Path) -> None:
+    plain = request_of("curl -s 'http://a:1/x?y=1&z=%2F'")
+    assert plain == ("GET", "http://a:1/x?y=1&z=%2F", {"Accept": "*/*"}, None)
+    told = request_of("curl -sN http://a:1/x \\\n  -H 'A: b: c' -d '{\"d\": [\n1]}'")
+    form = "application/x-www-form-urlencoded"
+    assert told == ("POST", "http://a:1/x", {"Accept": "*/*", "Content-Type": form, "A": "b: c"}, b'{"d": [\n1]}')
+    assert request_of("curl -s -X DELETE http://a:1/x -H 'Content-Type: t' -d x")[::2] == (
+        "DELETE",
+        {"Accept": "*/*", "Content-Type": "t"},
+    )
+    with pytest.raises(AssertionError, match="--compressed"):
+        request_of("curl --compressed http://a:1/x")
+    with Serving(str(tmp_path / "a.db"), followers=False) as server, pytest.raises(AssertionError, match="Not Found"):
+        by_hand(f"curl -s {server.url}/nowhere")
 
 
 def test_every_route_that_the_page_names_exists() -> None:
@@ -47,5 +71,5 @@ def test_every_route_that_the_page_names_exists() -> None:
     paths = set(create_app(AsyncMemory("never opened")).openapi()["paths"]) | {"/openapi.json"}
     table = PAGE[PAGE.index("| route |") : PAGE.index("An id in a path")]
     ends = {path.rpartition("/")[2] for path in paths}
-    for named in re.findall(r"`(?:GET|POST|PUT)? ?(/?[\w/{}-]+)`", table):
-        assert named in paths or named.rpartition("/")[2] in ends or named in ("GET", "POST", "current"), named
+    for named in re.findall(r"`(?:GET|POST|PUT|DELETE)? ?(/?[\w/{}-]+)`", table):
+        assert named in paths or named.rpartition("/")[2] in ends or named in ("GET", "POST", "PUT", "current"), named

@@ -64,14 +64,21 @@ OF_A_SPACE: dict[str, Any] = {
     "POST /v1/search": {"query": "vault"},
     "GET /v1/spaces/{id}/digests?wait=0": None,
     "PUT /v1/spaces/{id}/time-zone": {"name": "UTC"},
+    "GET /v1/spaces/{id}/documents?namespace=notes": None,
+    "GET /v1/spaces/{id}/documents/{key}?namespace=notes": None,
+    "PUT /v1/spaces/{id}/documents/{key}?namespace=notes": {"value": {"text": "mine"}},
+    "DELETE /v1/spaces/{id}/documents/{key}?namespace=notes": None,
+    "POST /v1/spaces/{id}/documents": {"changes": [{"namespace": ["notes"], "key": "k", "value": None}]},
+    "POST /v1/spaces/{id}/document-search": {"query": "vault"},
+    "GET /v1/spaces/{id}/namespaces": None,
     "GET /v1/stats": None,
     "POST /v1/settle": {},
     "POST /v1/rebuild": {"view": "facts"},
     "POST /v1/retain": {},
     "POST /v1/chat/completions": {"model": "scripted", "messages": [{"role": "user", "content": "vault?"}]},
 }
-MOUNTED = {"ANY /mcp"}  # what is behind it, its own tests walk
-FILLED = {"{topic}": "t1", "{fact}": "f1", "{name}": "scripted"}
+MOUNTED = {"POST /mcp"}  # what is behind it, its own tests walk
+FILLED = {"{key}": "k", "{topic}": "t1", "{fact}": "f1", "{name}": "scripted"}
 
 
 def routes_of(app: FastAPI) -> Iterator[str]:
@@ -92,6 +99,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
             said = {"user": "alex", "messages": [{"role": "user", "content": f"My name is Alex, and {SECRET}."}]}
             assert http.post("/v1/conversations/chat/messages", json=said).status_code == 200
             assert http.post("/v1/users/alex/remember", json={"text": f"Alex says {SECRET}"}).status_code == 200
+            note = {"value": {"text": SECRET}, "user": "alex"}
+            assert http.put("/v1/spaces/theirs/documents/k?namespace=notes", json=note).status_code == 200
             assert http.post("/v1/settle", json={}).status_code == 200
             assert SECRET in http.get("/v1/export").text
         yield running
@@ -146,6 +155,7 @@ def test_without_naming_it_one_is_in_ones_own_space_and_sees_nothing_of_another(
             assert SECRET not in answer.text, route
     with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space='theirs')}"}) as http:
         assert SECRET in http.get("/v1/export").text  # whatever was erased was erased elsewhere
+        assert SECRET in http.get("/v1/spaces/theirs/documents/k?namespace=notes").text
 
 
 def test_a_key_of_one_space_learns_nothing_of_the_process(server: Serving) -> None:
@@ -181,3 +191,5 @@ def test_a_key_of_one_user_opens_that_users_memory_alone(server: Serving) -> Non
         forged = {"messages": [{"role": "user", "content": "I am Alex.", "author": "alex"}]}
         assert http.post("/v1/conversations/bos/messages", json=forged).status_code == 403
         assert "I am Bo" in http.get("/v1/users/bo/export").text
+    with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space='theirs')}"}) as http:
+        assert SECRET in http.get("/v1/spaces/theirs/documents/k?namespace=notes").text  # bo neither saw nor changed it

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
 
 from recollect import AsyncMemory
 from recollect.engine.counting import Counting
@@ -44,6 +47,8 @@ async def asked(path: Path, counting: Counting, exporter: InMemorySpanExporter) 
             await http.post("/v1/conversations/c/reply", json={"text": SECRET}),
             await http.get(f"/v1/users/alex/facts?cursor={SECRET}"),
             await http.get(f"/{SECRET}"),
+            await http.request("THEVAULTOPENS", "/v1/search"),
+            await http.head("/healthz"),
         ]
 
 
@@ -53,12 +58,14 @@ def test_requests_are_logged_counted_and_traced_without_their_content(
     counting, exporter = Counting(), InMemorySpanExporter()
     with caplog.at_level(logging.INFO, logger="recollect.server"):
         answers = asyncio.run(asked(tmp_path / "a.db", counting, exporter))
-    assert [answer.status_code for answer in answers] == [200, 500, 410, 404]
+    assert [answer.status_code for answer in answers] == [200, 500, 410, 404, 405, 200]
     assert answers[0].headers["X-Request-Id"] == "mine"
     assert answers[1].json()["code"] == "internal"
     assert SECRET not in answers[1].text
     lines: list[dict[str, Any]] = [json.loads(JsonLines().format(record)) for record in caplog.records]
     assert SECRET not in json.dumps(lines)
+    assert "THEVAULTOPENS" not in json.dumps(lines)
+    assert {line["method"] for line in lines if line["event"] == "request"} == {"GET", "HEAD", "POST", "_OTHER"}
     noted = [line for line in lines if line["event"] == "request" and line["route"] != "unknown"]
     assert {line["route"] for line in noted} >= {"/v1/conversations/{id}/messages", "/v1/users/{id}/facts"}
     (failure,) = [line for line in lines if line["event"] == "failed"]
@@ -70,7 +77,48 @@ def test_requests_are_logged_counted_and_traced_without_their_content(
     spans = exporter.get_finished_spans()
     names = {span.name for span in spans}
     assert "POST /v1/conversations/{id}/messages" in names
-    assert SECRET not in repr([(span.name, dict(span.attributes or {})) for span in spans])
+    written = "".join(span.to_json() for span in spans)
+    assert SECRET not in written
+    assert "THEVAULTOPENS" not in written
+    (failed,) = [span for span in spans if span.name == "POST /v1/conversations/{id}/reply"]
+    assert (failed.status.status_code, failed.events) == (StatusCode.ERROR, ())
+    assert dict(failed.attributes or {}) == {
+        "http.request.method": "POST",
+        "http.route": "/v1/conversations/{id}/reply",
+        "http.response.status_code": 500,
+        "error.type": "500",
+    }
+    assert {span.status.status_code for span in spans if span is not failed} == {StatusCode.UNSET}
     context = spans[0].get_span_context()
     assert context is not None
     assert format(context.trace_id, "032x") == TRACE
+
+
+LOUD = """
+import asyncio, logging, sys
+from recollect.server.hosting import log_as_json
+
+log_as_json()
+secret = sys.argv[1]
+logging.getLogger("asyncio").error(f"Task exception was never retrieved: {secret}", exc_info=KeyError(secret))
+logging.getLogger("mcp.shared.session").warning("Failed to validate request: %s", secret)
+logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
+logging.getLogger("recollect.anything").warning("words of our own", extra={"noted": {"n": 1}})
+logging.getLogger("elsewhere").info("nobody wants to know")
+"""
+
+
+def test_what_other_libraries_log_is_named_and_not_repeated() -> None:
+    """They do not know what may be written down: their words stay out, and the place is enough to find them."""
+    run = subprocess.run([sys.executable, "-c", LOUD, SECRET], capture_output=True, text=True, check=True)
+    assert SECRET not in run.stderr
+    lines = [json.loads(line) for line in run.stderr.splitlines()]
+    assert [(line["logger"], line["level"], line["event"]) for line in lines] == [
+        ("asyncio", "error", "logged"),
+        ("mcp.shared.session", "warning", "logged"),
+        ("uvicorn.error", "warning", "Invalid HTTP request received."),
+        ("recollect.anything", "warning", "words of our own"),
+    ]
+    assert lines[0]["error"] == "KeyError"
+    assert lines[0]["at"].startswith("<module> <string>:")
+    assert lines[3]["n"] == 1

@@ -10,8 +10,11 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +25,9 @@ from click.testing import CliRunner
 from recollect import Memory
 from recollect.cli.main import program
 from recollect.config import Settings
-from recollect.server.keys import create
+from recollect.server.keys import create, revoke
 from recollect.testing import ScriptedLLM
+from recollect.testing.postgres import PostgresServer
 from recollect.testing.serving import Serving
 from recollect.wiring import open_store
 
@@ -79,43 +83,99 @@ class Talker:
                 heard.release()
 
 
-def test_a_worker_killed_under_load_loses_nothing_it_has_answered(postgres_url: str, tmp_path: Path) -> None:
-    with closing(open_store(postgres_url, Settings())) as store:
+@dataclass(frozen=True)
+class Pair:
+    """Two workers of one server."""
+
+    store: str
+    process: subprocess.Popen[bytes]
+    url: str
+    log: Path
+
+
+@pytest.fixture(scope="module")
+def pair(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """On PostgreSQL. They take long to start, so two tests share them: the second kills one, and ends the other."""
+    with postgres.database() as store:
+        with closing(open_store(store, Settings())) as opened:
+            create(opened, name="so that it asks for keys")
+        process, url, log = started(tmp_path_factory.mktemp("pair"), "--workers", "2", "--store", store)
+        try:
+            yield Pair(store, process, url, log)
+        finally:
+            process.kill()
+            process.wait()
+
+
+def talking_to_each(url: str, log: Path, workers: int, stack: ExitStack) -> list[httpx2.Client]:
+    """A client of each worker, over a connection that stays with it."""
+    found: dict[str, httpx2.Client] = {}
+    for number in range(int(PATIENCE * 20)):
+        http = stack.enter_context(httpx2.Client(base_url=url, timeout=PATIENCE))
+        http.get("/healthz", headers={"X-Request-Id": f"n{number}"})
+        threading.Event().wait(0.05)
+        pid = next((line["pid"] for line in lines(log) if line.get("request") == f"n{number}"), None)
+        if pid is None or found.setdefault(pid, http) is not http:
+            http.close()
+        if len(found) == workers:
+            return list(found.values())
+    raise AssertionError(f"only {len(found)} of {workers} workers answer")
+
+
+def test_workers_count_a_keys_requests_together_and_all_heed_its_end(pair: Pair) -> None:
+    with closing(open_store(pair.store, Settings())) as store, ExitStack() as stack:
+        slow, other = create(store, name="slow", rate=4)[1], create(store, name="other")[1]
+        clients = talking_to_each(pair.url, pair.log, 2, stack)
+        began = time.monotonic()
+        bearer = {"Authorization": f"Bearer {slow}"}
+        answers = [http.get("/v1/space", headers=bearer) for _ in range(6) for http in clients]
+        passed = sum(answer.status_code == 200 for answer in answers)
+        assert 4 <= passed <= 4 + (time.monotonic() - began) * 4 / 60
+        again = {int(answer.headers["Retry-After"]) for answer in answers if answer.status_code == 429}
+        assert again
+        assert again <= set(range(1, 16))
+        bearer = {"Authorization": f"Bearer {other}"}
+        assert {http.get("/v1/space", headers=bearer).status_code for http in clients} == {200}
+        revoke(store, other)
+        for http in clients:
+            for _ in range(int(PATIENCE * 20)):
+                if http.get("/v1/space", headers=bearer).status_code == 401:
+                    break
+                threading.Event().wait(0.05)
+            else:
+                raise AssertionError("a worker goes on believing a key that was revoked")
+
+
+def test_a_worker_killed_under_load_loses_nothing_it_has_answered(pair: Pair) -> None:
+    with closing(open_store(pair.store, Settings())) as store:
         key = create(store, name="talkers", spaces=["default"])[1]
         operator = create(store, name="operator", scopes=["admin"])[1]
-    process, url, log = started(tmp_path, "--workers", "2", "--store", postgres_url)
-    try:
-        talkers = [Talker(url, key, number) for number in range(TALKERS)]
-        heard = threading.Semaphore(0)
-        with ThreadPoolExecutor(TALKERS) as threads:
-            work = [threads.submit(one.talk, heard) for one in talkers]
-            for _ in range(TALKERS * EACH // 3):
-                assert heard.acquire(timeout=PATIENCE)
-            workers = {int(line["pid"]) for line in lines(log) if line["event"] == "request"}
-            os.kill(workers.pop(), signal.SIGKILL)
-            for one in work:
-                one.result(PATIENCE)
-        counts = httpx2.get(f"{url}/metrics", headers={"Authorization": f"Bearer {operator}"}, timeout=PATIENCE).text
-        kept = sum(
-            map(float, re.findall(r'recollect_request_total\{kind="add_messages",outcome="200"\} (\S+)', counts))
-        )
-        assert kept >= TALKERS * EACH  # of both workers, also of the one that is gone
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE) == 0
-    finally:
-        process.kill()
-        process.wait()
+    talkers = [Talker(pair.url, key, number) for number in range(TALKERS)]
+    heard = threading.Semaphore(0)
+    with ThreadPoolExecutor(TALKERS) as threads:
+        work = [threads.submit(one.talk, heard) for one in talkers]
+        for _ in range(TALKERS * EACH // 3):
+            assert heard.acquire(timeout=PATIENCE)
+        workers = {int(line["pid"]) for line in lines(pair.log) if line["event"] == "request"}
+        os.kill(workers.pop(), signal.SIGKILL)
+        for one in work:
+            one.result(PATIENCE)
+    counts = httpx2.get(f"{pair.url}/metrics", headers={"Authorization": f"Bearer {operator}"}, timeout=PATIENCE).text
+    kept = sum(map(float, re.findall(r'recollect_request_total\{kind="add_messages",outcome="200"\} (\S+)', counts)))
+    assert kept >= TALKERS * EACH  # of both workers, also of the one that is gone
+    pair.process.send_signal(signal.SIGTERM)
+    assert pair.process.wait(PATIENCE) == 0
     assert not any(one.refused for one in talkers)
     answered = [text for one in talkers for text in one.answered]
-    with Memory(postgres_url, followers=False) as memory:
+    with Memory(pair.store, followers=False) as memory:
         assert memory.verify().ok
         assert sorted(m.content for m in memory.export()) == sorted(answered)
     assert len(set(answered)) == TALKERS * EACH
-    text = log.read_text()
+    text = pair.log.read_text()
     assert WORD not in text
     assert key not in text
-    routes = {line["route"] for line in lines(log) if line["event"] == "request"}
-    assert routes == {"/v1/conversations/{id}/messages", "/metrics"}
+    routes = {line["route"] for line in lines(pair.log) if line["event"] == "request"}
+    assert routes - {"/healthz", "/v1/space", "unknown"} == {"/v1/conversations/{id}/messages", "/metrics"}
 
 
 def test_a_server_that_is_told_to_end_finishes_the_turn_in_hand(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -51,7 +52,16 @@ def kept(*, new: bool = False) -> Iterator[Store]:
 @click.option("--user", metavar="ID", help="Open only this user's memory.")
 @click.option("--rate", metavar="N", type=int, help="Requests a minute.  [default: the setting `server_rate`]")
 @click.option("--body-kb", metavar="N", type=int, help="Size of a request.  [default: the setting `server_body_kb`]")
-def create(name: str, scopes: str, all_spaces: bool, user: str | None, rate: int | None, body_kb: int | None) -> None:
+@click.option("--days", metavar="N", type=int, help="Open nothing any more after so many days.  [default: for good]")
+def create(
+    name: str,
+    scopes: str,
+    all_spaces: bool,
+    user: str | None,
+    rate: int | None,
+    body_kb: int | None,
+    days: int | None,
+) -> None:
     """Make a key, and show it: this once.
 
     Only its hash is kept. It opens the space named by --space (or by the setting `space`).
@@ -59,7 +69,7 @@ def create(name: str, scopes: str, all_spaces: bool, user: str | None, rate: int
     \b
     recollect keys create --space team --scopes read,write --name website
     recollect keys create --all-spaces --scopes read,write,admin --name operator
-    recollect keys create --space app --user alex --name "Alex's phone"
+    recollect keys create --space app --user alex --days 90 --name "Alex's phone"
     """
     from recollect.server.keys import create as make
 
@@ -73,11 +83,13 @@ def create(name: str, scopes: str, all_spaces: bool, user: str | None, rate: int
             user=user,
             rate=rate,
             body=None if body_kb is None else body_kb << 10,
+            days=days,
         )
     click.echo(text)
     where = "every space" if all_spaces else f"space {printable(spaces[0])}"
     whose = f", user {printable(user)}" if user else ""
-    click.echo(f"key {made.id} for {where}{whose}: {', '.join(made.scopes)}. It is not shown again.", err=True)
+    until = f", until {when(made.expires_at)}" if made.expires_at else ""
+    click.echo(f"key {made.id} for {where}{whose}: {', '.join(made.scopes)}{until}. It is not shown again.", err=True)
 
 
 @keys.command("list", cls=StoreCommand)
@@ -101,7 +113,7 @@ def list_(as_json: bool) -> None:
     grid = table("id", "name", "spaces", "scopes", "user", "made", "last use", "state")
     for key in found:
         spaces = ", ".join(key.spaces) or "all"
-        state = "active" if key.active else f"revoked {when(key.revoked_at)}"
+        state = state_of(key)
         about = (key.name, spaces, ", ".join(key.scopes), key.user or "")
         used = when(key.used_at) if key.used_at else "never"
         grid.add_row(key.id, *map(printable, about), when(key.created_at), used, state)
@@ -109,8 +121,17 @@ def list_(as_json: bool) -> None:
 
 
 def fields(key: Key) -> dict[str, Any]:
-    names = ("id", "name", "spaces", "scopes", "user", "rate", "body", "created_at", "used_at", "revoked_at")
-    return {name: getattr(key, name) for name in names}
+    names = ("id", "name", "spaces", "scopes", "user", "rate", "body")
+    times = ("created_at", "used_at", "revoked_at", "expires_at")
+    return {name: getattr(key, name) for name in (*names, *times)}
+
+
+def state_of(key: Key) -> str:
+    if key.revoked_at:
+        return f"revoked {when(key.revoked_at)}"
+    if key.expires_at is None:
+        return "active"
+    return f"{'active until' if key.active(datetime.now(UTC)) else 'expired'} {when(key.expires_at)}"
 
 
 @keys.command(cls=StoreCommand)
@@ -118,7 +139,8 @@ def fields(key: Key) -> dict[str, Any]:
 def revoke(id: str) -> None:
     """Make a key open nothing from now on.
 
-    ID is the one `recollect keys list` shows. A server that is running follows within a second.
+    ID is the one `recollect keys list` shows, or the whole key, if that is what was found. A server that is running
+    follows within a second.
 
     \b
     recollect keys revoke 3f2a9c1b7d6e5f40

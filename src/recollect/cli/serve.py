@@ -48,4 +48,5 @@ def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
         click.echo(f"serving {masked(settings.store)} on http://{shown}:{found}; Ctrl-C ends it", err=True)
         if not asks:
             click.echo("auth is off: every program on this machine may read and write all of it", err=True)
+            click.echo("once there are keys (`recollect keys create`), start it again, and it asks for them", err=True)
         run(settings, Hosting(workers, asks), door)

@@ -20,6 +20,7 @@ class Client(BlockingMemory):
         made = AsyncClient(base_url, key, space=space, timeout=timeout)
         # It has the methods of a memory, which a test holds it to; the blocking face uses nothing else.
         super().__init__(lambda: cast(MemoryEngine, made))
+        self._private.forked = made._asking.begin_again
 
     def __repr__(self) -> str:
         return repr(self._engine)

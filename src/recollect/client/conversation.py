@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from recollect.client.asking import Asking, error_of, given, path_of
+from recollect.client.asking import Asking, Page, error_of, given, path_of, timed
 from recollect.engine.commands import Answer
+from recollect.engine.memory import MAX_TURN
 from recollect.errors import ServerError
 from recollect.model import (
     Added,
@@ -26,7 +27,7 @@ from recollect.model import (
     TopicMessage,
     TopicStats,
 )
-from recollect.rules.log import checked_id
+from recollect.rules.log import checked_id, checked_metadata, checked_number
 from recollect.rules.topics import IMPORTANCE
 from recollect.wire import read
 
@@ -41,9 +42,9 @@ def draft_of(draft: Draft) -> dict[str, Any]:
         content=draft.content,
         author=draft.author,
         user=draft.user,
-        time=draft.time,
+        time=timed("time", draft.time),
         platform_id=draft.platform_id,
-        metadata=dict(draft.metadata) or None,
+        metadata=checked_metadata(draft.metadata) or None,
         id=draft.id,
     )
 
@@ -89,13 +90,14 @@ class AsyncClientConversation:
 
     async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
         """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
+        most = None if limit is None else checked_number("limit", limit, MAX_TURN)
+        cursor = None if before is None else str(checked_number("before", before, MAX_TURN))
         found: list[Message] = []
-        cursor = None if before is None else str(before)
-        while limit is None or len(found) < limit:
-            size = PAGE if limit is None else min(PAGE, limit - len(found))
-            page = await self._ask(dict[str, Any], "GET", "messages", query=given(cursor=cursor, limit=size))
-            found[:0] = read(list[Message], page["items"])
-            cursor = page["next"]
+        while most is None or len(found) < most:
+            size = PAGE if most is None else min(PAGE, most - len(found))
+            page = await self._ask(Page, "GET", "messages", query=given(cursor=cursor, limit=size))
+            found[:0] = read(list[Message], page.items)
+            cursor = page.next
             if cursor is None:
                 break
         return found
@@ -140,13 +142,14 @@ class AsyncClientConversation:
         path = path_of("conversations", self.id, "reply")
         kind = ""
         async for line in self._asking.lines("POST", path, space=self.space, body=body | {"stream": True}):
-            name, _, value = line.partition(": ")
+            name, _, value = line.partition(":")
+            value = value.removeprefix(" ")
             if name == "event":
                 kind = value
             elif name == "data" and kind == "text":
-                yield json.loads(value)["text"]
+                yield self._asking.read(dict[str, str], value)["text"]
             elif name == "data" and kind == "error":
-                raise error_of(int(json.loads(value)["status"]), value.encode())
+                raise error_of(500, value.encode())
             elif name == "data" and kind == "done":
                 return
         raise ServerError(CUT_OFF)
@@ -190,12 +193,12 @@ class AsyncClientConversation:
 
         `importance`, from 0 to 1, is what the topic is worth to whoever says it.
         """
-        body = given(role="user", text=text, importance=importance, author=author, time=time)
+        body = given(role="user", text=text, importance=importance, author=author, time=timed("time", time))
         return await self._topic("topics", body=body)
 
     async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
         """Keep a reply and give it to the topic it follows. Returns the topic."""
-        return await self._topic("topics", body=given(role="assistant", text=text, time=time))
+        return await self._topic("topics", body=given(role="assistant", text=text, time=timed("time", time)))
 
     async def topics(self, *, faded: bool = False) -> list[Topic]:
         """What is talked about, the most present first; with `faded`, also what has left the active set."""
@@ -203,9 +206,9 @@ class AsyncClientConversation:
         cursor: str | None = None
         while True:
             query = given(faded=json.dumps(faded), cursor=cursor, limit=PAGE)
-            page = await self._ask(dict[str, Any], "GET", "topics", query=query)
-            found += read(list[Topic], page["items"])
-            cursor = page["next"]
+            page = await self._ask(Page, "GET", "topics", query=query)
+            found += read(list[Topic], page.items)
+            cursor = page.next
             if cursor is None:
                 return found
 

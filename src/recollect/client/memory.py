@@ -6,13 +6,14 @@ import json
 from collections.abc import AsyncIterator, Iterable
 from datetime import date, datetime
 from types import TracebackType
-from typing import Any, NoReturn, Self, TypeVar
+from typing import Any, Self, TypeVar
 
-from recollect.client.asking import Asking, given, path_of
+from recollect.client.asking import Asking, Page, given, path_of, person, timed
 from recollect.client.conversation import AsyncClientConversation, draft_of
+from recollect.client.documents import AsyncClientDocuments
 from recollect.engine.knowledge import Whom
 from recollect.engine.log import Batch
-from recollect.errors import InvalidInput, RecollectError
+from recollect.errors import InvalidInput, NotSettled
 from recollect.model import (
     Added,
     Conversation,
@@ -37,7 +38,7 @@ T = TypeVar("T")
 
 PAGE = 1_000
 DIGESTS = 60.0  # seconds a server may wait for digests, beyond what an answer may take
-HERE_ONLY = "is not served over HTTP; use a Memory on the store itself"
+SHORTEST, LONGEST = 0.001, 300.0  # seconds that one request may ask a server to wait
 
 
 class AsyncClient:
@@ -85,6 +86,10 @@ class AsyncClient:
         query = given(user=user, cursor=after or None, limit=limit)
         return await self._page(Conversation, path_of("conversations"), space, query)
 
+    def documents(self, *, space: str | None = None) -> AsyncClientDocuments:
+        """What programs keep in a space under keys of their own, beside the log: to be written over, and removed."""
+        return AsyncClientDocuments(self._asking, None if space is None else checked_id("space", space))
+
     async def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
         """Add messages to several conversations in one transaction: all of them, or none."""
         wanted = list(batches)
@@ -116,9 +121,8 @@ class AsyncClient:
         space: str | None = None,
     ) -> list[Hit]:
         """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
-        body = given(
-            query=query, user=user, conversation=conversation, role=role, after=after, before=before, limit=limit
-        )
+        when = given(after=timed("after", after), before=timed("before", before))
+        body = given(query=query, user=user, conversation=conversation, role=role, limit=limit) | when
         return await self._list(Hit, "POST", path_of("search"), space, body=body)
 
     # -- what is known
@@ -127,15 +131,17 @@ class AsyncClient:
         self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
     ) -> list[Fact]:
         """What is known of a person, most important first: now, or as it was so at a time."""
-        return await self._pages(Fact, path_of("users", user, "facts"), space, given(as_of=as_of, category=category))
+        return await self._pages(
+            Fact, person(user, "facts"), space, given(as_of=timed("as_of", as_of), category=category)
+        )
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
         """Every value a key has had, oldest first, with the times between which it was so."""
-        return await self._list(Fact, "GET", path_of("users", user, "fact-history"), space, query={"key": key})
+        return await self._list(Fact, "GET", person(user, "fact-history"), space, query={"key": key})
 
     async def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
         """The messages a fact came from, oldest first."""
-        return await self._list(Message, "GET", path_of("users", user, "facts", fact, "why"), space)
+        return await self._list(Message, "GET", person(user, "facts", checked_id("fact", fact), "why"), space)
 
     async def remember(
         self, text: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
@@ -146,23 +152,23 @@ class AsyncClient:
         asked for it; without one, the text itself is kept there.
         """
         body = given(text=text, speaker=speaker, message=message)
-        return await self._list(Statement, "POST", path_of("users", user, "remember"), space, body=body)
+        return await self._list(Statement, "POST", person(user, "remember"), space, body=body)
 
     async def forget(
         self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
     ) -> Forgotten:
         """Take out of a person's profile what fits the words, statements and facts; says whether anything did."""
         body = given(what=what, speaker=speaker, message=message)
-        return await self._one(Forgotten, "POST", path_of("users", user, "forget"), space, body=body)
+        return await self._one(Forgotten, "POST", person(user, "forget"), space, body=body)
 
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
         """Bring back what a `forget` took out, by the id it gave."""
-        return await self._one(Forgotten, "POST", path_of("users", user, "undo"), space, body={"id": id})
+        return await self._one(Forgotten, "POST", person(user, "undo"), space, body={"id": id})
 
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
         """What is known of a person, facts and statements, as a context in their own chat would show it."""
-        path, longer = path_of("users", user, "profile"), DIGESTS if wait is None else wait
-        return await self._one(Profile, "GET", path, space, query=given(wait=wait), wait=longer)
+        about, longer = waiting(wait)
+        return await self._one(Profile, "GET", person(user, "profile"), space, query=about, wait=longer)
 
     async def digests(
         self,
@@ -177,20 +183,21 @@ class AsyncClient:
 
         With `week`, how each has been in the six days before that day. What is missing is made; see `profile`.
         """
-        path = path_of("spaces", await self._home(space), "digests")
-        query = given(day=day, user=user, week=json.dumps(week), wait=wait)
-        return await self._list(Digest, "GET", path, space, query=query, wait=DIGESTS if wait is None else wait)
+        path = path_of("spaces", await self._asking.home(space), "digests")
+        about, longer = waiting(wait)
+        query = given(day=day, user=user, week=json.dumps(week)) | about
+        return await self._list(Digest, "GET", path, space, query=query, wait=longer)
 
     async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
         """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""
         await self._one(
-            dict[str, Any], "PUT", path_of("spaces", await self._home(space), "time-zone"), space, {"name": name}
+            dict[str, Any], "PUT", path_of("spaces", await self._asking.home(space), "time-zone"), space, {"name": name}
         )
 
     async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
         """What else a person goes by: "display", "nickname", "alias" or "mention"."""
         body = {"name": name, "kind": kind}
-        await self._one(dict[str, Any], "POST", path_of("users", user, "names"), space, body)
+        await self._one(dict[str, Any], "POST", person(user, "names"), space, body)
 
     async def people(self, *, space: str | None = None) -> list[Member]:
         """Everybody who has spoken in a space, or was given a name there."""
@@ -204,14 +211,18 @@ class AsyncClient:
 
     # -- the memory as a whole
 
-    def documents(self, *, space: str | None = None) -> NoReturn:
-        """What programs keep under a key of their own: only where the store is."""
-        raise RecollectError(f"`documents` {HERE_ONLY}")
-
     async def settle(self, timeout: float = 60.0) -> None:
         """Wait until every view has caught up with the log; raises NotSettled with the reason if one cannot."""
-        path = path_of("settle")
-        await self._one(dict[str, Any], "POST", path, None, {"timeout": timeout}, wait=timeout)
+        left = float(timeout)
+        while True:
+            some = min(max(left, SHORTEST), LONGEST)
+            try:
+                await self._one(dict[str, Any], "POST", path_of("settle"), None, {"timeout": some}, wait=some)
+                return
+            except NotSettled:
+                left -= some
+                if left <= 0:
+                    raise
 
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
         """Throw a view away and let it be built again from the log."""
@@ -224,12 +235,12 @@ class AsyncClient:
         query = given(user=user, conversation=conversation)
         async for line in self._asking.lines("GET", path_of("export"), space=space, query=query):
             if line:
-                message: Message = read(Message, json.loads(line))
+                message: Message = self._asking.read(Message, line)
                 yield message
 
     async def erase(self, *, user: str, space: str | None = None) -> Erasure:
         """Remove a person's messages and all that was derived from them, for good. Only `retain` removes besides."""
-        return await self._one(Erasure, "POST", path_of("users", user, "erase"), space)
+        return await self._one(Erasure, "POST", person(user, "erase"), space)
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
         """Say what the settings `retain_…` no longer keep, in one space. If not `dry_run`, remove it."""
@@ -244,13 +255,6 @@ class AsyncClient:
         return await self._one(Stats, "GET", path_of("stats"), space)
 
     # -- how
-
-    async def _home(self, space: str | None) -> str:
-        """The space that is meant when none is named: the client's, or the one the key opens."""
-        if space is not None or self._asking.space is not None:
-            return checked_id("space", space or self._asking.space)
-        found = await self._one(dict[str, str], "GET", path_of("space"), None)
-        return str(found["space"])
 
     async def _one(
         self,
@@ -281,12 +285,19 @@ class AsyncClient:
         return found
 
     async def _page(self, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> list[Any]:
-        page = await self._one(dict[str, Any], "GET", path, space, query=query)
-        found: list[Any] = read(list[kind], page["items"])
+        page = await self._one(Page, "GET", path, space, query=query)
+        found: list[Any] = read(list[kind], page.items)
         return found
 
     async def _pages(self, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> list[Any]:
         return [one async for one in pages(self._asking, kind, path, space, query)]
+
+
+def waiting(wait: float | None) -> tuple[dict[str, Any], float]:
+    """How long to wait for digests, as it is asked; and how much longer the answer may take then."""
+    if wait is not None and not 0 <= wait < float("inf"):
+        raise InvalidInput("wait", f"is {wait}; must be a number of seconds, 0 or more")
+    return ({}, DIGESTS) if wait is None else ({"wait": min(wait, LONGEST)}, min(wait, LONGEST))
 
 
 async def pages(asking: Asking, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> AsyncIterator[Any]:
@@ -294,9 +305,9 @@ async def pages(asking: Asking, kind: Any, path: str, space: str | None, query: 
     cursor: str | None = None
     while True:
         wanted = query | given(cursor=cursor, limit=PAGE)
-        page = await asking.ask(dict[str, Any], "GET", path, space=space, query=wanted)
-        for one in read(list[kind], page["items"]):
+        page = await asking.ask(Page, "GET", path, space=space, query=wanted)
+        for one in read(list[kind], page.items):
             yield one
-        cursor = page["next"]
+        cursor = page.next
         if cursor is None:
             return

@@ -5,11 +5,13 @@ over them and remove them, and then they are gone. Each belongs to a user, or to
 else, and of nobody's those whose namespace names the user.
 
 Vectors are made when somebody searches by meaning, and kept: so keeping a document asks no embedder, and after a change
-of embedder the old vectors are simply made anew.
+of embedder the old vectors are simply made anew. A query of which the embedder can make nothing, as the built-in one
+can of another script, is answered by its words.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from recollect.errors import ScopeError
 from recollect.model.documents import Change, Document
 from recollect.ports import Tx, Vectors
 from recollect.rules import documents as rules
@@ -37,11 +40,12 @@ MAX_QUERY = 1 << 20  # bytes
 
 
 class AsyncDocuments:
-    """The documents of one space."""
+    """The documents of one space; with `of`, those of one user alone: nobody else's are seen, replaced or removed."""
 
-    def __init__(self, memory: MemoryEngine, space: str) -> None:
-        self._memory = memory
+    def __init__(self, memory: MemoryEngine, space: str, of: str | None = None) -> None:
+        self._memory, self._of = memory, of
         self.space = space
+        self._here: Row = {"space": space} if of is None else {"space": space, "user_id": of}
 
     async def put(
         self,
@@ -57,24 +61,26 @@ class AsyncDocuments:
         `user` is whose it is: `erase` takes it with all else of theirs. `texts` is what it is found by, in place of all
         that the value says; if they are empty, no search by meaning ranks it.
         """
-        change = Change(tuple(namespace), key, value, user, None if texts is None else tuple(texts))
+        kept = rules.checked_value(value)  # None would remove it
+        rules.joined(namespace)
+        change = Change(tuple(namespace), key, kept, user, None if texts is None else tuple(texts))
         return (await self.apply([change]))[0]
 
     async def get(self, namespace: Sequence[str], key: str) -> Document | None:
         """The document under a key, if there is one."""
-        where = {"space": self.space, "namespace": rules.joined(namespace), "key": checked_id("key", key)}
+        where = {**self._here, "namespace": rules.joined(namespace), "key": checked_id("key", key)}
         found = await self._memory._read(lambda tx: tx.rows(TABLE, limit=1, where=where))
         return document(found[0]) if found else None
 
     async def remove(self, namespace: Sequence[str], key: str) -> bool:
         """Take a document away, for good; says whether there was one."""
-        where = {"space": self.space, "namespace": rules.joined(namespace), "key": checked_id("key", key)}
+        where = {**self._here, "namespace": rules.joined(namespace), "key": checked_id("key", key)}
         return bool(await self._memory._write(lambda tx: tx.remove(TABLE, where)))
 
     async def apply(self, changes: Sequence[Change]) -> list[Document]:
         """Keep and remove several documents in one transaction. Returns those that are kept now, in the order given."""
         ready, now = [rules.checked(change) for change in changes], self._memory._opened.clock.now()
-        return await self._memory._write(lambda tx: applied(tx, self.space, ready, now))
+        return await self._memory._write(lambda tx: applied(tx, self.space, ready, now, self._of))
 
     async def edit(
         self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]
@@ -87,9 +93,9 @@ class AsyncDocuments:
 
         def write(tx: Tx) -> T:
             tx.lock(LOCK, self.space, whole)
-            rows = tx.rows(TABLE, where={"space": self.space, "namespace": whole})
+            rows = tx.rows(TABLE, where={**self._here, "namespace": whole})
             changes, answer = decide({row["key"]: document(row) for row in rows})
-            applied(tx, self.space, [rules.checked(change) for change in changes], now)
+            applied(tx, self.space, [rules.checked(change) for change in changes], now, self._of)
             return answer
 
         return await self._memory._write(write)
@@ -108,13 +114,12 @@ class AsyncDocuments:
         `where` is what their values must have: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
         `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
         """
-        prefix, count = rules.joined(namespace), checked_number("limit", limit, MAX_LIMIT)
-        skip = offset if offset == 0 else checked_number("offset", offset, MAX_OFFSET)
+        prefix, count, skip = rules.joined(namespace), checked_number("limit", limit, MAX_LIMIT), skipped(offset)
         if query is not None:
             checked_text("query", query, limit=MAX_QUERY)
 
         def read(tx: Tx) -> list[Row]:
-            return [row for row in below(tx, self.space, prefix) if rules.matches(row["value"], where)]
+            return [row for row in below(tx, self._here, prefix) if rules.matches(row["value"], where)]
 
         rows = await self._memory._read(read)
         rows.sort(key=lambda row: row["updated_at"], reverse=True)
@@ -140,16 +145,19 @@ class AsyncDocuments:
         for given in (prefix, suffix):
             rules.joined(given)
         most = None if depth is None else checked_number("depth", depth, MAX_OFFSET)
-        end = None if limit is None else offset + checked_number("limit", limit, MAX_OFFSET)
-        every: list[tuple[str, ...]] = await self._memory._read(lambda tx: list(namespaces_of(tx, self.space)))
+        skip = skipped(offset)
+        end = None if limit is None else skip + checked_number("limit", limit, MAX_OFFSET)
+        every: list[tuple[str, ...]] = await self._memory._read(lambda tx: list(namespaces_of(tx, self._here)))
         meant = sorted({one[:most] for one in every if rules.fits(one, prefix, suffix)})
-        return meant[offset:end]
+        return meant[skip:end]
 
     async def _scores(self, rows: Sequence[Row], query: str) -> list[float | None]:
         """How near each document is to a query: as near as the nearest of its passages."""
         embedder = self._memory._opened.embedder
         await embedder.ready()
         wanted = (await embedder.embed([query]))[0]
+        if not wanted.any():
+            return await asyncio.to_thread(rules.shares, query, [(row["value"], texts(row)) for row in rows])
         vectors: list[Vectors | None] = []
         for start in range(0, len(rows), AT_ONCE):
             vectors += await self._vectors(rows[start : start + AT_ONCE], embedder.identity)
@@ -169,22 +177,58 @@ class AsyncDocuments:
                 {**rows[i], "embedder": identity, "vecs": one.astype(np.float16).tobytes()} for i, one in fresh.items()
             ]
             await self._memory._write(lambda tx: keep_vectors(tx, kept))
-        found = (fresh.get(i, stored(row["vecs"], width)) for i, row in enumerate(rows))
+        found = (fresh[i] if i in fresh else stored(row["vecs"], width) for i, row in enumerate(rows))
         return [one if len(one) else None for one in found]
 
 
-def applied(tx: Tx, space: str, changes: Sequence[Change], now: datetime) -> list[Document]:
+# -- for those who are elsewhere, and read and write in two steps
+
+
+async def all_of(documents: AsyncDocuments, namespace: Sequence[str]) -> dict[str, Document]:
+    """The documents of one namespace, by key."""
+    where = {**documents._here, "namespace": rules.joined(namespace)}
+    rows = await documents._memory._read(lambda tx: tx.rows(TABLE, where=where))
+    return {row["key"]: document(row) for row in rows}
+
+
+async def apply_if(
+    documents: AsyncDocuments,
+    namespace: Sequence[str],
+    same: Callable[[dict[str, Document]], bool],
+    changes: Sequence[Change],
+) -> list[Document] | None:
+    """Make the changes if the namespace is still the `same`; nobody else changes it in between. None if it is not."""
+    whole, now = rules.joined(namespace), documents._memory._opened.clock.now()
+    ready = [rules.checked(change) for change in changes]
+
+    def write(tx: Tx) -> list[Document] | None:
+        tx.lock(LOCK, documents.space, whole)
+        rows = tx.rows(TABLE, where={**documents._here, "namespace": whole})
+        if not same({row["key"]: document(row) for row in rows}):
+            return None
+        return applied(tx, documents.space, ready, now, documents._of)
+
+    return await documents._memory._write(write)
+
+
+# -- in a transaction
+
+
+def applied(tx: Tx, space: str, changes: Sequence[Change], now: datetime, of: str | None = None) -> list[Document]:
+    """Do as the changes say; with `of`, only to documents that are that user's, or are new."""
     kept: list[Document] = []
     for whole in sorted({rules.joined(change.namespace) for change in changes}):
         tx.lock(LOCK, space, whole)  # in one order for everybody
     for change in changes:
         place = {"space": space, "namespace": rules.joined(change.namespace), "key": change.key}
         if change.value is None:
-            tx.remove(TABLE, place)
+            tx.remove(TABLE, place if of is None else place | {"user_id": of})
             continue
         before = tx.rows(TABLE, limit=1, where=place)
+        if of is not None and (change.user not in (None, of) or (before and before[0]["user_id"] != of)):
+            raise ScopeError(f"the document {change.key!r} belongs to somebody else; choose another key")
         row = place | {
-            "user_id": change.user,
+            "user_id": change.user or of,
             "value": change.value,
             "texts": None if change.texts is None else json.dumps(change.texts, ensure_ascii=False),
             "created_at": before[0]["created_at"] if before else now,
@@ -208,10 +252,10 @@ def keep_vectors(tx: Tx, rows: Sequence[Row]) -> None:
             tx.put(TABLE, [{**now[0], "embedder": row["embedder"], "vecs": row["vecs"]}])
 
 
-def below(tx: Tx, space: str, prefix: str) -> Iterator[Row]:
+def below(tx: Tx, here: Row, prefix: str) -> Iterator[Row]:
     """Every document of a namespace and of those below it, which lie side by side."""
-    after: Row = {"space": space, "namespace": prefix, "key": ""}
-    while rows := tx.rows(TABLE, after, PAGE, where={"space": space}):
+    after: Row = {"space": here["space"], "namespace": prefix, "key": ""}
+    while rows := tx.rows(TABLE, after, PAGE, where=here):
         for row in rows:
             if not rules.is_below(row["namespace"], prefix):
                 return
@@ -219,12 +263,16 @@ def below(tx: Tx, space: str, prefix: str) -> Iterator[Row]:
         after = rows[-1]
 
 
-def namespaces_of(tx: Tx, space: str) -> Iterator[tuple[str, ...]]:
+def namespaces_of(tx: Tx, here: Row) -> Iterator[tuple[str, ...]]:
     """Each namespace once: from the first document of one to the first of the next."""
-    after: Row = {"space": space, "namespace": "", "key": ""}
-    while rows := tx.rows(TABLE, after, 1, where={"space": space}):
+    after: Row = {"space": here["space"], "namespace": "", "key": ""}
+    while rows := tx.rows(TABLE, after, 1, where=here):
         yield rules.split(rows[0]["namespace"])
-        after = {"space": space, "namespace": rows[0]["namespace"] + rules.AFTER, "key": ""}
+        after = {"space": here["space"], "namespace": rows[0]["namespace"] + rules.AFTER, "key": ""}
+
+
+def skipped(offset: object) -> int:
+    return 0 if offset == 0 else checked_number("offset", offset, MAX_OFFSET)
 
 
 def nearness(score: float | None) -> float:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
@@ -18,7 +18,7 @@ from recollect.errors import InvalidInput, NotFound, ScopeError
 from recollect.model import Added, Conversation, Draft, Erasure, Fault, Filter, Message, Verification
 from recollect.ports import Tx
 from recollect.rules import log as rules
-from recollect.rules.documents import split as namespace_names
+from recollect.rules.documents import names_in
 
 PAGE = 1_000  # rows read at a time
 COPYING = "copying"  # the note on a store that is being filled from another
@@ -35,12 +35,14 @@ def new_id(now: datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Messages for one conversation, in order."""
+    """Messages for one conversation, in order. `check` is told what is about to be added, each draft in its turn, and
+    may raise: then nothing of the transaction is kept."""
 
     space: str
     conversation: str
     user: str | None
     drafts: Sequence[Draft]
+    check: Callable[[list[Added]], None] | None = field(default=None, compare=False, repr=False)
 
 
 def drawn(batch: Batch, now: datetime) -> Batch:
@@ -76,6 +78,8 @@ def append(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str] = ())
             new.append(message)
             known.update((key, message) for key in keys(draft))
         added.append(Added(before or message, before is None))
+    if batch.check is not None:
+        batch.check(added)
     if new:
         tx.insert_messages(new)
         tx.save_conversation(replace(conversation, turns=conversation.turns + len(new), head=head, changed_at=now))
@@ -242,7 +246,7 @@ def remove_all_of(tx: Tx, space: str, user: str) -> int:
     named = [
         row
         for row in tx.rows("documents", where={"space": space, "user_id": None})
-        if user in namespace_names(row["namespace"])
+        if user in names_in(row["namespace"])
     ]
     gone = sum(tx.remove("documents", {name: row[name] for name in ("space", "namespace", "key")}) for row in named)
     return gone + sum(tx.remove(table, {"space": space, role: user}) for table, role in OF_PEOPLE)

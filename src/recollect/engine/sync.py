@@ -6,7 +6,9 @@ A thread of our own runs the loop, so that views go on following while the progr
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
+import weakref
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
@@ -49,23 +51,46 @@ from recollect.rules.names import Member
 T = TypeVar("T")
 
 CLOSED = "this memory is closed: open it again"
+FORKED = "this memory was opened by the process that this one was forked from: open it again here"
 GRACE = 5.0  # seconds for calls of other threads to end by themselves when a memory is closed
 
 
 class Private:
-    """An event loop in a thread of its own."""
+    """An event loop in a thread of its own.
+
+    A process that is forked has no such thread: there it is left `behind`. What can begin anew says how by `forked`;
+    all else says so, where it would wait for ever.
+    """
 
     def __init__(self) -> None:
+        self.forked: Callable[[], None] | None = None
+        self._left: list[asyncio.AbstractEventLoop] = []
+        self._turn, self.stopped = threading.Lock(), False
+        self._begin()
+        _private.add(self)
+
+    def _begin(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="recollect loop", daemon=True)
         self._thread.start()
-        self._turn, self.stopped = threading.Lock(), False
+        self.behind = False
+
+    def leave_behind(self) -> None:
+        """This is another process now. Nobody else runs in it yet, and whoever held the lock is not here."""
+        self._turn, self.behind = threading.Lock(), True
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         if threading.current_thread() is self._thread:
             work.close()
             raise RecollectError("Memory cannot be called from inside its own loop: use AsyncMemory there")
         with self._turn:
+            if self.behind and not self.stopped:
+                if self.forked is None:
+                    work.close()
+                    raise RecollectError(FORKED)
+                self._left.append(self._loop)  # not closed: what it waits for is the other process's
+                self._begin()
+                self.forked()
             if self.stopped:
                 work.close()
                 raise RecollectError(CLOSED)
@@ -112,6 +137,18 @@ class Private:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+_private = weakref.WeakSet[Private]()
+
+
+def _forked() -> None:
+    for one in list(_private):
+        one.leave_behind()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 async def _noted(work: Coroutine[Any, Any, T], running: list[asyncio.Task[Any] | None]) -> T:
@@ -170,6 +207,9 @@ class BlockingMemory:
 
     def close(self) -> None:
         """Stop following, finish what is being written, close the store."""
+        if self._private.behind:  # what it has open is the other process's to close
+            self._private.stopped = True
+            return
         with self._closing:
             if not self._private.stopped:
                 self._private.wait(_finished(self._engine.close()))

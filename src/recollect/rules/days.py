@@ -93,12 +93,8 @@ def noted(spoke: Spoke | None, conversation: str, user: str, turns: Sequence[int
 
 def content_hash(*parts: str) -> str:
     """A hash of texts, each with its length: no two ways to cut them give the same."""
-    made = sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        made.update(len(data).to_bytes(8, "big"))
-        made.update(data)
-    return made.hexdigest()[:32]
+    texts = [part.encode("utf-8", "surrogatepass") for part in parts]
+    return sha256(b"".join(len(text).to_bytes(8, "big") + text for text in texts)).hexdigest()[:32]
 
 
 # -- whether it still holds

@@ -12,12 +12,14 @@ from typing import Any
 from recollect.errors import InvalidInput
 from recollect.model.documents import Change
 from recollect.rules.log import MAX_ID_BYTES, checked_id, checked_metadata, checked_text
-from recollect.rules.text import passages
+from recollect.rules.text import analyse, passages, query_groups
 
 BETWEEN = "\x1f"
 AFTER = "\x01"  # sorts after every key of a namespace, and before the namespaces below it
 ANY = "*"
 MAX_TEXTS = 64  # passages of a document that have vectors
+# Under these first names adapters keep all their documents: they are nobody's name.
+LANGGRAPH, FILES, SESSIONS = ROOTS = ("langgraph", "memory files", "recollect")
 OPERATORS = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte")
 
 
@@ -33,6 +35,12 @@ def joined(namespace: Sequence[str]) -> str:
 
 def split(namespace: str) -> tuple[str, ...]:
     return tuple(namespace.split(BETWEEN))
+
+
+def names_in(namespace: str) -> tuple[str, ...]:
+    """The names in a namespace that may be a person's."""
+    every = split(namespace)
+    return every[1:] if every[0] in ROOTS else every
 
 
 def is_below(namespace: str, prefix: str) -> bool:
@@ -65,6 +73,14 @@ def checked_value(value: object) -> dict[str, Any]:
         raise InvalidInput("value", error.reason) from None
 
 
+def checked_where(where: object) -> dict[str, Any]:
+    """A filter that comes from elsewhere, as JSON knows it."""
+    try:
+        return checked_metadata(where)
+    except InvalidInput as error:
+        raise InvalidInput("where", error.reason) from None
+
+
 # -- what a document says
 
 
@@ -72,6 +88,18 @@ def said(value: Mapping[str, Any], texts: Sequence[str] | None) -> list[str]:
     """The passages by which a document is found."""
     whole = ["\n".join(lines(value))] if texts is None else texts
     return [part for text in whole if text.strip() for part in passages(text)][:MAX_TEXTS]
+
+
+def shares(query: str, documents: Sequence[tuple[Mapping[str, Any], Sequence[str] | None]]) -> list[float | None]:
+    """How many of a query's words each document has, from none, 0, to all, 1; None if it is found by nothing."""
+    analysed = [[analyse(part) for part in said(*one)] for one in documents]
+    groups = query_groups(query, {part.language for parts in analysed for part in parts})
+    found: list[float | None] = []
+    for parts in analysed:
+        terms = {term for part in parts for term in part.terms}
+        have = sum(not terms.isdisjoint(group) for group in groups)
+        found.append(have / max(len(groups), 1) if parts else None)
+    return found
 
 
 def lines(value: Any, name: str = "") -> Iterator[str]:

@@ -295,8 +295,9 @@ class _Choice:
         return ""
 
     def _gain(self, form: _Form) -> float:
-        whole = sum(self._weights.get(root, _NOTE) for root in form.roots)
-        fresh = sum(self._weights.get(root, _NOTE) for root in form.roots if root not in self._said)
+        weight, said = self._weights.get, self._said
+        whole = sum([weight(root, _NOTE) for root in form.roots])
+        fresh = sum([weight(root, _NOTE) for root in form.roots if root not in said]) if said else whole
         if fresh < max(_FRESH * whole, _LEAST):
             return 0.0
         by = _SAID_BY.get(self._role(form), 1.0)

@@ -8,7 +8,7 @@ a key of one space never opens another, and one that is bound to a user opens th
 
 from __future__ import annotations
 
-import re
+import math
 from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import unquote
@@ -21,16 +21,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.engine.memory import MemoryEngine
 from recollect.errors import StoreError
-from recollect.rules.log import checked_id
+from recollect.rules.log import MAX_ID, checked_id
+from recollect.server import loopback
 from recollect.server.keys import SCOPES, Key, Keys
-from recollect.server.limits import Buckets
 from recollect.server.options import ServerOptions
 from recollect.server.problems import Problem, problem_of, response_of
+from recollect.server.rates import Rates
 
 PUBLIC = ("/healthz", "/readyz", "/openapi.json")
 ANONYMOUS = "anonymous"
-LOOKED_AT = (b"authorization", b"content-length", b"host")
-LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
+LOOKED_AT = frozenset((b"authorization", b"content-length")) | loopback.LOOKED_AT
+ONCE = frozenset((b"authorization", b"host", b"origin"))  # of two, somebody else may mean the other
 SLASH = "\x1f"  # stands for a slash inside an id, which can hold no control character
 NO_KEY = "there is no key, or it opens nothing; send `Authorization: Bearer rk_…` (`recollect keys create` makes one)"
 
@@ -109,8 +110,34 @@ def may(scope: str) -> Any:
     return Depends(check)
 
 
-Named = Annotated[str | None, Header(alias="X-Recollect-Space", description="The space; nothing crosses it.")]
-Asked = Annotated[str | None, Query(alias="space", description="The space, if the header does not name it.")]
+LENGTH: dict[str, Any] = {"minLength": 1, "maxLength": MAX_ID}
+Named = Annotated[
+    str | None,
+    Header(alias="X-Recollect-Space", description="The space; nothing crosses it.", json_schema_extra=LENGTH),
+]
+Asked = Annotated[
+    str | None,
+    Query(alias="space", description="The space, if the header does not name it.", json_schema_extra=LENGTH),
+]
+
+
+def space_named(request: Request) -> str | None:
+    """The space a request names, if any. An empty name is wrong, and not none: whose header was left empty by mistake
+    does not mean the space that is used without. Nor may it name two: which one counts is not to be guessed, since
+    whoever passes a request on may have added theirs to the caller's."""
+    headers, query = request.headers.getlist("X-Recollect-Space"), request.query_params.getlist("space")
+    names = {*map(spelt, headers), *query}
+    if len(names) > 1:
+        raise Problem(400, "which_space", "the header X-Recollect-Space and the query `space` differ: name one space")
+    return next(iter(names), None)
+
+
+def spelt(header: str) -> str:
+    """A header's text: UTF-8 as most programs send it, or Latin-1, as which it was read."""
+    try:
+        return header.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return header
 
 
 def at(scope: str) -> Any:
@@ -118,8 +145,8 @@ def at(scope: str) -> Any:
 
     entering = may(scope)
 
-    def check(request: Request, caller: Caller = entering, named: Named = None, asked: Asked = None) -> Here:
-        return Here(request.app.state.memory, caller, caller.space(named or asked), request)
+    def check(request: Request, caller: Caller = entering, _: Named = None, __: Asked = None) -> Here:
+        return Here(request.app.state.memory, caller, caller.space(space_named(request)), request)
 
     return Depends(check)
 
@@ -134,7 +161,7 @@ class Door:
 
     def __init__(self, app: ASGIApp, options: ServerOptions, keys: Keys | None) -> None:
         self._app, self._options, self._keys = app, options, keys
-        self._buckets = Buckets(options.burst)
+        self._rates = Rates(options.burst, options.rates)
         self._anonymous = Caller(ANONYMOUS, None, frozenset(SCOPES), home=options.space)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -151,20 +178,25 @@ class Door:
 
     async def _enter(self, scope: Scope) -> int:
         """Let a request in: note who it is in the scope. Returns how long its body may be."""
-        headers = {name: value for name, value in scope["headers"] if name in LOOKED_AT}
+        headers: dict[bytes, bytes] = {}
+        for name, value in scope["headers"]:
+            if name in ONCE and name in headers:
+                raise Problem(400, "bad_request", f"there are two headers {name.decode()!r}: send one")
+            if name in LOOKED_AT:
+                headers[name] = value
+        if self._keys is None and (refused := loopback.refusal(headers, self._options.origins)) is not None:
+            raise Problem(403, *refused)
+        if scope["path"] in PUBLIC:  # whoever asks; the store, which has the keys, may be away
+            return self._options.body
         caller, key = await self._caller(headers.get(b"authorization", b"").decode("latin-1"))
-        scope["caller"] = caller
-        limit = self._options.body if key is None or key.body is None else key.body
-        if self._keys is None:
-            check_host(headers.get(b"host", b"").decode("latin-1"))
-        if scope["path"] in PUBLIC:
-            return limit
         if caller is None:
             raise Problem(401, "no_key", NO_KEY, headers={"WWW-Authenticate": "Bearer"})
+        scope["caller"] = caller
+        limit = self._options.body if key is None or key.body is None else key.body
         rate = self._options.rate if key is None or key.rate is None else key.rate
-        wait = self._buckets.take(caller.key_id, rate)
+        wait = self._rates.take(caller.key_id, rate)
         if wait:
-            again = {"Retry-After": str(max(1, round(wait + 0.5)))}
+            again = {"Retry-After": str(math.ceil(wait))}
             raise Problem(429, "too_many", f"more than {rate} requests a minute; come again later", headers=again)
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > limit:
@@ -180,13 +212,6 @@ class Door:
             return None, None
         spaces = frozenset(key.spaces) if key.spaces else None
         return Caller(key.id, spaces, frozenset(key.scopes), key.user, self._options.space), key
-
-
-def check_host(host: str) -> None:
-    """Without keys, only who calls this machine by its own name: a web page can make a name of its own lead here."""
-    name = host.rpartition(":")[0] if re.search(r":\d+$", host) else host
-    if name not in LOOPBACK:
-        raise Problem(403, "host", "this server has auth off and answers only to localhost and 127.0.0.1")
 
 
 def too_large(limit: int) -> Problem:
@@ -234,4 +259,11 @@ class Id(Convertor[str]):
         return value
 
 
+class Ids(Id):
+    """The rest of a path as one id, whether its slashes are written as such or as %2F: `{name:ids}`."""
+
+    regex = ".*"
+
+
 register_url_convertor("id", Id())
+register_url_convertor("ids", Ids())

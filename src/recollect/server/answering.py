@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Annotated, Any
 
@@ -12,7 +15,7 @@ from starlette.responses import Response
 
 from recollect import wire
 from recollect.engine import repeats
-from recollect.errors import StoreError
+from recollect.errors import RecollectError, StoreError
 from recollect.server.access import Here
 from recollect.server.problems import Problem
 from recollect.server.shapes import Limit
@@ -40,6 +43,11 @@ def tag_of(body: bytes) -> str:
     return f'"{sha256(body).hexdigest()[:32]}"'
 
 
+def is_one_of(tag: str, known: str) -> bool:
+    """Whether a tag is among those of an `If-None-Match`; whoever stands in between may have marked it as weak."""
+    return known.strip() == "*" or tag in (one.strip().removeprefix("W/") for one in known.split(","))
+
+
 def page_of(items: Sequence[Any], cursor: str | None, limit: int, name: Callable[[Any], str]) -> Response:
     """The items after the one the cursor names; a list that has changed since is gone on with all the same."""
     start = 0
@@ -53,21 +61,49 @@ def page_of(items: Sequence[Any], cursor: str | None, limit: int, name: Callable
     return out({"items": part, "next": name(part[-1]) if part and more else None})
 
 
-async def once(here: Here, key: str | None, work: Callable[[], Awaitable[Any]]) -> Response:
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """How an answer is kept for whoever asks again: as `told`, from which `again` makes all of it."""
+
+    told: Callable[[Any], Any]
+    again: Callable[[Any], Any]
+
+
+AS_IT_IS = Brief(lambda given: given, lambda kept: kept)
+
+
+async def once(here: Here, key: str | None, work: Callable[[], Awaitable[Any]], brief: Brief = AS_IT_IS) -> Response:
     """Do a write and answer with what it gave; with a key, do it once."""
     if key is None:
         return out(await work())
     repeat, known = await begun(here, key)
     if known is not None:
-        return Response(known, 200, {"Idempotent-Replayed": "true"}, JSON)
+        return out(brief.again(json.loads(known)), headers={"Idempotent-Replayed": "true"})
     try:
-        body = wire.dumps(await work())
+        given = await work()
     except BaseException:
-        await repeats.give_up(here.memory, repeat)
+        await given_up(here, repeat)
         raise
     with suppress(StoreError):  # it is done, and whoever asked is to know
-        await repeats.keep(here.memory, repeat, 200, body)
-    return Response(body, 200, media_type=JSON)
+        await repeats.keep(here.memory, repeat, 200, wire.dumps(brief.told(given)))
+    return out(given)
+
+
+_leaving = set[asyncio.Task[None]]()
+
+
+async def given_up(here: Here, repeat: repeats.Repeat) -> None:
+    """Give a claim back, so that whoever asks again may try again, also if nobody waits for it any more. What waits in
+    a request that is cancelled is cancelled again and again, so this is done beside it."""
+
+    async def leave() -> None:
+        with suppress(RecollectError):  # the memory is closed: the claim lapses by itself
+            await repeats.give_up(here.memory, repeat)
+
+    task = asyncio.create_task(leave())
+    _leaving.add(task)
+    task.add_done_callback(_leaving.discard)
+    await asyncio.shield(task)
 
 
 async def begun(here: Here, key: str) -> tuple[repeats.Repeat, bytes | None]:

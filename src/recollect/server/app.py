@@ -1,7 +1,7 @@
 """The application: every router on one memory, behind one door.
 
-A request passes, from outside in: what is noted of it, the browser's rules, the door, the routes. The memory is opened
-when the server starts, and closed when the last request has ended.
+A request passes, from outside in: what is noted of it, the browser's rules, whether it can be read, the door, the
+routes. The memory is opened when the server starts, and closed when the last request has ended.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.middleware.cors import CORSMiddleware
 
 from recollect import __version__
 from recollect.engine.memory import MemoryEngine
 from recollect.errors import RecollectError
 from recollect.ports import Telemetry
-from recollect.server import conversations, mcp, openai, operations, people, spaces, topics
+from recollect.server import conversations, documents, mcp, openai, operations, people, spaces, topics
 from recollect.server.access import Door
+from recollect.server.browsers import Browsers
 from recollect.server.description import described
+from recollect.server.incoming import Incoming
 from recollect.server.keys import Keys
 from recollect.server.observing import Observing
 from recollect.server.options import ServerOptions
 from recollect.server.problems import Problem, Shape, answer
 
 Service = Callable[[], AbstractAsyncContextManager[Any]]
-HEADERS = ["Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "X-Recollect-Space"]
 
 
 def create_app(
@@ -44,16 +44,21 @@ def create_app(
     """
     settled = options or ServerOptions()
     app = FastAPI(
-        title="recollect", version=__version__, description=ABOUT, lifespan=lifespan, docs_url=None, redoc_url=None
+        title="recollect",
+        version=__version__,
+        description=ABOUT,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,  # a redirect would be built of the Host header, and may send a key over plain http
     )
     app.state.memory, app.state.options, app.state.keys = memory, settled, keys
     app.state.services = list[Service]()
     app.state.shapes = dict[str, Shape]()
     app.add_middleware(Door, options=settled, keys=keys)
+    app.add_middleware(Incoming)
     if settled.origins:
-        app.add_middleware(
-            CORSMiddleware, allow_origins=list(settled.origins), allow_methods=["*"], allow_headers=HEADERS
-        )
+        app.add_middleware(Browsers, origins=settled.origins)
     app.add_middleware(Observing, telemetry=telemetry)
     for kind in (RecollectError, Problem, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, answer)
@@ -75,5 +80,5 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
 
 
-ROUTERS = (operations.router, conversations.router, topics.router, people.router, spaces.router)
+ROUTERS = (operations.router, conversations.router, topics.router, people.router, spaces.router, documents.router)
 ABOUT = "Memory for conversational AI: keeps every word, shows the model what matters now, and can say why."

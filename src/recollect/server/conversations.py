@@ -7,9 +7,11 @@ that even a server that is killed between the write and the answer keeps them on
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from typing import Annotated, Any
 
@@ -23,11 +25,12 @@ from recollect.errors import InvalidInput, RecollectError
 from recollect.model import Added, Budget, Draft
 from recollect.server import shapes
 from recollect.server.access import Here, Reading, Writing
-from recollect.server.answering import Count, Cursor, Once, begun, once, out, tag_of
+from recollect.server.answering import Count, Cursor, Once, begun, given_up, is_one_of, once, out, tag_of
 from recollect.server.problems import Problem, problem_of
 from recollect.wire import dumps, plain
 
 EVENTS = "text/event-stream"
+OTHER_MESSAGES = "this idempotency key or id came with other messages before; use a new one"
 Conversation = Annotated[str, Path(alias="id", description="The conversation; it begins with its first message.")]
 User = Annotated[str | None, Query(description="Whose chat it is; left out for a channel.", max_length=256)]
 
@@ -55,28 +58,23 @@ async def add_messages(here: Writing, id: Conversation, body: shapes.MessagesIn,
     """Keep messages, in order. Once this answers, they are on the disk."""
     given = [draft_of(here, one) for one in body.messages]
     drafts = [keyed(here, draft, key, id, number) for number, draft in enumerate(given)]
-    added = await chat_of(here, id, body.user).extend(drafts)
-    check_repeated(given, added)
-    return out(added)
+    batch = Batch(here.space, id, here.caller.own(body.user), drafts, partial(check_repeated, given, key))
+    return out((await here.memory.add_many([batch]))[0])
 
 
 @router.post("/messages", response_model=list[list[shapes.Added]])
 async def add_batches(here: Writing, body: shapes.BatchesIn, key: Once = None) -> Response:
     """Keep messages of several conversations in one transaction: all of them, or none."""
     given = [[draft_of(here, one) for one in batch.messages] for batch in body.batches]
-    batches = [
-        Batch(
-            here.space,
-            batch.conversation,
-            here.caller.own(batch.user),
-            [keyed(here, draft, key, batch.conversation, (place, n)) for n, draft in enumerate(drafts)],
-        )
-        for place, (batch, drafts) in enumerate(zip(body.batches, given, strict=True))
-    ]
-    added = await here.memory.add_many(batches)
-    for drafts, done in zip(given, added, strict=True):
-        check_repeated(drafts, done)
-    return out(added)
+    seen = Counter[str]()  # a message is known by its place among those of its conversation
+    batches: list[Batch] = []
+    for batch, drafts in zip(body.batches, given, strict=True):
+        place = seen[batch.conversation]
+        seen[batch.conversation] += 1
+        made = [keyed(here, draft, key, batch.conversation, (place, n)) for n, draft in enumerate(drafts)]
+        check = partial(check_repeated, drafts, key)
+        batches.append(Batch(here.space, batch.conversation, here.caller.own(batch.user), made, check))
+    return out(await here.memory.add_many(batches))
 
 
 @router.get("/conversations/{id:id}/messages", response_model=shapes.page(shapes.Message))
@@ -114,12 +112,17 @@ def keyed(here: Here, draft: Draft, key: str | None, conversation: str, place: o
     return replace(draft, platform_id=f"once:{made[:40]}")
 
 
-def check_repeated(given: list[Draft], added: list[Added]) -> None:
-    """A key that came back with other words is a mistake of the caller's; a message that was erased stays so."""
-    for draft, one in zip(given, added, strict=True):
+def check_repeated(given: list[Draft], key: str | None, added: list[Added]) -> None:
+    """A key that came back with other messages, or with more, is a mistake of the caller's, and none of them is kept. A
+    message that was erased stays so."""
+    own = [(draft, one) for draft, one in zip(given, added, strict=True) if draft.platform_id is None]
+    again = [one for draft, one in own if draft.id is None]
+    if key is not None and any(one.new for one in again) and not all(one.new for one in again):
+        raise Problem(422, "key_reused", OTHER_MESSAGES)
+    for draft, one in own:
         told, kept = (draft.role, draft.content), one.message
-        if draft.platform_id is None and not one.new and not kept.erased and told != (kept.role, kept.content):
-            raise Problem(422, "key_reused", "this idempotency key or id came with another message before")
+        if not one.new and not kept.erased and told != (kept.role, kept.content):
+            raise Problem(422, "key_reused", OTHER_MESSAGES)
 
 
 # -- contexts
@@ -136,7 +139,7 @@ async def context_of(here: Here, id: str, body: shapes.ContextIn, tag: str | Non
     made = await chat.context(body.text, budget=budget_of(body.budget), system=body.system, markers=body.markers)
     content = dumps(made)
     headers = {"ETag": tag_of(content), "Cache-Control": "private, no-cache"}
-    if tag is not None and tag.strip() != "" and headers["ETag"] in [one.strip() for one in tag.split(",")]:
+    if tag is not None and is_one_of(headers["ETag"], tag):
         return Response(None, 304, headers)
     return Response(content, 200, headers, "application/json")
 
@@ -196,7 +199,7 @@ async def reply(here: Writing, id: Conversation, body: shapes.ReplyIn, key: Once
         first = await anext(pieces, None)  # what fails at once is an answer of its own, and no stream
     except BaseException:
         if repeat is not None:
-            await repeats.give_up(here.memory, repeat)
+            await given_up(here, repeat)
         raise
     return events(told(here, first, pieces, repeat))
 
@@ -235,7 +238,7 @@ async def told(
         yield event("error", problem_of(error).document())
     finally:
         if repeat is not None and not kept:
-            await repeats.give_up(here.memory, repeat)
+            await given_up(here, repeat)
 
 
 @router.post("/conversations/{id:id}/command", response_model=shapes.Command | None)

@@ -17,7 +17,9 @@ PROBLEMS = {
     "404": "There is no such thing in this space.",
     "409": "Something else is under way, or not yet done: try again.",
     "410": "What the cursor names is gone: begin the list again.",
+    "412": "What you have read has changed since: read it again.",
     "413": "The body is larger than the key allows.",
+    "415": "The body is not sent as JSON.",
     "422": "A value breaks a rule; `errors` says which.",
     "429": "Too many requests; `Retry-After` says when to come again.",
     "500": "The server failed; its log says why.",
@@ -39,17 +41,19 @@ def described(app: FastAPI) -> dict[str, Any]:
         schemas["Problem"] = ProblemOut.model_json_schema(ref_template="#/components/schemas/{model}")
         for unused in ("HTTPValidationError", "ValidationError"):
             schemas.pop(unused, None)
-        for path, item in document["paths"].items():
+        for item in document["paths"].values():
             for method in METHODS:
                 if method in item:
-                    add_problems(path, item[method]["responses"])
+                    add_problems(item[method]["responses"])
         app.openapi_schema = document
     return app.openapi_schema
 
 
-def add_problems(path: str, responses: dict[str, Any]) -> None:
+def add_problems(responses: dict[str, Any]) -> None:
+    """What may go wrong on every route; where a route says that one problem has another shape, all of them have."""
+    own = next((one["content"] for status, one in responses.items() if status in PROBLEMS and status != "422"), None)
     for status, about in PROBLEMS.items():
-        content = {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        content = own or {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}}
         if status == "422" or status not in responses:
             responses[status] = {"description": about, "content": content}
 
@@ -59,5 +63,6 @@ TAGS = [
     {"name": "topics", "description": "What a conversation is about."},
     {"name": "people", "description": "What is known of people, and their rights to it."},
     {"name": "spaces", "description": "Finding, digests, and keeping order."},
+    {"name": "documents", "description": "What programs keep under keys of their own."},
     {"name": "operations", "description": "How the server is."},
 ]

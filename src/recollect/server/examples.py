@@ -19,6 +19,7 @@ TOPIC = model.Topic(
     "t1", "Moving to Berlin", "", "short-term", timedelta(days=1), 0.5, 0.5, 1, 2, 0, THEN, THEN, current=True
 )
 DIGEST = model.Digest("default", "alex", "day", date(2026, 3, 1), date(2026, 3, 1), "Alex moved.", "offline", THEN)
+DOCUMENT = model.Document("default", ("notes", "alex"), "pets", {"text": "Alex has an otter"}, "alex", THEN, THEN)
 RECEIPT = model.Receipt(
     "o200k_base",
     model.Budget.compact(),
@@ -31,6 +32,7 @@ SAMPLES: tuple[Any, ...] = (
     STATEMENT,
     TOPIC,
     DIGEST,
+    DOCUMENT,
     RECEIPT,
     model.Added(MESSAGE, True),
     model.Conversation("default", "demo", "alex", THEN, THEN, 1),

@@ -7,17 +7,17 @@ turn that is cut off keeps what was seen of it.
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import os
-import shutil
 import socket
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.config import Settings
@@ -25,10 +25,13 @@ from recollect.engine.counting import Counting
 from recollect.engine.memory import MemoryEngine
 from recollect.errors import ConfigError, MissingExtra
 from recollect.server.keys import Keys, listed
+from recollect.server.loopback import is_loopback
 from recollect.server.options import MULTIPROCESS, ServerOptions
+from recollect.server.rates import empty_table
 from recollect.wiring import build, open_store, open_telemetry
 
 if TYPE_CHECKING:
+    import uvicorn
     from fastapi import FastAPI
 
 MAX_WORKERS = 64
@@ -43,23 +46,13 @@ class Hosting:
     auth: bool = True
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach it."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
-
-
 def wants_keys(settings: Settings, host: str, auth: bool | None) -> bool:
     """Whether to ask for keys: always, but on loopback not if there are none, or if told so."""
     if auth is False and not is_loopback(host):
         raise ConfigError(f"--no-auth is for loopback alone, and {host} can be reached from elsewhere")
     store = open_store(settings.store, settings)
     try:
-        some = any(key.active for key in listed(store))
+        some = any(key.active(datetime.now(UTC)) for key in listed(store))
     finally:
         store.close()
     if not some and (auth or not is_loopback(host)):
@@ -79,7 +72,7 @@ def options_of(settings: Settings) -> ServerOptions:
     )
 
 
-def application(settings: Settings, auth: bool) -> FastAPI:
+def application(settings: Settings, auth: bool, rates: Path | None = None) -> FastAPI:
     """The application of one process, with its logs set up. What a worker makes when it starts."""
     from recollect.server.app import create_app
 
@@ -87,16 +80,17 @@ def application(settings: Settings, auth: bool) -> FastAPI:
     store = open_store(settings.store, settings)
     memory = MemoryEngine(lambda: build(settings, store=store))
     telemetry = Counting(open_telemetry(settings))
-    return create_app(memory, options_of(settings), keys=Keys(store) if auth else None, telemetry=telemetry)
+    options = replace(options_of(settings), rates=rates)
+    return create_app(memory, options, keys=Keys(store) if auth else None, telemetry=telemetry)
 
 
 def log_as_json() -> None:
-    """One JSON object a line on standard error, for ours and the web server's own."""
+    """One JSON object a line on standard error: ours, the web server's own, and what others say when they must."""
     from recollect.server.observing import JsonLines
 
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    for name in ("recollect", "uvicorn"):
+    for name in ("", "recollect", "uvicorn"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(logging.INFO if name == "recollect" else logging.WARNING)
@@ -113,9 +107,23 @@ def serve(settings: Settings, hosting: Hosting, door: socket.socket) -> None:
         raise ConfigError(f"--workers: is {hosting.workers}; must be 1 to {MAX_WORKERS}")
     if hosting.workers > 1 and settings.store.startswith("json:"):
         raise ConfigError("a JSON file is for one process: use --workers 1, a SQLite file, or PostgreSQL")
-    config = uvicorn.Config(
-        partial(application, settings, hosting.auth),
+    if hosting.workers == 1:
+        uvicorn.Server(config_of(settings, hosting)).run(sockets=[door])
+        return
+    with counted_together() as rates:
+        Multiprocess(config_of(settings, hosting, rates), sockets=[door]).run()
+
+
+def config_of(settings: Settings, hosting: Hosting, rates: Path | None = None) -> uvicorn.Config:
+    """How the web server runs the application."""
+    import uvicorn
+
+    from recollect.server.connections import Connection
+
+    return uvicorn.Config(
+        partial(application, settings, hosting.auth, rates),
         factory=True,
+        http=Connection,
         workers=hosting.workers,
         lifespan="on",
         log_config=None,
@@ -123,11 +131,6 @@ def serve(settings: Settings, hosting: Hosting, door: socket.socket) -> None:
         server_header=False,
         timeout_graceful_shutdown=settings.server_grace,
     )
-    if hosting.workers == 1:
-        uvicorn.Server(config).run(sockets=[door])
-        return
-    with counted_together():
-        Multiprocess(config, sockets=[door]).run()
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -150,14 +153,16 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 @contextmanager
-def counted_together() -> Iterator[None]:
-    """A folder in which the workers count, so that each can tell of all; set before any of them starts."""
-    if os.environ.get(MULTIPROCESS):
-        yield
-        return
-    folder = os.environ[MULTIPROCESS] = tempfile.mkdtemp(prefix="recollect-metrics-")
-    try:
-        yield
-    finally:
-        del os.environ[MULTIPROCESS]
-        shutil.rmtree(folder, ignore_errors=True)
+def counted_together() -> Iterator[Path]:
+    """A folder in which the workers count, so that each can tell of all; set before any of them starts. Gives the table
+    in which they count the requests of each key."""
+    with tempfile.TemporaryDirectory(prefix="recollect-workers-", ignore_cleanup_errors=True) as folder:
+        rates = empty_table(Path(folder, "rates"))
+        if os.environ.get(MULTIPROCESS):
+            yield rates
+            return
+        os.environ[MULTIPROCESS] = tempfile.mkdtemp(prefix="metrics-", dir=folder)
+        try:
+            yield rates
+        finally:
+            del os.environ[MULTIPROCESS]

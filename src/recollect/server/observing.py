@@ -1,7 +1,6 @@
 """What is noted of a request: one line of JSON, a count, a span; and never a word of what was said.
 
-The line names the route as it is declared, not the path, which holds ids of people. An error nobody foresaw is caught
-here, outermost: the caller gets a document with the request's id, the log its kind and where it arose.
+The line names the route as it is declared, not the path, which holds ids of people.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.ports import Telemetry
-from recollect.server.problems import problem_of, response_of
 
 if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
@@ -30,8 +28,11 @@ logger = logging.getLogger("recollect.server")
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 UNKNOWN = "unknown"
+TRUSTED = ("recollect", "uvicorn")  # whose words are known to hold nothing of a request
+METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS")
+OTHER = "_OTHER"  # as OpenTelemetry calls a method that somebody made up
 TRACE = (b"traceparent", b"tracestate")
-# A page of ours runs nothing and is shown inside no other; the API's own documentation needs a little more.
+# A page of ours runs nothing and is shown inside no other.
 SECURITY = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -43,11 +44,15 @@ SECURITY = {
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line."""
+    """One JSON object a line. Other libraries may repeat what was said here: of them only the place is told."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {"time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")}
-        line |= {"level": record.levelname.lower(), "logger": record.name, "event": record.getMessage()}
+        line |= {"level": record.levelname.lower(), "logger": record.name, "event": "logged"}
+        if record.name.partition(".")[0] in TRUSTED:
+            line["event"] = record.getMessage()
+        else:
+            line["at"] = f"{record.funcName} {record.pathname}:{record.lineno}"
         line["pid"] = str(record.process)
         line |= getattr(record, "noted", {})
         if record.exc_info and record.exc_info[0] is not None:
@@ -56,7 +61,7 @@ class JsonLines(logging.Formatter):
 
 
 class Observing:
-    """Times, counts and logs every request, and answers for what nobody foresaw."""
+    """Times, counts and logs every request."""
 
     def __init__(self, app: ASGIApp, telemetry: Telemetry | None, tracing: TracerProvider | None = None) -> None:
         self._app, self._telemetry = app, telemetry
@@ -68,6 +73,7 @@ class Observing:
             return
         given = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"x-request-id"), "")
         id = given if REQUEST_ID.fullmatch(given) else token_hex(8)
+        scope["request_id"] = id
         began, status = time.perf_counter(), 0
 
         async def noted(message: Message) -> None:
@@ -83,10 +89,6 @@ class Observing:
         with self._span(scope) as span:
             try:
                 await self._app(scope, receive, noted)
-            except Exception as error:  # noqa: BLE001  the outermost handler
-                logger.error("failed", extra={"noted": {"request": id, **where(error)}})
-                if not status:
-                    await response_of(problem_of(error), scope)(scope, receive, noted)
             finally:
                 self._note(scope, id, status, time.perf_counter() - began, span)
 
@@ -94,15 +96,20 @@ class Observing:
         route = scope.get("route")
         name, path = getattr(route, "name", UNKNOWN), getattr(route, "path_format", UNKNOWN)
         caller = scope.get("caller")
+        method = scope["method"] if scope["method"] in METHODS else OTHER
         outcome = str(status) if status else "gone"
         if self._telemetry is not None:
             self._telemetry.count("request", kind=name, outcome=outcome, seconds=seconds)
         if span is not None:
-            span.update_name(f"{scope['method']} {path}")
-            span.set_attributes({"http.route": path, "http.response.status_code": status})
+            span.update_name(f"{method} {path}")
+            told = {"http.request.method": method, "http.route": path, "http.response.status_code": status}
+            span.set_attributes(told)
+            if status >= 500:
+                span.set_attributes({"error.type": str(status)})
+                span.set_status(failure())
         line = {
             "request": id,
-            "method": scope["method"],
+            "method": method,
             "route": path,
             "status": status,
             "ms": round(seconds * 1000, 1),
@@ -132,6 +139,12 @@ def spans(provider: TracerProvider | None) -> Callable[[Scope], AbstractContextM
         return tracer.start_as_current_span(scope["method"], caller, kind=trace.SpanKind.SERVER)
 
     return opened
+
+
+def failure() -> Any:
+    from opentelemetry.trace import StatusCode
+
+    return StatusCode.ERROR
 
 
 def nothing() -> AbstractContextManager[None]:

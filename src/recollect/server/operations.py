@@ -32,6 +32,7 @@ async def ready(request: Request) -> dict[str, str]:
 @router.get("/metrics", response_class=Response)
 async def metrics(caller: Annotated[Caller, may("admin")]) -> Any:
     """Counts and timings, as Prometheus reads them: of all workers of this server. They name nobody."""
+    caller.everybody()
     from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
     from prometheus_client.multiprocess import MultiProcessCollector
 

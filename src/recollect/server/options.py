@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from recollect.model import DEFAULT_SPACE
 
@@ -15,7 +16,7 @@ class ServerOptions:
 
     `space` is the one used when a request names none. `origins` may call from a browser: none by default. `rate` is
     requests a minute for each key (0: no limit) and `burst` how many of them may come at once; `body` is bytes. A key
-    may have limits of its own.
+    may have limits of its own. `rates` is the table in which the workers of one server count requests together.
     """
 
     space: str = DEFAULT_SPACE
@@ -23,3 +24,4 @@ class ServerOptions:
     rate: int = 0
     burst: int = 100
     body: int = 8 << 20
+    rates: Path | None = None

@@ -12,6 +12,7 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
@@ -36,12 +37,23 @@ STATUS: tuple[tuple[type[errors.RecollectError], int, str], ...] = (
     (errors.EmbedderError, 502, "embedder_failed"),
     (errors.NotSettled, 409, "not_settled"),
     (errors.StoreBusy, 503, "store_busy"),
+    (errors.StoreLocked, 503, "store_locked"),
+    (errors.StoreClosed, 503, "store_closed"),
+    (errors.StoreUnwritable, 503, "store_unwritable"),
+    (errors.SchemaMismatch, 503, "schema_mismatch"),
+    (errors.EmbedderMismatch, 503, "embedder_mismatch"),
     (errors.StoreError, 503, "store_failed"),
     (errors.MissingExtra, 501, "missing_extra"),
     (errors.ConfigError, 500, "config"),
     (errors.RecollectError, 503, "unavailable"),
 )
-PLAIN = {400: "bad_request", 401: "no_key", 403: "forbidden", 404: "not_found", 405: "method", 413: "too_large"}
+PLAIN = {400: "bad_request", 401: "no_key", 403: "forbidden", 404: "no_route", 405: "method", 413: "too_large"}
+MEANT = {
+    404: "there is no such route; /openapi.json lists those there are",
+    405: "this route does not take that method; `Allow` names those it takes",
+}
+NOT_JSON = "the body cannot be read: send JSON, in UTF-8, as `Content-Type: application/json`"
+BODY = ("body",)
 
 
 class Problem(Exception):
@@ -81,21 +93,40 @@ def problem_of(error: Exception) -> Problem:
         return invalid(error.errors())
     if isinstance(error, HTTPException):
         code = PLAIN.get(error.status_code, "refused")
-        return Problem(error.status_code, code, f"{error.detail}", headers=error.headers or {})
+        unread = error.status_code == 400 and error.__cause__ is not None  # FastAPI says no more than that it failed
+        bare = error.detail == HTTPStatus(error.status_code).phrase  # nothing but the name of the status
+        detail = NOT_JSON if unread else (bare and MEANT.get(error.status_code)) or f"{error.detail}"
+        return Problem(error.status_code, code, detail, headers=error.headers or {})
     for kind, status, code in STATUS:
         if isinstance(error, kind):
-            told = ({"field": error.field, "reason": error.reason},) if isinstance(error, errors.InvalidInput) else ()
             retry = RETRY if isinstance(error, errors.ModelBusy | errors.StoreBusy) else {}
-            return Problem(status, code, str(error), told, retry)
+            return Problem(status, code, str(error), parts_of(error), retry)
     return Problem(500, "internal", "the server failed; its log says why, under the id of this request")
+
+
+def parts_of(error: Exception) -> Sequence[Mapping[str, str]]:
+    """What an error was made of, besides its words, so that a client can make the same one."""
+    if isinstance(error, errors.InvalidInput):
+        return ({"field": error.field, "reason": error.reason},)
+    if isinstance(error, errors.MissingExtra):
+        return ({"field": error.extra, "reason": error.purpose},)
+    return ()
 
 
 def invalid(found: Sequence[Any]) -> Problem:
     """What does not have the shape it should. The value itself is not repeated."""
-    told = tuple({"field": ".".join(map(str, one["loc"])), "reason": str(one["msg"])} for one in found)
+    told = tuple(wrong(one) for one in found)
     first = f"{told[0]['field']}: {told[0]['reason']}" if told else "the request does not have the right shape"
     more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
     return Problem(422, "invalid_input", first + more, told)
+
+
+def wrong(one: Mapping[str, Any]) -> dict[str, str]:
+    """One thing that does not have its shape: where, and why."""
+    if one["type"] == "json_invalid":
+        where = one["loc"][-1]
+        return {"field": "body", "reason": f"is not JSON: {one['ctx']['error']} (at character {where + 1})"}
+    return {"field": ".".join(map(str, one["loc"])), "reason": str(one["msg"])}
 
 
 def response_of(problem: Problem, scope: Scope) -> Response:
@@ -108,4 +139,25 @@ def response_of(problem: Problem, scope: Scope) -> Response:
 
 async def answer(request: Request, error: Exception) -> Response:
     """The handler of every error that is raised on purpose."""
-    return response_of(problem_of(error), request.scope)
+    problem = problem_of(error)
+    if isinstance(error, RequestValidationError) and any(one["loc"] == BODY for one in error.errors()):
+        if not is_json(request):
+            problem = Problem(415, "media_type", NOT_JSON, headers={"Accept-Post": "application/json"})
+    elif problem.status == 405:
+        problem.headers["Allow"] = ", ".join(sorted(methods_at(request)))
+    return response_of(problem, request.scope)
+
+
+def is_json(request: Request) -> bool:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+
+
+def methods_at(request: Request) -> set[str]:
+    """What the routes of an address take; each of them knows only its own."""
+    found = set[str]()
+    for route in iter_route_contexts(request.app.routes):
+        regex = getattr(route, "path_regex", None)
+        if regex is not None and regex.match(request.scope["path"]):
+            found |= route.methods or set()
+    return found | ({"HEAD"} if "GET" in found else set())

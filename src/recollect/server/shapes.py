@@ -22,7 +22,10 @@ from recollect.rules import names
 from recollect.server.examples import EXAMPLES
 from recollect.wire import COMPUTED, LEFT_OUT
 
-Id = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+# What an id may be is checked where it is used, in better words; the pattern says it to those who read the description.
+LINE = r"\u0000-\u001f\u007f-\u009f\u2028\u2029"
+PATTERN = {"pattern": rf"^[^{LINE}]*[^\s{LINE}][^{LINE}]*$"}
+Id = Annotated[str, StringConstraints(min_length=1, max_length=256), Field(json_schema_extra=PATTERN)]
 Text = Annotated[str, StringConstraints(min_length=1)]
 Limit = Annotated[int, Field(ge=1, le=1000)]
 MAX_BATCH = 1_000  # messages in one request

@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
+from recollect.errors import NotSettled
 from recollect.server import shapes
 from recollect.server.access import Caller, Governing, Reading, Writing, may
 from recollect.server.answering import Once, once, out
@@ -68,8 +69,15 @@ async def stats(here: Reading) -> Response:
 
 @router.post("/settle", response_model=shapes.Done)
 async def settle(here: Writing, body: shapes.SettleIn) -> Response:
-    """Wait until every view has caught up with the log; 409 with the reason if one has not in time."""
-    await here.memory.settle(body.timeout)
+    """Wait until every view has caught up with the log; 409 if one has not in time, and to a key for all spaces the
+    reason."""
+    try:
+        await here.memory.settle(body.timeout)
+    except NotSettled:
+        if here.caller.spaces is None:
+            raise
+        # The views are of all spaces: how far behind they are, and why, is not told to one.
+        raise Problem(409, "not_settled", "the views have not caught up with the log; ask again later") from None
     return out({"done": True})
 
 

@@ -232,6 +232,8 @@ CREATE TABLE answers (
     PRIMARY KEY (space, id))
 """
 
+EXPIRY = "ALTER TABLE api_keys ADD COLUMN expires_at BIGINT"
+
 SPELLING = {
     "sqlite": {"key": "TEXT", "blob": "BLOB", "vector": "BLOB", "clustered": " WITHOUT ROWID", "tsv": ""},
     "postgresql": {
@@ -256,6 +258,7 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": TOPICS, "postgresql": TOPICS},
     {"sqlite": DOCUMENTS, "postgresql": DOCUMENTS},
     {"sqlite": SERVER, "postgresql": SERVER},
+    {"sqlite": EXPIRY, "postgresql": EXPIRY},
 )
 CURRENT = len(STEPS)
 

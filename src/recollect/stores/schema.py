@@ -396,6 +396,7 @@ api_keys = Table(
     Column("created_at", Instant, nullable=False),
     Column("used_at", Instant),
     Column("revoked_at", Instant),
+    Column("expires_at", Instant),
 )
 
 answers = Table(

@@ -82,6 +82,8 @@ class Serving:
     def _run(self) -> None:
         import uvicorn
 
+        from recollect.server.connections import Connection
+
         class Server(uvicorn.Server):
             async def startup(inner, sockets: list[socket.socket] | None = None) -> None:
                 self._loop = asyncio.get_running_loop()
@@ -89,7 +91,12 @@ class Serving:
                 self._ready.set()
 
         config = uvicorn.Config(
-            self.app, lifespan="on", log_config=None, access_log=False, timeout_graceful_shutdown=self._grace
+            self.app,
+            http=Connection,
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=self._grace,
         )
         self._server = Server(config)
         try:

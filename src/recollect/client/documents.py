@@ -1,0 +1,179 @@
+"""The documents of a space on a server, where each method is one request; `edit` is two.
+
+To change documents by what they are, a client reads them with a tag, decides, and sends the changes with that tag: the
+server makes them only if nobody was faster. If somebody was, it reads and decides again, so that nothing is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from recollect.client.asking import Asking, Changed, Page, given, path_of
+from recollect.engine.documents import MAX_OFFSET, skipped
+from recollect.errors import NotFound, StoreBusy
+from recollect.model.documents import Change, Document
+from recollect.rules import documents as rules
+from recollect.rules.log import checked_id, checked_number
+from recollect.wire import read
+
+T = TypeVar("T")
+
+PAGE = 1_000
+ROUNDS = 40  # readings of a namespace that others keep changing; each time, one of them has got through
+PAUSE = 0.02  # seconds at most before the next reading
+
+
+class AsyncClientDocuments:
+    """The documents of one space."""
+
+    def __init__(self, asking: Asking, space: str | None) -> None:
+        self._asking = asking
+        self.space = space
+
+    async def put(
+        self,
+        namespace: Sequence[str],
+        key: str,
+        value: Mapping[str, Any],
+        *,
+        user: str | None = None,
+        texts: Sequence[str] | None = None,
+    ) -> Document:
+        """Keep a JSON object under a key, in the place of the one that was there.
+
+        `user` is whose it is: `erase` takes it with all else of theirs. `texts` is what it is found by, in place of all
+        that the value says; if they are empty, no search by meaning ranks it.
+        """
+        kept = rules.checked_value(value)  # None would remove it
+        change = Change(tuple(checked_names(namespace)), key, kept, user, None if texts is None else tuple(texts))
+        return (await self.apply([change]))[0]
+
+    async def get(self, namespace: Sequence[str], key: str) -> Document | None:
+        """The document under a key, if there is one."""
+        names = checked_names(namespace)
+        if not names:
+            return None
+        try:
+            found: Document = await self._ask(Document, "GET", "documents", checked_id("key", key), namespace=names)
+        except NotFound:
+            return None
+        return found
+
+    async def remove(self, namespace: Sequence[str], key: str) -> bool:
+        """Take a document away, for good; says whether there was one."""
+        names = checked_names(namespace)
+        found = await self._ask(dict[str, bool], "DELETE", "documents", checked_id("key", key), namespace=names)
+        return bool(found["removed"])
+
+    async def apply(self, changes: Sequence[Change]) -> list[Document]:
+        """Keep and remove several documents in one transaction. Returns those that are kept now, in the order given."""
+        return await self._send(changes, {})
+
+    async def edit(
+        self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]
+    ) -> T:
+        """Change documents of one namespace by what they are: nobody else changes them in between.
+
+        `decide` is given the documents by key and returns the changes and an answer. It may be run more than once.
+        """
+        names = checked_names(namespace)
+        for _ in range(ROUNDS):
+            found, tag = await self._read(names)
+            changes, answer = decide(found)
+            try:
+                if changes:
+                    await self._send(changes, {"namespace": names, "tag": tag})
+            except Changed:
+                await asyncio.sleep(random.uniform(0, PAUSE))  # not all of them at once again
+            else:
+                return answer
+        raise StoreBusy(f"others kept changing the documents of {tuple(names)!r}; nothing was written, try again")
+
+    async def search(
+        self,
+        namespace: Sequence[str] = (),
+        *,
+        query: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+    ) -> list[Document]:
+        """The documents of a namespace and of those below it: nearest to the `query` first, else the last changed.
+
+        `where` is what their values must have: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
+        `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
+        """
+        body = given(namespace=checked_names(namespace), query=query, limit=limit, offset=offset)
+        if where is not None:
+            body["where"] = rules.checked_where(where)
+        found: list[Document] = await self._ask(list[Document], "POST", "document-search", body=body)
+        return found
+
+    async def namespaces(
+        self,
+        *,
+        prefix: Sequence[str] = (),
+        suffix: Sequence[str] = (),
+        depth: int | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[tuple[str, ...]]:
+        """The namespaces that have documents, in order; `*` in a prefix or suffix stands for any one name.
+
+        With `depth`, cut to so many names, each once.
+        """
+        about = {"prefix": checked_names(prefix), "suffix": checked_names(suffix), **given(depth=depth)}
+        skip = skipped(offset)
+        end = None if limit is None else skip + checked_number("limit", limit, MAX_OFFSET)
+        found: list[tuple[str, ...]] = []
+        cursor: str | None = None
+        while end is None or len(found) < end:
+            page = await self._ask(Page, "GET", "namespaces", **about, **given(cursor=cursor, limit=PAGE))
+            found += read(list[tuple[str, ...]], page.items)
+            cursor = page.next
+            if cursor is None:
+                break
+        return found[skip:end]
+
+    # -- how
+
+    async def _read(self, names: Sequence[str]) -> tuple[dict[str, Document], str]:
+        """All documents of a namespace, with the tag they had all the while."""
+        while True:
+            found, tag, cursor = dict[str, Document](), None, None
+            while True:
+                about = given(cursor=cursor, limit=PAGE)
+                page = await self._ask(Page, "GET", "documents", namespace=names, **about)
+                if tag not in (None, page.tag):
+                    break  # somebody changed it between two pages
+                tag, cursor = str(page.tag), page.next
+                found |= {one.key: one for one in read(list[Document], page.items)}
+                if cursor is None:
+                    return found, tag
+
+    async def _send(self, changes: Sequence[Change], about: dict[str, Any]) -> list[Document]:
+        if not changes:
+            return []
+        body = {"changes": [change_of(rules.checked(change)) for change in changes]} | about
+        found: list[Document] = await self._ask(list[Document], "POST", "documents", body=body)
+        return found
+
+    async def _ask(self, kind: Any, method: str, *parts: str, body: Any = None, **query: Any) -> Any:
+        place = await self._asking.home(self.space)
+        path = path_of("spaces", place, *parts)
+        return await self._asking.ask(kind, method, path, space=place, query=query, body=body)
+
+
+def change_of(change: Change) -> dict[str, Any]:
+    texts = None if change.texts is None else list(change.texts)
+    told = {"namespace": list(change.namespace), "key": change.key, "value": change.value}
+    return told | given(user=change.user) | ({} if texts is None else {"texts": texts})
+
+
+def checked_names(namespace: Sequence[str]) -> list[str]:
+    """The names of a namespace, which must not be one text by mistake."""
+    rules.joined(namespace)
+    return list(namespace)
