@@ -223,3 +223,12 @@ async def counted_at_last(store: StoreDouble) -> list[list[int]]:
 def test_a_store_that_refuses_counts_stops_nothing_c14(tmp_path: Path) -> None:
     store = StoreDouble(open_store(str(tmp_path / "a.db"), Settings()))
     assert asyncio.run(counted_at_last(store)) == [[], [1]]
+
+
+def test_names_of_models_are_counted_apart_up_to_a_number_c14() -> None:
+    """Whoever asks a server may name any model: what is counted does not grow with what they make up."""
+    counting = Counting()
+    names = {counting.model(f"made-up-{number}") for number in range(5_000)}
+    assert len(names) == 101
+    assert counting.model("made-up-7") == "made-up-7"
+    assert counting.model("made-up-700") == "other"

@@ -12,6 +12,7 @@ import pytest
 
 from recollect import AsyncMemory, Memory, ModelBusy, ModelNonsense, NoModel
 from recollect.ports import Request
+from recollect.rules.log import MAX_CONTENT
 from recollect.testing.clock import FrozenClock
 from recollect.testing.llm import ScriptedLLM
 
@@ -383,3 +384,14 @@ def test_every_call_is_counted_and_a_ceiling_sends_memory_work_offline(url: str)
         chat.reply(LONG + " And tomorrow.")
         memory.settle()
         assert len(worker.requests) > asked
+
+
+def test_a_reply_longer_than_the_log_takes_is_kept_as_far_as_it_does(url: str) -> None:
+    """Cut at a character, and marked as partial: the rest is better than nothing."""
+    with Memory(url, chat=ScriptedLLM(["é" * (MAX_CONTENT // 2) + "ééé"]), followers=False) as memory:
+        chat = memory.conversation("demo", user="alex")
+        reply = chat.reply("Count for ever.")
+        assert len(reply.text) == MAX_CONTENT // 2 + 3
+        assert reply.message.content == "é" * (MAX_CONTENT // 2)
+        assert reply.message.metadata["recollect"]["partial"] is True
+        assert [message.role for message in chat.history()] == ["user", "assistant"]

@@ -21,6 +21,7 @@ from recollect.ports import Call, Telemetry
 CALLS = ("chat", "memory")  # roles: what a call of a model is counted under
 KEPT = ("cache", "fallback")  # counted in the store, too, with the calls
 OTHER = "other"
+MODELS = 100  # names of models that are counted apart: a client of a server may name any
 WORD = re.compile(r"[A-Za-z0-9_.:/@+-]{1,100}")
 
 Key = tuple[str, str, str]
@@ -52,12 +53,20 @@ class Counting:
         self._lock = threading.Lock()
         self._counts: dict[Key, Activity] = {}
         self._unkept: dict[Key, Activity] = {}
+        self._models: set[str] = set()
+
+    def model(self, name: str) -> str:
+        """What a model is counted as: its name, or "other" once there are many."""
+        with self._lock:
+            if len(self._models) < MODELS:
+                self._models.add(name)
+            return name if name in self._models else OTHER
 
     def call(self, call: Call) -> None:
         plain = Plain(
             word(call.role),
             word(call.task) if call.task else "",
-            word(call.model),
+            word(self.model(call.model)),
             call.tokens_in,
             call.tokens_out,
             call.seconds,

@@ -75,7 +75,7 @@ class Meter:
             "day": self._today(),
             "role": call.role,
             "task": call.task,
-            "model": call.model[:200],
+            "model": self._counting.model(call.model)[:200],
             "outcome": call.outcome,
             "calls": 1,
             "tokens_in": call.tokens_in,

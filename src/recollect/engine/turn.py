@@ -23,7 +23,7 @@ from recollect.ports import LLM, Completion, Request, Tx
 from recollect.rules import tiers as tier_rules
 from recollect.rules.fences import seen
 from recollect.rules.holding import Held, Holding
-from recollect.rules.log import SURROGATE
+from recollect.rules.log import MAX_CONTENT, SURROGATE
 from recollect.rules.markers import TierRequest
 from recollect.tasks import reply as reply_task
 
@@ -226,9 +226,12 @@ async def keep(turn: Turn, tools: Tools, *, partial: bool) -> None:
     turn.kept = True
     asked, now = turn.asked, tools.now()
     about: dict[str, Any] = {"rounds": [round_note(one) for one in turn.rounds]}
+    content = turn.shown.strip()
+    kept = content.encode()[:MAX_CONTENT].decode(errors="ignore")
+    partial = partial or len(kept) < len(content)  # what is beyond what the log takes; the rest is better than nothing
     if partial:
         about["partial"] = True
-    draft = Draft("assistant", turn.shown.strip(), user=asked.user, metadata={**turn.told, KEY: about})
+    draft = Draft("assistant", kept, user=asked.user, metadata={**turn.told, KEY: about})
     inline = reply_task.parse_inline(turn.inline) if turn.inline and not partial else None
     # With its id drawn beforehand, a transaction that is run again finds what the first run has kept.
     batch = log.drawn(log.Batch(asked.space, asked.conversation, None, [draft]), now)
