@@ -134,6 +134,16 @@ def test_lists_come_in_pages(http: httpx2.Client) -> None:
     assert http.get(f"{MESSAGES}?limit=0").status_code == 422
 
 
+def test_a_page_of_long_messages_ends_before_it_is_as_large_as_all_of_them(http: httpx2.Client) -> None:
+    for _ in range(4):
+        assert http.post(MESSAGES, json=say(*["x" * 250_000] * 20)).status_code == 200
+    first = http.get(MESSAGES, params={"limit": 1_000}).json()
+    assert [one["turn"] for one in first["items"]] == list(range(31, 81))
+    rest = http.get(MESSAGES, params={"limit": 1_000, "cursor": first["next"]}).json()
+    assert [one["turn"] for one in rest["items"]] == list(range(1, 31))
+    assert rest["next"] is None
+
+
 # -- contexts
 
 

@@ -21,6 +21,7 @@ from recollect.server.problems import Problem
 from recollect.server.shapes import Limit
 
 JSON = "application/json"
+PAGE_BYTES = 8 << 20  # after so many a page ends, so that no answer is as large as all there is
 Cursor = Annotated[str | None, Query(description="Where to go on: the `next` of the page before.", max_length=256)]
 Count = Annotated[Limit, Query(description="How many at most.")]
 Once = Annotated[

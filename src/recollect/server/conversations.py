@@ -22,14 +22,15 @@ from recollect.engine import repeats
 from recollect.engine.conversation import AsyncConversation
 from recollect.engine.log import Batch
 from recollect.errors import InvalidInput, RecollectError
-from recollect.model import Added, Budget, Draft
+from recollect.model import Added, Budget, Draft, Message
 from recollect.server import shapes
 from recollect.server.access import Here, Reading, Writing
-from recollect.server.answering import Count, Cursor, Once, begun, given_up, is_one_of, once, out, tag_of
+from recollect.server.answering import PAGE_BYTES, Count, Cursor, Once, begun, given_up, is_one_of, once, out, tag_of
 from recollect.server.problems import Problem, problem_of
 from recollect.wire import dumps, plain
 
 EVENTS = "text/event-stream"
+AT_ONCE = 50  # messages read at a time
 OTHER_MESSAGES = "this idempotency key or id came with other messages before; use a new one"
 Conversation = Annotated[str, Path(alias="id", description="The conversation; it begins with its first message.")]
 User = Annotated[str | None, Query(description="Whose chat it is; left out for a channel.", max_length=256)]
@@ -81,10 +82,15 @@ async def add_batches(here: Writing, body: shapes.BatchesIn, key: Once = None) -
 async def history(
     here: Reading, id: Conversation, user: User = None, cursor: Cursor = None, limit: Count = 100
 ) -> Response:
-    """The last messages, in order; `next` leads to those before them."""
-    before = turn_of(cursor)
-    found = [] if before == 1 else await chat_of(here, id, user).history(limit=limit, before=before)
-    more = len(found) == limit and found[0].turn > 1
+    """The last messages, in order; `next` leads to those before them. Where they are very long, a page has fewer."""
+    chat, found, before, size, more = chat_of(here, id, user), list[Message](), turn_of(cursor), 0, True
+    while more and len(found) < limit and size < PAGE_BYTES:
+        wanted = min(limit - len(found), AT_ONCE)
+        some = [] if before == 1 else await chat.history(limit=wanted, before=before)
+        found[:0] = some
+        size += sum(len(message.content) for message in some)
+        more = len(some) == wanted and some[0].turn > 1
+        before = some[0].turn if some else None
     return out({"items": found, "next": str(found[0].turn) if more else None})
 
 

@@ -24,13 +24,12 @@ from recollect.model import Change, Document
 from recollect.rules import documents as rules
 from recollect.server import document_shapes as shapes
 from recollect.server.access import Caller, Here, may
-from recollect.server.answering import Brief, Count, Cursor, Once, once, out, tag_of
+from recollect.server.answering import PAGE_BYTES, Brief, Count, Cursor, Once, once, out, tag_of
 from recollect.server.problems import Problem
 from recollect.server.shapes import PATTERN, Id
 from recollect.server.spaces import Space
 from recollect.wire import dumps
 
-PAGE_BYTES = 8 << 20  # after so many a page ends, so that no answer is as large as a namespace
 MAX_NAMES = 256  # no namespace that is short enough has more
 MAX_CURSOR = 4_096  # a namespace, written as JSON
 
