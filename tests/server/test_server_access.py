@@ -6,7 +6,9 @@ import asyncio
 import json
 import re
 import sqlite3
+import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,7 +27,7 @@ from recollect.errors import ConfigError, EmbedderError, InvalidInput, NotFound
 from recollect.ports import Store, Vectors
 from recollect.server import keys
 from recollect.server.hosting import wants_keys
-from recollect.server.keys import Keys, create, listed, revoke
+from recollect.server.keys import Keys, create, listed, note, revoke
 from recollect.server.loopback import is_loopback
 from recollect.server.options import ServerOptions
 from recollect.testing.serving import Serving
@@ -481,3 +483,23 @@ def test_keys_are_made_listed_and_revoked_on_the_command_line(tmp_path: Path) ->
     assert "opens nothing" in gone.stdout
     assert "revoked" in run("list").stdout
     assert run("revoke", "nothing").exit_code == 1
+
+
+def test_a_key_revoked_while_its_use_is_noted_stays_revoked(store_url: str) -> None:
+    """Both change the same row: neither may put back what it read before the other wrote."""
+    with closing(open_store(store_url, Settings())) as store, ThreadPoolExecutor(2) as threads:
+        for number in range(20):
+            made, _ = create(store, name=f"website {number}")
+            together = threading.Barrier(2)
+
+            def use(id: str, both: threading.Barrier) -> None:
+                both.wait()
+                store.write(lambda tx: note(tx, {id: datetime.now(UTC)}))
+
+            def end(id: str, both: threading.Barrier) -> None:
+                both.wait()
+                revoke(store, id)
+
+            for work in [threads.submit(one, made.id, together) for one in (use, end)]:
+                work.result()
+        assert all(key.revoked_at is not None for key in listed(store))

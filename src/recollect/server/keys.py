@@ -117,6 +117,7 @@ def revoke(store: Store, id: str, now: datetime | None = None) -> Key:
     id = id.removeprefix(PREFIX).partition("_")[0]
 
     def write(tx: Tx) -> Key:
+        tx.lock(TABLE, id)  # whoever notes its use at this moment must not put back what it was
         found = keys_in(tx.rows(TABLE, where={"id": id}))
         if not found:
             raise NotFound(f"there is no key {id!r}; `recollect keys list` shows them")
@@ -241,7 +242,8 @@ class Keys:
 
 def note(tx: Tx, due: Mapping[str, datetime]) -> None:
     """Write down keys' uses, if it was not just done; one that was revoked or removed meanwhile stays so."""
-    for id, now in due.items():
+    for id, now in sorted(due.items()):  # in one order for everybody, so that no two wait for each other
+        tx.lock(TABLE, id)
         for key in keys_in(tx.rows(TABLE, where={"id": id})):
             if is_due(key, now):
                 tx.put(TABLE, rows_of(replace(key, used_at=now)))
