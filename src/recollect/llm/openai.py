@@ -166,19 +166,21 @@ class OpenAIModel:
         return outcome
 
     async def _all(self, response: Any, until: float) -> bytes:
-        raw, source = bytearray(), response.iter_bytes()
-        while chunk := await self._next(source, until):
-            raw += chunk
-            if len(raw) > BODY:
-                raise self._trouble.nonsense(f"more than {BODY >> 20} MiB; ask for less")
+        raw = bytearray()
+        async with closing(response.http_response.aiter_bytes()) as source:
+            while chunk := await self._next(source, until):
+                raw += chunk
+                if len(raw) > BODY:
+                    raise self._trouble.nonsense(f"more than {BODY >> 20} MiB; ask for less")
         return bytes(raw)
 
     async def _events(self, response: Any, until: float) -> AsyncIterator[str]:
         events = Events(self._trouble)
-        source = response.iter_bytes()
-        while chunk := await self._next(source, now() + self._timeout, until):
-            for event in events.feed(chunk):
-                yield event
+        # The response's own bytes: what is closed here is closed to the bottom, and nothing is left to be collected.
+        async with closing(response.http_response.aiter_bytes()) as source:
+            while chunk := await self._next(source, now() + self._timeout, until):
+                for event in events.feed(chunk):
+                    yield event
 
     async def _next(self, source: AsyncIterator[bytes], patience: float, until: float = math.inf) -> bytes:
         """The next bytes; none at the end."""
