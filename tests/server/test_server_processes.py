@@ -212,6 +212,23 @@ def test_a_server_says_that_auth_is_off_and_ends_at_ctrl_c(tmp_path: Path) -> No
     assert "Traceback" not in log.read_text()
 
 
+def test_workers_end_when_the_process_that_started_them_is_killed(tmp_path: Path) -> None:
+    process, url, log = started(tmp_path, "--workers", "2", "--store", str(tmp_path / "a.db"))
+    with ExitStack() as stack:
+        talking_to_each(url, log, 2, stack)  # both are there
+        process.kill()
+        process.wait(PATIENCE)
+        for _ in range(int(PATIENCE * 20)):
+            try:
+                httpx2.get(f"{url}/healthz", timeout=PATIENCE)
+            except httpx2.TransportError:
+                break
+            threading.Event().wait(0.05)
+        else:
+            raise AssertionError("a worker goes on alone")
+    assert "Traceback" not in log.read_text()
+
+
 def test_a_server_without_keys_refuses_to_be_open_to_all(tmp_path: Path) -> None:
     run = CliRunner().invoke(program, ["serve", "--host", "0.0.0.0", "--store", str(tmp_path / "a.db")])
     assert run.exit_code == 1
