@@ -34,7 +34,7 @@ from recollect.tokens.tiktoken import TiktokenTokenizer
 from table import milliseconds, percentile, show
 
 BATCH = 1_000
-PAUSE = 0.15  # seconds between turns: a person takes longer, and followers end their last look
+PAUSE = 0.5  # seconds between turns: a person takes longer, and followers end their last look
 WARM = 5  # exchanges before, to fill caches
 APART = timedelta(minutes=5)  # from one message of the history to the next
 ROLE_MARK = "\x1e"  # stands for what a chat template puts around a message

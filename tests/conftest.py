@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,22 @@ sys.dont_write_bytecode = False
 USED = ("pytest", "recollect.wiring", *(f"recollect.{name}" for name in ("stores.sqlite", "stores.jsonfile")))
 multiprocessing.set_forkserver_preload([*USED, "recollect.stores.postgres", "psycopg", "recollect.embed.static"])
 
-LONGEST = ("test_engine_long", "test_contract", "test_store_machine", "test_engine_kill", "test_store_writers")
+LONGEST = (
+    "test_engine_long", "test_server_schema", "test_contract", "test_engine_kill", "test_engine_topics",
+    "test_engine_episodes", "test_engine_input", "test_server_mcp", "test_server_processes", "test_engine_search",
+    "test_cli_chat", "test_engine_digests", "test_engine_followers", "test_store_machine", "test_store_writers",
+)  # fmt: skip
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported stays until the end: nobody need go through it again and again for what is no longer used."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -71,17 +87,17 @@ def postgres_url(postgres: PostgresServer) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture
-def addresses(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[[str, str], str]]:
-    """Where the store of a kind and name is: always the same place in one test."""
+@contextmanager
+def places(folder: Path, request: pytest.FixtureRequest) -> Iterator[Callable[[str, str], str]]:
+    """Where the store of a kind and name is: always the same place."""
     with ExitStack() as stack:
         known: dict[str, str] = {}
 
         def address(kind: str, name: str) -> str:
             if kind == "json":
-                return f"json:{tmp_path / name}.json"
+                return f"json:{folder / name}.json"
             if kind == "sqlite":
-                return str(tmp_path / f"{name}.db")
+                return str(folder / f"{name}.db")
             if name not in known:
                 server: PostgresServer = request.getfixturevalue("postgres")
                 known[name] = stack.enter_context(server.database())
@@ -90,10 +106,24 @@ def addresses(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callab
         yield address
 
 
+@pytest.fixture
+def addresses(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[[str, str], str]]:
+    """Where the store of a kind and name is: always the same place in one test."""
+    with places(tmp_path, request) as address:
+        yield address
+
+
 @pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
     """Each kind of store in turn."""
     return str(request.param)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def shared_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a store, of each kind in turn, that is made once for all tests of a file that only read it."""
+    with places(tmp_path_factory.mktemp("shared"), request) as address:
+        yield address(str(request.param), "memory")
 
 
 @pytest.fixture

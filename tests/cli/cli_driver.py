@@ -67,9 +67,32 @@ def change(statement: str) -> None:
 
 def process(*arguments: object, folder: Path, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
     """A command as a process of its own."""
-    command = [sys.executable, "-m", "recollect", *map(str, arguments)]
+    return started(["-m", "recollect", *map(str, arguments)], folder, env)
+
+
+NEXT = "\f"  # on standard output after each of several commands
+EACH = f"""
+import sys
+from recollect.cli.main import main
+for arguments in {{}}:
+    sys.argv = ["recollect", *arguments]
+    try:
+        main()
+    except SystemExit as ended:
+        if ended.code:
+            raise
+    print({NEXT!r}, end="", flush=True)
+"""
+
+
+def processes(*commands: list[str], folder: Path, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
+    """Several commands, one after the other in one process: to start one takes longer than what they do."""
+    return started(["-c", EACH.format(list(commands))], folder, env)
+
+
+def started(arguments: list[str], folder: Path, env: dict[str, str] | None) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        command,
+        [sys.executable, *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONUTF8": "1", **(env or {})},
         stdin=subprocess.DEVNULL,

@@ -20,13 +20,30 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
 
 
-def test_the_demo_shows_every_step_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What the demo shows, without a network and whatever the settings are; it leaves nothing behind."""
+
     def offline(*_: Any, **__: Any) -> None:
         raise AssertionError("the demo went to the network")
 
-    monkeypatch.setattr(socket.socket, "connect", offline)
-    text = succeeded("demo", env={"RECOLLECT_EMBEDDER": "endpoint", "RECOLLECT_STORE": "mine.db"})
-    blocks = {block.splitlines()[0].split(":")[0]: block for block in text.split("\n\n")}
+    folder = tmp_path_factory.mktemp("demo")
+    (folder / "temporary").mkdir()
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(tempfile, "tempdir", str(folder / "temporary"))
+        monkeypatch.setattr(socket.socket, "connect", offline)
+        text = succeeded("demo", env={"RECOLLECT_EMBEDDER": "endpoint", "RECOLLECT_STORE": "mine.db"})
+    assert [path.name for path in folder.rglob("*")] == ["temporary"]
+    return text
+
+
+def blocks_of(text: str) -> dict[str, str]:
+    return {block.splitlines()[0].split(":")[0]: block for block in text.split("\n\n")}
+
+
+def test_the_demo_shows_every_step_offline(shown: str) -> None:
+    blocks = blocks_of(shown)
     assert "42 messages" in blocks["KEEP"]
     assert "2024-11-12 19:04 to 2025-04-06 10:22" in blocks["KEEP"]
     assert "0 new" in blocks["KEEP"]
@@ -36,12 +53,11 @@ def test_the_demo_shows_every_step_offline(tmp_path: Path, monkeypatch: pytest.M
     assert "verify: whole, 46 messages" in blocks["PROVE"]
     assert "not whole, default/chat turn 12: was changed" in blocks["TAMPER"]
     assert "46 lines; demo.json: 46 messages" in blocks["MOVE"]
-    assert "\x1b" not in text
-    assert [path.name for path in tmp_path.rglob("*")] == ["temporary"]
+    assert "\x1b" not in shown
 
 
-def test_the_demo_shows_a_turn_episodes_and_facts() -> None:
-    blocks = {block.splitlines()[0].split(":")[0]: block for block in succeeded("demo").split("\n\n")}
+def test_the_demo_shows_a_turn_episodes_and_facts(shown: str) -> None:
+    blocks = blocks_of(shown)
     turn = rows(blocks["TURN"])
     assert "SCRIPTED" in blocks["TURN"]
     assert turn["model writes"][0] == "[REQUEST_TIER:3:m32]"
@@ -77,10 +93,9 @@ def rows(block: str) -> dict[str, list[str]]:
     return found
 
 
-def test_the_demo_is_short_and_always_the_same() -> None:
-    first, second = succeeded("demo"), succeeded("demo")
-    assert first == second
-    assert sum(max(-(-len(line) // 100), 1) for line in first.splitlines()) <= 100  # two screens of 100 columns
+def test_the_demo_is_short_and_always_the_same(shown: str) -> None:
+    assert succeeded("demo") == shown
+    assert sum(max(-(-len(line) // 100), 1) for line in shown.splitlines()) <= 100  # two screens of 100 columns
 
 
 def test_the_demo_can_be_kept_and_looked_at(tmp_path: Path) -> None:
@@ -112,8 +127,8 @@ def test_the_conversation_of_the_demo_is_varied() -> None:
     assert all(word in words for word in ("PostgreSQL", "Kyoto", "lentil", "自転車", "😋"))
 
 
-def test_the_demo_shows_a_group() -> None:
-    blocks = {block.splitlines()[0].split(":")[0]: block for block in succeeded("demo").split("\n\n")}
+def test_the_demo_shows_a_group(shown: str) -> None:
+    blocks = blocks_of(shown)
     group = rows(blocks["GROUP"])
     assert "Forty orders by bicycle" in group["noor today"][0]
     assert "I sold the van" in group["noor lately"][0]

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from cli_driver import failed, process, recollect, succeeded, talk
+from cli_driver import NEXT, failed, process, processes, recollect, succeeded, talk
 
 from recollect import __version__
 from recollect.cli.main import program
@@ -156,14 +156,14 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_a_terminal_that_is_not_utf8_does_not_crash(tmp_path: Path, encoding: str) -> None:
     succeeded("import", talk(tmp_path / "talk.jsonl"))
-    env = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
-    for command in (["search", "自転車"], ["history", "chat"], ["--help"]):
-        running = process(*command, folder=tmp_path, env=env)
-        out, err = running.communicate()
-        assert running.returncode == 0, err
-        assert out
-    running = process("search", "自転車", "--json", folder=tmp_path, env=env)
-    assert "自転車" in running.communicate()[0]
+    commands = (["search", "自転車"], ["history", "chat"], ["--help"], ["search", "自転車", "--json"])
+    running = processes(*commands, folder=tmp_path, env={"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"})
+    out, err = running.communicate()
+    assert running.returncode == 0, err
+    shown = out.split(NEXT)
+    assert len(shown) == len(commands) + 1
+    assert all(shown[:-1])
+    assert "自転車" in shown[3]
 
 
 def test_what_was_said_cannot_command_the_terminal(tmp_path: Path) -> None:

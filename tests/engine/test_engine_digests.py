@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from digest_doubles import DAY, HOUR, NOON, Scribe, clock_at, section
 
-from recollect import AsyncMemory, InvalidInput, Memory
+from recollect import AsyncMemory, Draft, InvalidInput, Memory
 from recollect.testing import ScriptedLLM
 
 TODAY = NOON.date()
@@ -159,8 +159,7 @@ def test_a_fortnight_of_thirty_costs_what_it_must_c3_c5_c6(addresses: Callable[[
             for user in told:
                 await memory.remember(f"{user} plays the cello", user=user)
             for number in range(14):
-                for user in members:
-                    await channel.add("user", f"mark{user}x and day{number} went well", author=user)
+                await channel.extend(Draft("user", f"mark{u}x and day{number} went well", author=u) for u in members)
                 contexts = await ask(memory, members)
                 assert all(f"mark{user}x" in text for user, text in zip(members, contexts, strict=True))
                 assert all("cello" in text for text in contexts[:5])
@@ -170,7 +169,7 @@ def test_a_fortnight_of_thirty_costs_what_it_must_c3_c5_c6(addresses: Callable[[
                 assert found == +Counter(day=1, week=30 * (days_before > 1), merge=merges), number
                 total.update(found)
                 clock.advance(HOUR)
-                assert await ask(memory, members[:6]) == contexts[:6]
+                assert await ask(memory, members[4:6]) == contexts[4:6], "one who told of themselves, one who did not"
                 assert scribe.since() == {}
                 clock.advance(DAY - HOUR)
         assert total == Counter(day=14, week=12 * 30, merge=13 * 30 + len(told))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Budget, Draft, Episode, Memory, ModelBusy, Settings
+from recollect.engine.sync import BlockingConversation
 from recollect.engine.transfer import copy_store
 from recollect.model import Section
 from recollect.ports import Completion, Request
@@ -41,6 +42,16 @@ TALK = {
 @pytest.fixture
 def url(store_url: str) -> str:
     return store_url
+
+
+@pytest.fixture(scope="module")
+def hundred(shared_url: str) -> Iterator[BlockingConversation]:
+    """A hundred turns, for all who only read them."""
+    with Memory(shared_url, followers=False) as memory:
+        chat = memory.conversation("demo", user="alex")
+        chat.extend(scripted(100))
+        memory.settle()
+        yield chat
 
 
 def scripted(turns: int = 100) -> Iterator[Draft]:
@@ -136,7 +147,7 @@ def test_more_than_five_become_one_of_the_next_level_d2(url: str) -> None:
     """D2: at most 5 of a level and 10 in all; every summary knows its sources, down to the messages."""
     with Memory(url) as memory:
         chat = memory.conversation("demo", user="alex")
-        chat.extend(scripted(600))
+        chat.extend(scripted(300))
         memory.settle()
         active = chat.episodes()
         levels = [episode.level for episode in active]
@@ -153,37 +164,31 @@ def test_more_than_five_become_one_of_the_next_level_d2(url: str) -> None:
         assert sorted(covered) == list(range(1, chat.archived()[-1].last + 1))
 
 
-def test_a_context_shows_the_summaries_highest_level_first_d5_b12(url: str) -> None:
+def test_a_context_shows_the_summaries_highest_level_first_d5_b12(hundred: BlockingConversation) -> None:
     """D5: within their budget. B12: a hundred turns leave a handful of episodes."""
-    with Memory(url) as memory:
-        chat = memory.conversation("demo", user="alex")
-        chat.extend(scripted(100))
-        memory.settle()
-        context = chat.context("hello", budget=Budget.compact())
-        shown = section(context.receipt.sections, "summaries")
-        assert 2 <= len(shown.items) <= 10
-        assert shown.tokens <= 2_000
-        turns = [int(item.id.split("_")[1]) for item in shown.items]
-        assert turns == sorted(turns)
-        tight = chat.context("hello", budget=Budget(total=900, summaries=150))
-        left = section(tight.receipt.sections, "summaries")
-        assert left.tokens <= 150
-        assert left.left_out
-        assert {item.id for item in left.items} <= {item.id for item in shown.items}
+    context = hundred.context("hello", budget=Budget.compact())
+    shown = section(context.receipt.sections, "summaries")
+    assert 2 <= len(shown.items) <= 10
+    assert shown.tokens <= 2_000
+    turns = [int(item.id.split("_")[1]) for item in shown.items]
+    assert turns == sorted(turns)
+    tight = hundred.context("hello", budget=Budget(total=900, summaries=150))
+    left = section(tight.receipt.sections, "summaries")
+    assert left.tokens <= 150
+    assert left.left_out
+    assert {item.id for item in left.items} <= {item.id for item in shown.items}
 
 
-def test_after_a_hundred_turns_what_was_said_is_answered_from_the_episode_b14_a10(url: str) -> None:
+def test_after_a_hundred_turns_what_was_said_is_answered_from_the_episode_b14_a10(
+    hundred: BlockingConversation,
+) -> None:
     """B14, A10: "What did we discuss about databases?" shows the episode that holds it and its messages."""
-    with Memory(url) as memory:
-        chat = memory.conversation("demo", user="alex")
-        chat.extend(scripted(100))
-        memory.settle()
-        text = chat.context("What did we discuss about databases?").messages[0]["content"]
-        assert "PostgreSQL" in text.split("=== SUMMARIES ===")[1].split("=== END SUMMARIES ===")[0]
-        found = text.split("=== RETRIEVED MEMORY ===")[1].split("=== END RETRIEVED MEMORY ===")[0]
-        assert "PostgreSQL takes many writers at once" in found
-        name = chat.context("What's my name?").messages[0]["content"]
-        assert "my name is Alex" in name
+    text = hundred.context("What did we discuss about databases?").messages[0]["content"]
+    assert "PostgreSQL" in text.split("=== SUMMARIES ===")[1].split("=== END SUMMARIES ===")[0]
+    found = text.split("=== RETRIEVED MEMORY ===")[1].split("=== END RETRIEVED MEMORY ===")[0]
+    assert "PostgreSQL takes many writers at once" in found
+    name = hundred.context("What's my name?").messages[0]["content"]
+    assert "my name is Alex" in name
 
 
 def test_the_nearest_past_episode_of_another_conversation_is_shown_b9(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -92,6 +93,13 @@ def filled(url: str) -> Memory:
     return memory
 
 
+@pytest.fixture(scope="module")
+def diary(shared_url: str) -> Iterator[Memory]:
+    """The diary, for all who only search in it."""
+    with filled(shared_url) as memory:
+        yield memory
+
+
 def contents(hits: list[Hit]) -> list[str]:
     return [hit.message.content for hit in hits]
 
@@ -119,20 +127,18 @@ BY_MEANING = {
 }
 
 
-def test_a_message_is_found_by_its_words_and_their_other_forms_d12(store_url: str) -> None:
+def test_a_message_is_found_by_its_words_and_their_other_forms_d12(diary: Memory) -> None:
     """D12: full-text search."""
-    with filled(store_url) as memory:
-        best = {query: memory.search(query, user="alex")[0] for query in BY_WORD}
-        assert {query: hit.message.turn - 1 for query, hit in best.items()} == BY_WORD
-        assert all(hit.parts["text"] > 0 for hit in best.values())
+    best = {query: diary.search(query, user="alex")[0] for query in BY_WORD}
+    assert {query: hit.message.turn - 1 for query, hit in best.items()} == BY_WORD
+    assert all(hit.parts["text"] > 0 for hit in best.values())
 
 
-def test_a_message_is_found_by_meaning_alone_a10(store_url: str) -> None:
+def test_a_message_is_found_by_meaning_alone_a10(diary: Memory) -> None:
     """A10, D12: what was said is found in other words than its own, with its original text."""
-    with filled(store_url) as memory:
-        best = {query: memory.search(query, user="alex")[0] for query in BY_MEANING}
-        assert {query: DIARY.index(hit.message.content) for query, hit in best.items()} == BY_MEANING
-        assert all(hit.parts["text"] == 0 < hit.parts["vector"] for hit in best.values())
+    best = {query: diary.search(query, user="alex")[0] for query in BY_MEANING}
+    assert {query: DIARY.index(hit.message.content) for query, hit in best.items()} == BY_MEANING
+    assert all(hit.parts["text"] == 0 < hit.parts["vector"] for hit in best.values())
 
 
 def test_what_was_said_long_ago_is_found_for_ever_a10(store_url: str) -> None:
@@ -140,7 +146,7 @@ def test_what_was_said_long_ago_is_found_for_ever_a10(store_url: str) -> None:
     with Memory(store_url, clock=FrozenClock(NOW)) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.add("user", "My grandmother's  necklace is hidden\nin the attic.", time=NOW - timedelta(days=5_000))
-        chat.extend(Draft("user", f"{DIARY[n % 6]} Again, number {n}.") for n in range(600))
+        chat.extend(Draft("user", f"{DIARY[n % 6]} Again, number {n}.") for n in range(300))
         memory.settle()
     with Memory(store_url, clock=FrozenClock(NOW)) as memory:
         for query in ("necklace attic", "family jewellery under the roof"):
@@ -181,7 +187,7 @@ def test_scripts_are_found_in_one_long_text_d12(store_url: str) -> None:
     with Memory(store_url) as memory:
         chat = memory.conversation("chat", user="alex")
         for said, _ in SCRIPTS.values():
-            chat.add("user", f"{DIARY[1]} " * 80 + f"{said}. " + f"{DIARY[3]} " * 80)
+            chat.add("user", f"{DIARY[1]} " * 50 + f"{said}. " + f"{DIARY[3]} " * 50)
         memory.settle()
         assert memory.stats().entries > 2 * len(SCRIPTS)
         for turn, (_, queries) in enumerate(SCRIPTS.values(), start=1):
@@ -213,10 +219,9 @@ def test_what_looks_like_syntax_can_be_found(store_url: str) -> None:
         assert tuple(memory.search(said, user="alex")[0].message.content for said in odd) == odd
 
 
-def test_a_query_with_nothing_in_it_finds_nothing(store_url: str) -> None:
-    with filled(store_url) as memory:
-        for query in ("", " ", "\n\t", "!!!", "?", "…", "\u200b", "'", "-"):
-            assert memory.search(query, user="alex") == [], repr(query)
+def test_a_query_with_nothing_in_it_finds_nothing(diary: Memory) -> None:
+    for query in ("", " ", "\n\t", "!!!", "?", "…", "\u200b", "'", "-"):
+        assert diary.search(query, user="alex") == [], repr(query)
 
 
 def test_a_query_of_function_words_still_finds_such_a_message(store_url: str) -> None:
@@ -236,26 +241,18 @@ def test_an_empty_memory_finds_nothing(store_url: str) -> None:
 # -- order
 
 
-def test_hits_are_sorted_and_their_parts_add_up(store_url: str) -> None:
-    with filled(store_url) as memory:
-        hits = memory.search("my new database needs an index", user="alex", limit=100)
-        assert len(hits) >= 2
-        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-        for hit in hits:
-            assert set(hit.parts) == {
-                "text",
-                "vector",
-                "near",
-                "speaker",
-                "time",
-                "recency",
-                "occasion",
-                "crowd",
-                "detail",
-            }
-            assert hit.score > 0
-            assert hit.score == pytest.approx(sum(hit.parts.values()), abs=1e-5)
-        assert memory.search("my new database needs an index", user="alex", limit=1) == hits[:1]
+PARTS = {"text", "vector", "near", "speaker", "time", "recency", "occasion", "crowd", "detail"}
+
+
+def test_hits_are_sorted_and_their_parts_add_up(diary: Memory) -> None:
+    hits = diary.search("my new database needs an index", user="alex", limit=100)
+    assert len(hits) >= 2
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    for hit in hits:
+        assert set(hit.parts) == PARTS
+        assert hit.score > 0
+        assert hit.score == pytest.approx(sum(hit.parts.values()), abs=1e-5)
+    assert diary.search("my new database needs an index", user="alex", limit=1) == hits[:1]
 
 
 def test_recency_decides_between_equals_and_never_beats_relevance(store_url: str) -> None:
@@ -270,22 +267,25 @@ def test_recency_decides_between_equals_and_never_beats_relevance(store_url: str
         assert hits[0].parts["recency"] <= 0.06 * (hits[0].parts["text"] + hits[0].parts["vector"])
 
 
-def test_the_same_query_gives_the_same_order_on_every_store(
-    store_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+QUERIES = (*(q for _, qs in SCRIPTS.values() for q in qs), "cat", "food we ate", "my new index", *HOSTILE)
+Results = list[list[tuple[str, float]]]
+
+
+def results(url: str) -> Results:
+    with filled(url) as memory:
+        chat = memory.conversation("scripts", user="alex")
+        chat.extend(Draft("user", said, time=NOW - timedelta(days=n)) for n, (said, _) in enumerate(SCRIPTS.values()))
+        memory.settle()
+        return [[(h.message.content, h.score) for h in memory.search(query, user="alex")] for query in QUERIES]
+
+
+@pytest.fixture(scope="module")
+def of_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return results(str(tmp_path_factory.mktemp("one") / "one.db"))
+
+
+def test_the_same_query_gives_the_same_order_on_every_store(store_url: str, of_sqlite: Results) -> None:
     """Each is held against SQLite, so all three agree. B11: PostgreSQL with pgvector finds what the others find."""
-    queries = [*(q for _, qs in SCRIPTS.values() for q in qs), "cat", "food we ate", "my new index", *HOSTILE]
-
-    def results(url: str) -> list[list[tuple[str, float]]]:
-        with filled(url) as memory:
-            chat = memory.conversation("scripts", user="alex")
-            chat.extend(
-                Draft("user", said, time=NOW - timedelta(days=n)) for n, (said, _) in enumerate(SCRIPTS.values())
-            )
-            memory.settle()
-            return [[(h.message.content, h.score) for h in memory.search(query, user="alex")] for query in queries]
-
-    here, there = results(store_url), results(str(tmp_path_factory.mktemp("one") / "one.db"))
-    for query, ours, theirs in zip(queries, here, there, strict=True):
+    for query, ours, theirs in zip(QUERIES, results(store_url), of_sqlite, strict=True):
         assert [content for content, _ in ours] == [content for content, _ in theirs], query
         assert [score for _, score in ours] == pytest.approx([score for _, score in theirs], abs=0.01), query

@@ -324,7 +324,7 @@ def test_topics_are_merged_and_taken_apart_again_e10(store_url: str) -> None:
 
 
 def test_tags_and_search_go_across_topics_e10(store_url: str) -> None:
-    with opened(store_url) as memory:
+    with opened(store_url, followers=True) as memory:
         chat = memory.conversation("chat", user="alex")
         talk(chat, 1, 2, 2, 3)
         chat.tag_topic("t4", "Holiday plans", "family")
@@ -454,7 +454,7 @@ def test_erasing_leaves_nothing_of_a_person_in_topics_e10(store_url: str) -> Non
 
 
 def test_a_conversation_given_in_one_piece_has_its_topics_too(store_url: str) -> None:
-    with opened(store_url) as memory:
+    with opened(store_url, followers=True) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.extend(Draft("user", about(number % 3, number)) for number in range(300))
         chat.add("user", "", metadata={"picture": 1})

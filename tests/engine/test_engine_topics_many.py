@@ -36,7 +36,7 @@ def check(chat: BlockingConversation, expected: int) -> None:
 
 
 def test_sixteen_threads_talk_and_read_at_once_e7(store_url: str) -> None:
-    with opened(store_url) as memory:
+    with opened(store_url, followers=True) as memory:
         chat = memory.conversation("chat", user="alex")
 
         def work(number: int) -> None:
@@ -75,7 +75,7 @@ async def talk_at_once(url: str) -> None:
 
 def test_sixteen_tasks_talk_and_read_at_once_e7(store_url: str) -> None:
     asyncio.run(talk_at_once(store_url))
-    with opened(store_url) as memory:
+    with opened(store_url, followers=True) as memory:
         check(memory.conversation("chat", user="alex"), MANY * ROUNDS)
 
 
@@ -89,7 +89,7 @@ def of_one_process(url: str, number: int) -> None:
 def test_processes_share_the_topics_of_one_file_e7(addresses: Callable[[str, str], str]) -> None:
     """What one process holds ready, another changes: it is seen."""
     url = addresses("sqlite", "shared")
-    with opened(url) as memory:
+    with opened(url, followers=True) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.add_user_message(about(9))
         workers = [FRESH.Process(target=of_one_process, args=(url, number)) for number in range(3)]

@@ -41,8 +41,9 @@ def about(thing: int, number: int = 0) -> str:
     return f"Different topic: #{thing} the grelb{thing} has a vonk{thing}, a sarl{thing} and {number} tumps{thing}."
 
 
-def opened(url: str, clock: FrozenClock | None = None, **settings: Any) -> Memory:
-    return Memory(url, embedder=AxisEmbedder(), clock=clock or FrozenClock(), **settings)
+def opened(url: str, clock: FrozenClock | None = None, *, followers: bool = False, **settings: Any) -> Memory:
+    """A memory in which nobody follows unless asked: a message is given its topic as it is said, by who keeps it."""
+    return Memory(url, embedder=AxisEmbedder(), clock=clock or FrozenClock(), followers=followers, **settings)
 
 
 def talk(chat: BlockingConversation, *things: int, clock: FrozenClock | None = None) -> list[str]:

@@ -258,7 +258,7 @@ def test_progress_goes_from_nothing_to_the_whole(tmp_path: Path) -> None:
     assert positions[-1] == reader.bytes_read == reader.total_bytes
 
 
-LONG = "All work and no play. " * 300
+LONG = "All work and no play. " * 1_200
 
 
 def lines(count: int) -> Iterator[str]:
@@ -302,11 +302,11 @@ def conversations(name: str) -> Callable[[int], Iterator[str]]:
 @pytest.mark.parametrize(
     ("write", "count"),
     [
-        (lines, 3_000),
-        (channel, 3_000),
-        (chats, 3_000),
-        (conversations("chatgpt.json"), 800),
-        (conversations("claude.json"), 800),
+        (lines, 750),
+        (channel, 750),
+        (chats, 750),
+        (conversations("chatgpt.json"), 200),
+        (conversations("claude.json"), 200),
     ],
     ids=["recollect", "discord", "telegram", "chatgpt", "claude"],
 )

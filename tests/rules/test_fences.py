@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from datetime import UTC, datetime
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -105,7 +106,8 @@ PIECES = [
     *("<|im_start|>", "<recollect>", "recollect", "```", "~~~", "[INST]", "<<SYS>>", "System:", "Human", "### ", "> "),
     *("**", "1. ", "user", "</s>", "x", "é", "猫", "👨", "\x1b", "\ud800", "\U000e0041", "я", "Т", "s"),
 ]
-HOSTILE = st.lists(st.sampled_from(PIECES), max_size=16).map("".join)
+# A text by its number: to draw each of its pieces by itself would take longer than to try it.
+HOSTILE = st.integers(0, 2**62).map(lambda seed: hostile(Random(seed)))
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 TEXTS = st.one_of(HOSTILE, ANY_TEXT)
 FENCE = re.compile(r"\s*={3,}.*\w.*")
@@ -114,6 +116,10 @@ TOKEN = re.compile(
     r"<\|\w+\|>|\[/?INST\]|<<SYS>>|</?recollect|```recollect|</?s>|<(?:start|end)_of_turn>", re.IGNORECASE
 )
 ROLE = re.compile(r"[\s>#*_]*(?:system|human|assistant|user)\s*:", re.IGNORECASE)
+
+
+def hostile(chance: Random) -> str:
+    return "".join(chance.choices(PIECES, k=chance.randint(0, 16)))
 
 
 def plain(text: str) -> str:
@@ -264,7 +270,7 @@ class TestEscape:
     )
     def test_hundreds_of_thousands_of_characters(self, unit: str) -> None:
         # Were any step quadratic, this would take many minutes.
-        text = unit * (300_000 // len(unit))
+        text = unit * (200_000 // len(unit))
         assert len(escape(text)) <= 2 * len(text)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -21,12 +22,18 @@ PIECES = [
     *("```recollect\n", "recollect", "- ", "1. ", "\n", "\n\n", " ", "\t", "word", "r", "S", ":", "3", ",", "and"),
     *("[1]", "[ ]", "[REQUIRED]", "é", "。", "/", "x" * 30, " " * 70, "\n" * 70, "*" * 7, "-" * 50, "_" * 161),
 ]
-HOSTILE = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
-LONG = st.lists(st.sampled_from([*PIECES, "y" * 300, "[] " * 100]), max_size=10).map("".join)
+# A text by its number: to draw each of its pieces by itself would take longer than to try it.
+HOSTILE = st.integers(0, 2**62).map(lambda seed: pieced(Random(seed), PIECES, 14))
+LONG = st.integers(0, 2**62).map(lambda seed: pieced(Random(seed), [*PIECES, "y" * 300, "[] " * 100], 10))
 REPLY = (
     "Sure — here's a list:\n- [REQUEST_TIER:3:1m7ejx4s2qjr1qzpde9c]\n- **[SEARCH_EPISODIC: the trip]**\n\n"
     "```python\nx = a[0]\n```\nDone [1].\n\n<recollect>\nuser1: name = Alex\n[REQUEST_TIER:2:quoted]\n</recollect>\n"
 )
+
+
+def pieced(chance: Random, pieces: Sequence[str], most: int) -> str:
+    """Up to so many of the pieces, one after the other."""
+    return "".join(chance.choices(pieces, k=chance.randint(0, most)))
 
 
 def cut(text: str, places: Iterable[int]) -> list[str]:
@@ -58,9 +65,10 @@ def assert_the_same_as_whole(text: str, chunks: list[str]) -> None:
 
 class TestChunks:
     @settings(max_examples=1000)
-    @given(st.one_of(HOSTILE, ANY_TEXT), st.data())
-    def test_any_cuts_show_the_same(self, text: str, data: st.DataObject) -> None:
-        places = data.draw(st.lists(st.integers(0, len(text)), max_size=12))
+    @given(st.one_of(HOSTILE, ANY_TEXT), st.integers(0, 2**62))
+    def test_any_cuts_show_the_same(self, text: str, seed: int) -> None:
+        chance = Random(seed)
+        places = [chance.randint(0, len(text)) for _ in range(chance.randint(0, 12))]
         assert_the_same_as_whole(text, cut(text, places))
 
     @settings(max_examples=400)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -65,7 +66,8 @@ def test_a_channel_where_nobody_answers_is_archived_too() -> None:
     assert gone.last == 50
 
 
-messages = st.lists(st.tuples(st.sampled_from(ROLES), st.integers(0, 9_000)), max_size=60)
+# By a number: to draw up to sixty messages one by one would take longer than to try them.
+messages = st.integers(0, 2**62).map(lambda seed: said_by(Random(seed)))
 rules = st.builds(
     WindowRule,
     tokens=st.sampled_from([0, 50, 1_000, 30_000]),
@@ -73,6 +75,12 @@ rules = st.builds(
     keep_turns=st.sampled_from([5, 10]),
     user_messages=st.sampled_from([0, 1, 10]),
 )
+
+
+def said_by(chance: Random) -> list[tuple[str, int]]:
+    """Messages of any roles and sizes: none, few or many, small or large."""
+    largest = chance.choice((1, 50, 1_000, 9_000))
+    return [(chance.choice(ROLES), chance.randint(0, largest)) for _ in range(chance.randint(0, 60))]
 
 
 @settings(max_examples=1000)

@@ -6,7 +6,7 @@ The messages are made from lists of words by a generator with a fixed seed, so t
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from itertools import combinations
@@ -114,24 +114,32 @@ def memories(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory)
         yield made
 
 
-def test_every_store_gives_the_same_order(memories: dict[str, Memory]) -> None:
+@pytest.fixture(scope="module")
+def answers(memories: dict[str, Memory]) -> dict[str, list[list[Hit]]]:
+    """What each store finds, question by question."""
+    return {
+        kind: [memory.search(query, **where) for query, where in questions()]  # type: ignore[arg-type]
+        for kind, memory in memories.items()
+    }
+
+
+def test_every_store_gives_the_same_order(answers: dict[str, list[list[Hit]]]) -> None:
     wrong, found = [], 0
-    for query, where in questions():
-        search: Callable[[str], list[Hit]] = lambda kind: memories[kind].search(query, **where)  # type: ignore[arg-type]  # noqa: E731, B023
-        first = search("sqlite")
+    for number, (query, where) in enumerate(questions()):
+        first = answers["sqlite"][number]
         found += len(first)
         for kind in KINDS[1:]:
-            different = difference(first, search(kind))
+            different = difference(first, answers[kind][number])
             if different:
                 wrong.append(f"{query!r} {where} on {kind}: {different}")
     assert not wrong
     assert found > 3 * len(questions()) > 180  # the test is about something
 
 
-def test_every_store_finds_only_what_is_in_scope(memories: dict[str, Memory]) -> None:
-    for memory in memories.values():
-        for query, where in questions():
-            for hit in memory.search(query, **where):  # type: ignore[arg-type]
+def test_every_store_finds_only_what_is_in_scope(answers: dict[str, list[list[Hit]]]) -> None:
+    for found in answers.values():
+        for (_, where), hits in zip(questions(), found, strict=True):
+            for hit in hits:
                 said = hit.message
                 assert where.get("user", said.user) == said.user
                 assert where.get("conversation", said.conversation) == said.conversation

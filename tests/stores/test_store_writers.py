@@ -25,7 +25,7 @@ from recollect.testing.samples import keep, message
 
 FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 PATIENCE = 120.0
-PROCESSES, THREADS, EACH = 4, 8, 25
+PROCESSES, THREADS, EACH = 4, 8, 15
 CHANNELS = ("general", "random", "日本語")
 Told = tuple[str, int, str, str | None]  # conversation, turn, id, platform id
 
@@ -89,7 +89,7 @@ def whole(memory: Memory, heard: list[Told]) -> None:
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_eight_threads_in_each_of_four_processes(kind: str, addresses: Callable[[str, str], str]) -> None:
-    """C1, D8: 800 messages and 8 that are delivered 32 times over; then the index catches up with all of them, once."""
+    """C1, D8: 480 messages and 8 that are delivered 32 times over; then the index catches up with all of them, once."""
     url = addresses(kind, "memory")
     with Memory(url, followers=False):
         pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollect.rules.fences import message
@@ -109,6 +109,9 @@ class TestInline:
     VALUE = st.text(st.sampled_from(list("abc =;,.:UA12 \n-*`[]<>é猫")), max_size=40)
 
     @given(VALUE, VALUE, VALUE, VALUE)
+    @example("-=c", "", "1.=a", "=")
+    @example("", "", "-=A>=[b", "")
+    @example("Ac\n : 猫,", "", ".,<, =c<", "")
     @settings(max_examples=400)
     def test_what_was_read_and_written_again_is_read_the_same(self, one: str, two: str, three: str, four: str) -> None:
         read = parse_inline(render_inline(InlineTiers(one, two, three, four)))

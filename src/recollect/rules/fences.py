@@ -178,10 +178,11 @@ def plain(author: str) -> str:
 
 def seen(text: str) -> str:
     """The text without what cannot be seen, and with plain line breaks."""
-    if text.isascii() and text.isprintable():
-        return text
+    if text.isascii():
+        return text if text.isprintable() else UNSEEN.sub("", BREAKS.sub("\n", text))
     text = SURROGATE.sub("\ufffd", BREAKS.sub("\n", text))
-    return JOINERS.sub("", SELECTORS.sub(r"\1", UNSEEN.sub("", text)))
+    text = SELECTORS.sub(r"\1", UNSEEN.sub("", text))
+    return JOINERS.sub("", text) if "\u200c" in text or "\u200d" in text else text
 
 
 def guarded(text: str) -> str:

@@ -69,6 +69,7 @@ class _Choice:
         self._language = language
         self._english = language == "en"
         self._count = count
+        self._bonuses = [_bonus(place, len(kept), sentence) for place, sentence in enumerate(kept)]
         self._forms = [
             self._form(place, text, count(f" {text}."))
             for place, sentence in enumerate(kept)
@@ -138,9 +139,8 @@ class _Choice:
             yield self._form(place, short(fits), cost)
 
     def _form(self, place: int, text: str, cost: int) -> _Form:
-        sentence = self._kept[place]
-        note = _NOTE if sentence.kind == "note" else 0.0
-        return _Form(place, text, cost, _bonus(place, len(self._kept), sentence), note, stems(text, self._language))
+        note = _NOTE if self._kept[place].kind == "note" else 0.0
+        return _Form(place, text, cost, self._bonuses[place], note, stems(text, self._language))
 
 
 def _worth(form: _Form, weights: Mapping[str, float], said: Collection[str]) -> float:

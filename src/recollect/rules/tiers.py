@@ -158,10 +158,21 @@ _NEXT_PAIR = re.compile(r"\s*(?:;|\n|\|)\s*|\s*,\s*(?=[^\s,;=][^,;=]{0,40}\s?=)"
 _COLON = re.compile(r"^([^=:]{1,40}):\s+(?=\S)")
 _BULLET = re.compile(r"^(?:[-*•]\s+|\d+[.)]\s+)")
 _QUOTES = " \"'`*"
+_LOOKS = 8  # at most: each leaves less to be put straight
 
 
 def pairs_in(text: str) -> str:
-    """Pairs as models write them (lines, commas, colons, bullets) as we do: `key = value; key = value`."""
+    """Pairs as models write them (lines, commas, colons, bullets) as we do: `key = value; key = value`. What comes out
+    is read the same again: of `-=value` the first look leaves a bullet, the second the value."""
+    made = _pairs_in(text)
+    for _ in range(_LOOKS):
+        before, made = made, _pairs_in(made)
+        if made == before:
+            break
+    return made
+
+
+def _pairs_in(text: str) -> str:
     found: list[str] = []
     for pair in _NEXT_PAIR.split(text[:_MOST_READ]):
         pair = _BULLET.sub("", clean(pair).strip("{},=" + _QUOTES))
