@@ -199,7 +199,7 @@ class Tx(Protocol):
         newest: bool = False,
     ) -> list[Mapping[str, Any]]:
         """Rows of a table in order of its primary key, or with `newest` against it: those with the values of `where`,
-        after the row `after`."""
+        of several in a tuple one, after the row `after`."""
 
     def near(
         self, table: str, vector: Vectors, limit: int, *, where: Mapping[str, Any]

@@ -50,7 +50,7 @@ def ranked(
     docs = [*dict.fromkeys((*text, *cosines))]
     passages = [said(doc, (ages or {}).get(doc, timedelta(days=400))) for doc in docs]
     words = np.array([[text.get(doc, 0.0)] for doc in docs]).reshape(len(docs), 1)
-    return fuse(passages, words, cosines, Asked(), NOW, weights)
+    return list(fuse(passages, words, cosines, Asked(), NOW, weights))
 
 
 def order(
@@ -310,7 +310,7 @@ class TestBonuses:
         far = said(9, conversation="d")
         words = [[10.0 - n / 10] for n in range(6)] + [[9.4]]
         assert [doc for doc, _, _ in fuse([*close, far], np.array(words), {}, Asked(), NOW, WEIGHTS)][-1] == 9
-        thinned = fuse([*close, far], np.array(words), {}, Asked(several=True), NOW, WEIGHTS)
+        thinned = list(fuse([*close, far], np.array(words), {}, Asked(several=True), NOW, WEIGHTS))
         assert [doc for doc, _, _ in thinned][:2] == [1, 9]
         for _, score, parts in thinned:
             assert score == pytest.approx(sum(parts.values()), abs=1e-5)

@@ -299,9 +299,7 @@ def active_episodes(tx: Tx, space: str, conversation: str) -> list[Kept]:
 
 
 def parts_of(tx: Tx, episode: Episode) -> list[Kept]:
-    place = {"space": episode.space, "conversation": episode.conversation}
-    rows = tx.rows(TABLE, where={**place, "level": episode.level - 1, "parent": episode.first})
-    return [to_kept(row) for row in rows]
+    return parts_of_all(tx, [episode]).get((episode.conversation, episode.first), [])
 
 
 def stored(tx: Tx, episode: Episode) -> Kept | None:
@@ -333,20 +331,38 @@ def nearest(tx: Tx, where: Filter, vector: Vectors, limit: int, least: float) ->
     """
     scope: dict[str, Any] = {"space": where.space, "parent": None}
     scope |= {"user_id": where.user} if where.user is not None else {"conversation": where.conversation or ""}
-    found = [deepest(tx, to_kept(row), cosine, vector) for row, cosine in tx.near(TABLE, vector, limit, where=scope)]
-    close = sorted((one for one in found if one[1] >= least), key=lambda one: -one[1])
+    found = [(to_kept(row), cosine) for row, cosine in tx.near(TABLE, vector, limit, where=scope)]
+    close = sorted((one for one in deepest(tx, found, vector) if one[1] >= least), key=lambda one: -one[1])
     return [one.episode for one, _ in close]
 
 
-def deepest(tx: Tx, one: Kept, cosine: float, vector: Vectors) -> tuple[Kept, float]:
-    """An episode, or the part of it, or of that, which is closer still."""
-    while one.episode.level > 1:
-        parts = [(part, likeness(part, vector)) for part in parts_of(tx, one.episode)]
-        best = max(parts, key=lambda part: part[1], default=None)
-        if best is None or best[1] <= cosine:
-            break
-        one, cosine = best
-    return one, cosine
+def deepest(tx: Tx, found: Sequence[tuple[Kept, float]], vector: Vectors) -> list[tuple[Kept, float]]:
+    """Each of these episodes, or the part of it, or of that, which is closer still. One look at each level."""
+    best, going = list(found), set(range(len(found)))
+    for level in range(max((one.episode.level for one, _ in found), default=1), 1, -1):
+        here = [at for at in going if best[at][0].episode.level == level]
+        parts = parts_of_all(tx, [best[at][0].episode for at in here])
+        for at in here:
+            own = parts.get((best[at][0].episode.conversation, best[at][0].episode.first), ())
+            closest = max(((part, likeness(part, vector)) for part in own), key=lambda part: part[1], default=best[at])
+            if closest[1] <= best[at][1]:
+                going.discard(at)
+            else:
+                best[at] = closest
+    return best
+
+
+def parts_of_all(tx: Tx, episodes: Sequence[Episode]) -> dict[tuple[str, int], list[Kept]]:
+    """The parts of episodes of one level, by the conversation and the first turn of the episode."""
+    if not episodes:
+        return {}
+    chats = tuple(dict.fromkeys(one.conversation for one in episodes))
+    firsts = tuple(dict.fromkeys(one.first for one in episodes))
+    where = {"space": episodes[0].space, "conversation": chats, "level": episodes[0].level - 1, "parent": firsts}
+    found: dict[tuple[str, int], list[Kept]] = {}
+    for row in tx.rows(TABLE, where=where):
+        found.setdefault((row["conversation"], row["parent"]), []).append(to_kept(row))
+    return found
 
 
 def likeness(one: Kept, vector: Vectors) -> float:

@@ -83,6 +83,7 @@ def entries_of(found: Sequence[Passage], vectors: Vectors) -> list[Entry]:
             language=analysed.language,
             terms=analysed.terms,
             vector=vector,
+            author=message.author,
         )
         for (message, part, _, analysed), vector in zip(found, vectors, strict=True)
     ]

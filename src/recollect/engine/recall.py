@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
+import numpy as np
+
 from recollect.model import Filter, Hit
 from recollect.ports import Candidate, Tx, Vectors
 from recollect.rules import asking
@@ -44,24 +46,25 @@ def search(
     frequencies = [posting.frequency for posting in postings]
     asked = asking.read(query, groups, tally.languages, now)
     asked = asking.naming(asked, query, {one.author for one in passages}, tally.languages)
+    words = word_scores(passages, frequencies, tally)
     if weights.near:
-        words, about = word_scores(passages, frequencies, tally), {one.doc: one for one in passages}
+        about = {one.doc: one for one in passages}
         first = fuse(passages, words, cosines, asked, now, weights, ANCHORS)
         anchors = [about[doc] for doc, _, _ in first]
         # What the filter leaves out still completes what it lets in.
         scope = replace(where, role=None, after=None, before=None)
         added = around(tx, scope, anchors, passages, groups)
-        passages = [*passages, *added]
+        passages, words = [*passages, *added], np.vstack([words, word_scores(added, frequencies, tally)])
         if vector.any():
             cosines |= tx.cosines(scope, vector, [one.doc for one in added])
     # A filter may leave out any of them; without one, some passages for each message that is looked at will do.
     most = PASSAGES * max(READ, limit + MORE) if where.whole else None
-    ranked = fuse(passages, word_scores(passages, frequencies, tally), cosines, asked, now, weights, most)
+    ranked = fuse(passages, words, cosines, asked, now, weights, most)
     return chosen(tx, where, passages, ranked, limit, weights)
 
 
 def chosen(
-    tx: Tx, where: Filter, passages: list[Candidate], ranked: list[Ranked], limit: int, weights: Weights
+    tx: Tx, where: Filter, passages: list[Candidate], ranked: Iterable[Ranked], limit: int, weights: Weights
 ) -> list[Hit]:
     """The best messages with what they say, in the order that this gives them."""
     about = {one.doc: one for one in passages}

@@ -76,6 +76,7 @@ class Entry:
     language: str
     terms: tuple[str, ...]
     vector: Sequence[float]
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True)

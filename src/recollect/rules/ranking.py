@@ -10,7 +10,7 @@ decides between equals and never makes up for relevance. Nothing makes a hit of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -117,19 +117,20 @@ def fuse(
     now: datetime,
     weights: Weights,
     most: int | None = None,
-) -> list[Ranked]:
-    """The passages, best first, or the first of them; of equal scores, the newer, then the higher number.
+) -> Iterator[Ranked]:
+    """The passages, best first, or the first of them; of equal scores, the newer, then the higher number. What a score
+    is made of is put together as it is asked for: of most passages nobody does.
 
     `words` are their scores word by word. A passage without a cosine gets nothing for its meaning, as one without
     any likeness would.
     """
     if not candidates:
-        return []
+        return iter(())
     order, total, columns = _scored(candidates, words, cosines, asked, now, weights)
     order = order[:most]
     rounded, scores = np.column_stack([column[order] for column in columns.values()]).tolist(), total[order].tolist()
     parts = (dict(zip(columns, row, strict=True)) for row in rounded)
-    ranked = [(candidates[i].doc, score, own) for i, score, own in zip(order, scores, parts, strict=True)]
+    ranked = ((candidates[i].doc, score, own) for i, score, own in zip(order, scores, parts, strict=True))
     return _thinned(ranked, {one.doc: one for one in candidates}, weights.crowd) if asked.several else ranked
 
 
@@ -188,7 +189,7 @@ def _from_when(moments: NDArray[np.float64], asked: Asked) -> NDArray[np.float64
     return np.asarray(near * np.log1p(1 / max(float(near.mean()), ALL_PLACES)))
 
 
-def _thinned(ranked: list[Ranked], about: Mapping[int, Candidate], crowd: float) -> list[Ranked]:
+def _thinned(ranked: Iterable[Ranked], about: Mapping[int, Candidate], crowd: float) -> Iterator[Ranked]:
     """The same, with a part taken off each that stands close to better ones: what is asked for is elsewhere too."""
     taken: dict[str, set[int]] = {}
     thinned = []
@@ -199,4 +200,4 @@ def _thinned(ranked: list[Ranked], about: Mapping[int, Candidate], crowd: float)
         thinned.append((doc, round(score + less, 6), parts | {"crowd": less}))
         here.add(turn)
     thinned.sort(key=lambda one: (one[1], about[one[0]].time, one[0]), reverse=True)
-    return thinned
+    return iter(thinned)

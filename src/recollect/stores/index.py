@@ -24,7 +24,7 @@ from recollect.ports import Candidate, Posting, Tally, Vectors
 from recollect.stores import queries
 from recollect.stores.columns import EPOCH
 from recollect.stores.rows import turns_of
-from recollect.stores.schema import entries, messages, tallies, vectors
+from recollect.stores.schema import entries, tallies, vectors
 from recollect.stores.vectors import unit
 from recollect.stores.views import ViewTx
 
@@ -32,7 +32,7 @@ REMOVALS = "removals"  # the note that counts how often something was taken out 
 NOBODY = ""  # the user_id of a passage that belongs to no one person
 
 
-# What a passage is made of, and who said it: the index keeps no names, the log does.
+# What ranking needs of a passage, and who said it.
 CANDIDATES = select(
     entries.c.doc,
     entries.c.message_id,
@@ -42,17 +42,8 @@ CANDIDATES = select(
     entries.c.conversation,
     entries.c.turn,
     entries.c.role,
-    messages.c.author,
-).outerjoin_from(
-    entries,
-    messages,
-    and_(
-        messages.c.space == entries.c.space,
-        messages.c.conversation == entries.c.conversation,
-        messages.c.turn == entries.c.turn,
-    ),
+    entries.c.author,
 )
-
 VECTORS = (
     select(entries.c.turn, vectors.c.vec)
     .join_from(
@@ -147,6 +138,7 @@ class IndexTx(ViewTx):
                     "language": entry.language,
                     "length": len(entry.terms),
                     "terms": entry_terms(entry),
+                    "author": entry.author,
                 }
             )
             vec = np.asarray(entry.vector, dtype=np.float16)
@@ -223,8 +215,7 @@ class IndexTx(ViewTx):
         self, where: Filter, by_place: bool, which: Mapping[str, Any], groups: Sequence[Sequence[str]]
     ) -> list[Candidate]:
         query = candidates(type(self), queries.shape(where), by_place)
-        # As the driver gives them: of some hundred rows, to make them SQLAlchemy's takes longer than to find them.
-        rows = self.connection.execute(query, {**queries.values(where), **which}).cursor.fetchall()
+        rows = self._raw(query, {**queries.values(where), **which})
         places: dict[str, list[int]] = {}
         for number, group in enumerate(groups):
             for term in dict.fromkeys(words_of(group)):
@@ -239,7 +230,7 @@ class IndexTx(ViewTx):
                 conversation,
                 turn,
                 role,
-                author or "",
+                author,
             )
             for doc, id, time, length, terms, conversation, turn, role, author in rows
         ]

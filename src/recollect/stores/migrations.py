@@ -234,6 +234,13 @@ CREATE TABLE answers (
 
 EXPIRY = "ALTER TABLE api_keys ADD COLUMN expires_at BIGINT"
 
+# Who said a passage, beside it: to look that up in the log took half of the time of a search's looks.
+AUTHORS = """
+ALTER TABLE entries ADD COLUMN author TEXT NOT NULL DEFAULT '';
+UPDATE entries SET author = COALESCE((SELECT messages.author FROM messages WHERE messages.space = entries.space
+    AND messages.conversation = entries.conversation AND messages.turn = entries.turn), '')
+"""
+
 SPELLING = {
     "sqlite": {"key": "TEXT", "blob": "BLOB", "vector": "BLOB", "clustered": " WITHOUT ROWID", "tsv": ""},
     "postgresql": {
@@ -259,6 +266,7 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": DOCUMENTS, "postgresql": DOCUMENTS},
     {"sqlite": SERVER, "postgresql": SERVER},
     {"sqlite": EXPIRY, "postgresql": EXPIRY},
+    {"sqlite": AUTHORS, "postgresql": AUTHORS},
 )
 CURRENT = len(STEPS)
 

@@ -16,7 +16,8 @@ from recollect.model import Filter
 from recollect.stores.schema import conversations, cursors, leases, messages
 
 Shape = tuple[str, ...]
-Compared = tuple[tuple[str, bool], ...]  # columns, and whether each is compared with NULL
+How = Literal["value", "none", "some"]  # a column is compared with a value, with NULL, or with several values
+Compared = tuple[tuple[str, How], ...]
 After = Literal["", "turn", "place"]  # from where on messages are read: their beginning, a turn, a conversation's turn
 
 _COLUMNS = {"user": "user_id"}  # where a column has another name than the filter's field
@@ -74,7 +75,10 @@ MESSAGES_BY_PLATFORM_ID = select(messages).where(
 
 
 def compared(where: Mapping[str, Any]) -> Compared:
-    return tuple((name, value is None) for name, value in where.items())
+    return tuple(
+        (name, "none" if value is None else "some" if isinstance(value, tuple) else "value")
+        for name, value in where.items()
+    )
 
 
 def given(where: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,8 +87,15 @@ def given(where: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def equal(table: Table, where: Compared) -> list[Any]:
-    """Columns that have the values given."""
-    return [table.c[name].is_(None) if null else table.c[name] == bindparam(f"the_{name}") for name, null in where]
+    """Columns that have the values given, or one of them."""
+
+    def one(name: str, how: How) -> Any:
+        if how == "none":
+            return table.c[name].is_(None)
+        wanted: Any = bindparam(f"the_{name}", expanding=how == "some")
+        return table.c[name].in_(wanted) if how == "some" else table.c[name] == wanted
+
+    return [one(name, how) for name, how in where]
 
 
 @lru_cache(maxsize=512)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
 from itertools import groupby
 from typing import Any, TypeVar
 
 from sqlalchemy import Row, Table, and_, func, or_
 
 from recollect.model import Conversation, Message, Seal
+from recollect.stores.columns import EPOCH
 from recollect.stores.schema import FOLLOWS, conversations, cursors, leases
 
 V = TypeVar("V")
@@ -33,6 +36,7 @@ def conversation_row(value: Conversation) -> dict[str, Any]:
 
 
 def to_message(row: Any) -> Message:
+    """A message of a row as the driver gives it: a context reads some hundred of them."""
     (
         space,
         conversation,
@@ -60,9 +64,9 @@ def to_message(row: Any) -> Message:
         author,
         user,
         content,
-        at,
+        EPOCH + timedelta(microseconds=at),
         platform_id,
-        data,
+        json.loads(data) if data != "{}" else {},
         erasure is not None,
         seal,
     )

@@ -94,6 +94,7 @@ entries = Table(
     Column("language", Text, nullable=False),
     Column("length", Integer, nullable=False),
     Column("terms", Text, nullable=False),
+    Column("author", Text, nullable=False),
 )
 
 vectors = Table(

@@ -18,7 +18,6 @@ import numpy as np
 from sqlalchemy import (
     Connection,
     Engine,
-    Row,
     Table,
     and_,
     bindparam,
@@ -138,12 +137,12 @@ class SqlTx(ABC):
         conversation: str | None = None,
         platform_ids: Iterable[str] = (),
     ) -> list[Message]:
-        found: list[Row[Any]] = []
+        found: list[Any] = []
         for some in batches(ids):
-            found += self.connection.execute(queries.MESSAGES_BY_ID, {"space": space, "ids": some})
+            found += self._raw(queries.MESSAGES_BY_ID, {"space": space, "ids": some})
         for some in batches(platform_ids):
             asked = {"space": space, "conversation": conversation, "ids": some}
-            found += self.connection.execute(queries.MESSAGES_BY_PLATFORM_ID, asked)
+            found += self._raw(queries.MESSAGES_BY_PLATFORM_ID, asked)
         return [to_message(row) for row in found]
 
     def messages(
@@ -161,8 +160,13 @@ class SqlTx(ABC):
         if where.conversation is not None and after[0] == where.conversation:
             start = "turn"
         query = queries.of_messages(queries.shape(where), start, upto is not None, limit is not None, newest)
-        rows = self.connection.execute(query, asked).all()
+        rows = self._raw(query, asked)
         return [to_message(row) for row in (reversed(rows) if newest else rows)]
+
+    def _raw(self, query: Any, asked: Mapping[str, Any]) -> Sequence[Any]:
+        """Rows as the driver gives them: of many, to make them SQLAlchemy's takes longer than to find them."""
+        found: Sequence[Any] = self.connection.execute(query, asked).cursor.fetchall()
+        return found
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
         self.revoke_leases(tombstones)  # first: it waits for whoever is storing at this moment

@@ -137,6 +137,7 @@ def entry(
         language=language,
         terms=tuple(terms),
         vector=vector if len(vector) else axis(0),
+        author=of.author,
     )
 
 
