@@ -42,6 +42,7 @@ PLACED = text(
 )
 
 COMPILED = 1_000  # statements kept in their compiled form
+MAPPED = 256 << 20  # bytes of the file that are read where they are, and not copied: a cache is emptied by each write
 RARE = 400  # passages with a word, up to which it is looked up whose they are
 
 REASONS = {
@@ -281,6 +282,8 @@ def file_engine(path: Path, busy_seconds: float) -> Engine:
             poolclass=QueuePool,
             pool_size=4,
             max_overflow=-1,
+            # The one used last: what it wrote it need not read again, and what others write empties a cache of pages.
+            pool_use_lifo=True,
             isolation_level="AUTOCOMMIT",
             connect_args={"timeout": min(busy_seconds, 5.0), "check_same_thread": False},
         )
@@ -301,6 +304,7 @@ def file_engine(path: Path, busy_seconds: float) -> Engine:
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA cache_size = -16000")
+        connection.execute(f"PRAGMA mmap_size = {MAPPED}")
 
     return engine
 

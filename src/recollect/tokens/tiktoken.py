@@ -26,6 +26,7 @@ LONG = 400  # characters: what is longer is counted line by line
 LINE = re.compile(r"(?<=\n)(?=[^\s/])")
 RUN = re.compile(r"\S{1000}|\s{1000}")
 SPACE = re.compile(r"(?<=\S)(?= \S)")
+PLAIN = re.compile(" ?[A-Za-z]?[a-z]+")
 MARK = "\x00"
 LONG_WORD = 40  # characters: what is longer is rarely said again
 WORDS = 50_000  # words remembered, each with the space before it: a few megabytes
@@ -83,13 +84,14 @@ class Words(dict[str, int]):
     """How many tokens a word has, by what encodes; forgotten all at once when they are too many."""
 
     def __init__(self, encoding: Any) -> None:
-        self._encode = encoding.encode_ordinary
+        self._encode, self._tokens = encoding.encode_ordinary, encoding._ranks
 
     def __missing__(self, word: str) -> int:
         if len(self) >= WORDS:
             self.clear()
         # Special tokens in a stored text are text: a message cannot end the prompt it is in.
-        count = len(self._encode(word))
+        # Most words are a token, which is sooner seen than encoded.
+        count = 1 if PLAIN.fullmatch(word) and word.encode() in self._tokens else len(self._encode(word))
         if len(word) <= LONG_WORD:
             self[word] = count
         return count
