@@ -56,6 +56,10 @@ class TimedStore:
     def name(self) -> str:
         return self._store.name
 
+    @property
+    def searches(self) -> int:
+        return self._store.searches
+
     def read(self, fn: Callable[[Tx], T]) -> T:
         start = time.perf_counter()
         try:

@@ -226,6 +226,11 @@ class Store(Protocol):
     def name(self) -> str:
         """What to call this store in messages; holds no secret."""
 
+    @property
+    def searches(self) -> int:
+        """How many searches gain from going on at a time: one, if the work is done in this process, where one thread
+        at a time runs Python; more, if a server does much of it."""
+
     def read(self, fn: Callable[[Tx], T]) -> T:
         """Run `fn` on one consistent snapshot."""
 

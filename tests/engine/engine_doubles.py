@@ -120,6 +120,10 @@ class StoreDouble:
     def name(self) -> str:
         return self.inner.name
 
+    @property
+    def searches(self) -> int:
+        return self.inner.searches
+
     def read(self, fn: Callable[[Tx], T]) -> T:
         return self.inner.read(fn)
 

@@ -261,7 +261,7 @@ class AsyncConversation(TopicalConversation):
             )
 
         # The look ends before the context is made of it, in the same thread: to change threads takes its time, too.
-        return await self._memory._run(lambda: assemble(parts.store.read(look), budget, parts.tokenizer))
+        return await self._memory._search(lambda: assemble(parts.store.read(look), budget, parts.tokenizer))
 
     async def _sought(self, text: str, asked: Message | None) -> tuple[str, Vectors | None]:
         """What to search for with a message, and its vector; for small talk there is none, and nothing is searched."""

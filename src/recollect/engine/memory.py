@@ -98,7 +98,7 @@ class MemoryEngine(Knowledge):
             self._index.check(tx)
             return recall.search(tx, where, query, vector, count, now, self._opened.weights)
 
-        return await self._read(find)
+        return await self._search(lambda: self._opened.store.read(find))
 
     # -- the memory as a whole
 

@@ -115,7 +115,7 @@ class Running:
         self._meter = Meter(write, read, parts.clock, parts.space, parts.telemetry)
         self._chat, self._memory_models = parts.models(self._meter)
         self._index = IndexView(parts.embedder, self._run_aside)
-        self._few = asyncio.Semaphore(FOLLOWING)
+        self._few, self._searching = asyncio.Semaphore(FOLLOWING), asyncio.Semaphore(parts.store.searches)
         views = self._views(parts, partial(self._run_later, parts.store.read))
         self._digests = self._made_digests(parts, read, write)
         # A turn under way brings its own tiers: until it ends, nobody else is to make them.
@@ -256,6 +256,11 @@ class Running:
         """For what nobody waits for: it leaves threads and connections to those who do."""
         async with self._few:
             return await self._run_aside(fn, *args)
+
+    async def _search(self, fn: Callable[[], T]) -> T:
+        """For what takes a thread's whole attention: the others wait for their turn, and not in each other's way."""
+        async with self._searching:
+            return await self._run(fn)
 
     async def _read(self, fn: Callable[[Any], T]) -> T:
         return await self._run(self._opened.store.read, fn)

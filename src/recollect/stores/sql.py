@@ -333,6 +333,10 @@ class SqlStore(ABC):
     def name(self) -> str:
         return self._name
 
+    @property
+    def searches(self) -> int:
+        return 1
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._name}>"
 
