@@ -31,6 +31,7 @@ logger = logging.getLogger("recollect.turn")
 
 KEY = "recollect"  # in the metadata of a reply: what the turn did
 LABEL = re.compile(r"m(\d{1,9})")
+PAGE = 4_096  # characters looked at together
 BREAK = "\n\n"  # between what was said before the model asked for more and what it said after
 
 
@@ -163,8 +164,8 @@ def as_text(piece: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Whether there is nothing to see."""
-    return not seen(text).strip()
+    """Whether there is nothing to see. Mostly the beginning tells."""
+    return not any(seen(text[start : start + PAGE]).strip() for start in range(0, len(text), PAGE))
 
 
 def without_block(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
