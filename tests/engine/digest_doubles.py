@@ -30,7 +30,9 @@ def kind_of(request: Request) -> str:
 
 
 def section(request: Request, title: str) -> str:
-    body = request.messages[-1]["content"].partition(f"=== {title} ===\n")[2]
+    """In the question itself: one that asks for a better answer has it further up."""
+    asked = next(one["content"] for one in request.messages if one["role"] == "user")
+    body = asked.partition(f"=== {title} ===\n")[2]
     return body.partition(f"\n=== END {title} ===")[0]
 
 
