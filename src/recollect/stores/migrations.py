@@ -234,7 +234,7 @@ CREATE TABLE answers (
 
 EXPIRY = "ALTER TABLE api_keys ADD COLUMN expires_at BIGINT"
 
-# Who said a passage, beside it: to look that up in the log took half of the time of a search's looks.
+# Who said a passage, beside it: to look that up in the log is much of a search's reading.
 AUTHORS = """
 ALTER TABLE entries ADD COLUMN author TEXT NOT NULL DEFAULT '';
 UPDATE entries SET author = COALESCE((SELECT messages.author FROM messages WHERE messages.space = entries.space
