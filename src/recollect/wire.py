@@ -36,16 +36,10 @@ def plain(value: Any) -> Any:
     """A value as JSON knows it."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    if is_dataclass(value):
-        kind: Any = type(value)
-        return {name: plain(getattr(value, name)) for name in sent(kind)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
-    return [plain(one) for one in value]
+    made = shallow(value)
+    if isinstance(made, dict):
+        return {str(key): plain(one) for key, one in made.items()}
+    return [plain(one) for one in made] if isinstance(made, list) else made
 
 
 def dumps(value: Any) -> bytes:

@@ -47,9 +47,7 @@ class AsyncClientDocuments:
         `user` is whose it is: `erase` takes it with all else of theirs. `texts` is what it is found by, in place of all
         that the value says; if they are empty, no search by meaning ranks it.
         """
-        kept = rules.checked_value(value)  # None would remove it
-        change = Change(tuple(checked_names(namespace)), key, kept, user, None if texts is None else tuple(texts))
-        return (await self.apply([change]))[0]
+        return (await self.apply([rules.to_keep(namespace, key, value, user, texts)]))[0]
 
     async def get(self, namespace: Sequence[str], key: str) -> Document | None:
         """The document under a key, if there is one."""

@@ -46,7 +46,8 @@ class Stamp(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> Stamp:
-        return cls(text, text.partition(":")[2])
+        # One of before there were two parts stands for both: what it says of the faded is not "none have".
+        return cls(text, text.partition(":")[2] if ":" in text else text)
 
     def next(self, faded: bool) -> Stamp:
         """Another one; with `faded`, also of what has faded."""

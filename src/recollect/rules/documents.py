@@ -73,6 +73,19 @@ def checked_value(value: object) -> dict[str, Any]:
         raise InvalidInput("value", error.reason) from None
 
 
+def to_keep(
+    namespace: Sequence[str],
+    key: str,
+    value: Mapping[str, Any],
+    user: str | None = None,
+    texts: Sequence[str] | None = None,
+) -> Change:
+    """The change that keeps a value under a key. There must be one: a change without a value removes."""
+    kept = checked_value(value)
+    joined(namespace)
+    return Change(tuple(namespace), key, kept, user, None if texts is None else tuple(texts))
+
+
 def checked_where(where: object) -> dict[str, Any]:
     """A filter that comes from elsewhere, as JSON knows it."""
     try:
