@@ -21,6 +21,7 @@ RecollectError
     ├── StoreBusy         others kept it busy for longer than we wait; try again
     ├── StoreLocked       another process has this JSON file open
     ├── StoreUnwritable   the disk is full, read-only or failing; nothing of this transaction was kept
+    ├── DamagedMessage    a row of the log cannot be read; names its place, never its text
     ├── SchemaMismatch    the database is older or newer than this version of recollect
     └── EmbedderMismatch  the vectors in the store were made by another embedder
 """
@@ -147,6 +148,20 @@ class StoreClosed(StoreError):
 
 class StoreUnwritable(StoreError):
     """The disk is full, read-only or failing; nothing of this transaction was kept."""
+
+
+class DamagedMessage(StoreError):
+    """A row of the log cannot be read: bytes that are no text, or values that are none of ours."""
+
+    def __init__(self, space: str, conversation: str, turn: int, reason: str) -> None:
+        self.space = space
+        self.conversation = conversation
+        self.turn = turn
+        self.reason = reason
+        super().__init__(f"message {turn} of {conversation!r} in space {space!r} cannot be read: {reason}")
+
+    def __reduce__(self) -> tuple[type[DamagedMessage], tuple[str, str, int, str]]:
+        return type(self), (self.space, self.conversation, self.turn, self.reason)
 
 
 class SchemaMismatch(StoreError):
