@@ -8,6 +8,7 @@ RecollectError
 ├── MissingExtra          an optional package is needed: pip install 'recollect[...]'
 ├── ImportFailed          a record of an imported file could not be read; names the line
 ├── EmbedderError         the embedder failed or answered nonsense
+│   └── EmbedderRefused   it refused the request: a text it cannot take, or a setting it does not know
 ├── ModelError            a chat model failed; says which and what to do
 │   ├── NoModel           none is configured; says how to configure one
 │   ├── ModelTimeout      no answer in time
@@ -28,7 +29,9 @@ RecollectError
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,10 @@ class EmbedderError(RecollectError):
     """The embedder failed or answered nonsense."""
 
 
+class EmbedderRefused(EmbedderError):
+    """The embedder refused the request: a text it cannot take, or a setting it does not know."""
+
+
 class ModelError(RecollectError):
     """A chat model failed."""
 
@@ -127,7 +134,9 @@ class ServerError(RecollectError):
 
 
 class NotSettled(RecollectError):
-    """A view did not catch up with the log in time."""
+    """A view did not catch up with the log in time; `left` says of each such view how many messages it is behind."""
+
+    left: Mapping[str, int] = MappingProxyType({})
 
 
 class StoreError(RecollectError):

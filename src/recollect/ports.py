@@ -15,10 +15,11 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.model import ChatMessage, Conversation, Entry, Erasure, Filter, Message, Stats, ViewState
+from recollect.model import ChatMessage, Conversation, Entry, Erasure, Filter, Message, SetAside, Stats, ViewState
 
 T = TypeVar("T")
 Vectors = NDArray[np.float32]
+ConversationKey = tuple[str, str]  # a space and a conversation in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +108,11 @@ class Tx(Protocol):
         upto: int | None = None,
         limit: int | None = None,
         newest: bool = False,
+        among: Sequence[str] = (),
     ) -> list[Message]:
         """Messages in order of conversation and turn, those after `after` and up to turn `upto`; at most `limit`
-        of them, the first, or with `newest` the last."""
+        of them, the first, or with `newest` the last. With `among`, of these conversations, and each of them after the
+        turn of `after`. Raises DamagedMessage if one of them cannot be read."""
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
         """Put tombstones in their messages' places, drop what was derived; the views in `keep` stay as they are, but
@@ -123,11 +126,32 @@ class Tx(Protocol):
 
     # views
     def lagging(self, view: str, now: datetime, *, since: datetime | None = None, limit: int = 100) -> list[Lag]:
-        """Conversations whose view is behind and free to be claimed, changed since then if given."""
+        """Conversations whose view is behind and free to be claimed, changed since then if given: of each space the
+        one that has waited longest, then of each the next."""
+
+    def unseen(self, view: str, now: datetime, *, space: str, since: datetime) -> bool:
+        """Whether a view has still to see something of a space that changed since then, whoever is at work on it; what
+        waits for a retry is not waited for."""
 
     def cursor(self, view: str, space: str, conversation: str) -> int: ...
 
     def set_cursor(self, view: str, space: str, conversation: str, turn: int) -> None: ...
+
+    def cursors_of(self, view: str, places: Sequence[ConversationKey]) -> dict[ConversationKey, int]:
+        """The cursors of many conversations at once."""
+
+    def set_cursors(self, view: str, turns: Mapping[ConversationKey, int]) -> None: ...
+
+    def claim_all(
+        self, view: str, places: Sequence[ConversationKey], holder: str, now: datetime, until: datetime
+    ) -> frozenset[ConversationKey]:
+        """As `claim`, of many conversations at once; which of them are ours now."""
+
+    def held(self, view: str, places: Sequence[ConversationKey], holder: str) -> frozenset[ConversationKey]:
+        """As `holds`: which of them are still ours."""
+
+    def release_all(self, view: str, places: Sequence[ConversationKey], holder: str) -> None:
+        """Give leases back after work that succeeded, or was not begun."""
 
     def claim(self, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime) -> bool:
         """Take or renew the lease on a view of a conversation; False if another holds it or a retry is not due."""
@@ -153,8 +177,13 @@ class Tx(Protocol):
     def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
         """How far a view is behind the log, and who is at work on it."""
 
-    def reset_view(self, view: str, space: str | None = None) -> None:
-        """Throw a view away and set its cursors to zero, so that it is built again."""
+    def set_aside_due(self, view: str, now: datetime, limit: int) -> list[SetAside]:
+        """Messages this view has set aside that are to be tried again by now: of each space the one that has waited
+        longest, then of each the next."""
+
+    def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
+        """Throw a view away and set its cursors to zero, so that it is built again. Of one conversation, only a view
+        whose tables all name the conversation."""
 
     # the index
     def put_entries(self, entries: Sequence[Entry]) -> None: ...

@@ -13,13 +13,14 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from recollect.errors import EmbedderError, InvalidInput, MissingExtra
+from recollect.errors import EmbedderError, EmbedderRefused, InvalidInput, MissingExtra
 from recollect.ports import Vectors
 
 BATCH = 64  # texts a request
 TIMEOUT = 30.0  # seconds a try
 RETRIES = 2  # after the first try; the client waits longer before each
 PROBE = "width"
+REFUSED = (400, 413, 422)  # HTTP: something about the request itself, such as a text that is too long
 
 
 class EndpointEmbedder:
@@ -93,7 +94,8 @@ class EndpointEmbedder:
             reply = await create(model=self._model, input=texts, encoding_format="float")
         except (self._openai.OpenAIError, ValueError) as error:
             # Not chained: the client's error repeats what the server said, which may hold the key.
-            raise EmbedderError(f"{self._model} at {self._where}: {self._advice(error)}") from None
+            kind = EmbedderRefused if getattr(error, "status_code", None) in REFUSED else EmbedderError
+            raise kind(f"{self._model} at {self._where}: {self._advice(error)}") from None
         return self._checked(reply, len(texts))
 
     def _checked(self, reply: object, count: int) -> Vectors:

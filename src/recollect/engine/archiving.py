@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.engine import episodes
-from recollect.engine.followers import Run
+from recollect.engine.faults import readable_messages
 from recollect.engine.tiering import load_tiers
+from recollect.engine.view import Run
 from recollect.model import Budget, Chunk, Filter, Message, Tiers
 from recollect.ports import Clock, Tokenizer, Tx
 from recollect.rules.raising import text_at, tier_now
@@ -48,6 +49,7 @@ class WindowView:
 
     name = "window"
     at_once = 512
+    ordered = True
 
     def __init__(
         self,
@@ -133,7 +135,8 @@ class WindowView:
 def scene_of(tx: Tx, run: Run) -> Scene:
     space, conversation = run.lag.space, run.lag.conversation
     start = archived_upto(tx, space, conversation)
-    window = tx.messages(Filter(space, conversation=conversation), after=(conversation, start), upto=run.lag.done)
+    where = Filter(space, conversation=conversation)
+    window = readable_messages(tx, WindowView.name, where, after=start, upto=run.lag.done)
     owner = tx.conversation(space, conversation)
     user = owner.user if owner is not None and owner.user is not None else episodes.NOBODY
     active = episodes.active_episodes(tx, space, conversation)

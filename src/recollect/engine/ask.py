@@ -8,18 +8,24 @@ only away for a while, the answer says so: whoever asked may ask again later and
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from recollect.errors import ModelBusy, ModelError, ModelNonsense, ModelTimeout, NoModel
-from recollect.ports import Models, Telemetry
+from recollect.ports import LLM, Completion, Models, Request, Telemetry
 from recollect.tasks.task import Task
 
 log = logging.getLogger("recollect.ask")
 
 NONE = "no model"  # what the model that is none calls itself
 AWAY = (ModelTimeout, ModelBusy)  # what may pass by itself
+
+# What models answered so far in the work under way, by the question. Work that fails on one of many messages is done
+# again without it, and a call of a model is dear.
+COMPLETIONS: ContextVar[dict[str, Completion] | None] = ContextVar("completions", default=None)
 
 I = TypeVar("I")  # noqa: E741
 R = TypeVar("R")
@@ -32,6 +38,16 @@ class Answer(Generic[R]):
     reply: R
     made_by: str
     outage: str | None = None
+
+
+@contextmanager
+def keep_completions() -> Iterator[None]:
+    """As long as it lasts, a model is not asked again what it has answered already."""
+    token = COMPLETIONS.set({})
+    try:
+        yield
+    finally:
+        COMPLETIONS.reset(token)
 
 
 class Asking:
@@ -59,9 +75,20 @@ class Asking:
 
     async def _by_model(self, task: Task[I, R], inputs: I) -> R:
         model = self._models.for_task(task.name)
-        answer = await model.complete(task.build(inputs))
+        answer = await complete_once(model, task.build(inputs))
         try:
             return task.parse(answer.text, inputs)
         except ModelNonsense as error:
-            again = await model.complete(task.repair(inputs, answer.text, error))
+            again = await complete_once(model, task.repair(inputs, answer.text, error))
             return task.parse(again.text, inputs)
+
+
+async def complete_once(model: LLM, request: Request) -> Completion:
+    """The model's answer; the one it gave already, if that is kept."""
+    kept = COMPLETIONS.get()
+    if kept is None:
+        return await model.complete(request)
+    question = repr(request)
+    if question not in kept:
+        kept[question] = await model.complete(request)
+    return kept[question]

@@ -140,7 +140,7 @@ class Obeying:
 
     async def answer(self, meant: Resolved | Ambiguous | Unknown) -> Answer:
         if isinstance(meant, Resolved):
-            await self.memory._facts_read()
+            await self.memory._facts_read(self.message.space)
             act = {"remember": self.remember, "forget": self.forget, "ask": self.ask}[self.found.kind]
             return await act(meant.member)
         candidates = meant.candidates if isinstance(meant, Ambiguous) else ()

@@ -186,7 +186,7 @@ class AsyncConversation(TopicalConversation):
         parts = memory._opened
         model = memory._chat.for_task("reply")
         await memory._usable(model)
-        await memory._caught_up()
+        await memory._caught_up(self.space)
         draft = Draft("user", text, author, None, None, platform_id)
         batch = log.Batch(self.space, self.id, self.user, [draft])
         # Views are woken when the turn ends: nobody waits for them, and nobody should wait because of them.
@@ -268,7 +268,7 @@ class AsyncConversation(TopicalConversation):
         if is_small_talk(text):
             return text, None
         if asked is None:  # else it was waited for before the message was kept
-            await self._memory._caught_up()
+            await self._memory._caught_up(self.space)
         if standalone.leans(text):  # "and the second one?" is searched for with what it is about
             text = standalone.offline(standalone.Inputs(text, await self._exchange(asked))).question
         return text, (await self._memory._opened.embedder.embed([text]))[0]

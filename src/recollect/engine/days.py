@@ -13,8 +13,8 @@ from datetime import date, tzinfo
 from typing import Any
 
 from recollect.engine.facts import command_of
-from recollect.engine.followers import Run, Saved
 from recollect.engine.profiles import PEOPLE, public_name
+from recollect.engine.view import Run, Saved
 from recollect.model import Filter, Message, Span
 from recollect.ports import Clock, Tx
 from recollect.rules.days import Spoke, bounds, day_of, noted, zone_named
@@ -29,6 +29,7 @@ class DaysView:
 
     name = VIEW
     at_once = 1_000
+    ordered = False
 
     def __init__(self, clock: Clock, zone: str) -> None:
         self._clock, self._zone = clock, zone
@@ -134,7 +135,8 @@ def zoned(tx: Tx, space: str, default: str) -> tuple[tzinfo, bool]:
     if row["noted"] is None:
         return zone_named(name), False
     tx.remove(DAYS, {"space": space})
-    tx.remove("cursors", {"space": space, "view": VIEW})
+    for table in ("cursors", "set_aside"):
+        tx.remove(table, {"space": space, "view": VIEW})
     return zone_named(name), True
 
 

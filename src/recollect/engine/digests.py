@@ -88,7 +88,7 @@ class Digests:
         clock: Clock,
         telemetry: Telemetry,
         zone: str,
-        caught_up: Callable[[], Awaitable[None]],
+        caught_up: Callable[[str], Awaitable[None]],
     ) -> None:
         self._asking, self._diary, self._once, self._read = asking, diary, once, read
         self._clock, self._telemetry, self._zone, self._caught_up = clock, telemetry, zone, caught_up
@@ -104,7 +104,7 @@ class Digests:
 
     async def asked(self, space: str, seconds: float, day: date | None = None) -> Asked:
         """A question about a space, today or as of another day; what was said until now has been noted."""
-        await self._caught_up()
+        await self._caught_up(space)
         row = await self._read(lambda tx: days.space_row(tx, space))
         zone, now = zone_named(row["time_zone"] or self._zone), self._clock.now()
         today = day_of(now, zone)

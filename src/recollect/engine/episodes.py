@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from recollect.engine.ask import Answer, Asking
-from recollect.engine.followers import Run, Saved
+from recollect.engine.faults import readable_messages
+from recollect.engine.view import Run, Saved
 from recollect.errors import EmbedderError
 from recollect.model import Conversation, Episode, Filter, Message
 from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
@@ -29,6 +30,7 @@ from recollect.tasks import episode_summary, level_summary
 log = logging.getLogger("recollect.episodes")
 
 TABLE = "episodes"
+WINDOW = "window"  # the view that wrote them first: what it has set aside is in none of them
 NOBODY = ""  # the user_id of an episode of a channel
 LONGEST = 30  # messages in one episode of level 1
 SHARE = 6  # a summary has one token for so many of what it summarises
@@ -169,6 +171,7 @@ class EpisodesView:
 
     name = "episodes"
     at_once = 0
+    ordered = False
 
     def __init__(self, asking: Asking, writer: Writer, read: Callable[..., Awaitable[Any]]) -> None:
         self._asking, self._writer, self._read = asking, writer, read
@@ -203,7 +206,7 @@ class EpisodesView:
             return await self._asking.ask(level_summary, self._writer.level_inputs(summaries))
         begin = max(one.base_last, episode.first - 1)
         where = Filter(episode.space, conversation=episode.conversation)
-        part = await self._read(lambda tx: tx.messages(where, after=(episode.conversation, begin), upto=episode.last))
+        part = await self._read(lambda tx: readable_messages(tx, WINDOW, where, after=begin, upto=episode.last))
         return await self._asking.ask(episode_summary, self._writer.message_inputs(part, one.base))
 
     def save(self, tx: Tx, result: Written) -> Saved:

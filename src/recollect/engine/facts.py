@@ -16,7 +16,6 @@ from typing import Any
 from recollect.engine.ask import Asking
 from recollect.engine.fact_rows import facts_of, put
 from recollect.engine.findings import noted, slot_of, weighed
-from recollect.engine.followers import Run, Saved
 from recollect.engine.profiles import (
     FORGET,
     name_of,
@@ -26,6 +25,8 @@ from recollect.engine.profiles import (
     said_in,
     statements_of,
 )
+from recollect.engine.view import Run, Saved
+from recollect.errors import DamagedMessage
 from recollect.model import Fact, Filter, FoundFact, Message, Statement
 from recollect.ports import Tx
 from recollect.rules import facts as rules
@@ -54,7 +55,8 @@ class FactsView:
     """Reads facts out of users' messages."""
 
     name = "facts"
-    at_once = 64  # each may be a call of a model
+    at_once = 256
+    ordered = False
 
     def __init__(self, asking: Asking, read: Callable[..., Awaitable[Any]], run: Callable[..., Awaitable[Any]]) -> None:
         self._asking, self._read, self._run = asking, read, run
@@ -113,7 +115,10 @@ def said_before(tx: Tx, run: Run) -> str:
     """What the assistant said last before a run."""
     first = run.messages[0]
     where = Filter(first.space, conversation=first.conversation, role="assistant")
-    before = tx.messages(where, upto=first.turn - 1, limit=1, newest=True)
+    try:
+        before = tx.messages(where, upto=first.turn - 1, limit=1, newest=True)
+    except DamagedMessage:  # what was said cannot be read: it is as if nothing had been
+        return ""
     return before[0].content if before else ""
 
 

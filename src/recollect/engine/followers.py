@@ -3,78 +3,37 @@
 For each view and conversation a cursor says how far the view has got. A follower claims conversations that are
 behind, reads what is new, thinks about it outside any transaction, and then stores the result and the new cursor in
 one. Only who still holds the lease, and finds the cursor where it left it, may store: so two workers never do
-the same work twice, and a crash at any point leaves work undone but never half done.
+the same work twice, and a crash at any point leaves work undone but never half done. Every space is served before any
+is served again, and a batch is as large as fits into a moment.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import random
-import socket
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
-from recollect.errors import NotSettled, StoreClosed
-from recollect.model import Filter, Message, ViewState
-from recollect.ports import STAND_IN, Clock, Lag, Store, Telemetry, Tx
+from recollect.engine import claiming
+from recollect.engine.ask import keep_completions
+from recollect.engine.claiming import Claim
+from recollect.engine.faults import reason_of
+from recollect.engine.view import Hooks, View
+from recollect.engine.working import Worker
+from recollect.errors import EmbedderMismatch, NotSettled, StoreClosed
+from recollect.model import SetAside, ViewState
+from recollect.ports import Clock, Store, Telemetry, Tx
+from recollect.rules.fairness import next_room
 
 log = logging.getLogger("recollect.followers")
 
-R = TypeVar("R")
-CLAIMED = 64  # conversations at a time
-CHARACTERS = 2_000_000  # of text at a time
-FIRST_RETRY = timedelta(seconds=1)
-LONGEST_RETRY = timedelta(minutes=10)
-POLL = 2.0  # seconds between looks at what other processes have written
-PAUSE = 0.1  # seconds without anything new, before a view that nobody waits for is brought up to date,
-LONGEST_PAUSE = 1.0  # and how long that may take while there always is
-FULL_LOOK = 60.0  # seconds between looks at every conversation, not only at those changed lately
-OVERLAP = timedelta(minutes=2)  # how far clocks of two machines may be apart
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """New messages of one conversation, in order."""
-
-    lag: Lag
-    messages: Sequence[Message]
-
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """How far a view got: the turn its cursor moves to, how much was done, and why a model did not do it.
-
-    After an outage the built-in writer stands in, and the rest is tried again later, after a pause that grows.
-    """
-
-    upto: int
-    done: int
-    outage: str | None = None
-
-
-class View(Protocol[R]):
-    """What a view does with new messages."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def at_once(self) -> int:
-        """How many messages it takes at a time; 0: one conversation, and it reads for itself."""
-
-    def first(self, done: int, turns: int) -> int:
-        """Where to go on, of a conversation of that many turns and done so far: after `done`, or later."""
-
-    async def prepare(self, runs: Sequence[Run]) -> Sequence[R]:
-        """Think: one result for each run. No transaction is open."""
-
-    def save(self, tx: Tx, result: R) -> Saved | None:
-        """Store a result. The cursor moves in the same transaction: to the end of the run, unless told otherwise."""
+FIRST_ROOM = 32  # messages in the first batch, before it is known how long they take
+MOST_CONVERSATIONS = 512  # in a batch of a view that reads for itself
+BATCH_SECONDS = 0.5  # that a batch is to take: so long a space waits while another is served
+RETRIED = 8  # messages that were set aside, tried again in one step
+SETTLING = 0.02  # seconds between looks at what others are working on
 
 
 class Follower:
@@ -87,269 +46,154 @@ class Follower:
         clock: Clock,
         run: Callable[..., Any],
         lease_seconds: int,
-        later: Callable[[str, str], bool] = lambda space, conversation: False,
+        hooks: Hooks | None = None,
         telemetry: Telemetry | None = None,
     ) -> None:
-        """`later` says which conversations to leave alone for the moment."""
-        self._telemetry = telemetry
         self.view = view
-        self._store, self._clock, self._run, self._later = store, clock, run, later
-        self._lease = timedelta(seconds=lease_seconds)
-        self._holder = f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}"
+        self._store, self._clock, self._run, self._hooks = store, clock, run, hooks or Hooks()
+        lease = timedelta(seconds=lease_seconds)
+        self._worker = Worker(store, view, clock, run, lease, self._hooks, telemetry)
         self._one = asyncio.Lock()
+        self._served = claiming.Served()
+        self._most = view.at_once or MOST_CONVERSATIONS
+        self._room = min(FIRST_ROOM, self._most)
         self.drained = False  # whether the last step left nothing undone of what it saw
+        self.trouble: str | None = None  # why this process cannot work on the view, though others may
 
-    async def step(self, since: datetime | None = None, *, look: bool = True) -> int:
-        """Claim, think, store, once. Returns the number of messages brought in, 0 if there was nothing to do.
+    async def step(self, since: datetime | None = None) -> int:
+        """Claim, think, store, once. Returns the number of messages seen to, 0 if there was nothing to do.
 
-        A look comes first, since it costs no lock and most looks find nothing; whoever has just looked needs none.
+        A look comes first, since it costs no lock and most looks find nothing.
         """
         async with self._one:
-            if look and not await self._run(self._store.read, lambda tx: self._behind(tx, since)):
-                self.drained = True
-                return 0
-            runs, behind = await self._claimed(since)
-            self.drained = not behind
-            if not runs:
-                return 0
-            begun = time.monotonic()
+            if self._worker.held:  # the store failed when they were to be given back
+                await self._worker.give_back(None)
+            self.drained, self.trouble = True, None
             try:
-                results = await self._prepared(runs)
-                stored, whole = await self._run(self._store.write, lambda tx: self._save(tx, runs, results))
-                self.drained = whole and behind == len(runs)
-                self._count("ok", int(stored), begun)
-                return int(stored)
-            except asyncio.CancelledError:
-                await asyncio.shield(self._give_back(runs, None))
-                raise
-            except StoreClosed:  # no lease can be given back any more
-                raise
-            except Exception as error:  # noqa: BLE001  whatever a view does, the log and the other views go on
-                log.warning("%s: %s: %s", self.view.name, type(error).__name__, error)
-                self._count(type(error).__name__, 1, begun)
-                await self._give_back(runs, f"{type(error).__name__}: {error}")
+                behind, due = await self._run(self._store.read, lambda tx: self._look(tx, since))
+                done = await self._catch_up(since) if behind else 0
+                return done + sum([await self._worker.retry(row) for row in due])
+            except EmbedderMismatch as error:  # others have the right one: they do not wait for us
+                self.trouble = reason_of(error)
                 return 0
 
-    def _count(self, outcome: str, amount: int, begun: float) -> None:
-        """Messages brought in, or one failure; and how long it took."""
-        if self._telemetry is not None:
-            seconds = time.monotonic() - begun
-            self._telemetry.count("view", kind=self.view.name, outcome=outcome, amount=amount, seconds=seconds)
+    def prefer(self, space: str) -> None:
+        """Somebody waits for this space: it is served next."""
+        self._served.forget(space)
 
-    async def _claimed(self, since: datetime | None) -> tuple[list[Run], int]:
-        """What is ours to do, and how many conversations were behind."""
-        claiming = asyncio.ensure_future(self._run(self._store.write, lambda tx: self._claim(tx, since)))
-        try:
-            claimed: tuple[list[Run], int] = await asyncio.shield(claiming)
-        except asyncio.CancelledError:
-            # The thread goes on and takes the leases all the same: without us nobody would give them back.
-            await asyncio.wait([claiming])
-            if claiming.exception() is None:
-                await asyncio.shield(self._give_back(claiming.result()[0], None))
-            raise
-        return claimed
+    async def lags_in(self, space: str, since: datetime) -> bool:
+        """Whether something of a space that changed since then is still to come into this view."""
+        name, now = self.view.name, self._clock.now()
+        lags: bool = await self._run(self._store.read, lambda tx: tx.unseen(name, now, space=space, since=since))
+        return lags
 
-    async def _prepared(self, runs: Sequence[Run]) -> Sequence[Any]:
-        """What the view makes of the runs; however long it thinks, the leases stay ours."""
-        thinking = asyncio.ensure_future(self.view.prepare(runs))
-        try:
-            while not (await asyncio.wait({thinking}, timeout=self._lease.total_seconds() / 3))[0]:
-                await self._run(self._store.write, lambda tx: self._renew(tx, runs))
-        finally:
-            thinking.cancel()
-        return thinking.result()
-
-    def _renew(self, tx: Tx, runs: Sequence[Run]) -> None:
-        now = self._clock.now()
-        for run in runs:
-            if tx.holds(self.view.name, run.lag.space, run.lag.conversation, self._holder):
-                tx.claim(self.view.name, run.lag.space, run.lag.conversation, self._holder, now, now + self._lease)
-
-    def _behind(self, tx: Tx, since: datetime | None) -> list[Lag]:
-        found = tx.lagging(self.view.name, self._clock.now(), since=since, limit=CLAIMED)
-        return [lag for lag in found if not self._later(lag.space, lag.conversation)]
-
-    def _claim(self, tx: Tx, since: datetime | None) -> tuple[list[Run], int]:
-        now, runs, count, size = self._clock.now(), list[Run](), 0, 0
-        behind = self._behind(tx, since)
-        for lag in behind:
-            if runs and (count >= self.view.at_once or size >= CHARACTERS):
-                break
-            if not tx.claim(self.view.name, lag.space, lag.conversation, self._holder, now, now + self._lease):
-                continue
-            where = Filter(lag.space, conversation=lag.conversation)
-            done = tx.cursor(self.view.name, lag.space, lag.conversation)
-            begin, room = self.view.first(done, lag.turns), self.view.at_once - count
-            messages = tx.messages(where, after=(lag.conversation, begin), limit=room) if room else []
-            kept = []
-            for message in messages:
-                kept.append(message)
-                size += len(message.content)
-                if size >= CHARACTERS:
-                    break
-            count += len(kept)
-            runs.append(Run(Lag(lag.space, lag.conversation, done, lag.turns), kept))
-        return runs, len(behind)
-
-    def _save(self, tx: Tx, runs: Sequence[Run], results: Sequence[Any]) -> tuple[int, bool]:
-        stored, whole = 0, True
-        for run, result in zip(runs, results, strict=True):
-            place = (self.view.name, run.lag.space, run.lag.conversation)
-            # Another took over, or somebody moved the cursor, back for a rebuild or on: what we thought is void.
-            if not tx.holds(*place, self._holder) or tx.cursor(*place) != run.lag.done:
-                tx.release(*place, self._holder)
-                whole = False
-                continue
-            if not run.messages and self.view.at_once:
-                tx.release(*place, self._holder)
-                continue
-            saved = self.view.save(tx, result) or Saved(run.messages[-1].turn, len(run.messages))
-            tx.set_cursor(*place, saved.upto)
-            retry_at = self._clock.now() + backoff(tx.failures(*place)) if saved.outage else None
-            error = STAND_IN + saved.outage if saved.outage else None
-            tx.release(*place, self._holder, error=error, retry_at=retry_at)
-            stored, whole = stored + saved.done, whole and saved.upto >= run.lag.turns
-        return stored, whole
-
-    async def _give_back(self, runs: Sequence[Run], error: str | None) -> None:
-        def release(tx: Tx) -> None:
-            for run in runs:
-                place = (self.view.name, run.lag.space, run.lag.conversation)
-                retry_at = self._clock.now() + backoff(tx.failures(*place)) if error else None
-                tx.release(*place, self._holder, error=error, retry_at=retry_at)
-
-        await self._run(self._store.write, release)
+    async def retry(self, rows: Sequence[SetAside]) -> int:
+        """Try messages again that were set aside, now. Returns how many of them the view has now."""
+        async with self._one:
+            return sum([await self._worker.retry(row) for row in rows])
 
     def state(self, tx: Tx) -> ViewState:
         """How far this view is."""
         return tx.view_state(self.view.name, self._clock.now(), None)
 
-    async def settle(self, timeout: float) -> None:
-        """Work and wait until this view has caught up, or say what is in the way. Stand-ins count: they are there."""
-        deadline = time.monotonic() + timeout
-        state = await self._run(self._store.read, self.state)
-        while state.behind:
-            while await self.step(look=False) and not self.drained:
-                pass
-            state = await self._run(self._store.read, self.state)
-            if not state.behind or (state.waiting == state.standing_in > 0 and not state.leased):
-                return
-            if (state.waiting and not state.leased) or time.monotonic() > deadline:
-                raise NotSettled(describe(state))
-            await asyncio.sleep(0.02)
+    def _look(self, tx: Tx, since: datetime | None) -> tuple[bool, list[SetAside]]:
+        self._hooks.guard(tx)
+        now = self._clock.now()
+        lags, _ = claiming.lagging(tx, self.view.name, now, since, self._hooks.later)
+        return bool(lags), tx.set_aside_due(self.view.name, now, RETRIED)
 
-    async def settle_all(self, others: Sequence[Follower], timeout: float) -> None:
-        """The same of this view and of others, in order: one that follows another comes after it."""
-        every, deadline = (self, *others), time.monotonic() + timeout
-
-        def states(tx: Tx) -> list[ViewState]:
-            return [follower.state(tx) for follower in every]
-
-        before = await self._run(self._store.read, states)
-        if not any(state.behind for state in before):
-            return
-        for follower, state in zip(every, before, strict=True):
-            while await follower.step(look=not state.behind) and not follower.drained:
-                pass
-        for follower, state in zip(every, await self._run(self._store.read, states), strict=True):
-            if state.behind:
-                await follower.settle(deadline - time.monotonic())
-
-
-def backoff(failures: int) -> timedelta:
-    """Twice as long after each failure, with some chance in it, up to a limit."""
-    wait: timedelta = FIRST_RETRY * (1 << min(failures, 20))
-    return min(wait, LONGEST_RETRY) * random.uniform(0.75, 1.0)
-
-
-def describe(state: ViewState) -> str:
-    why = f"the last error was: {state.error}" if state.error else "another worker holds the lease"
-    return f"the {state.view} view is {state.behind} messages behind the log ({why}); it is tried again by itself"
-
-
-class Loop:
-    """Runs a follower in the background of a process until it is told to stop."""
-
-    def __init__(
-        self, follower: Follower, clock: Clock, done: Callable[[], None] = lambda: None, calls: Callable[[], int] = int
-    ) -> None:
-        """`done` is called after each step that brought something in: others may follow this view. `calls` says how
-        often others have called so far: while they do, they have half of the time.
-
-        What comes in quick succession is brought in at one go, and what a program adds before it ends is left to the
-        next; whoever waits for the view to be idle cuts the pause short.
-        """
-        self._follower, self._clock, self._done, self._calls = follower, clock, done, calls
-        self._wake, self._idle, self._hurry = asyncio.Event(), asyncio.Event(), asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-        self._stopping = False
-
-    def start(self) -> None:
-        self._task = asyncio.create_task(self._forever(), name="recollect followers")
-
-    def wake(self) -> None:
-        """There is something new: no need to wait for the next look."""
-        self._idle.clear()
-        self._wake.set()
-
-    async def idle(self, timeout: float) -> bool:
-        """Wait until all that was written here so far has been seen to; False if that takes too long."""
-        if not self._idle.is_set():
-            self._hurry.set()
-        return await happened(self._idle, timeout)
-
-    async def stop(self) -> None:
-        # A store that fails while leases are given back hides the cancellation: hence the flag.
-        self._stopping = True
-        if self._task is not None:
-            self._wake.set()
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-
-    async def _forever(self) -> None:
-        looked, again, worked = float("-inf"), False, 0.0
-        while not self._stopping:
-            await self._rest(again, worked)
-            self._wake.clear()
-            full, begun, calls = time.monotonic() - looked > FULL_LOOK, time.monotonic(), self._calls()
-            done = await self._step(None if full else self._clock.now() - OVERLAP)
-            worked = time.monotonic() - begun if self._calls() != calls else 0.0
-            if done:
-                self._done()
-            again = done > 0 and not self._follower.drained
-            if again or self._stopping:
-                continue
-            looked = time.monotonic() if full else looked
-            if not self._wake.is_set():
-                self._idle.set()
-                self._hurry.clear()
-            await happened(self._wake, POLL)
-        self._idle.set()  # it has ended: nobody is to wait for it
-
-    async def _rest(self, again: bool, worked: float) -> None:
-        """Let more come, until nothing has come for a moment; and let others work, as long as the last step took."""
-        self._wake.clear()
-        until = time.monotonic() + LONGEST_PAUSE
-        rest = max(0.0 if again else PAUSE, min(worked, LONGEST_PAUSE))
-        while not await happened(self._hurry, rest) and self._wake.is_set() and time.monotonic() < until and not again:
-            self._wake.clear()
-            rest = PAUSE
-
-    async def _step(self, since: datetime | None) -> int:
+    async def _catch_up(self, since: datetime | None) -> int:
+        claim = await self._claim(since)
+        self.drained = not claim.left
+        if not claim.runs:
+            return 0
+        worker, begun = self._worker, time.monotonic()
         try:
-            return await self._follower.step(since)
-        except StoreClosed:
-            self._stopping = True  # by whoever else has it: there is nothing left to follow
-        except Exception as error:  # noqa: BLE001  a store that is away for a while must not end the loop
-            if not self._stopping:
-                log.warning("followers: %s: %s", type(error).__name__, error)
-        return 0
+            with keep_completions():
+                progress = await worker.work(claim.runs)
+            if worker.held:
+                await worker.give_back(None)
+        except asyncio.CancelledError:
+            await asyncio.shield(worker.give_back(None))
+            raise
+        except StoreClosed:  # no lease can be given back any more
+            worker.held.clear()
+            raise
+        except EmbedderMismatch:
+            await worker.give_back(None)
+            raise
+        except Exception as error:  # noqa: BLE001  whatever a view does, the log and the other views go on
+            log.warning("%s: %s", self.view.name, reason_of(error))
+            worker.count(type(error).__name__, 1, begun)
+            await worker.give_back(reason_of(error))
+            return 0
+        worker.count("ok", progress.done, begun)
+        self.drained = self.drained and progress.whole
+        seconds = time.monotonic() - begun
+        self._room = next_room(self._room, claim.size, seconds, target=BATCH_SECONDS, most=self._most)
+        return progress.done + progress.set_aside
+
+    async def _claim(self, since: datetime | None) -> Claim:
+        """What is ours to do."""
+        worker, now = self._worker, self._clock.now()
+        wanted = claiming.Wanted(self.view, worker.holder, worker.lease, self._room, since, self._hooks.later)
+        taking = asyncio.ensure_future(
+            self._run(self._store.write, lambda tx: claiming.take(tx, wanted, now, self._served))
+        )
+        try:
+            claim: Claim = await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            # The thread goes on and takes the leases all the same: without us nobody would give them back.
+            await asyncio.wait([taking])
+            if taking.exception() is None:
+                worker.hold(taking.result().runs)
+                await asyncio.shield(worker.give_back(None))
+            raise
+        worker.hold(claim.runs)
+        self._served.note(run.lag.space for run in claim.runs)
+        return claim
 
 
-async def happened(event: asyncio.Event, timeout: float) -> bool:
-    """Wait for an event, so many seconds at most."""
-    try:
-        async with asyncio.timeout(timeout):
-            return await event.wait()
-    except TimeoutError:
-        return False
+async def settle(followers: Sequence[Follower], timeout: float, read: Callable[..., Any]) -> None:
+    """Work and wait until these views have caught up, in order: one that follows another comes after it.
+
+    Stand-ins count, they are there; and what was set aside does not: it is known. Raises NotSettled, with how far each
+    view is behind, as soon as nothing can be done, or when the time is over.
+    """
+    deadline = time.monotonic() + timeout
+
+    def states_of(tx: Tx) -> list[ViewState]:
+        return [follower.state(tx) for follower in followers]
+
+    states: list[ViewState] = await read(states_of)
+    while any(state.behind or state.set_aside for state in states):
+        worked = 0
+        for follower in followers:
+            while done := await follower.step():
+                worked += done
+                if follower.drained or time.monotonic() > deadline:
+                    break
+        states = await read(states_of)
+        left = [(state, follower) for state, follower in zip(states, followers, strict=True) if lacks(state, follower)]
+        if not left:
+            return
+        stuck = not worked and all(follower.trouble or (s.waiting and not s.leased) for s, follower in left)
+        if stuck or time.monotonic() > deadline:
+            error = NotSettled("; ".join(describe(state, follower.trouble) for state, follower in left))
+            error.left = {state.view: state.behind for state, _ in left}
+            raise error
+        if not worked:
+            await asyncio.sleep(SETTLING)
+
+
+def lacks(state: ViewState, follower: Follower) -> bool:
+    """Whether a view is behind by more than what a built-in writer stands in for."""
+    stood_in = follower.drained and state.waiting == state.standing_in > 0 and not state.leased
+    return bool(state.behind) and not stood_in
+
+
+def describe(state: ViewState, trouble: str | None) -> str:
+    error = trouble or state.error
+    idle = "another worker holds the lease" if state.leased else "there was no time for more"
+    why = f"the last error was: {error}" if error else idle
+    return f"the {state.view} view is {state.behind} messages behind the log ({why}); it is tried again by itself"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from recollect.engine.followers import Run
-from recollect.errors import EmbedderMismatch
+from recollect.engine.view import Run
+from recollect.errors import EmbedderError, EmbedderMismatch
 from recollect.model import Entry, Message
 from recollect.ports import Embedder, Tx, Vectors
 from recollect.rules.text import Analysed, analyse, passages
@@ -25,6 +25,7 @@ class IndexView:
 
     name = "index"
     at_once = 512
+    ordered = False
 
     def __init__(self, embedder: Embedder, run: Callable[..., Any]) -> None:
         self._embedder, self._run = embedder, run
@@ -48,6 +49,14 @@ class IndexView:
             if tx.note(EMBEDDER) is None:
                 tx.set_note(EMBEDDER, self._embedder.identity)
             tx.put_entries(result)
+
+    def guard(self, tx: Tx) -> None:
+        """The same before any work is begun; an embedder that does not know its identity yet is asked first."""
+        try:
+            self._embedder.identity  # noqa: B018  an endpoint knows it only once it has answered
+        except EmbedderError:
+            return
+        self.check(tx)
 
     def check(self, tx: Tx) -> None:
         """Refuse to mix vectors of two embedders."""

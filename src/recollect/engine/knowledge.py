@@ -128,7 +128,7 @@ class Knowledge(Running):
         rules.checked_text("what", what, limit=MAX_STATEMENT)
         asked = None if message is None else await self._message(place, message)
         author = asked.author if asked else who if speaker is None else rules.checked_id("speaker", speaker)
-        await self._facts_read()
+        await self._facts_read(place)
         name, known, held = await self._read(lambda tx: everything_of(tx, place, who, author))
         cosines = await self._likeness(known, sought(name, what))
         inputs = forget.Inputs(name, tuple(one.text for one in known), what, cosines)
@@ -218,10 +218,10 @@ class Knowledge(Running):
             raise NotFound(f"there is no message {id!r} in space {space!r}")
         return found[0]
 
-    async def _facts_read(self) -> None:
-        """Wait a moment for what was just said here to be read."""
+    async def _facts_read(self, space: str) -> None:
+        """Wait a moment for what was just said in a space to be read."""
         if self._opened.followers:
-            await self._loops[facts.FactsView.name].idle(CATCH_UP)
+            await self._loops[facts.FactsView.name].wait_for(space, CATCH_UP)
 
     async def _likeness(self, known: Sequence[Statement], text: str) -> tuple[float, ...]:
         """The cosine of each statement to a text; none if the embedder fails, since words go a long way."""

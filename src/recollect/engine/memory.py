@@ -16,6 +16,7 @@ from recollect.engine.conversation import AsyncConversation
 from recollect.engine.counting import activity_of
 from recollect.engine.days import DaysView, begin_anew
 from recollect.engine.documents import AsyncDocuments
+from recollect.engine.followers import settle
 from recollect.engine.indexing import EMBEDDER
 from recollect.engine.knowledge import Knowledge
 from recollect.errors import InvalidInput
@@ -91,7 +92,7 @@ class MemoryEngine(Knowledge):
             after=self._time("after", after),
             before=self._time("before", before),
         )
-        await self._caught_up()
+        await self._caught_up(where.space)
         vector = (await self._opened.embedder.embed([query]))[0]
 
         def find(tx: Any) -> list[Hit]:
@@ -111,8 +112,7 @@ class MemoryEngine(Knowledge):
     async def settle(self, timeout: float = 60.0) -> None:
         """Wait until every view has caught up with the log; raises NotSettled with the reason if one cannot."""
         self._opened  # noqa: B018  nobody waits for a memory that is closed
-        first, *others = self._followers.values()
-        await first.settle_all(others, timeout)
+        await settle([*self._followers.values()], timeout, self._read)
 
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
         """Throw a view away and let it be built again from the log."""

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from recollect.engine.counting import Counting
-from recollect.engine.followers import happened
+from recollect.engine.loops import happened
 from recollect.errors import NoModel, RecollectError
 from recollect.model import Activity
 from recollect.ports import Call, Clock, Tx

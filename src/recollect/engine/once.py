@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
-from recollect.engine.followers import backoff
+from recollect.engine.faults import backoff
 from recollect.errors import RecollectError
 from recollect.ports import STAND_IN, Clock, Tx
 

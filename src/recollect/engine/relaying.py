@@ -122,7 +122,7 @@ async def begin(memory: MemoryEngine, asking: Asking) -> Talk:
         raise InvalidInput("conversation", f"has {len(id)} characters; at most {MAX_ID - NUMBER} are allowed")
     named = bool(asking.conversation)
     where = lines.Where(checked_id("space", asking.space), checked_id("user", asking.user), id, named)
-    await memory._caught_up()
+    await memory._caught_up(where.space)
     now = memory._opened.clock.now()
     kept: list[Message] = await memory._write(lambda tx: lines.reconciled(tx, where, sent, now))
     talk = Talk(memory, asking, relay, where, kept)

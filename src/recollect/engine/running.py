@@ -27,15 +27,17 @@ from recollect.engine.diary import Diary
 from recollect.engine.digests import Digests
 from recollect.engine.episodes import Calibration, EpisodesView, Writer
 from recollect.engine.facts import FactsView
-from recollect.engine.followers import OVERLAP, Follower, Loop, View
+from recollect.engine.followers import Follower
 from recollect.engine.indexing import IndexView
+from recollect.engine.loops import OVERLAP, Loop
 from recollect.engine.metering import Meter
 from recollect.engine.once import Once
 from recollect.engine.retention import Retaining, Schedule
 from recollect.engine.tiering import TiersView
 from recollect.engine.titles import TitlesView
 from recollect.engine.topics import Topics, TopicsView
-from recollect.errors import EmbedderError, RecollectError, StoreError
+from recollect.engine.view import Hooks, View
+from recollect.errors import RecollectError, StoreError
 from recollect.model import Added
 from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
 from recollect.rules import log as rules
@@ -118,8 +120,7 @@ class Running:
         self._few, self._searching = asyncio.Semaphore(FOLLOWING), asyncio.Semaphore(parts.store.searches)
         views = self._views(parts, partial(self._run_later, parts.store.read))
         self._digests = self._made_digests(parts, read, write)
-        # A turn under way brings its own tiers: until it ends, nobody else is to make them.
-        later = {"tiers": lambda space, conversation: bool(self._turning[space, conversation])}
+        hooks = self._hooks(views)
         self._followers = {
             view.name: Follower(
                 parts.store,
@@ -127,7 +128,7 @@ class Running:
                 parts.clock,
                 self._run_aside if view is self._index else self._run_later,  # a search waits for what was just added
                 parts.lease_seconds,
-                later.get(view.name, never),
+                hooks.get(view.name),
                 parts.telemetry,
             )
             for view in views
@@ -147,7 +148,7 @@ class Running:
         try:
             await self._read(whole)
             if check_embedder:
-                await self._check_embedder()
+                await self._read(self._index.guard)
         except BaseException:
             await self.close()
             raise
@@ -180,6 +181,18 @@ class Running:
             self._titles,
         ]
 
+    def _hooks(self, views: Iterable[View[Any]]) -> dict[str, Hooks]:
+        """What views want of their followers."""
+        # A turn under way brings its own tiers: until it ends, nobody else is to make them.
+        tiers = Hooks(later=lambda space, conversation: bool(self._turning[space, conversation]))
+        topics = next(view for view in views if isinstance(view, TopicsView))
+        vectors = Hooks(guard=self._index.guard)
+        return {
+            TiersView.name: tiers,
+            TopicsView.name: Hooks(skip=topics.skip),
+            **dict.fromkeys((IndexView.name, WindowView.name, EpisodesView.name), vectors),
+        }
+
     def _made_digests(self, parts: Parts, read: Callable[..., Any], write: Callable[..., Any]) -> Digests:
         return Digests(
             self._asking,
@@ -189,30 +202,25 @@ class Running:
             parts.clock,
             parts.telemetry,
             parts.time_zone,
-            self._days_noted,
+            self._note_days,
         )
 
-    async def _days_noted(self) -> None:
-        """Wait a moment until what was said so far, here or in another process, has been noted."""
+    async def _note_days(self, space: str) -> None:
+        """Wait a moment until what was said so far in a space, here or in another process, has been noted."""
         parts, follower = self._opened, self._followers[DaysView.name]
-        since = parts.clock.now() - OVERLAP if parts.followers else None
+        since = parts.clock.now() - OVERLAP
         if parts.followers:
-            await self._loops[DaysView.name].idle(CATCH_UP)
+            await self._loops[DaysView.name].wait_for(space, CATCH_UP)
         deadline = time.monotonic() + CATCH_UP
-        while await follower.step(since) and not follower.drained and time.monotonic() < deadline:
-            pass
+        follower.prefer(space)
+        while await follower.step(since if parts.followers else None) and time.monotonic() < deadline:
+            if follower.drained or not await follower.lags_in(space, since):
+                return
 
     def _wake(self, names: Iterable[str] | None = None) -> None:
         """There is something new: for these views, or for all."""
         for name in self._loops if names is None else names:
             self._loops[name].wake()
-
-    async def _check_embedder(self) -> None:
-        try:
-            self._opened.embedder.identity  # noqa: B018  an endpoint knows it only once it has answered
-        except EmbedderError:
-            return
-        await self._read(self._index.check)
 
     async def close(self) -> None:
         """Stop following, finish what is being written, close the store."""
@@ -268,11 +276,11 @@ class Running:
     async def _write(self, fn: Callable[[Any], T]) -> T:
         return await self._run(self._opened.store.write, fn)
 
-    async def _caught_up(self, *views: str) -> None:
-        """Wait a moment for what this process has just added to be searchable, and to be in these views."""
+    async def _caught_up(self, space: str, *views: str) -> None:
+        """Wait a moment for what this process has just added to a space to be searchable, and to be in these views."""
         if self._opened.followers:
             for name in (self._index.name, *views):
-                await self._loops[name].idle(CATCH_UP)
+                await self._loops[name].wait_for(space, CATCH_UP)
 
     @contextmanager
     def _turn_of(self, space: str, conversation: str) -> Iterator[list[tuple[turn.Turn, turn.Tools]]]:
@@ -325,10 +333,6 @@ class Running:
 
     def _time(self, name: str, value: datetime | None) -> datetime | None:
         return None if value is None else rules.checked_time(name, value)
-
-
-def never(space: str, conversation: str) -> bool:
-    return False
 
 
 def whole(tx: Tx) -> None:

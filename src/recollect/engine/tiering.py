@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.engine.ask import Asking
-from recollect.engine.followers import Run, Saved
+from recollect.engine.view import Run, Saved
 from recollect.model import Message, Tiers
 from recollect.ports import Tokenizer, Tx
 from recollect.rules import tiers as rules
@@ -40,7 +40,8 @@ class TiersView:
     """Makes the tiers that did not come with a reply."""
 
     name = "tiers"
-    at_once = 32  # each may be a call of a model
+    at_once = 256
+    ordered = False
 
     def __init__(
         self,

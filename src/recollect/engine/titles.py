@@ -15,8 +15,8 @@ from typing import Any
 from recollect.engine import topic_rows as rows
 from recollect.engine.ask import Answer, Asking
 from recollect.engine.episodes import CALLS, CHARACTERS, SHARE, TOKENS, within
-from recollect.engine.followers import Run, Saved
 from recollect.engine.topics import TITLES, Topics, lock
+from recollect.engine.view import Run, Saved
 from recollect.model.topics import TopicMessage
 from recollect.ports import Lag, Tokenizer, Tx
 from recollect.rules import packing
@@ -59,6 +59,7 @@ class TitlesView:
 
     name = TITLES
     at_once = 0
+    ordered = False
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from recollect.engine.faults import messages_around_damage
 from recollect.model import Filter, Message
 from recollect.model.topics import TopicMessage
 from recollect.ports import Tx
@@ -118,7 +119,8 @@ def recent_of(tx: Tx, place: Place, stored: bytes) -> list[tuple[int, Seen]]:
     turns = np.frombuffer(stored, np.int32, count, 2).tolist()
     rows = np.frombuffer(stored, np.float16, offset=2 + 4 * count).reshape(count, -1)
     where = Filter(place["space"], conversation=place["conversation"])
-    said = {m.turn: m for m in tx.messages(where, after=(place["conversation"], turns[0] - 1), upto=turns[-1])}
+    messages, _ = messages_around_damage(tx, where, after=turns[0] - 1, upto=turns[-1])
+    said = {message.turn: message for message in messages}
     return [
         (turn, Seen(said[turn].content, as_kept(row), said[turn].role, said[turn].time))
         for turn, row in zip(turns, rows, strict=True)

@@ -267,7 +267,7 @@ class TopicalConversation:
 
     async def _reading(self, read: Callable[[Tx, Page, datetime], T], otherwise: T) -> T:
         memory, now = self._memory, self._memory._opened.clock.now()
-        await memory._caught_up(VIEW)
+        await memory._caught_up(self.space, VIEW)
 
         def run(tx: Tx) -> T:
             if log.owned(tx, self.space, self.id, self.user) is None:
@@ -278,7 +278,7 @@ class TopicalConversation:
 
     async def _telling(self, change: Callable[[Tx, Page, datetime], int]) -> Topic:
         memory, now = self._memory, self._memory._opened.clock.now()
-        await memory._caught_up(VIEW)
+        await memory._caught_up(self.space, VIEW)
 
         def run(tx: Tx) -> Topic:
             if log.owned(tx, self.space, self.id, self.user) is None:

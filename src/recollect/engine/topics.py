@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recollect.engine import topic_rows as rows
-from recollect.engine.followers import Run, Saved
+from recollect.engine.faults import readable_messages
+from recollect.engine.view import Run, Saved
 from recollect.model import Conversation, Filter, Message
 from recollect.ports import Tx, Vectors
 from recollect.rules import topics as rule
@@ -181,8 +182,10 @@ class Topics:
         messages = (
             [fresh]
             if fresh and alone
-            else tx.messages(where, after=(conversation, page.turn), upto=upto, limit=AT_ONCE)
+            else readable_messages(tx, VIEW, where, after=page.turn, upto=min(upto, page.turn + AT_ONCE))
         )
+        if not messages:  # none of them can be read
+            return Followed(page)
         upto, known, indexed = messages[-1].turn, dict(given), page.turn
         if any(needs_vector(message) and message.turn not in known for message in messages):
             # The cursor first: of what the index has got to by then, the vectors are there.
@@ -259,6 +262,7 @@ class TopicsView:
 
     name = VIEW
     at_once = AT_ONCE
+    ordered = True
 
     def __init__(self, topics: Topics) -> None:
         self._topics = topics
@@ -269,6 +273,14 @@ class TopicsView:
     async def prepare(self, runs: Sequence[Run]) -> Sequence[Run]:
         # What there is to think is thought under the lock: it takes less than a second look would.
         return runs
+
+    def skip(self, tx: Tx, space: str, conversation: str, turn: int) -> None:
+        """Go past a message that is set aside."""
+        lock(tx, space, conversation)
+        page = self._topics.read(tx, space, conversation)
+        if page.turn < turn:
+            page.turn = turn
+            self._topics.write(tx, page)
 
     def save(self, tx: Tx, result: Run) -> Saved:
         lag = result.lag

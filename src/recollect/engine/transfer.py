@@ -26,6 +26,7 @@ TABLES = (
     "messages",
     "erasures",
     "cursors",
+    "set_aside",
     "entries",
     "vectors",
     "tallies",

@@ -83,7 +83,8 @@ class Entry:
 class ViewState:
     """How far a view has got: messages behind the log, conversations waiting after a failure, and the last error.
 
-    `standing_in` are those of the waiting for which the built-in writer stands in until a model is back.
+    `standing_in` are those of the waiting for which the built-in writer stands in until a model is back; `set_aside`
+    are messages the view went past because it failed on them.
     """
 
     view: str
@@ -92,6 +93,32 @@ class ViewState:
     leased: int
     error: str | None = None
     standing_in: int = 0
+    set_aside: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A message on which a view failed, and went past: how often, when it is tried again, and the kind of the error.
+
+    `retry_at` is None in a view that follows a conversation in order: it is made anew when somebody asks for a retry.
+    Of a view that works on a conversation as a whole, `turn` is how far it was to get.
+    """
+
+    space: str
+    view: str
+    conversation: str
+    turn: int
+    failures: int
+    retry_at: datetime | None
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """What became of messages that were set aside: how many were tried again, and how many still fail."""
+
+    tried: int
+    left: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,8 +174,8 @@ class IndexTx(ViewTx):
         self.note_removal()
         return dropped
 
-    def reset_view(self, view: str, space: str | None = None) -> None:
-        super().reset_view(view, space)
+    def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
+        super().reset_view(view, space, conversation)
         self.note_removal()
 
     def note_removal(self) -> None:

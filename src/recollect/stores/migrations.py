@@ -241,6 +241,15 @@ UPDATE entries SET author = COALESCE((SELECT messages.author FROM messages WHERE
     AND messages.conversation = entries.conversation AND messages.turn = entries.turn), '')
 """
 
+# Messages on which a view failed, and when they are tried again; never a word of what they say.
+SET_ASIDE = """
+CREATE TABLE set_aside (
+    space {key} NOT NULL, view {key} NOT NULL, conversation {key} NOT NULL, turn INTEGER NOT NULL,
+    failures INTEGER NOT NULL, retry_at BIGINT, error TEXT NOT NULL,
+    PRIMARY KEY (space, view, conversation, turn));
+CREATE INDEX set_aside_due ON set_aside (view, retry_at)
+"""
+
 SPELLING = {
     "sqlite": {"key": "TEXT", "blob": "BLOB", "vector": "BLOB", "clustered": " WITHOUT ROWID", "tsv": ""},
     "postgresql": {
@@ -267,6 +276,7 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": SERVER, "postgresql": SERVER},
     {"sqlite": EXPIRY, "postgresql": EXPIRY},
     {"sqlite": AUTHORS, "postgresql": AUTHORS},
+    {"sqlite": SET_ASIDE, "postgresql": SET_ASIDE},
 )
 CURRENT = len(STEPS)
 

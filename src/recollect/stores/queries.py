@@ -50,10 +50,12 @@ def conditions(table: Table, fields: Shape) -> tuple[Any, ...]:
 
 
 @lru_cache(maxsize=256)
-def of_messages(fields: Shape, after: After, upto: bool, limited: bool, newest: bool) -> Any:
+def of_messages(fields: Shape, after: After, upto: bool, limited: bool, newest: bool, among: bool = False) -> Any:
     """Messages by conversation and turn."""
     keys = (messages.c.conversation, messages.c.turn)
     query = select(messages).where(*conditions(messages, fields))
+    if among:
+        query = query.where(messages.c.conversation.in_(bindparam("among", expanding=True)))
     if after == "turn":
         query = query.where(messages.c.turn > bindparam("after_turn"))
     elif after == "place":
@@ -135,6 +137,19 @@ def place(view: str, space: str, conversation: str) -> dict[str, str]:
 CURSOR = select(cursors.c.turn).where(*_at(cursors))
 HOLDER = select(leases.c.holder).where(*_at(leases))
 FAILURES = select(leases.c.failures).where(*_at(leases))
+
+
+def _at_each(table: Table) -> tuple[Any, ...]:
+    several = table.c.conversation.in_(bindparam("at_each", expanding=True))
+    return table.c.space == bindparam("at_space"), table.c.view == bindparam("at_view"), several
+
+
+CURSORS = select(cursors.c.conversation, cursors.c.turn).where(*_at_each(cursors))
+HOLDERS = (
+    select(leases.c.conversation, leases.c.holder, leases.c.until)
+    .where(*_at_each(leases))
+    .order_by(leases.c.conversation)  # locked in one order by everybody
+)
 FIND_CONVERSATION = select(conversations).where(
     conversations.c.space == bindparam("space"), conversations.c.id == bindparam("id")
 )

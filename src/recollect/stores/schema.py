@@ -2,8 +2,8 @@
 
 Every primary key begins with the space, so that the same schema can be spread over a sharded PostgreSQL. The
 one exception is `meta`, which is about the store itself. `conversations`, `messages` and `erasures` are the
-log; `cursors` and `leases` say how far each view has got and who is at work on it; the rest are views, and
-can be thrown away.
+log; `cursors` and `leases` say how far each view has got and who is at work on it, `set_aside` which messages a view
+went past because it failed on them; the rest are views, and can be thrown away.
 """
 
 from __future__ import annotations
@@ -77,6 +77,18 @@ leases = Table(
     Column("failures", Integer, nullable=False),
     Column("retry_at", Instant),
     Column("error", Text),
+)
+
+set_aside = Table(
+    "set_aside",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("view", Text, primary_key=True),
+    Column("conversation", Text, primary_key=True),
+    Column("turn", Integer, primary_key=True),
+    Column("failures", Integer, nullable=False),
+    Column("retry_at", Instant),
+    Column("error", Text, nullable=False),
 )
 
 entries = Table(

@@ -153,13 +153,15 @@ class SqlTx(ABC):
         upto: int | None = None,
         limit: int | None = None,
         newest: bool = False,
+        among: Sequence[str] = (),
     ) -> list[Message]:
         asked = queries.values(where) | {"after_turn": after[1], "after_conversation": after[0]}
-        asked |= {"upto": upto, "most": limit}
+        asked |= {"upto": upto, "most": limit, "among": list(among)}
         start: queries.After = "place" if after != ("", 0) else ""
-        if where.conversation is not None and after[0] == where.conversation:
+        if among or (where.conversation is not None and after[0] == where.conversation):
             start = "turn"
-        query = queries.of_messages(queries.shape(where), start, upto is not None, limit is not None, newest)
+        limits = upto is not None, limit is not None, newest, bool(among)
+        query = queries.of_messages(queries.shape(where), start, *limits)
         rows = self._raw(query, asked)
         return [to_message(row) for row in (reversed(rows) if newest else rows)]
 
@@ -192,8 +194,9 @@ class SqlTx(ABC):
         return dropped
 
     def drop_tiers(self, gone: Sequence[Message]) -> None:
-        """What hangs on single messages: their tiers, and what was told about topics they opened."""
-        for table in (schema.tiers, schema.topic_notes):
+        """What hangs on single messages: their tiers, what was told about topics they opened, and that a view failed
+        on them."""
+        for table in (schema.tiers, schema.topic_notes, schema.set_aside):
             for place in turns_of(gone, table):
                 self.write(table, sql_delete(table).where(*place))
 
@@ -201,7 +204,8 @@ class SqlTx(ABC):
         """What was made of a conversation as a whole is made again from what is left of it."""
         for space, conversation in sorted({(message.space, message.conversation) for message in gone}):
             for view in (view for view in schema.AFRESH if view not in keep):
-                for table in (*(one for one in schema.VIEW_TABLES[view] if "conversation" in one.c), cursors):
+                by_conversation = (table for table in schema.VIEW_TABLES[view] if "conversation" in table.c)
+                for table in (*by_conversation, cursors, schema.set_aside):
                     here = [table.c.space == space, table.c.conversation == conversation]
                     here += [table.c.view == view] if "view" in table.c else []
                     self.write(table, sql_delete(table).where(*here))

@@ -6,6 +6,7 @@ often in a row that has failed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any
@@ -13,27 +14,71 @@ from typing import Any
 from sqlalchemy import Integer, bindparam, case, func, or_, select, update
 from sqlalchemy import delete as sql_delete
 
-from recollect.model import Stats, ViewState
-from recollect.ports import STAND_IN, Lag
+from recollect.model import SetAside, Stats, ViewState
+from recollect.ports import STAND_IN, ConversationKey, Lag
 from recollect.stores import queries, schema
 from recollect.stores.columns import Instant
-from recollect.stores.rows import free, same, target
-from recollect.stores.schema import conversations, cursors, leases, messages, tallies
+from recollect.stores.rows import batches, free, same, target
+from recollect.stores.schema import conversations, cursors, leases, messages, set_aside, tallies
 from recollect.stores.sql import SqlTx
 
 
 @lru_cache(maxsize=64)
 def behind(view: str, lately: bool) -> Any:
-    """Which conversations a view lags in. Asked after every message by every view, so built once."""
+    """Which conversations a view lags in, the first of each space before the second of any. Asked after every message
+    by every view, so built once."""
     done, (turns, source) = func.coalesce(cursors.c.turn, 0), target(view)
+    place = func.row_number().over(partition_by=conversations.c.space, order_by=conversations.c.changed_at)
     query = (
-        select(conversations.c.space, conversations.c.id, done, turns)
+        select(
+            conversations.c.space,
+            conversations.c.id,
+            done.label("done"),
+            turns.label("turns"),
+            conversations.c.changed_at,
+            place.label("place"),
+        )
         .select_from(source.outerjoin(cursors, same(cursors, view)).outerjoin(leases, same(leases, view)))
         .where(turns > done, free(bindparam("now", type_=Instant)))
-        .order_by(conversations.c.changed_at)
+    )
+    if lately:
+        query = query.where(conversations.c.changed_at >= bindparam("since", type_=Instant))
+    lags = query.subquery()
+    return (
+        select(lags.c.space, lags.c.id, lags.c.done, lags.c.turns)
+        .order_by(lags.c.place, lags.c.changed_at)
         .limit(bindparam("most", type_=Integer))
     )
-    return query.where(conversations.c.changed_at >= bindparam("since", type_=Instant)) if lately else query
+
+
+@lru_cache(maxsize=64)
+def unseen(view: str) -> Any:
+    """Whether a view still has to see something of a space, whoever is at work on it; not what waits for a retry."""
+    done, (turns, source) = func.coalesce(cursors.c.turn, 0), target(view)
+    return (
+        select(conversations.c.id)
+        .select_from(source.outerjoin(cursors, same(cursors, view)).outerjoin(leases, same(leases, view)))
+        .where(
+            conversations.c.space == bindparam("of_space"),
+            conversations.c.changed_at >= bindparam("since", type_=Instant),
+            turns > done,
+            or_(leases.c.retry_at.is_(None), leases.c.retry_at <= bindparam("now", type_=Instant)),
+        )
+        .limit(1)
+    )
+
+
+@cache
+def due() -> Any:
+    """Messages that were set aside and are to be tried again: the first of each space before the second of any."""
+    place = func.row_number().over(partition_by=set_aside.c.space, order_by=set_aside.c.retry_at)
+    rows = (
+        select(set_aside, place.label("place"))
+        .where(set_aside.c.view == bindparam("of_view"), set_aside.c.retry_at <= bindparam("now", type_=Instant))
+        .subquery()
+    )
+    columns = (rows.c[column.name] for column in set_aside.c)
+    return select(*columns).order_by(rows.c.place, rows.c.retry_at).limit(bindparam("most", type_=Integer))
 
 
 @cache
@@ -44,7 +89,7 @@ def claiming(tx: type[SqlTx]) -> Any:
         index_elements=list(leases.primary_key),
         set_={"holder": insert.excluded.holder, "until": insert.excluded.until},
         where=or_(leases.c.holder == bindparam("by"), free(bindparam("now", type_=Instant))),
-    ).returning(leases.c.holder)
+    )
 
 
 @cache
@@ -63,8 +108,8 @@ def releasing(failed: bool) -> Any:
 
 
 @lru_cache(maxsize=64)
-def state_of(view: str, of_space: bool) -> tuple[Any, Any]:
-    """How the work of a view goes, and how far it is behind in all."""
+def state_of(view: str, of_space: bool) -> tuple[Any, Any, Any]:
+    """How the work of a view goes, how far it is behind in all, and what it has set aside."""
     done, (turns, source) = func.coalesce(cursors.c.turn, 0), target(view)
     # A view that follows another may be ahead of it: that makes up for no other conversation.
     left = case((turns > done, turns - done), else_=0)
@@ -76,10 +121,12 @@ def state_of(view: str, of_space: bool) -> tuple[Any, Any]:
         func.count().filter(leases.c.retry_at > now, leases.c.error.startswith(STAND_IN)),
         func.max(leases.c.error),
     ).where(leases.c.view == view)
+    aside = select(func.count(), func.max(set_aside.c.error)).where(set_aside.c.view == view)
     if of_space:
         distance = distance.where(conversations.c.space == bindparam("of_space"))
         work = work.where(leases.c.space == bindparam("of_space"))
-    return work, distance
+        aside = aside.where(set_aside.c.space == bindparam("of_space"))
+    return work, distance, aside
 
 
 @cache
@@ -112,16 +159,68 @@ class ViewTx(SqlTx):
         values: dict[str, Any] = {"now": now, "most": limit} | ({} if since is None else {"since": since})
         return [Lag(*row) for row in self.connection.execute(behind(view, since is not None), values)]
 
+    def unseen(self, view: str, now: datetime, *, space: str, since: datetime) -> bool:
+        values = {"now": now, "of_space": space, "since": since}
+        return self.connection.execute(unseen(view), values).first() is not None
+
     def cursor(self, view: str, space: str, conversation: str) -> int:
         return self.connection.execute(queries.CURSOR, queries.place(view, space, conversation)).scalar() or 0
 
     def set_cursor(self, view: str, space: str, conversation: str, turn: int) -> None:
         self.put(cursors.name, [{"view": view, "space": space, "conversation": conversation, "turn": turn}])
 
+    def cursors_of(self, view: str, places: Sequence[ConversationKey]) -> dict[ConversationKey, int]:
+        turns = dict.fromkeys(places, 0)
+        for space, some in by_space(places):
+            asked = {"at_space": space, "at_view": view, "at_each": some}
+            turns |= {(space, row[0]): row[1] for row in self.connection.execute(queries.CURSORS, asked)}
+        return turns
+
+    def set_cursors(self, view: str, turns: Mapping[ConversationKey, int]) -> None:
+        rows = [
+            {"view": view, "space": space, "conversation": conversation, "turn": turn}
+            for (space, conversation), turn in turns.items()
+        ]
+        self.put(cursors.name, rows)
+
+    def claim_all(
+        self, view: str, places: Sequence[ConversationKey], holder: str, now: datetime, until: datetime
+    ) -> frozenset[ConversationKey]:
+        if not places:
+            return frozenset()
+        same_for_all = {"view": view, "failures": 0, "holder": holder, "until": until, "by": holder, "now": now}
+        # In one order for everybody, so that no two workers wait for each other.
+        rows = [
+            {"space": space, "conversation": conversation, **same_for_all} for space, conversation in sorted(places)
+        ]
+        self.write(leases, claiming(type(self)), rows)
+        return frozenset(
+            place for place, row in self._holders(view, places) if (row.holder, row.until) == (holder, until)
+        )
+
+    def held(self, view: str, places: Sequence[ConversationKey], holder: str) -> frozenset[ConversationKey]:
+        return frozenset(place for place, row in self._holders(view, places) if row.holder == holder)
+
+    def _holders(self, view: str, places: Sequence[ConversationKey]) -> Iterator[tuple[ConversationKey, Any]]:
+        """The leases on these places, locked until the transaction ends."""
+        query = self.locking(queries.HOLDERS)
+        for space, some in by_space(places):
+            for row in self.connection.execute(query, {"at_space": space, "at_view": view, "at_each": some}):
+                yield (space, row.conversation), row
+
+    def release_all(self, view: str, places: Sequence[ConversationKey], holder: str) -> None:
+        rows = [
+            {"in_space": space, "of_view": view, "in_conversation": conversation, "by": holder}
+            | {"error": None, "retry_at": None}
+            for space, conversation in sorted(places)
+        ]
+        if rows:
+            self.write(leases, releasing(False), rows)
+
     def claim(self, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime) -> bool:
         row = {"view": view, "space": space, "conversation": conversation, "failures": 0}
         values = row | {"holder": holder, "until": until, "by": holder, "now": now}
-        return self.write(leases, claiming(type(self)), values).first() is not None
+        return self.write(leases, claiming(type(self)).returning(leases.c.holder), values).first() is not None
 
     def holds(self, view: str, space: str, conversation: str, holder: str) -> bool:
         query = self.locking(queries.HOLDER)
@@ -143,13 +242,19 @@ class ViewTx(SqlTx):
     def failures(self, view: str, space: str, conversation: str) -> int:
         return self.connection.execute(queries.FAILURES, queries.place(view, space, conversation)).scalar() or 0
 
-    def reset_view(self, view: str, space: str | None = None) -> None:
-        for table in (*schema.VIEW_TABLES.get(view, ()), cursors, leases):
+    def set_aside_due(self, view: str, now: datetime, limit: int) -> list[SetAside]:
+        rows = self.connection.execute(due(), {"of_view": view, "now": now, "most": limit})
+        return [SetAside(*row) for row in rows]
+
+    def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
+        for table in (*schema.VIEW_TABLES.get(view, ()), cursors, leases, set_aside):
             statement = sql_delete(table)
             if "view" in table.c:
                 statement = statement.where(table.c.view == view)
             if space is not None:
                 statement = statement.where(table.c.space == space)
+            if conversation is not None:
+                statement = statement.where(table.c.conversation == conversation)
             self.write(table, statement)
 
     def stats(self, now: datetime, space: str | None = None) -> Stats:
@@ -172,7 +277,15 @@ class ViewTx(SqlTx):
 
     def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
         of_space = {} if space is None else {"of_space": space}
-        work, distance = state_of(view, space is not None)
+        work, distance, aside = state_of(view, space is not None)
         waiting, leased, standing_in, error = self.connection.execute(work, {"now": now} | of_space).one()
         behind = int(self.connection.execute(distance, of_space).scalar() or 0)
-        return ViewState(view, behind, waiting, leased, error, standing_in)
+        count, reason = self.connection.execute(aside, of_space).one()
+        return ViewState(view, behind, waiting, leased, error or reason, standing_in, count)
+
+
+def by_space(places: Sequence[ConversationKey]) -> Iterator[tuple[str, list[str]]]:
+    """The conversations of each space, some hundred at a time, in order: to ask for each of them takes longer."""
+    for space in sorted({space for space, _ in places}):
+        for some in batches(sorted(conversation for own, conversation in places if own == space)):
+            yield space, some
