@@ -23,6 +23,7 @@ from recollect.rules.tiers import write as offline_tiers
 from recollect.rules.window import Shown, WindowRule, leaving
 
 WHOLE = Budget().pairs  # exchanges that a context shows word for word
+SCENES = 32  # windows that are read together
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +71,16 @@ class WindowView:
         return done
 
     async def prepare(self, runs: Sequence[Run]) -> list[Left]:
-        return [await self._left(run) for run in runs]
+        left: list[Left] = []
+        for start in range(0, len(runs), SCENES):
+            some = runs[start : start + SCENES]
+            scenes = await self._read(lambda tx: [scene_of(tx, run) for run in some])  # noqa: B023  called at once
+            left += [await self._left(run, scene) for run, scene in zip(some, scenes, strict=True)]
+        return left
 
-    async def _left(self, run: Run) -> Left:
+    async def _left(self, run: Run, scene: Scene) -> Left:
         if not run.messages:
             return Left(run)
-        scene: Scene = await self._read(lambda tx: scene_of(tx, run))
         chunks, gone = await self._run(self._leaving, run, scene)
         if not gone:
             return Left(run)

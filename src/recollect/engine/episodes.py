@@ -180,21 +180,26 @@ class EpisodesView:
         return done
 
     async def prepare(self, runs: Sequence[Run]) -> list[Written]:
-        return [await self._written(run.lag) for run in runs]
+        results, calls = list[Written](), CALLS
+        pending = await self._read(lambda tx: [pending_episodes(tx, run.lag) for run in runs])
+        for run, waiting in zip(runs, pending, strict=True):
+            results.append(await self._written(run.lag, waiting, calls))
+            calls -= len(results[-1].made)
+        return results
 
-    async def _written(self, lag: Lag) -> Written:
-        place = {"space": lag.space, "conversation": lag.conversation}
-        rows = await self._read(lambda tx: tx.rows(TABLE, where={**place, "pending": 1}))
-        waiting = sorted(map(to_kept, rows), key=lambda one: (one.episode.last, one.episode.level))
+    async def _written(self, lag: Lag, waiting: Sequence[Kept], calls: int) -> Written:
+        """What the model writes of the episodes that wait, with so many calls; the rest is left for later."""
         made: list[Kept] = []
-        for one in waiting[:CALLS]:
+        for one in waiting[:calls]:
             answer = await self._asked(one, {key(other.episode): other for other in made})
             if answer.outage is not None:
                 return Written(made, Saved(lag.done, len(made), answer.outage))
             done = await self._writer.with_summary(one, answer.reply)
             episode = replace(done.episode, made_by=answer.made_by, pending=False)
             made.append(replace(done, episode=episode, base=episode.summary, base_last=episode.last))
-        return Written(made, Saved(lag.done if len(waiting) > CALLS else lag.turns, max(len(made), 1)))
+        if len(waiting) > calls:
+            return Written(made, Saved(lag.done, len(made)))
+        return Written(made, Saved(lag.turns, max(len(made), 1)))
 
     async def _asked(
         self, one: Kept, fresh: Mapping[tuple[int, int], Kept]
@@ -299,6 +304,12 @@ def active_episodes(tx: Tx, space: str, conversation: str) -> list[Kept]:
     """Those that are part of no other, in order of level and turn."""
     rows = tx.rows(TABLE, where={"space": space, "conversation": conversation, "parent": None})
     return [to_kept(row) for row in rows]
+
+
+def pending_episodes(tx: Tx, lag: Lag) -> list[Kept]:
+    """Those of a conversation that wait for the model, in the order in which it is to write them."""
+    rows = tx.rows(TABLE, where={"space": lag.space, "conversation": lag.conversation, "pending": 1})
+    return sorted(map(to_kept, rows), key=lambda kept: (kept.episode.last, kept.episode.level))
 
 
 def parts_of(tx: Tx, episode: Episode) -> list[Kept]:

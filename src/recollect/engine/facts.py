@@ -55,7 +55,7 @@ class FactsView:
     """Reads facts out of users' messages."""
 
     name = "facts"
-    at_once = 256
+    at_once = 64  # each may be a call of a model
     ordered = False
 
     def __init__(self, asking: Asking, read: Callable[..., Awaitable[Any]], run: Callable[..., Awaitable[Any]]) -> None:
@@ -65,12 +65,11 @@ class FactsView:
         return done
 
     async def prepare(self, runs: Sequence[Run]) -> list[Read]:
-        return [await self._found(run) for run in runs]
+        said = await self._read(lambda tx: [said_before(tx, run) for run in runs])
+        return [await self._found(run, before) for run, before in zip(runs, said, strict=True)]
 
-    async def _found(self, run: Run) -> Read:
-        if not run.messages:
-            return Read(run, (), None)
-        said = await self._read(lambda tx: said_before(tx, run))
+    async def _found(self, run: Run, said: str) -> Read:
+        """What a run says; `said` is what the assistant said before it."""
         found, outage, done = list[tuple[Message, tuple[FoundFact, ...]]](), None, run.lag.done
         for message in run.messages:
             if message.role == "assistant":
@@ -113,6 +112,8 @@ def is_telling(message: Message) -> bool:
 
 def said_before(tx: Tx, run: Run) -> str:
     """What the assistant said last before a run."""
+    if not run.messages or run.messages[0].turn == 1:
+        return ""
     first = run.messages[0]
     where = Filter(first.space, conversation=first.conversation, role="assistant")
     try:

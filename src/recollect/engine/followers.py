@@ -30,7 +30,7 @@ from recollect.rules.fairness import next_room
 log = logging.getLogger("recollect.followers")
 
 FIRST_ROOM = 32  # messages in the first batch, before it is known how long they take
-MOST_CONVERSATIONS = 512  # in a batch of a view that reads for itself
+MOST_CONVERSATIONS = 256  # in a batch of a view that reads for itself
 BATCH_SECONDS = 0.5  # that a batch is to take: so long a space waits while another is served
 RETRIED = 8  # messages that were set aside, tried again in one step
 SETTLING = 0.02  # seconds between looks at what others are working on

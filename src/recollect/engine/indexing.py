@@ -45,8 +45,7 @@ class IndexView:
 
     def save(self, tx: Tx, result: Sequence[Entry]) -> None:
         if result:
-            self.check(tx)
-            if tx.note(EMBEDDER) is None:
+            if self.check(tx) is None:
                 tx.set_note(EMBEDDER, self._embedder.identity)
             tx.put_entries(result)
 
@@ -58,14 +57,15 @@ class IndexView:
             return
         self.check(tx)
 
-    def check(self, tx: Tx) -> None:
-        """Refuse to mix vectors of two embedders."""
+    def check(self, tx: Tx) -> str | None:
+        """Refuse to mix vectors of two embedders; which one made those that are there."""
         made_by = tx.note(EMBEDDER)
         if made_by is not None and made_by != self._embedder.identity:
             raise EmbedderMismatch(
                 f"the vectors in this store were made by {made_by!r}, and this embedder is "
                 f"{self._embedder.identity!r}: set the embedder back, or make the index anew: `recollect rebuild index`"
             )
+        return made_by
 
 
 def passages_of(messages: Sequence[Message]) -> list[Passage]:

@@ -40,7 +40,7 @@ class TiersView:
     """Makes the tiers that did not come with a reply."""
 
     name = "tiers"
-    at_once = 256
+    at_once = 32  # each may be a call of a model
     ordered = False
 
     def __init__(

@@ -76,19 +76,26 @@ class TitlesView:
         return done
 
     async def prepare(self, runs: Sequence[Run]) -> list[Result]:
-        return [await self._written(run.lag) for run in runs]
+        asks, calls = self._asking.possible, CALLS
+        places = [rows.place_of(*run.place) for run in runs]
+        wanted = await self._read(lambda tx: [pending(tx, place, asks) for place in places])
+        results: list[Result] = []
+        for run, place, waiting in zip(runs, places, wanted, strict=True):
+            results.append(await self._written(run.lag, place, waiting, calls))
+            calls -= len(results[-1].made)
+        return results
 
-    async def _written(self, lag: Lag) -> Result:
-        place = rows.place_of(lag.space, lag.conversation)
-        asks = self._asking.possible
-        waiting: list[Wanted] = await self._read(lambda tx: pending(tx, place, asks))
+    async def _written(self, lag: Lag, place: rows.Place, waiting: Sequence[Wanted], calls: int) -> Result:
+        """What is written of the topics that wait, with so many calls; the rest is left for later."""
         made: list[Written] = []
-        for one in waiting[:CALLS]:
+        for one in waiting[:calls]:
             answer = await self._answered(one)
             made.append(written(one, answer))
             if answer.outage is not None:
                 return Result(place, made, Saved(lag.done, len(made), answer.outage))
-        return Result(place, made, Saved(lag.done if len(waiting) > CALLS else lag.turns, max(len(made), 1)))
+        if len(waiting) > calls:
+            return Result(place, made, Saved(lag.done, len(made)))
+        return Result(place, made, Saved(lag.turns, max(len(made), 1)))
 
     async def _answered(self, one: Wanted) -> Answer[topic_summary.Reply]:
         # What has faded is summarised by the built-in writer: nobody is looking.
@@ -108,8 +115,9 @@ class TitlesView:
         return topic_summary.Inputs(one.state.title, lines, one.before, limit, self._tokenizer.count)
 
     def save(self, tx: Tx, result: Result) -> Saved:
-        lock(tx, result.place["space"], result.place["conversation"])
-        self.keep(tx, result.place, result.made)
+        if result.made:
+            lock(tx, result.place["space"], result.place["conversation"])
+            self.keep(tx, result.place, result.made)
         return result.saved
 
     def keep(self, tx: Tx, place: rows.Place, made: Sequence[Written]) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from sqlalchemy import Integer, Table, bindparam, select, tuple_
 
 from recollect.model import Filter
-from recollect.stores.schema import conversations, cursors, leases, messages
+from recollect.stores.schema import conversations, cursors, leases, messages, meta
 
 Shape = tuple[str, ...]
 How = Literal["value", "none", "some"]  # a column is compared with a value, with NULL, or with several values
@@ -150,6 +150,7 @@ HOLDERS = (
     .where(*_at_each(leases))
     .order_by(leases.c.conversation)  # locked in one order by everybody
 )
+NOTE = select(meta.c.value).where(meta.c.key == bindparam("key"))
 FIND_CONVERSATION = select(conversations).where(
     conversations.c.space == bindparam("space"), conversations.c.id == bindparam("id")
 )

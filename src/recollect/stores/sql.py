@@ -238,18 +238,13 @@ class SqlTx(ABC):
     # -- the store itself
 
     def note(self, key: str) -> str | None:
-        return self.connection.execute(select(meta.c.value).where(meta.c.key == key)).scalar()
+        return self.connection.execute(queries.NOTE, {"key": key}).scalar()
 
     def set_note(self, key: str, value: str | None) -> None:
         if value is None:
             self.write(meta, sql_delete(meta).where(meta.c.key == key))
             return
-        insert = self.upsert(meta)
-        self.write(
-            meta,
-            insert.on_conflict_do_update(index_elements=["key"], set_={"value": insert.excluded.value}),
-            {"key": key, "value": value},
-        )
+        self.put(meta.name, [{"key": key, "value": value}])
 
     def rows(
         self,
