@@ -42,6 +42,7 @@ EXTRAS = {
 QUESTION = "Is anybody there? Answer with one word."
 ANSWER = 16  # tokens
 SHOWN = 40  # characters of an answer
+LISTED = 20  # messages that are named of those that were set aside
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +263,7 @@ def store_checks(settings: Settings, identity: list[str]) -> Iterator[Line]:
         yield from guarded("schema", lambda: schema(store))
         yield from guarded("vectors", lambda: vectors(store, identity))
         yield from guarded("views", lambda: views(store, settings))
+        yield from guarded("set aside", lambda: set_aside(store))
         yield from guarded("log", lambda: log(store))
     finally:
         store.close()
@@ -323,6 +325,19 @@ def views(store: Store, settings: Settings) -> Iterator[Line]:
     for state in states:
         behind = f"{counted(state.behind, 'message')} behind: {who} brings it up, or now `recollect worker --once`"
         yield Line("warn" if state.behind else "ok", state.view, behind if state.behind else "up to date")
+
+
+def set_aside(store: Store) -> Iterator[Line]:
+    """The messages that views have gone past, by their places: what they say is nobody's business here."""
+    rows = store.read(lambda tx: tx.rows("set_aside", limit=LISTED + 1))
+    for row in rows[:LISTED]:
+        place = f"message {row['turn']} of {row['conversation']!r} in space {row['space']!r}"
+        found = f"{row['view']}: {place} ({row['error']}, {counted(row['failures'], 'failure')})"
+        yield Line("warn", "set aside", f"{found}: `recollect retry` tries it now")
+    if len(rows) > LISTED:
+        yield Line("warn", "set aside", f"and more: these are the first {LISTED}; `recollect stats` counts them")
+    if not rows:
+        yield Line("ok", "set aside", "no message")
 
 
 def log(store: Store) -> Iterator[Line]:

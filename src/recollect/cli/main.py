@@ -78,6 +78,7 @@ for command in (
     retain.retain,
     transfer.copy,
     store.rebuild,
+    store.retry,
     store.worker,
     serve.serve,
     keys.keys,

@@ -53,10 +53,12 @@ async def settle(memory: MemoryEngine, store: Store) -> int:
                 left = await lags()
                 at_work = next((view for view in left if left[view]), "")
                 bar.update(task, description=at_work, completed=max(total - sum(left.values()), 0))
-            await work
+            set_aside = await work
         finally:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
+    if set_aside:
+        warn(f"{counted(set_aside, 'message')} set aside, since a view failed on them: `recollect doctor` names them")
     return max(behind.values())
 
 

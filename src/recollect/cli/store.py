@@ -15,7 +15,7 @@ from recollect.cli.show import counted, json_line, show_table, table, when
 
 if TYPE_CHECKING:
     from recollect.config import Settings
-    from recollect.model import Activity, Stats
+    from recollect.model import Activity, Retried, Stats
 
 
 # -- stats, verify, settings
@@ -63,6 +63,8 @@ def lines_of(found: Stats) -> list[tuple[str, str]]:
             state += f", {counted(view.leased, 'conversation')} being worked on"
         if view.waiting:
             state += f", {counted(view.waiting, 'conversation')} to be tried again"
+        if view.set_aside:
+            state += f", {counted(view.set_aside, 'message')} set aside"
         lines.append((f"view {view.view}", state + (f"; last error: {view.error}" if view.error else "")))
     return [*lines, *map(line_of, found.activity)]
 
@@ -196,6 +198,34 @@ def rebuild(view: str) -> None:
             return await settle(memory, store)
 
     click.echo(f"{view}: {counted(asyncio.run(again()), 'message')} brought in")
+
+
+@click.command(cls=StoreCommand)
+@click.option("--view", help="Only messages that this view has set aside.")
+@click.option("--conversation", help="Only messages of this conversation.")
+def retry(view: str | None, conversation: str | None) -> None:
+    """Try messages again that views failed on and set aside.
+
+    A view that fails on a message goes past it; `recollect doctor` lists such messages. Most views try them again by
+    themselves, after pauses that grow. The window and the topics follow a conversation in order, and are made anew for
+    it here. In all spaces, or with --space in one.
+
+    \b
+    recollect retry
+    recollect retry --view facts --conversation demo
+    """
+    found = current_settings()
+    existing(found.store)
+
+    async def again() -> Retried:
+        async with engine_of(found) as (memory, store):
+            done = await memory.retry(view, conversation=conversation, space=given(SPACE))
+            if done.tried:
+                await settle(memory, store)
+            return done
+
+    done = asyncio.run(again())
+    click.echo(f"{counted(done.tried, 'message')} tried again, {done.left} still set aside")
 
 
 @click.command(cls=StoreCommand)

@@ -25,6 +25,7 @@ from recollect.model import (
     Message,
     Profile,
     Retained,
+    Retried,
     Role,
     Statement,
     Stats,
@@ -211,14 +212,17 @@ class AsyncClient:
 
     # -- the memory as a whole
 
-    async def settle(self, timeout: float = 60.0) -> None:
-        """Wait until every view has caught up with the log; raises NotSettled with the reason if one cannot."""
+    async def settle(self, timeout: float = 60.0) -> int:
+        """Wait until every view has caught up with the log; raises NotSettled, with how far each is behind and why, if
+        one cannot. Returns how many messages views failed on and have set aside, in the
+        key's own space."""
         left = float(timeout)
         while True:
             some = min(max(left, SHORTEST), LONGEST)
             try:
-                await self._one(dict[str, Any], "POST", path_of("settle"), None, {"timeout": some}, wait=some)
-                return
+                body = {"timeout": some}
+                done = await self._one(dict[str, Any], "POST", path_of("settle"), None, body, wait=some)
+                return int(done["set_aside"])
             except NotSettled:
                 left -= some
                 if left <= 0:
@@ -227,6 +231,16 @@ class AsyncClient:
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
         """Throw a view away and let it be built again from the log."""
         await self._one(dict[str, Any], "POST", path_of("rebuild"), space, {"view": view})
+
+    async def retry(
+        self, view: str | None = None, *, conversation: str | None = None, space: str | None = None
+    ) -> Retried:
+        """Try messages again, now, that views failed on and set aside: in one space, of one conversation or view.
+
+        A view that follows a conversation in order is made anew for that conversation: `settle` waits for it.
+        """
+        body = given(view=view, conversation=conversation)
+        return await self._one(Retried, "POST", path_of("retry"), space, body)
 
     async def export(
         self, *, user: str | None = None, conversation: str | None = None, space: str | None = None

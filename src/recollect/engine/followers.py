@@ -154,11 +154,11 @@ class Follower:
         return claim
 
 
-async def settle(followers: Sequence[Follower], timeout: float, read: Callable[..., Any]) -> None:
+async def settle(followers: Sequence[Follower], timeout: float, read: Callable[..., Any]) -> int:
     """Work and wait until these views have caught up, in order: one that follows another comes after it.
 
-    Stand-ins count, they are there; and what was set aside does not: it is known. Raises NotSettled, with how far each
-    view is behind, as soon as nothing can be done, or when the time is over.
+    Stand-ins count: they are there. What was set aside is not waited for: how many messages that are is returned.
+    Raises NotSettled, with how far each view is behind, as soon as nothing can be done, or when the time is over.
     """
     deadline = time.monotonic() + timeout
 
@@ -176,7 +176,7 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
         states = await read(states_of)
         left = [(state, follower) for state, follower in zip(states, followers, strict=True) if lacks(state, follower)]
         if not left:
-            return
+            break
         stuck = not worked and all(follower.trouble or (s.waiting and not s.leased) for s, follower in left)
         if stuck or time.monotonic() > deadline:
             error = NotSettled("; ".join(describe(state, follower.trouble) for state, follower in left))
@@ -184,6 +184,7 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
             raise error
         if not worked:
             await asyncio.sleep(SETTLING)
+    return sum(state.set_aside for state in states)
 
 
 def lacks(state: ViewState, follower: Follower) -> bool:

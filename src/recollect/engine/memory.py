@@ -19,8 +19,21 @@ from recollect.engine.documents import AsyncDocuments
 from recollect.engine.followers import settle
 from recollect.engine.indexing import EMBEDDER
 from recollect.engine.knowledge import Knowledge
+from recollect.engine.retrying import TOGETHER, retry_set_aside
 from recollect.errors import InvalidInput
-from recollect.model import Added, Conversation, Erasure, Filter, Hit, Message, Retained, Role, Stats, Verification
+from recollect.model import (
+    Added,
+    Conversation,
+    Erasure,
+    Filter,
+    Hit,
+    Message,
+    Retained,
+    Retried,
+    Role,
+    Stats,
+    Verification,
+)
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.log import checked_number
@@ -29,13 +42,6 @@ PAGE = 500  # messages read at a time by export and history
 MAX_LIMIT = 1_000  # messages in one answer
 MAX_TURN = 2**31 - 1  # messages in one conversation
 MAX_QUERY = 1 << 20  # bytes
-# Views made anew only as one.
-TOGETHER = {
-    "window": ("window", "episodes"),
-    "episodes": ("window", "episodes"),
-    "topics": ("topics", "titles"),
-    "titles": ("topics", "titles"),
-}
 
 
 class MemoryEngine(Knowledge):
@@ -109,15 +115,15 @@ class MemoryEngine(Knowledge):
         self._opened  # noqa: B018  a memory that is closed follows nothing
         return tuple(self._followers)
 
-    async def settle(self, timeout: float = 60.0) -> None:
-        """Wait until every view has caught up with the log; raises NotSettled with the reason if one cannot."""
+    async def settle(self, timeout: float = 60.0) -> int:
+        """Wait until every view has caught up with the log; raises NotSettled, with how far each is behind and why, if
+        one cannot. Returns how many messages views failed on and have set aside."""
         self._opened  # noqa: B018  nobody waits for a memory that is closed
-        await settle([*self._followers.values()], timeout, self._read)
+        return await settle([*self._followers.values()], timeout, self._read)
 
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
         """Throw a view away and let it be built again from the log."""
-        if view not in self._followers:
-            raise InvalidInput("view", f"is {view!r}; the views are: {', '.join(self._followers)}")
+        self._check_view(view)
         place = None if space is None else rules.checked_id("space", space)
         if view == self._index.name:
             await self._opened.embedder.ready()
@@ -136,6 +142,30 @@ class MemoryEngine(Knowledge):
 
         await self._write(reset)
         self._wake()
+
+    async def retry(
+        self, view: str | None = None, *, conversation: str | None = None, space: str | None = None
+    ) -> Retried:
+        """Try messages again, now, that views failed on and set aside: of one space, conversation or view, or all.
+
+        A view that follows a conversation in order is made anew for that conversation: `settle` waits for it.
+        """
+        where: dict[str, str] = {}
+        if space is not None:
+            where["space"] = rules.checked_id("space", space)
+        if view is not None:
+            where["view"] = self._check_view(view)
+        if conversation is not None:
+            where["conversation"] = rules.checked_id("conversation", conversation)
+        self._opened  # noqa: B018  a memory that is closed tries nothing
+        retried = await retry_set_aside(self._followers, self._read, self._write, where)
+        self._wake()
+        return retried
+
+    def _check_view(self, view: str) -> str:
+        if view not in self.views:
+            raise InvalidInput("view", f"is {view!r}; the views are: {', '.join(self.views)}")
+        return view
 
     async def export(
         self, *, user: str | None = None, conversation: str | None = None, space: str | None = None

@@ -41,6 +41,7 @@ from recollect.model import (
     Profile,
     Reply,
     Retained,
+    Retried,
     Role,
     Statement,
     Stats,
@@ -342,13 +343,21 @@ class BlockingMemory:
         """The names of the views that follow the log."""
         return self._engine.views
 
-    def settle(self, timeout: float = 60.0) -> None:
-        """Wait until every view has caught up with the log; raises NotSettled with the reason if one cannot."""
-        self._private.wait(self._engine.settle(timeout))
+    def settle(self, timeout: float = 60.0) -> int:
+        """Wait until every view has caught up with the log; raises NotSettled, with how far each is behind and why, if
+        one cannot. Returns how many messages views failed on and have set aside."""
+        return self._private.wait(self._engine.settle(timeout))
 
     def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
         """Throw a view away and let it be built again from the log."""
         self._private.wait(self._engine.rebuild(view, space=space))
+
+    def retry(self, view: str | None = None, *, conversation: str | None = None, space: str | None = None) -> Retried:
+        """Try messages again, now, that views failed on and set aside: of one space, conversation or view, or all.
+
+        A view that follows a conversation in order is made anew for that conversation: `settle` waits for it.
+        """
+        return self._private.wait(self._engine.retry(view, conversation=conversation, space=space))
 
     def export(
         self, *, user: str | None = None, conversation: str | None = None, space: str | None = None

@@ -263,6 +263,15 @@ class RebuildIn(Body):
     view: Id
 
 
+class RetryIn(Body):
+    """Which messages to try again that views have set aside: of one view, of one conversation, or all of the space."""
+
+    model_config = shown(view="facts")
+
+    view: Id | None = None
+    conversation: Id | None = None
+
+
 class RetainIn(Body):
     """Whether to remove what is over, or only to say what would go."""
 
@@ -368,6 +377,7 @@ Digest = shape(model.Digest)
 Erasure = shape(model.Erasure)
 Stats = shape(model.Stats)
 Retained = shape(model.Retained)
+Retried = shape(model.Retried)
 Verification = shape(model.Verification)
 Member = shape(names.Member)
 Command = shape(Answer)
@@ -402,6 +412,14 @@ class ChatMessages(BaseModel):
     """What to send to a model."""
 
     messages: list[ChatMessage]
+
+
+class Settled(BaseModel):
+    """Every view has caught up with the log, but for messages that views failed on and have set aside: so many of this
+    space."""
+
+    done: bool
+    set_aside: int
 
 
 class Done(BaseModel):

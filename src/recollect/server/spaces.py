@@ -67,7 +67,7 @@ async def stats(here: Reading) -> Response:
     return out(found if "admin" in here.caller.scopes else replace(found, store=""))  # where it is, is not theirs
 
 
-@router.post("/settle", response_model=shapes.Done)
+@router.post("/settle", response_model=shapes.Settled)
 async def settle(here: Writing, body: shapes.SettleIn) -> Response:
     """Wait until every view has caught up with the log; 409 if one has not in time, and to a key for all spaces the
     reason."""
@@ -78,7 +78,8 @@ async def settle(here: Writing, body: shapes.SettleIn) -> Response:
             raise
         # The views are of all spaces: how far behind they are, and why, is not told to one.
         raise Problem(409, "not_settled", "the views have not caught up with the log; ask again later") from None
-    return out({"done": True})
+    states = (await here.memory.stats(space=here.space)).views
+    return out({"done": True, "set_aside": sum(state.set_aside for state in states)})
 
 
 @router.post("/rebuild", response_model=shapes.Done)
@@ -91,6 +92,14 @@ async def rebuild(here: Governing, body: shapes.RebuildIn, key: Once = None) -> 
         return {"done": True}
 
     return await once(here, key, work)
+
+
+@router.post("/retry", response_model=shapes.Retried)
+async def retry(here: Governing, body: shapes.RetryIn, key: Once = None) -> Response:
+    """Try messages of a space again, now, that views failed on and set aside. Needs the scope `admin`."""
+    here.caller.everybody()
+    asked = {"conversation": body.conversation, "space": here.space}
+    return await once(here, key, lambda: here.memory.retry(body.view, **asked))
 
 
 @router.post("/retain", response_model=shapes.Retained)
