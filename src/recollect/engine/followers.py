@@ -56,7 +56,8 @@ class Follower:
         self._one = asyncio.Lock()
         self._served = claiming.Served()
         self._most = view.at_once or MOST_CONVERSATIONS
-        self._room = min(FIRST_ROOM, self._most)
+        # Where the subject changes is seen in what comes together: a view in order always takes the same batches.
+        self._room = self._most if view.ordered else min(FIRST_ROOM, self._most)
         self.drained = False  # whether the last step left nothing undone of what it saw
         self.trouble: str | None = None  # why this process cannot work on the view, though others may
 
@@ -129,8 +130,9 @@ class Follower:
             return 0
         worker.count("ok", progress.done, begun)
         self.drained = self.drained and progress.whole
-        seconds = time.monotonic() - begun
-        self._room = next_room(self._room, claim.size, seconds, target=BATCH_SECONDS, most=self._most)
+        if not self.view.ordered:
+            seconds = time.monotonic() - begun
+            self._room = next_room(self._room, claim.size, seconds, target=BATCH_SECONDS, most=self._most)
         return progress.done + progress.set_aside
 
     async def _claim(self, since: datetime | None) -> Claim:

@@ -1,0 +1,69 @@
+"""Messages on which a view fails, and a log with a row that cannot be read.
+
+A message is poisonous by a word in it. What fails says so in its error, with the message's own words: whoever repeats a
+foreign error's text gives them away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, TypeVar, cast
+
+from engine_doubles import CountingEmbedder, StoreDouble
+
+from recollect.errors import DamagedMessage
+from recollect.model import Filter, Message
+from recollect.ports import Store, Tx, Vectors
+
+T = TypeVar("T")
+POISON = "hemlock"  # the word that fails
+SECRET = "the vault opens at seven"  # what a poisonous message says besides
+
+
+class PoisonEmbedder(CountingEmbedder):
+    """Fails on texts with the word, in a way no embedder should: as a rule fails on a text it cannot read."""
+
+    poison = POISON
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        for text in texts:
+            if self.poison in text:
+                raise OverflowError(f"cannot make a number of {text!r}")
+        return await super().embed(texts)
+
+
+class DamagedTx:
+    """A transaction in which some rows of the log cannot be read."""
+
+    def __init__(self, inner: Tx, damaged: Collection[tuple[str, int]]) -> None:
+        self._inner, self._damaged = inner, damaged
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def messages(self, where: Filter, **how: Any) -> list[Message]:
+        return self._checked(self._inner.messages(where, **how))
+
+    def find_messages(self, space: str, **how: Any) -> list[Message]:
+        return self._checked(self._inner.find_messages(space, **how))
+
+    def _checked(self, messages: list[Message]) -> list[Message]:
+        for message in reversed(messages):  # not the first of them: a store may name any
+            if (message.conversation, message.turn) in self._damaged:
+                place = message.space, message.conversation, message.turn
+                raise DamagedMessage(*place, "the content is not UTF-8")
+        return messages
+
+
+class DamagedStore(StoreDouble):
+    """A store with rows of the log that cannot be read, each named by its conversation and turn."""
+
+    def __init__(self, inner: Store, *damaged: tuple[str, int]) -> None:
+        super().__init__(inner)
+        self.damaged = set(damaged)
+
+    def read(self, fn: Callable[[Tx], T]) -> T:
+        return super().read(lambda tx: fn(cast(Tx, DamagedTx(tx, self.damaged))))
+
+    def write(self, fn: Callable[[Tx], T]) -> T:
+        return super().write(lambda tx: fn(cast(Tx, DamagedTx(tx, self.damaged))))

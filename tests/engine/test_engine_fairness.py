@@ -1,0 +1,145 @@
+"""Fair work: no space waits until another has been served in full, and nobody is told all is done while it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from engine_doubles import CountingEmbedder, HashEmbedder, StoreDouble
+
+from recollect import Batch, Draft, EmbedderMismatch, Memory, ModelTimeout, NotSettled, StoreUnwritable
+from recollect.config import Settings
+from recollect.model import ViewState
+from recollect.ports import Tx, Vectors
+from recollect.testing import FrozenClock, ScriptedLLM
+from recollect.wiring import open_store
+
+MANY = 120  # conversations of one message
+
+
+def flood(memory: Memory, space: str = "red", count: int = MANY) -> None:
+    memory.add_many(Batch(space, f"c{n}", "alex", [Draft("user", f"a zebra in park {n}")]) for n in range(count))
+
+
+def state_of(memory: Memory, view: str, space: str | None = None) -> ViewState:
+    return next(state for state in memory.stats(space=space).views if state.view == view)
+
+
+# -- spaces in turn
+
+
+def test_a_space_with_hundreds_of_conversations_does_not_keep_another_waiting_f16(tmp_path: Path) -> None:
+    """F16: what is said elsewhere afterwards is indexed long before the flood is."""
+    embedder = CountingEmbedder()
+    with Memory(str(tmp_path / "memory.db"), embedder=embedder, followers=False) as memory:
+        flood(memory)
+        memory.conversation("chat", user="bo", space="blue").extend(
+            [Draft("user", "a giraffe"), Draft("user", "a walrus")]
+        )
+        memory.settle()
+    assert embedder.texts.index("a walrus") < MANY / 2
+
+
+def test_a_long_conversation_does_not_keep_another_space_waiting_f16(tmp_path: Path) -> None:
+    """F16: served once, a space comes after all others, however much it still has."""
+    embedder = CountingEmbedder()
+    with Memory(str(tmp_path / "memory.db"), embedder=embedder, followers=False) as memory:
+        for space in ("red", "green"):
+            chat = memory.conversation("long", user="alex", space=space)
+            chat.extend(Draft("user", f"a zebra in park {n}") for n in range(3 * MANY))
+        memory.conversation("chat", user="bo", space="blue").add("user", "a giraffe")
+        memory.settle()
+    assert embedder.texts.index("a giraffe") < 3 * MANY
+
+
+def test_a_search_waits_for_its_own_space_and_not_for_a_flood_elsewhere_f16(tmp_path: Path) -> None:
+    """F16: what was just added is found by the next search, while most of the flood is still to come."""
+    embedder = CountingEmbedder()
+    with Memory(str(tmp_path / "memory.db"), embedder=embedder) as memory:
+        flood(memory, count=4 * MANY)
+        memory.conversation("chat", user="bo", space="blue").add("user", "a giraffe")
+        assert [hit.message.content for hit in memory.search("giraffe", space="blue")] == ["a giraffe"]
+        assert len(embedder.texts) < 2 * MANY
+
+
+# -- settled
+
+
+def test_settle_says_how_much_is_left_when_its_time_is_over_f16(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
+        flood(memory)
+        with pytest.raises(NotSettled, match="messages behind the log") as late:
+            memory.settle(timeout=0)
+        left = late.value.left
+        assert 0 < left["index"] < MANY
+        assert left == {state.view: state.behind for state in memory.stats().views if state.behind}
+        for view, behind in left.items():
+            assert f"the {view} view is {behind} messages behind" in str(late.value)
+        memory.settle()
+        assert {state.behind for state in memory.stats().views} == {0}
+
+
+def test_settle_returns_only_when_each_conversation_was_seen_to_f16(tmp_path: Path) -> None:
+    """F16: a writer that stands in for a model that is away stands in for all of them, not for the first 64."""
+    away = ScriptedLLM(default=ModelTimeout("no answer"))
+    with Memory(
+        str(tmp_path / "memory.db"), memory=away, followers=False, window_turns=0, clock=FrozenClock()
+    ) as memory:
+        texts = (Draft("user", f"My name is Alex and I have {n} horses.") for n in range(MANY))
+        memory.add_many(Batch("red", f"c{n}", f"u{n}", [draft]) for n, draft in enumerate(texts))
+        memory.settle()
+        facts = state_of(memory, "facts")
+        assert (facts.waiting, facts.standing_in, facts.leased) == (MANY, MANY, 0)
+        assert all(memory.facts(user=f"u{n}", space="red") for n in range(MANY))
+
+
+# -- other processes, and the disk
+
+
+def test_a_process_with_another_embedder_keeps_nobody_waiting_f16(store_url: str) -> None:
+    """F16: in a rolling deploy the old processes leave the work to the new ones, at once: the clock stands still."""
+    store, clock = open_store(store_url, Settings()), FrozenClock()
+    with (
+        Memory(store, embedder=HashEmbedder("new", 16), clock=clock, followers=False) as new,
+        Memory(store, embedder=HashEmbedder("old", 8), clock=clock, followers=False) as old,
+    ):
+        new.conversation("chat", user="alex").add("user", "a zebra")
+        new.settle()
+        for number in range(3):
+            old.conversation("chat", user="alex").add("user", f"a giraffe {number}")
+            with pytest.raises(NotSettled, match="EmbedderMismatch"):
+                old.settle()
+            assert state_of(new, "index") == ViewState("index", 1, 0, 0, None)
+            new.settle()
+        with pytest.raises(EmbedderMismatch):
+            old.search("zebra")
+        assert new.stats().entries == 4
+
+
+class FillingEmbedder(CountingEmbedder):
+    """While a message is being embedded, the disk fills up."""
+
+    store: StoreDouble
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        def refuse(tx: Tx) -> None:
+            raise StoreUnwritable("the disk is full; nothing of this transaction was kept")
+
+        self.store.inside = refuse
+        return await super().embed(texts)
+
+
+def test_when_there_is_room_on_the_disk_again_work_goes_on_at_once_f16(store_url: str) -> None:
+    """F16: leases that could not be given back are ours still; nobody waits until they have run out."""
+    store, embedder = StoreDouble(open_store(store_url, Settings())), FillingEmbedder()
+    embedder.store = store
+    with Memory(store, embedder=embedder, followers=False, clock=FrozenClock(), window_turns=0) as memory:
+        memory.conversation("chat", user="alex").add("user", "a zebra")
+        with pytest.raises(StoreUnwritable):
+            memory.settle()
+        assert state_of(memory, "index").leased == 1
+        store.inside = lambda tx: None
+        embedder.__class__ = CountingEmbedder  # the disk stays as it is
+        memory.settle(timeout=0)
+        assert state_of(memory, "index") == ViewState("index", 0, 0, 0, None)
