@@ -11,7 +11,7 @@ from engine_doubles import CountingEmbedder, HashEmbedder, StoreDouble
 from recollect import Batch, Draft, EmbedderMismatch, Memory, ModelTimeout, NotSettled, StoreUnwritable
 from recollect.config import Settings
 from recollect.model import ViewState
-from recollect.ports import Tx, Vectors
+from recollect.ports import Request, Tx, Vectors
 from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.wiring import open_store
 
@@ -81,17 +81,21 @@ def test_settle_says_how_much_is_left_when_its_time_is_over_f16(tmp_path: Path) 
 
 
 def test_settle_returns_only_when_each_conversation_was_seen_to_f16(tmp_path: Path) -> None:
-    """F16: a writer that stands in for a model that is away stands in for all of them, not for the first 64."""
-    away = ScriptedLLM(default=ModelTimeout("no answer"))
-    with Memory(
-        str(tmp_path / "memory.db"), memory=away, followers=False, window_turns=0, clock=FrozenClock()
-    ) as memory:
-        texts = (Draft("user", f"My name is Alex and I have {n} horses.") for n in range(MANY))
-        memory.add_many(Batch("red", f"c{n}", f"u{n}", [draft]) for n, draft in enumerate(texts))
+    """F16: that a writer stands in for a model in one conversation says nothing of the hundred others."""
+    away = True
+
+    def reply(request: Request) -> str | Exception:
+        return ModelTimeout("no answer") if away else '{"facts": []}'
+
+    model, url = ScriptedLLM(default=reply), str(tmp_path / "memory.db")
+    with Memory(url, memory=model, clock=FrozenClock(), followers=False, window_turns=0) as memory:
+        memory.conversation("first", user="alex").add("user", "My name is Alex and I have a zebra.")
+        memory.settle()
+        away = False
+        flood(memory, count=2 * MANY)
         memory.settle()
         facts = state_of(memory, "facts")
-        assert (facts.waiting, facts.standing_in, facts.leased) == (MANY, MANY, 0)
-        assert all(memory.facts(user=f"u{n}", space="red") for n in range(MANY))
+        assert (facts.behind, facts.waiting, facts.standing_in) == (1, 1, 1)
 
 
 # -- other processes, and the disk
