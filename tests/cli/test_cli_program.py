@@ -76,6 +76,7 @@ def test_runs_as_a_module(tmp_path: Path) -> None:
         ("conversations",),
         ("erase", "--user", "alex", "--yes"),
         ("rebuild", "index"),
+        ("retry",),
         ("worker", "--once"),
         ("migrate",),
         ("copy", "recollect.db", "new.db"),

@@ -142,6 +142,30 @@ def test_doctor_reports_an_embedder_that_does_not_answer() -> None:
     assert (verdicts(result.stdout)["embedder"], verdicts(result.stdout)["vectors"]) == ("fail", "warn")
 
 
+# -- messages set aside
+
+
+def test_doctor_lists_what_was_set_aside_and_retry_runs_it_f15() -> None:
+    """F15: by its place and the kind of the error; not a word of what it says."""
+    place = "('default', 'facts', 'chat', 3, 2, 9999999999999999, 'OverflowError')"
+    change(f"INSERT INTO set_aside VALUES {place}")
+    change("INSERT INTO set_aside VALUES ('default', 'topics', 'chat', 5, 1, NULL, 'ValueError')")
+    found = recollect("doctor")
+    assert found.exit_code == 0
+    assert "facts: message 3 of 'chat' in space 'default' (OverflowError, 2 failures)" in found.stdout
+    assert "topics: message 5 of 'chat' in space 'default' (ValueError, 1 failure)" in found.stdout
+    assert "recollect retry" in found.stdout
+    assert "Kyoto" not in found.stdout
+    assert "1 message set aside" in succeeded("stats")
+    assert succeeded("retry", "--view", "tiers") == "0 messages tried again, 0 still set aside\n"
+    assert succeeded("retry", "--space", "other") == "0 messages tried again, 0 still set aside\n"
+    assert succeeded("retry", "--view", "facts", "--conversation", "chat").startswith("1 message tried again, 0 still")
+    assert succeeded("retry") == "1 message tried again, 0 still set aside\n"
+    assert verdicts(succeeded("doctor"))["topics"] == "ok"
+    assert "set aside" not in succeeded("stats")
+    assert "the views are: index" in failed("retry", "--view", "inbox")
+
+
 # -- rebuild, worker
 
 

@@ -7,6 +7,7 @@ foreign error's text gives them away.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from engine_doubles import CountingEmbedder, StoreDouble
@@ -42,16 +43,23 @@ class DamagedTx:
         return getattr(self._inner, name)
 
     def messages(self, where: Filter, **how: Any) -> list[Message]:
-        return self._checked(self._inner.messages(where, **how))
+        return self._readable(self._inner.messages, where, how)
 
     def find_messages(self, space: str, **how: Any) -> list[Message]:
-        return self._checked(self._inner.find_messages(space, **how))
+        return self._readable(self._inner.find_messages, space, how)
 
-    def _checked(self, messages: list[Message]) -> list[Message]:
-        for message in reversed(messages):  # not the first of them: a store may name any
+    def _readable(self, find: Callable[..., list[Message]], where: Any, how: dict[str, Any]) -> list[Message]:
+        """Who wants to be told of damage is told, and gets an erased message in its place; others an error."""
+        tell: Callable[[DamagedMessage], None] | None = how.pop("damaged", None)
+        messages = find(where, **how)
+        for number, message in reversed([*enumerate(messages)]):  # not the first of them: a store may name any
             if (message.conversation, message.turn) in self._damaged:
                 place = message.space, message.conversation, message.turn
-                raise DamagedMessage(*place, "the content is not UTF-8")
+                error = DamagedMessage(*place, "the content is not UTF-8")
+                if tell is None:
+                    raise error
+                tell(error)
+                messages[number] = replace(message, content="", erased=True)
         return messages
 
 

@@ -180,6 +180,7 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
         "search": lambda: memory.search("zebra"),
         "settle": memory.settle,
         "rebuild": memory.rebuild,
+        "retry": memory.retry,
         "export": lambda: list(memory.export()),
         "erase": lambda: memory.erase(user="alex"),
         "retain": memory.retain,

@@ -134,6 +134,7 @@ def talk(memory: Memory | Client) -> Iterator[Any]:
     yield from keep(memory.documents())
     yield len(list(memory.export(user="alex"))), len(list(memory.export(conversation="channel")))
     memory.rebuild("facts")
+    yield memory.retry(), memory.retry("facts", conversation="chat"), memory.settle()
     yield memory.retain().dry_run, memory.stats().messages, memory.verify().ok
     yield memory.erase(user="bo").messages
 

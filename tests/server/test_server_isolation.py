@@ -74,6 +74,7 @@ OF_A_SPACE: dict[str, Any] = {
     "GET /v1/stats": None,
     "POST /v1/settle": {},
     "POST /v1/rebuild": {"view": "facts"},
+    "POST /v1/retry": {"view": "facts"},
     "POST /v1/retain": {},
     "POST /v1/chat/completions": {"model": "scripted", "messages": [{"role": "user", "content": "vault?"}]},
 }

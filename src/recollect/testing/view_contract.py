@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from threading import Event
 
-from recollect.model import Erasure, Filter
+from recollect.model import Erasure, Filter, SetAside
 from recollect.ports import Lag, Store, Tx
 from recollect.testing.log_contract import gone
 from recollect.testing.samples import T0, conversation, entry, keep, message
@@ -115,7 +115,110 @@ class ViewContract:
         assert store.read(lambda tx: tx.failures(*C)) == 0
         assert store.read(lambda tx: tx.view_state("index", T0, None)).error is None
 
+    def test_many_leases_are_taken_and_given_back_at_once(self, store: Store) -> None:
+        places = [(space, id) for space in ("s", "t") for id in ("c", "d", "e")]
+        now, until = T0 + SECOND, T0 + 60 * SECOND
+        assert claim(store, "another", place=("index", "t", "d"))
+        assert claim(store, "one", place=("index", "t", "e"), until=T0 + 2 * SECOND)
+        ours = store.write(lambda tx: tx.claim_all("index", places, "one", now, until))
+        assert ours == {*places} - {("t", "d")}
+        assert store.write(lambda tx: tx.held("index", places, "one")) == ours
+        assert store.write(lambda tx: tx.held("index", places, "another")) == {("t", "d")}
+        assert store.write(lambda tx: tx.held("facts", places, "one")) == frozenset()
+        assert store.write(lambda tx: tx.claim_all("index", [], "one", now, until)) == frozenset()
+        store.write(lambda tx: tx.release_all("index", places[1:], "one"))
+        assert store.write(lambda tx: tx.held("index", places, "one")) == {("s", "c")}
+        assert holds(store, "another", ("index", "t", "d"))
+
+    def test_a_retry_that_is_not_due_is_not_among_many_that_are_taken(self, store: Store) -> None:
+        assert claim(store, "one")
+        store.write(lambda tx: tx.release(*C, "one", error="no answer", retry_at=T0 + 5 * SECOND))
+        places = [("s", "c"), ("s", "d")]
+        until = T0 + 60 * SECOND
+        assert store.write(lambda tx: tx.claim_all("index", places, "one", T0, until)) == {("s", "d")}
+        assert store.read(lambda tx: tx.failures(*C)) == 1
+        assert store.write(lambda tx: tx.claim_all("index", places[:1], "two", T0 + 5 * SECOND, until)) == {("s", "c")}
+
+    def test_many_cursors_are_read_and_set_at_once(self, store: Store) -> None:
+        places = [(space, f"c{number}") for space in ("s", "t") for number in range(600)]
+        assert set(store.read(lambda tx: tx.cursors_of("index", places)).values()) == {0}
+        turns = {place: number for number, place in enumerate(places)}
+        store.write(lambda tx: tx.set_cursors("index", turns))
+        assert store.read(lambda tx: tx.cursors_of("index", places)) == turns
+        assert set(store.read(lambda tx: tx.cursors_of("facts", places)).values()) == {0}
+        store.write(lambda tx: tx.set_cursors("index", {}))
+
     # -- what is behind
+
+    def test_no_space_comes_twice_before_each_has_come_once(self, store: Store) -> None:
+        places = [("s", "a"), ("s", "b"), ("s", "c"), ("t", "d"), ("t", "e"), ("u", "f")]
+        for number, (space, id) in enumerate(places):
+            store.write(
+                lambda tx: keep(tx, message(conversation=id, space=space), at=T0 + number * SECOND)  # noqa: B023
+            )
+        assert lagging(store) == ["a", "d", "f", "b", "e", "c"]
+        assert lagging(store, limit=4) == ["a", "d", "f", "b"]
+
+    def test_what_is_unseen_of_a_space(self, store: Store) -> None:
+        store.write(lambda tx: keep(tx, message(conversation="c"), at=T0))
+        store.write(lambda tx: keep(tx, message(conversation="c", space="t"), at=T0 + 9 * SECOND))
+
+        def unseen(space: str, now: datetime = T0, since: datetime = T0) -> bool:
+            return store.read(lambda tx: tx.unseen("index", now, space=space, since=since))
+
+        assert unseen("s")
+        assert unseen("t")
+        assert not unseen("u")
+        assert not unseen("s", since=T0 + SECOND)
+        assert claim(store, "one")
+        assert unseen("s"), "somebody is at work on it: it is not there yet"
+        store.write(lambda tx: tx.release(*C, "one", error="no answer", retry_at=T0 + 5 * SECOND))
+        assert not unseen("s"), "nobody waits for a retry"
+        assert unseen("s", now=T0 + 5 * SECOND)
+        store.write(lambda tx: tx.set_cursor(*C, 1))
+        assert not unseen("s", now=T0 + 5 * SECOND)
+
+    def test_messages_of_several_conversations_are_read_at_once(self, store: Store) -> None:
+        said = [message(turn, conversation=id) for id in ("c", "d", "e") for turn in (1, 2, 3)]
+        store.write(lambda tx: keep(tx, *said, message(1, space="t")))
+        found = store.read(lambda tx: tx.messages(Filter("s"), after=("", 1), upto=2, among=["e", "c", "x"]))
+        assert [(one.conversation, one.turn) for one in found] == [("c", 2), ("e", 2)]
+
+    # -- messages set aside
+
+    def test_what_was_set_aside_is_due_when_its_time_has_come(self, store: Store) -> None:
+        store.write(lambda tx: tx.put("set_aside", [*map(aside, range(1, 5)), aside(1, space="t"), aside(9, due=None)]))
+        store.write(lambda tx: tx.put("set_aside", [aside(1, view="facts")]))
+
+        def due(now: datetime, limit: int = 100) -> list[tuple[str, int]]:
+            rows = store.read(lambda tx: tx.set_aside_due("index", now, limit))
+            return [(row.space, row.turn) for row in rows]
+
+        assert due(T0) == []
+        assert due(T0 + 2 * SECOND) == [("s", 1), ("t", 1), ("s", 2)]
+        assert due(T0 + 9 * SECOND, limit=3) == [("s", 1), ("t", 1), ("s", 2)]
+        (first, *_) = store.read(lambda tx: tx.set_aside_due("index", T0 + SECOND, 1))
+        assert first == SetAside("s", "index", "c", 1, 2, T0 + SECOND, "OverflowError")
+
+    def test_the_state_of_a_view_counts_what_it_has_set_aside(self, store: Store) -> None:
+        store.write(lambda tx: tx.put("set_aside", [aside(1), aside(2), aside(1, space="t")]))
+        found = [store.read(lambda tx: tx.view_state("index", T0, space)) for space in (None, "s", "t", "u")]  # noqa: B023
+        assert [state.set_aside for state in found] == [3, 2, 1, 0]
+        assert [state.error for state in found] == ["OverflowError", "OverflowError", "OverflowError", None]
+        assert store.read(lambda tx: tx.view_state("facts", T0, None)).set_aside == 0
+
+    def test_what_was_set_aside_goes_with_the_message_and_with_the_view(self, store: Store) -> None:
+        said = [message(1), message(2)]
+        store.write(lambda tx: keep(tx, *said))
+        rows = [aside(turn, view=view) for view in ("index", "facts", "window") for turn in (1, 2)]
+        store.write(lambda tx: tx.put("set_aside", [*rows, aside(1, space="t")]))
+        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(said[0])]))
+        left = [("s", "facts", 2), ("s", "index", 2), ("t", "index", 1)]
+        assert store.read(left_aside) == left, "the window is made anew"
+        store.write(lambda tx: tx.reset_view("index", "s"))
+        assert store.read(left_aside) == [left[0], left[2]]
+        store.write(lambda tx: tx.reset_view("index"))
+        assert store.read(left_aside) == left[:1]
 
     def test_a_conversation_lags_by_what_its_cursor_has_not_seen(self, store: Store) -> None:
         store.write(lambda tx: keep(tx, *(message(turn) for turn in (1, 2, 3))))
@@ -221,6 +324,30 @@ class ViewContract:
         assert store.read(lambda tx: [tx.tally(space, None).docs for space in ("s", "t")]) == [0, 1]
         assert holds(store, "one", ("index", "t", "c"))
         assert not holds(store, "one")
+
+    def test_a_view_of_one_conversation_is_thrown_away_alone(self, store: Store) -> None:
+        row = {"space": "s", "first": 1, "last": 1, "reason": "turns", "archived_at": T0}
+        store.write(lambda tx: tx.put("chunks", [{**row, "conversation": id} for id in ("c", "d")]))
+        store.write(lambda tx: tx.set_cursors("window", {("s", "c"): 1, ("s", "d"): 1}))
+        store.write(lambda tx: tx.reset_view("window", "s", "c"))
+        assert [one["conversation"] for one in store.read(lambda tx: tx.rows("chunks"))] == ["d"]
+        assert store.read(lambda tx: tx.cursors_of("window", [("s", "c"), ("s", "d")])) == {
+            ("s", "c"): 0,
+            ("s", "d"): 1,
+        }
+
+
+def aside(
+    turn: int, *, space: str = "s", view: str = "index", due: int | None = 1
+) -> dict[str, str | int | datetime | None]:
+    """A message on which a view failed twice, to be tried again as many seconds later as its turn says."""
+    retry_at = None if due is None else T0 + turn * SECOND
+    row = {"space": space, "view": view, "conversation": "c", "turn": turn, "failures": 2}
+    return {**row, "retry_at": retry_at, "error": "OverflowError"}
+
+
+def left_aside(tx: Tx) -> list[tuple[str, str, int]]:
+    return [(row["space"], row["view"], row["turn"]) for row in tx.rows("set_aside")]
 
 
 def fill(tx: Tx) -> None:
