@@ -342,8 +342,8 @@ def aside(
 ) -> dict[str, str | int | datetime | None]:
     """A message on which a view failed twice, to be tried again as many seconds later as its turn says."""
     retry_at = None if due is None else T0 + turn * SECOND
-    row = {"space": space, "view": view, "conversation": "c", "turn": turn, "failures": 2}
-    return {**row, "retry_at": retry_at, "error": "OverflowError"}
+    place = {"space": space, "view": view, "conversation": "c"}
+    return {**place, "turn": turn, "failures": 2, "retry_at": retry_at, "error": "OverflowError"}
 
 
 def left_aside(tx: Tx) -> list[tuple[str, str, int]]:
