@@ -125,9 +125,17 @@ class Tx(Protocol):
         """For each erasure id found on a tombstone, the number of tombstones."""
 
     # views
-    def lagging(self, view: str, now: datetime, *, since: datetime | None = None, limit: int = 100) -> list[Lag]:
-        """Conversations whose view is behind and free to be claimed, changed since then if given: of each space the
-        one that has waited longest, then of each the next."""
+    def lagging(
+        self,
+        view: str,
+        now: datetime,
+        *,
+        since: datetime | None = None,
+        limit: int = 100,
+        besides: Collection[str] = (),
+    ) -> list[Lag]:
+        """Conversations whose view is behind and free to be claimed, those that have waited longest first; changed
+        since then if given, and not of the spaces in `besides`."""
 
     def unseen(self, view: str, now: datetime, *, space: str, since: datetime) -> bool:
         """Whether a view has still to see something of a space that changed since then, whoever is at work on it; what

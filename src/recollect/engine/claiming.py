@@ -19,7 +19,8 @@ from recollect.model import Filter, Message
 from recollect.ports import ConversationKey, Lag, Tx
 from recollect.rules.fairness import fair_order
 
-LOOKED_AT = 1_000  # conversations among which those to take are chosen
+LOOKED_AT = 64  # conversations, at least, among which those to take are chosen
+LOOKS = 4  # at what lags, each past the spaces that the ones before found: a flood may be of several
 READ = 32  # conversations whose messages are read together
 CHARACTERS = 2_000_000  # of text at a time
 REMEMBERED = 10_000  # spaces of which it is known when they were last served
@@ -71,18 +72,31 @@ class Served:
         self._last.pop(space, None)
 
 
-def lagging(
-    tx: Tx, view: str, now: datetime, since: datetime | None, later: Callable[[str, str], bool]
-) -> tuple[list[Lag], bool]:
-    """The conversations that are behind and free; and whether there may be more than these."""
-    lags = tx.lagging(view, now, since=since, limit=LOOKED_AT)
-    return [lag for lag in lags if not later(lag.space, lag.conversation)], len(lags) == LOOKED_AT
+def is_behind(tx: Tx, wanted: Wanted, now: datetime) -> bool:
+    """Whether there is something to take: a look costs no lock, and most find nothing."""
+    lags = tx.lagging(wanted.view.name, now, since=wanted.since, limit=LOOKED_AT)
+    return len(lags) == LOOKED_AT or any(not wanted.later(lag.space, lag.conversation) for lag in lags)
+
+
+def lagging(tx: Tx, wanted: Wanted, now: datetime) -> tuple[list[Lag], bool]:
+    """Conversations that are behind and free, also of spaces that come behind a flood of another; and whether there may
+    be more."""
+    limit = max(LOOKED_AT, wanted.room)
+    lags: list[Lag] = []
+    for _ in range(LOOKS):
+        seen = {lag.space for lag in lags}
+        some = tx.lagging(wanted.view.name, now, since=wanted.since, limit=limit, besides=seen)
+        lags += some
+        if len(some) < limit:
+            break
+    ready = [lag for lag in lags if not wanted.later(lag.space, lag.conversation)]
+    return ready, len(lags) >= limit
 
 
 def take(tx: Tx, wanted: Wanted, now: datetime, served: Served) -> Claim:
     """Take leases, and read what is to be worked on."""
     view = wanted.view
-    lags, cut = lagging(tx, view.name, now, wanted.since, wanted.later)
+    lags, cut = lagging(tx, wanted, now)
     chosen = list(fitting(view, fair_order(lags, served.order), wanted.room))
     places = [(lag.space, lag.conversation) for lag in chosen]
     ours = tx.claim_all(view.name, places, wanted.holder, now, now + wanted.lease)

@@ -18,7 +18,7 @@ from typing import Any
 
 from recollect.engine import claiming
 from recollect.engine.ask import keep_completions
-from recollect.engine.claiming import Claim
+from recollect.engine.claiming import Claim, Wanted
 from recollect.engine.faults import reason_of
 from recollect.engine.view import Hooks, View
 from recollect.engine.working import Worker
@@ -100,8 +100,12 @@ class Follower:
     def _look(self, tx: Tx, since: datetime | None) -> tuple[bool, list[SetAside]]:
         self._hooks.guard(tx)
         now = self._clock.now()
-        lags, _ = claiming.lagging(tx, self.view.name, now, since, self._hooks.later)
-        return bool(lags), tx.set_aside_due(self.view.name, now, RETRIED)
+        behind = claiming.is_behind(tx, self._wanted(since), now)
+        return behind, tx.set_aside_due(self.view.name, now, RETRIED)
+
+    def _wanted(self, since: datetime | None) -> Wanted:
+        worker = self._worker
+        return Wanted(self.view, worker.holder, worker.lease, self._room, since, self._hooks.later)
 
     async def _catch_up(self, since: datetime | None) -> int:
         claim = await self._claim(since)
@@ -137,8 +141,7 @@ class Follower:
 
     async def _claim(self, since: datetime | None) -> Claim:
         """What is ours to do."""
-        worker, now = self._worker, self._clock.now()
-        wanted = claiming.Wanted(self.view, worker.holder, worker.lease, self._room, since, self._hooks.later)
+        worker, now, wanted = self._worker, self._clock.now(), self._wanted(since)
         taking = asyncio.ensure_future(
             self._run(self._store.write, lambda tx: claiming.take(tx, wanted, now, self._served))
         )

@@ -6,7 +6,7 @@ often in a row that has failed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any
@@ -24,31 +24,19 @@ from recollect.stores.sql import SqlTx
 
 
 @lru_cache(maxsize=64)
-def behind(view: str, lately: bool) -> Any:
-    """Which conversations a view lags in, the first of each space before the second of any. Asked after every message
-    by every view, so built once."""
+def behind(view: str, lately: bool, besides: bool) -> Any:
+    """Which conversations a view lags in. Asked after every message by every view, so built once."""
     done, (turns, source) = func.coalesce(cursors.c.turn, 0), target(view)
-    place = func.row_number().over(partition_by=conversations.c.space, order_by=conversations.c.changed_at)
     query = (
-        select(
-            conversations.c.space,
-            conversations.c.id,
-            done.label("done"),
-            turns.label("turns"),
-            conversations.c.changed_at,
-            place.label("place"),
-        )
+        select(conversations.c.space, conversations.c.id, done, turns)
         .select_from(source.outerjoin(cursors, same(cursors, view)).outerjoin(leases, same(leases, view)))
         .where(turns > done, free(bindparam("now", type_=Instant)))
-    )
-    if lately:
-        query = query.where(conversations.c.changed_at >= bindparam("since", type_=Instant))
-    lags = query.subquery()
-    return (
-        select(lags.c.space, lags.c.id, lags.c.done, lags.c.turns)
-        .order_by(lags.c.place, lags.c.changed_at)
+        .order_by(conversations.c.changed_at)
         .limit(bindparam("most", type_=Integer))
     )
+    if besides:
+        query = query.where(conversations.c.space.not_in(bindparam("besides", expanding=True)))
+    return query.where(conversations.c.changed_at >= bindparam("since", type_=Instant)) if lately else query
 
 
 @lru_cache(maxsize=64)
@@ -59,7 +47,8 @@ def unseen(view: str) -> Any:
         select(conversations.c.id)
         .select_from(source.outerjoin(cursors, same(cursors, view)).outerjoin(leases, same(leases, view)))
         .where(
-            conversations.c.space == bindparam("of_space"),
+            # Not by the key: few conversations changed lately, but a space may have very many.
+            conversations.c.space.concat("") == bindparam("of_space"),
             conversations.c.changed_at >= bindparam("since", type_=Instant),
             turns > done,
             or_(leases.c.retry_at.is_(None), leases.c.retry_at <= bindparam("now", type_=Instant)),
@@ -155,9 +144,19 @@ def totals(of_space: bool) -> tuple[Any, Any, Any]:
 class ViewTx(SqlTx):
     """The operations on cursors and leases, the same in every database."""
 
-    def lagging(self, view: str, now: datetime, *, since: datetime | None = None, limit: int = 100) -> list[Lag]:
-        values: dict[str, Any] = {"now": now, "most": limit} | ({} if since is None else {"since": since})
-        return [Lag(*row) for row in self.connection.execute(behind(view, since is not None), values)]
+    def lagging(
+        self,
+        view: str,
+        now: datetime,
+        *,
+        since: datetime | None = None,
+        limit: int = 100,
+        besides: Collection[str] = (),
+    ) -> list[Lag]:
+        values: dict[str, Any] = {"now": now, "most": limit}
+        values |= {"since": since} if since is not None else {}
+        values |= {"besides": sorted(besides)} if besides else {}
+        return [Lag(*row) for row in self.connection.execute(behind(view, since is not None, bool(besides)), values)]
 
     def unseen(self, view: str, now: datetime, *, space: str, since: datetime) -> bool:
         values = {"now": now, "of_space": space, "since": since}

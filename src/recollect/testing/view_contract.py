@@ -150,14 +150,16 @@ class ViewContract:
 
     # -- what is behind
 
-    def test_no_space_comes_twice_before_each_has_come_once(self, store: Store) -> None:
+    def test_what_lags_in_other_spaces_is_found_behind_a_flood(self, store: Store) -> None:
         places = [("s", "a"), ("s", "b"), ("s", "c"), ("t", "d"), ("t", "e"), ("u", "f")]
         for number, (space, id) in enumerate(places):
             store.write(
                 lambda tx: keep(tx, message(conversation=id, space=space), at=T0 + number * SECOND)  # noqa: B023
             )
-        assert lagging(store) == ["a", "d", "f", "b", "e", "c"]
-        assert lagging(store, limit=4) == ["a", "d", "f", "b"]
+        assert lagging(store, limit=3) == ["a", "b", "c"]
+        assert lagging(store, limit=1, besides={"s"}) == ["d"]
+        assert lagging(store, besides={"s", "t"}) == ["f"]
+        assert lagging(store, besides={"s"}, since=T0 + 4 * SECOND) == ["e", "f"]
 
     def test_what_is_unseen_of_a_space(self, store: Store) -> None:
         store.write(lambda tx: keep(tx, message(conversation="c"), at=T0))
