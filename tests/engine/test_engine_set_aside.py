@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from engine_doubles import HashEmbedder
+from fact_talks import answered, entry
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from poison_doubles import POISON, SECRET, DamagedStore, PoisonEmbedder
@@ -97,31 +99,45 @@ def test_a_model_is_not_asked_again_about_messages_that_did_not_fail_f15(store_u
     assert {asked[f"number-{n}"] for n in range(24) if n not in (3, 20)} == {1}
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def find_pollen(request: Request) -> str | Exception:
+    """A memory model that finds what somebody is allergic to, and whose adapter fails on poison."""
+    text = request.messages[-1]["content"]
+    if "facts" not in (request.schema or {})["required"]:
+        return "{}"
+    if POISON in text:
+        return OverflowError(f"cannot read {text!r}")
+    return answered(
+        {found: [entry("constraint", "allergies", found)] for found in re.findall("pollen[0-9]+", text)}, request
+    )
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_whatever_fails_all_else_is_there_once_f15(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """F15: any messages of any conversations of any spaces are bad; every other is indexed and read, none twice."""
-    places = data.draw(st.lists(st.tuples(st.sampled_from("rgb"), st.sampled_from("cde")), min_size=1, max_size=40))
+    places = data.draw(st.lists(st.tuples(st.sampled_from("rgb"), st.sampled_from("cde")), min_size=1, max_size=30))
     bad = data.draw(st.sets(st.integers(0, len(places) - 1)))
     rested = data.draw(st.sets(st.integers(0, len(places) - 1), max_size=2))
-    url = str(tmp_path_factory.mktemp("property") / "memory.db")
-    with Memory(url, embedder=PoisonEmbedder(), followers=False, clock=FrozenClock()) as memory:
+    url, model = str(tmp_path_factory.mktemp("property") / "memory.db"), ScriptedLLM(default=find_pollen)
+    with Memory(url, embedder=PoisonEmbedder(), memory=model, followers=False, clock=FrozenClock()) as memory:
         for number, (space, conversation) in enumerate(places):
-            text = f"zebra {number}: I have {number + 2} horses"
+            text = f"zebra {number}: I am allergic to pollen{number}"
             say(memory, conversation, f"{POISON} {text}" if number in bad else text, space=space)
             if number in rested:
                 memory.settle()
-        assert memory.settle() == len(bad)
+        assert memory.settle() == 2 * len(bad)
         assert {state.behind for state in memory.stats().views} == {0}
         assert memory.stats().entries == len(places) - len(bad)
         for space in "rgb":
-            mine = [n for n, place in enumerate(places) if place[0] == space]
-            wanted = {f"zebra {n}: I have {n + 2} horses" for n in mine if n not in bad}
-            assert indexed(memory, space) == wanted
-            assert state_of(memory, "index", space).set_aside == len([n for n in mine if n in bad])
-            assert state_of(memory, "facts", space).set_aside == 0
+            mine = [number for number, place in enumerate(places) if place[0] == space]
+            good = [number for number in mine if number not in bad]
+            assert indexed(memory, space) == {f"zebra {number}: I am allergic to pollen{number}" for number in good}
+            facts = [fact.value for fact in memory.facts(user="alex", space=space)]
+            assert sorted(facts) == sorted(f"pollen{number}" for number in good)
+            for view in ("index", "facts"):
+                assert state_of(memory, view, space).set_aside == len(mine) - len(good)
 
 
 # -- a row that cannot be read

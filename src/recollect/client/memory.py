@@ -222,7 +222,7 @@ class AsyncClient:
             try:
                 body = {"timeout": some}
                 done = await self._one(dict[str, Any], "POST", path_of("settle"), None, body, wait=some)
-                return int(done["set_aside"])
+                return int(done.get("set_aside", 0))
             except NotSettled:
                 left -= some
                 if left <= 0:

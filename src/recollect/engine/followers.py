@@ -101,7 +101,8 @@ class Follower:
         self._hooks.guard(tx)
         now = self._clock.now()
         behind = claiming.is_behind(tx, self._wanted(since), now)
-        return behind, tx.set_aside_due(self.view.name, now, RETRIED)
+        # What was set aside is in no hurry: it is looked for when everything is.
+        return behind, tx.set_aside_due(self.view.name, now, RETRIED) if since is None else []
 
     def _wanted(self, since: datetime | None) -> Wanted:
         worker = self._worker

@@ -33,7 +33,7 @@ from recollect.ports import STAND_IN, Clock, ConversationKey, Lag, Store, Teleme
 
 log = logging.getLogger("recollect.followers")
 
-ISOLATION_SECONDS = 5.0  # after which a batch that fails is left for later, if anything of it was done
+ISOLATION_SECONDS = 1.0  # after which a batch that fails is left for later, if anything of it was done
 REFUSALS = 3  # of a store or an embedder, with nothing taken in between, until it is taken to refuse everything
 
 
@@ -264,7 +264,11 @@ class Worker:
         except asyncio.CancelledError:
             await asyncio.shield(self.give_back(None))
             raise
-        except (StoreClosed, EmbedderMismatch):
+        except StoreClosed:  # no lease can be given back any more
+            self.held.clear()
+            raise
+        except EmbedderMismatch:
+            await self.give_back(None)
             raise
         except Exception as error:  # noqa: BLE001  as above
             failure = error
