@@ -52,6 +52,7 @@ ERRORS: dict[str, type[RecollectError]] = {
     "model_spent": errors.ModelSpent,
     "model_nonsense": errors.ModelNonsense,
     "model_failed": errors.ModelError,
+    "embedder_refused": errors.EmbedderRefused,
     "embedder_failed": errors.EmbedderError,
     "changed": Changed,
     "not_settled": errors.NotSettled,

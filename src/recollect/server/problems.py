@@ -34,6 +34,7 @@ STATUS: tuple[tuple[type[errors.RecollectError], int, str], ...] = (
     (errors.ModelSpent, 503, "model_spent"),
     (errors.ModelNonsense, 502, "model_nonsense"),
     (errors.ModelError, 502, "model_failed"),
+    (errors.EmbedderRefused, 502, "embedder_refused"),
     (errors.EmbedderError, 502, "embedder_failed"),
     (errors.NotSettled, 409, "not_settled"),
     (errors.StoreBusy, 503, "store_busy"),
