@@ -19,6 +19,7 @@ RecollectError
 ├── NotSettled            a view did not catch up with the log in time; says why
 └── StoreError            the database refused
     ├── StoreBusy         others kept it busy for longer than we wait; try again
+    ├── CommitUnknown     the server went away at a COMMIT: whether it was kept is not known; look before repeating it
     ├── StoreLocked       another process has this JSON file open
     ├── StoreUnwritable   the disk is full, read-only or failing; nothing of this transaction was kept
     ├── DamagedMessage    a row of the log cannot be read; names its place, never its text
@@ -136,6 +137,11 @@ class StoreError(RecollectError):
 
 class StoreBusy(StoreError):
     """Others kept the database busy for longer than we wait; nothing was written, try again."""
+
+
+class CommitUnknown(StoreError):
+    """The server went away while it was to keep a transaction, and stayed away: it was kept whole or not at all, and
+    which of both is not known."""
 
 
 class StoreLocked(StoreError):

@@ -37,6 +37,7 @@ STATUS: tuple[tuple[type[errors.RecollectError], int, str], ...] = (
     (errors.EmbedderError, 502, "embedder_failed"),
     (errors.NotSettled, 409, "not_settled"),
     (errors.StoreBusy, 503, "store_busy"),
+    (errors.CommitUnknown, 504, "commit_unknown"),
     (errors.StoreLocked, 503, "store_locked"),
     (errors.StoreClosed, 503, "store_closed"),
     (errors.StoreUnwritable, 503, "store_unwritable"),

@@ -241,6 +241,13 @@ UPDATE entries SET author = COALESCE((SELECT messages.author FROM messages WHERE
     AND messages.conversation = entries.conversation AND messages.turn = entries.turn), '')
 """
 
+# Of each connection the last transaction it has written, and the first that it may not write any more.
+COMMITS = """
+CREATE TABLE commits (
+    session {key} NOT NULL PRIMARY KEY, last BIGINT NOT NULL, fenced BIGINT, at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    CHECK (last < fenced)) WITH (fillfactor = 50)
+"""
+
 SPELLING = {
     "sqlite": {"key": "TEXT", "blob": "BLOB", "vector": "BLOB", "clustered": " WITHOUT ROWID", "tsv": ""},
     "postgresql": {
@@ -267,6 +274,7 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": SERVER, "postgresql": SERVER},
     {"sqlite": EXPIRY, "postgresql": EXPIRY},
     {"sqlite": AUTHORS, "postgresql": AUTHORS},
+    {"sqlite": "", "postgresql": COMMITS},
 )
 CURRENT = len(STEPS)
 
