@@ -143,6 +143,14 @@ class PostgresProxy:
         assert self.answered.wait(PATIENCE)
         return self.unheard
 
+    def hang_up(self) -> None:
+        """The server is gone: nobody is connected, and nobody can connect."""
+        with suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)  # wakes whoever waits there for a client
+        self._listening.close()
+        for line in self._lines:
+            line.hang_up()
+
     def __enter__(self) -> Self:
         threading.Thread(target=self._accept, daemon=True).start()
         return self
@@ -150,9 +158,7 @@ class PostgresProxy:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._listening.close()
-        for line in self._lines:
-            line.hang_up()
+        self.hang_up()
 
     def _accept(self) -> None:
         with suppress(OSError):

@@ -7,6 +7,7 @@ the one whoever asked is told, and no change is made twice.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
@@ -16,7 +17,7 @@ import psycopg
 import pytest
 from postgres_proxy import PATIENCE, Break, PostgresProxy
 
-from recollect import Memory
+from recollect import CommitUnknown, Memory
 from recollect.adapters.anthropic import MemoryTool
 from recollect.model import Filter
 from recollect.ports import Tx
@@ -25,6 +26,7 @@ from recollect.testing.samples import keep, message
 from recollect.testing.serving import Serving
 
 COUNTED = {"space": "s", "day": "2026-01-01", "role": "chat", "task": "reply", "model": "m", "outcome": "ok"}
+HASTE = 0.3  # seconds that a store waits for a server that stays away
 FIGURES = {"tokens_in": 0, "tokens_out": 0, "milliseconds": 0}
 
 
@@ -106,6 +108,28 @@ def test_a_transaction_that_wrote_nothing_is_simply_run_again(wire: PostgresProx
         assert store.write(lambda tx: tx.messages(Filter("s"))) == [message(1)]
 
 
+def test_a_server_that_stays_away_leaves_it_open_and_the_error_says_so(
+    wire: PostgresProxy, postgres_url: str, way: Break
+) -> None:
+    with closing(PostgresStore(wire.url, busy_seconds=HASTE)) as store:
+        wire.refuse_after_break = True
+        wire.break_commit("usage", way)
+        with pytest.raises(CommitUnknown, match="whether the change was made is not known") as caught:
+            store.write(count_call)
+        assert "read what it was about before you make it again" in str(caught.value)
+    assert calls(postgres_url) == {"answer": 1, "question": 0}[way]
+
+
+def test_notes_of_connections_that_are_gone_are_swept_up(postgres_url: str) -> None:
+    for _ in range(3):
+        with closing(PostgresStore(postgres_url)) as store:
+            store.write(count_call)
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            connection.execute("UPDATE recollect.commits SET at = at - interval '2 days'")
+    with psycopg.connect(postgres_url) as connection:
+        assert connection.execute("SELECT count(*) FROM recollect.commits").fetchone() == (1,)
+
+
 # -- what is told to whoever asked
 
 
@@ -148,6 +172,8 @@ def test_feedback_counts_once(memory: Memory, wire: PostgresProxy, way: Break) -
 
 # -- over HTTP
 
+REMEMBER = "/v1/users/alex/remember"
+
 ROOT = "/v1/spaces/default"
 NOTES = {"namespace": ["notes"]}
 
@@ -173,8 +199,71 @@ def test_a_conditional_change_that_was_made_is_not_refused(
 
 
 def test_an_idempotency_key_is_not_held_by_nobody(http: httpx2.Client, wire: PostgresProxy, way: Break) -> None:
-    body = {"text": "The user lives in Delft."}
     wire.break_commit("answers", way)
-    answers = [http.post("/v1/users/alex/remember", json=body, headers={"Idempotency-Key": "k1"}) for _ in range(2)]
+    answers = [remember(http), remember(http)]
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[0].content == answers[1].content
+
+
+def remember(http: httpx2.Client) -> httpx2.Response:
+    body = {"text": "The user lives in Delft."}
+    return http.post(REMEMBER, json=body, headers={"Idempotency-Key": "k1"})
+
+
+def remember_when_free(http: httpx2.Client) -> httpx2.Response:
+    """The answer under the same key, as soon as nobody is said to be at work on it."""
+    deadline = time.monotonic() + PATIENCE
+    while (answer := remember(http)).status_code == 409 and time.monotonic() < deadline:
+        pass
+    return answer
+
+
+@pytest.fixture
+def hasty(wire: PostgresProxy) -> Iterator[httpx2.Client]:
+    store = PostgresStore(wire.url, busy_seconds=HASTE)
+    with Serving(store, followers=False) as server, httpx2.Client(base_url=server.url, timeout=PATIENCE) as client:
+        wire.refuse_after_break = True
+        yield client
+    store.close()
+
+
+def test_a_key_whose_request_may_have_been_done_says_so_later_too(
+    hasty: httpx2.Client, wire: PostgresProxy, way: Break
+) -> None:
+    """It neither claims that somebody is at work on it nor does it a second time."""
+    wire.break_commit("statements", way)
+    first = remember(hasty)
+    assert (first.status_code, first.json()["code"]) == (504, "commit_unknown")
+    wire.refusing = False
+    again = remember_when_free(hasty)
+    assert (again.status_code, again.json()) == (504, first.json())
+    kept = hasty.get("/v1/users/alex/profile").json()["statements"]
+    assert len(kept) == {"answer": 1, "question": 0}[way]
+
+
+def test_a_key_that_was_perhaps_claimed_by_nobody_is_free_again(
+    hasty: httpx2.Client, wire: PostgresProxy, way: Break
+) -> None:
+    """The claim itself is what was lost: nothing was done, and whoever asks again gets it done."""
+    wire.break_commit("answers", way)
+    first = remember(hasty)
+    assert (first.status_code, first.json()["code"]) == (503, "store_busy")
+    wire.refusing = False
+    assert remember_when_free(hasty).status_code == 200
+
+
+def test_what_strangers_are_told_of_a_store_that_is_away(wire: PostgresProxy, caplog: pytest.LogCaptureFixture) -> None:
+    """Whether it is ready, and which part is not: neither an address nor the words of an error. Those are logged."""
+    store = PostgresStore(wire.url, busy_seconds=HASTE)
+    with Serving(store, auth=True, followers=False) as server, httpx2.Client(base_url=server.url) as client:
+        assert client.get("/readyz").json() == {"status": "ready"}
+        key = server.key()
+        wire.hang_up()
+        answers = [client.get("/readyz"), client.get("/v1/space", headers={"Authorization": f"Bearer {key}"})]
+    store.close()
+    assert [answer.status_code for answer in answers] == [503, 503]
+    for answer in answers:
+        assert not any(word in answer.text for word in ("127.0.0.1", str(wire.port), "recollect_test", "postgres"))
+    assert answers[0].json()["code"] == "store_busy"
+    assert answers[0].json()["errors"] == [{"field": "store", "reason": "does not answer"}]
+    assert str(wire.port) in caplog.text

@@ -25,7 +25,7 @@ from recollect.errors import InvalidInput, RecollectError
 from recollect.model import Added, Budget, Draft, Message
 from recollect.server import shapes
 from recollect.server.access import Here, Reading, Writing
-from recollect.server.answering import PAGE_BYTES, Count, Cursor, Once, begun, given_up, is_one_of, once, out, tag_of
+from recollect.server.answering import PAGE_BYTES, Count, Cursor, Once, begun, close_claim, is_one_of, once, out, tag_of
 from recollect.server.problems import Problem, problem_of
 from recollect.wire import dumps, plain
 
@@ -203,9 +203,9 @@ async def reply(here: Writing, id: Conversation, body: shapes.ReplyIn, key: Once
     pieces = chat.stream(body.text, **about)
     try:
         first = await anext(pieces, None)  # what fails at once is an answer of its own, and no stream
-    except BaseException:
+    except BaseException as error:
         if repeat is not None:
-            await given_up(here, repeat)
+            await close_claim(here, repeat, error)
         raise
     return events(told(here, first, pieces, repeat))
 
@@ -227,7 +227,6 @@ async def told(
     here: Here, first: str | None, pieces: AsyncIterator[str], repeat: repeats.Repeat | None
 ) -> AsyncIterator[bytes]:
     said = [] if first is None else [first]
-    kept = False
     try:
         async with aclosing(pieces):  # type: ignore[type-var]
             if first is not None:
@@ -238,13 +237,14 @@ async def told(
         whole = {"text": "".join(said)}
         if repeat is not None:
             await repeats.keep(here.memory, repeat, 200, dumps(whole))
-        kept = True
-        yield event("done", whole)
-    except RecollectError as error:
+    except BaseException as error:
+        if repeat is not None:
+            await close_claim(here, repeat, error)
+        if not isinstance(error, RecollectError):
+            raise
         yield event("error", problem_of(error).document())
-    finally:
-        if repeat is not None and not kept:
-            await given_up(here, repeat)
+    else:
+        yield event("done", whole)
 
 
 @router.post("/conversations/{id:id}/command", response_model=shapes.Command | None)

@@ -9,8 +9,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from recollect.engine.memory import MemoryEngine
+from recollect.errors import RecollectError
 from recollect.server.access import Caller, may
 from recollect.server.options import MULTIPROCESS
+from recollect.server.problems import Problem, problem_of
 
 router = APIRouter(tags=["operations"])
 
@@ -23,9 +25,14 @@ async def alive() -> dict[str, str]:
 
 @router.get("/readyz")
 async def ready(request: Request) -> dict[str, str]:
-    """The store answers, too: send requests here. 503 if it does not."""
+    """The store answers, too: send requests here. 503 if it does not, and no more than that: anybody may ask."""
     memory: MemoryEngine = request.app.state.memory
-    await memory.conversations(limit=1)
+    try:
+        await memory.conversations(limit=1)
+    except RecollectError as error:
+        problem = problem_of(error)
+        parts = [{"field": "store", "reason": "does not answer"}]
+        raise Problem(problem.status, problem.code, problem.detail, parts, problem.headers) from None
     return {"status": "ready"}
 
 
