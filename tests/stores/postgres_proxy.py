@@ -100,11 +100,13 @@ class Line:
 
 
 class PostgresProxy:
-    """Listens as long as its `with` block; `url` is the address of the same database, by this wire."""
+    """Listens as long as its `with` block, and refuses before; `url` is the same database by this wire."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, port: int = 0) -> None:
         self._address = make_url(url)
-        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._listening = socket.socket()
+        self._listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._listening.bind(("127.0.0.1", port))
         self.port: int = self._listening.getsockname()[1]
         self._armed: tuple[str, Break] | None = None
         self._lines: list[Line] = []
@@ -152,6 +154,7 @@ class PostgresProxy:
             line.hang_up()
 
     def __enter__(self) -> Self:
+        self._listening.listen()
         threading.Thread(target=self._accept, daemon=True).start()
         return self
 
