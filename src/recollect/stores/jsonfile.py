@@ -75,8 +75,9 @@ class JsonStore(SqlStore):
             raise StoreClosed(f"{self.name} is closed: open it again")
         return self.engine.connect()
 
-    def scrub(self) -> None:
+    def scrub(self, full: bool = False) -> tuple[str, ...]:
         """Nothing to do: the file was written anew without what was removed."""
+        return ()
 
     def translate(self, error: DBAPIError) -> StoreError:
         return translated(error, self.name)

@@ -50,6 +50,7 @@ from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
 from recollect.stores.index import IndexTx, scope_terms
 from recollect.stores.schema import TABLES, entries, vectors
 from recollect.stores.sql import Patience, SqlStore, open_transaction, transaction
+from recollect.stores.traces import clear_traces, rewriting
 from recollect.stores.vectors import unit
 
 SCHEMA = "recollect"
@@ -250,10 +251,12 @@ class PostgresStore(SqlStore):
                         "or not at all; read what it was about before you make it again"
                     ) from error
 
-    def scrub(self) -> None:
+    def scrub(self, full: bool = False) -> tuple[str, ...]:
         try:
             with self.engine.connect() as connection:
-                connection.exec_driver_sql("VACUUM " + ", ".join(sorted(TABLES)))
+                connection.detach()  # it waits for locks in a way of its own, which nobody after it should inherit
+                tables = [f"{SCHEMA}.{table}" for table in sorted(TABLES)]
+                return clear_traces(connection, tables, rewriting(full, self.busy_seconds))
         except DBAPIError as error:
             raise self.translate(error) from error
 
