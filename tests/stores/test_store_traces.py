@@ -28,7 +28,9 @@ def files_with(url: str, word: str) -> set[str]:
     found = set[str]()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CHECKPOINT")
-        names = dict(connection.execute("SELECT pg_relation_filenode(oid)::text, relname FROM pg_class").fetchall())
+        names: dict[str, str] = dict(
+            connection.execute("SELECT pg_relation_filenode(oid)::text, relname FROM pg_class").fetchall()
+        )
         (folder,) = connection.execute(
             "SELECT 'base/' || oid FROM pg_database WHERE datname = current_database()"
         ).fetchone() or ("",)
