@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from typing import Annotated, Any
 
@@ -9,10 +10,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from recollect.engine.memory import MemoryEngine
-from recollect.errors import RecollectError
+from recollect.errors import RecollectError, StoreBusy
 from recollect.server.access import Caller, may
 from recollect.server.options import MULTIPROCESS
 from recollect.server.problems import Problem, problem_of
+
+LONGEST_LOOK = 5.0  # seconds: whoever asks whether the store answers does not want to wait as long as a request does
 
 router = APIRouter(tags=["operations"])
 
@@ -28,9 +31,10 @@ async def ready(request: Request) -> dict[str, str]:
     """The store answers, too: send requests here. 503 if it does not, and no more than that: anybody may ask."""
     memory: MemoryEngine = request.app.state.memory
     try:
-        await memory.conversations(limit=1)
-    except RecollectError as error:
-        problem = problem_of(error)
+        async with asyncio.timeout(LONGEST_LOOK):
+            await memory.conversations(limit=1)
+    except (RecollectError, TimeoutError) as error:
+        problem = problem_of(error if isinstance(error, RecollectError) else StoreBusy("no answer in time"))
         parts = [{"field": "store", "reason": "does not answer"}]
         raise Problem(problem.status, problem.code, problem.detail, parts, problem.headers) from None
     return {"status": "ready"}

@@ -16,7 +16,6 @@ from sqlalchemy.exc import DBAPIError
 
 KEY = "recollect commit"
 DECIDED = "23514"  # check violation: what was kept cannot be fenced off, nor the other way round
-UNKNOWN = {"08007", "40003"}  # the server itself does not know how the transaction has ended
 
 # A connection that has written nothing for a day is gone, or writes its row anew.
 SWEEP = (
@@ -55,8 +54,9 @@ def next_commit(connection: Connection) -> Commit:
 
 
 def is_lost(error: DBAPIError) -> bool:
-    """Whether an error at a COMMIT leaves open what became of it: the connection broke before the answer came."""
-    return bool(error.connection_invalidated) or getattr(error.orig, "sqlstate", None) in UNKNOWN
+    """Whether an error at a COMMIT leaves open what became of it: the connection broke before the answer came. Any
+    other error is the answer, and means that nothing was kept."""
+    return bool(error.connection_invalidated)
 
 
 def was_kept(connection: Connection, commit: Commit) -> bool:

@@ -67,17 +67,17 @@ def clear_traces(connection: Connection, tables: Iterable[str], how: Rewriting) 
     sizes = {table: connection.execute(STATE, {"table": table}).one()[1] for table in tables}
     small = fitting(sizes, how.most)
     large = sorted(set(sizes) - set(small))
-    if large:
-        connection.exec_driver_sql("VACUUM (ANALYZE) " + ", ".join(large))
     in_use, not_ours = list[str](), list[str]()
-    for table in (*small, PLANNER_NOTES):
+    for table in (*large, *small, PLANNER_NOTES):
         try:
-            if not write_anew(connection, table):
+            if table in large:
+                connection.exec_driver_sql(f"VACUUM (ANALYZE) {table}")
+            elif not write_anew(connection, table):
                 not_ours.append(table)
         except DBAPIError as error:
             if getattr(error.orig, "sqlstate", None) not in IN_USE:
                 raise
-            in_use.append(table)
+            in_use += [] if table in large else [table]
     return tuple(left_over(large, in_use, not_ours))
 
 
