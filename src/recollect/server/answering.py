@@ -111,7 +111,7 @@ async def begun(here: Here, key: str) -> tuple[repeats.Repeat, bytes | None]:
     """Claim a key for this request: with what was answered to it before, if it was."""
     url = here.request.url
     request = f"{here.request.method} {url.path}?{url.query}\n".encode() + await here.request.body()
-    repeat = repeats.repeat_of(here.space, here.caller.key_id, key, request)
+    repeat = repeats.repeat_of(here.space, here.access.key_id, key, request)
     known = await repeats.claim(here.memory, repeat)
     if known.state == "busy":
         told = "the same request is being worked on; ask again in a moment"

@@ -241,6 +241,14 @@ UPDATE entries SET author = COALESCE((SELECT messages.author FROM messages WHERE
     AND messages.conversation = entries.conversation AND messages.turn = entries.turn), '')
 """
 
+# A fact said in several channels is shown in each of them; and who has spoken in a channel may be shown what is said
+# there. Where somebody has spoken so far is known from the days of the space.
+HEARD_IN = """
+ALTER TABLE facts ADD COLUMN also_heard_in TEXT NOT NULL DEFAULT '[]';
+INSERT INTO people (space, user_id, kind, name, since)
+    SELECT DISTINCT space, user_id, 'channel', conversation, 0 FROM days
+"""
+
 SPELLING = {
     "sqlite": {"key": "TEXT", "blob": "BLOB", "vector": "BLOB", "clustered": " WITHOUT ROWID", "tsv": ""},
     "postgresql": {
@@ -267,6 +275,7 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": SERVER, "postgresql": SERVER},
     {"sqlite": EXPIRY, "postgresql": EXPIRY},
     {"sqlite": AUTHORS, "postgresql": AUTHORS},
+    {"sqlite": HEARD_IN, "postgresql": HEARD_IN},
 )
 CURRENT = len(STEPS)
 
