@@ -4,6 +4,7 @@ RecollectError
 ├── InvalidInput          a value from outside breaks a rule; names the field and the reason
 ├── NotFound              there is no such conversation, message or user
 ├── ScopeError            an id that belongs to somebody else
+│   └── Forbidden         whoever asks has no right to it; says which right is missing
 ├── ConfigError           a setting is unknown, unreadable or contradictory
 ├── MissingExtra          an optional package is needed: pip install 'recollect[...]'
 ├── ImportFailed          a record of an imported file could not be read; names the line
@@ -67,6 +68,17 @@ class NotFound(RecollectError):
 
 class ScopeError(RecollectError):
     """An id that belongs to somebody else: it changes nothing and reveals nothing."""
+
+
+class Forbidden(ScopeError):
+    """Whoever asks has no right to it. `code` says in a word what is missing; nothing else is revealed."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        self.code = code
+        super().__init__(detail)
+
+    def __reduce__(self) -> tuple[type[Forbidden], tuple[str, str]]:
+        return type(self), (self.code, str(self))
 
 
 class ConfigError(RecollectError):

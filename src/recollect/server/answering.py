@@ -139,7 +139,7 @@ async def begun(here: Here, key: str) -> tuple[repeats.Repeat, bytes | None]:
     """Claim a key for this request: with what was answered to it before, if it was."""
     url = here.request.url
     request = f"{here.request.method} {url.path}?{url.query}\n".encode() + await here.request.body()
-    repeat = repeats.stamp(here.memory, repeats.repeat_of(here.space, here.caller.key_id, key, request))
+    repeat = repeats.stamp(here.memory, repeats.repeat_of(here.space, here.access.key_id, key, request))
     try:
         known = await repeats.claim(here.memory, repeat)
     except CommitUnknown as error:

@@ -11,7 +11,8 @@ from fastapi.responses import Response
 
 from recollect.engine.memory import MemoryEngine
 from recollect.errors import RecollectError, StoreBusy
-from recollect.server.access import Caller, may
+from recollect.rules.access import Access
+from recollect.server.access import may
 from recollect.server.options import MULTIPROCESS
 from recollect.server.problems import Problem, problem_of
 
@@ -41,9 +42,9 @@ async def ready(request: Request) -> dict[str, str]:
 
 
 @router.get("/metrics", response_class=Response)
-async def metrics(caller: Annotated[Caller, may("admin")]) -> Any:
+async def metrics(access: Annotated[Access, may("admin")]) -> Any:
     """Counts and timings, as Prometheus reads them: of all workers of this server. They name nobody."""
-    caller.everybody()
+    access.check_unbound()
     from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
     from prometheus_client.multiprocess import MultiProcessCollector
 

@@ -105,6 +105,8 @@ def problem_of(error: Exception) -> Problem:
         bare = error.detail == HTTPStatus(error.status_code).phrase  # nothing but the name of the status
         detail = NOT_JSON if unread else (bare and MEANT.get(error.status_code)) or f"{error.detail}"
         return Problem(error.status_code, code, detail, headers=error.headers or {})
+    if isinstance(error, errors.Forbidden):
+        return Problem(400 if error.code == "which_space" else 403, error.code, str(error))
     for kind, status, code in STATUS:
         if isinstance(error, kind):
             retry = RETRY if isinstance(error, errors.ModelBusy | errors.StoreBusy) else {}

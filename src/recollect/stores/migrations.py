@@ -246,6 +246,14 @@ UPDATE entries SET author = COALESCE((SELECT messages.author FROM messages WHERE
     AND messages.conversation = entries.conversation AND messages.turn = entries.turn), '')
 """
 
+# A fact said in several channels is shown in each of them; and who has spoken in a channel may be shown what is said
+# there. Where somebody has spoken so far is known from the days of the space.
+HEARD_IN = """
+ALTER TABLE facts ADD COLUMN also_heard_in TEXT NOT NULL DEFAULT '[]';
+INSERT INTO people (space, user_id, kind, name, since)
+    SELECT DISTINCT space, user_id, 'channel', conversation, 0 FROM days
+"""
+
 # Of each connection the last transaction it has written, and the first that it may not write any more.
 COMMITS = """
 CREATE TABLE commits (
@@ -303,6 +311,7 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": SERVER, "postgresql": SERVER},
     {"sqlite": EXPIRY, "postgresql": EXPIRY},
     {"sqlite": AUTHORS, "postgresql": AUTHORS},
+    {"sqlite": HEARD_IN, "postgresql": HEARD_IN},
     {"sqlite": "", "postgresql": COMMITS},
     {"sqlite": SQLITE_SOURCES + ";" + MENDED, "postgresql": POSTGRES_SOURCES + ";" + MENDED},
 )
