@@ -253,7 +253,7 @@ def test_a_key_that_was_perhaps_claimed_by_nobody_is_free_again(
 
 
 def test_what_strangers_are_told_of_a_store_that_is_away(wire: PostgresProxy, caplog: pytest.LogCaptureFixture) -> None:
-    """F18: whether it is ready, and which part is not: neither an address nor the words of an error. Those are logged."""
+    """F18: whether it is ready, and which part is not: neither an address nor an error. Those are logged."""
     store = PostgresStore(wire.url, busy_seconds=HASTE)
     with Serving(store, auth=True, followers=False) as server, httpx2.Client(base_url=server.url) as client:
         assert client.get("/readyz").json() == {"status": "ready"}
