@@ -8,7 +8,7 @@ it is told now. What goes wrong is a tool error that says what to do.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from typing import Annotated, Any, Literal
 
@@ -28,6 +28,7 @@ from recollect.engine.memory import MemoryEngine
 from recollect.errors import NotFound
 from recollect.model import Budget, Draft, Fact, FactCategory, Message
 from recollect.rules import excerpts, fences
+from recollect.rules.labels import author_labels
 from recollect.server import mcp_shapes as shapes
 from recollect.server.access import Caller, space_named
 from recollect.server.keys import MAX_BODY, SCOPES
@@ -240,7 +241,7 @@ class Tools(Asking):
             space=space,
         )
         shown = [about(query, hit.message) for hit in hits]
-        text = data("MESSAGES", map(said, shown)) if hits else "Nothing was found."
+        text = data("MESSAGES", fenced_messages(shown)) if hits else "Nothing was found."
         messages = [
             shapes.message(one, hit.score, excerpt=one is not hit.message) for one, hit in zip(shown, hits, strict=True)
         ]
@@ -329,7 +330,7 @@ class Resources(Asking):
         messages = await self._memory.conversation(id, user=caller.user, space=space).history(limit=SHOWN)
         if not messages:
             raise NotFound(f"there is no conversation {id!r} in space {space!r}; recollect://conversations lists them")
-        return data("CONVERSATION", map(said, messages))
+        return data("CONVERSATION", fenced_messages(messages))
 
 
 # -- texts
@@ -344,8 +345,13 @@ def data(title: str, parts: Iterable[fences.Fenced]) -> str:
     return f"{DATA}\n{fences.section(title, parts, between=chr(10))}"
 
 
-def said(message: Message) -> fences.Fenced:
-    return fences.message(message.id, message.role, message.author, fences.HIGHEST, message.content, when=message.time)
+def fenced_messages(messages: Sequence[Message]) -> list[fences.Fenced]:
+    """Messages as they are shown together, everybody told apart."""
+    labels, whole = author_labels((one.role, one.author) for one in messages), fences.HIGHEST
+    return [
+        fences.message(one.id, one.role, one.author, whole, one.content, when=one.time, labels=labels)
+        for one in messages
+    ]
 
 
 def about(query: str, message: Message) -> Message:
