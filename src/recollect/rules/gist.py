@@ -19,7 +19,7 @@ from recollect.model import Role
 from recollect.rules import fences, tiers
 from recollect.rules.filler import is_filler, trim
 from recollect.rules.keyvalues import DANGLING
-from recollect.rules.labels import author_labels, poses
+from recollect.rules.labels import author_labels, without_posing
 from recollect.rules.language import detect
 from recollect.rules.mentions import WHEN
 from recollect.rules.salience import is_unspaced, stems, weigh
@@ -83,7 +83,7 @@ def speakers_of(lines: Sequence[Line]) -> list[str]:
 
 def _harmless(sentence: Sentence, speakers: Collection[str]) -> Sentence:
     """A sentence that cannot be read as the beginning of what another says."""
-    return replace(sentence, text=fences.GUARD + sentence.text) if poses(sentence.text, speakers) else sentence
+    return replace(sentence, text=without_posing(sentence.text, speakers))
 
 
 def looked_at(texts: Sequence[str]) -> list[str]:

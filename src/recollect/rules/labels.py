@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from recollect.model import Role
@@ -59,6 +59,18 @@ def poses(text: str, labels: Iterable[str]) -> bool:
     return bool(_ROLE.fullmatch("".join(map(folded, name)))) or any(not seen.isdisjoint(looks(one)) for one in labels)
 
 
+def without_posing(text: str, labels: Collection[str]) -> str:
+    """Running text with a dot wherever, after a stop, it begins as what one of these says would."""
+    pieces, at = list[str](), 0
+    for stop in _STOP.finditer(text):
+        if poses(text[stop.end() : stop.end() + _LOOKED_AT], labels):
+            pieces.append(text[at : stop.end()])
+            at = stop.end()
+    return GUARD.join([*pieces, text[at:]])
+
+
+_LOOKED_AT = 4 * MAX_AUTHOR  # characters in which a label and its colon would be
+_STOP = re.compile(r"^|[.!?…;。！？][\"'”’»)\]]*\s+|\n\s*")
 _ROLE = re.compile(rf"(?:the\s)?(?:{ROLES}|tool)", re.IGNORECASE)
 _OPENING = re.compile(rf"[^\w{GUARD}]*+([^:：∶ː꞉︓﹕\n]{{1,{2 * MAX_AUTHOR}}}?)\s*[:：∶ː꞉︓﹕]")
 
