@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from recollect.model import Role
-from recollect.rules.fences import GUARD, MAX_AUTHOR, ROLES, SIGN, byline, folded, signed
+from recollect.rules.fences import GUARD, MAX_AUTHOR, ROLES, SIGN, byline, folded, plain, signed
 from recollect.rules.names import looks
 
 
@@ -54,7 +54,7 @@ def poses(text: str, labels: Iterable[str]) -> bool:
     opening = _OPENING.match(text)
     if opening is None:
         return False
-    name = opening[1].strip()
+    name = plain(opening[1])
     seen = looks(name)
     return bool(_ROLE.fullmatch("".join(map(folded, name)))) or any(not seen.isdisjoint(looks(one)) for one in labels)
 

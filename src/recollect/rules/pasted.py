@@ -69,9 +69,10 @@ def _without_spans(text: str) -> str:
 # -- from here on it is another's
 
 _FORWARDED = re.compile(
-    r"\s*+(?:[-_*=]{2,}\s*)(?:original|forwarded|weitergeleitete|ursprüngliche)\s\w+|\s*begin\sforwarded\smessage\b",
+    r"\s*+(?:[-_*=]{2,}\s*+)(?:original|forwarded|weitergeleitete|ursprüngliche)\s\w+|\s*begin\sforwarded\smessage\b",
     re.IGNORECASE,
 )
+_SUBJECT = re.compile(r"\s*+(?:re|fwd?|aw|wg)\s?:\s\S", re.IGNORECASE)
 _ON_WROTE = re.compile(
     r"\s*+(?:on|am|le|el)\b.{5,160}\b(?:wrote|schrieb|a\sécrit|escribió)\b.{0,60}:\s*$", re.IGNORECASE
 )
@@ -89,7 +90,8 @@ _TELLER = (
 )
 _TELLS = (
     r"(?:wrote|writes|said|says|sent|sends|posted|texted|e-?mailed|messaged|replied|answered|tweeted|commented|shared"
-    r"|left\s(?:me\s|us\s)?(?:this|a|the)\s(?:note|message|voicemail)|told\s\w+|read|reads|goes)"
+    r"|left\s(?:me\s|us\s)?(?:this|a|the)\s(?:note|message|voicemail)|told\s\w+|read|reads|goes"
+    r"|begins|began|continues|continued|explains|explained|adds|added)"
 )
 _TEXTS = (
     r"(?:e-?mails?|mails?|messages?|letters?|posts?|tweets?|articles?|reviews?|lyrics|song|poem|quotes?|quotation|transcripts?"
@@ -99,13 +101,18 @@ _TEXTS = (
 )
 _INTRODUCES = re.compile(
     rf"(?<![\w'’]){_TELLER}\s(?:(?:just|also|then|once|has|had|have|recently|[\w'’-]+ly)\s){{0,2}}{_TELLS}\b[^.!?:\n]{{0,40}}:"
+    rf"|^\W{{0,6}}(?:[\w'’-]+\s){{0,3}}?{_TEXTS}(?:\s(?:from|by|of|on|in)\b[^.!?:\n]{{0,60}})?\s?:"
+    rf"|['’]s\s(?:[\w'’-]+\s){{0,2}}?(?:{_TEXTS}|answers?|reply|response|words|story)\b[^.!?:\n]{{0,60}}:"
     rf"|\b(?:this|these|the|that|his|her|their|an?|following|from|below)\s(?:[\w'’-]+\s){{0,3}}?{_TEXTS}\b[^.!?:\n]{{0,60}}:"
     r"|\b(?:look\sat|read|see|check(?:\sout)?|got|received|found|saw|came\sacross)\s(?:this|these|that|the\sfollowing)"
     r"(?:\s\w+){0,3}?\s?:\s*$",
     re.IGNORECASE,
 )
 _MINE = re.compile(
-    r"\b(?:i|i['’]ve|we)\s(?:\w+\s){0,2}\w*$|\b(?:about\sme|myself|my\sown)\b|\bmy\s" + _TEXTS + r"\b", re.IGNORECASE
+    r"\b(?:i|i['’]ve|we)\s(?:\w+\s){0,2}\w*$|\b(?:about\sme|myself|my\sown)\b|\bmy\s(?:(?:own|new|old|work|personal|first|last)\s)?"
+    + _TEXTS
+    + r"\b",
+    re.IGNORECASE,
 )
 _COLON = re.compile(r":(?=[\s*_\"'“«„]|$)")
 _MOST_COLONS = 40  # of a line that are looked at; one with more is no sentence
@@ -125,6 +132,7 @@ def _opens_rest(lines: Lines, number: int) -> bool:
     wrapped = line if number + 1 >= len(lines) else f"{line} {lines[number + 1]}"
     return bool(
         _FORWARDED.match(line)
+        or (number == 0 and _SUBJECT.match(line))
         or _ON_WROTE.match(line)
         or (line.lstrip()[:3].lower() == "on " and _ON_WROTE.match(wrapped))
         or _is_mail(lines, number)
@@ -183,6 +191,16 @@ def _without_introduced(lines: Lines) -> list[str]:
     return kept
 
 
+_DELIMITER = re.compile(r"\s*+([-=*_<>#\"'+])\1{2,}\s*+")
+
+
+def _delimited(lines: Lines) -> Iterator[int]:
+    """What stands between two lines of nothing but signs. Code has signs of its own, and is left out elsewhere."""
+    marks = [number for number, line in enumerate(lines) if _DELIMITER.fullmatch(line)]
+    for opening, closing in zip(marks[::2], marks[1::2], strict=False):
+        yield from range(opening, closing + 1)
+
+
 # -- lines that are another's by themselves, or with those about them
 
 _TIME = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?"
@@ -198,7 +216,7 @@ _HEAD = re.compile(
     rf"|\s*+\[{_WHEN}\]\s*[^\s:][^:\n]{{0,40}}$|\s*+\[?{_WHEN}\]?[^:\n]{{1,60}}:\s*$",
     re.IGNORECASE,
 )
-_SHORT_HEAD = re.compile(rf"\s*+(?:[^\W\d_][\w.'’-]{{0,24}}\s){{0,3}}\(?{_WHEN}\)?\s*$", re.IGNORECASE)
+_SHORT_HEAD = re.compile(rf"\s*+(?:[^\s:]{{1,24}}\s){{0,4}}\(?{_WHEN}\)?\s*$", re.IGNORECASE)
 _FEWEST_HEADS = 2  # lines of a name and a time, where nothing else parts them
 _STAMPED = re.compile(r"\s*+\[?\d{4}-\d\d-\d\d[T\s]\d\d:\d\d|\s*[A-Z][a-z]{2}\s+\d{1,2}\s\d\d:\d\d:\d\d\s\S+\s")
 _LOGGED = re.compile(r"\b(?:INFO|DEBUG|TRACE|WARN(?:ING)?|ERROR|FATAL)\b|\b\w+=\S")
@@ -219,9 +237,11 @@ def _logged(lines: Lines) -> Iterator[int]:
 def _headed(lines: Lines) -> Iterator[int]:
     """What stands under a name and a time, or under a timing, up to an empty line; with several short ones, all about
     them."""
-    several = sum(1 for line in lines if _SHORT_HEAD.match(line)) >= _FEWEST_HEADS
+    short = {number for number, line in enumerate(lines) if _SHORT_HEAD.match(line)}
+    # One under the other they are a timetable.
+    alone = {number for number in short if number - 1 not in short and number + 1 not in short}
     for paragraph in _paragraphs(lines):
-        if several and any(_SHORT_HEAD.match(lines[number]) for number in paragraph):
+        if len(alone) >= _FEWEST_HEADS and not alone.isdisjoint(paragraph):
             yield from paragraph
             continue
         heads = (number for number in paragraph if _HEAD.match(lines[number]) or _TIMING.match(lines[number]))
@@ -241,8 +261,8 @@ def _paragraphs(lines: Lines) -> Iterator[range]:
 # Somebody and a colon
 
 _LABELLED = re.compile(
-    r"\s*+(?:[*_]{2})?(?P<label>[^\W\d_][\w.'’-]{0,24}(?:\s[\w.'’-]{1,24}){0,2}?)\s?\d{0,2}(?:\s?\([^()\n]{1,30}\))?(?:[*_]{2})?\s?[:：]"
-    r"(?:[*_]{2})?\s+(?P<said>\S.*)"
+    r"\s*+(?:[-*•]\s)?(?:[*_]{1,2})?(?P<label>[^\W\d_][\w.'’-]{0,24}(?:\s[\w.'’-]{1,24}){0,2}?)\s?\d{0,2}(?:\s?\([^()\n]{1,30}\))?(?:[*_]{1,2})?\s?[:：]"
+    r"(?:[*_]{1,2})?\s+(?P<said>\S.*)"
 )
 _FIRST_PERSON = re.compile(
     r"\b(?:i|i['’]?m|i['’]ve|my|me|we|our|ich|wir|mein\w*|je|j['’]\w+|nous|yo|soy|nosotros|io|sono|noi|eu|sou|ik|wij|mijn|jag|jeg"
@@ -260,6 +280,7 @@ _TOPIC_WORDS = """
     situation sport sports status summary task third tldr today topic travel update warning weather well work
 """
 _TOPICS = frozenset(_TOPIC_WORDS.split())
+_GREETINGS = frozenset({"hey", "hi", "hello", "dear", "yo", "ok", "okay", "thanks", "sorry", "please"})
 _ASKED = re.compile(r"q|question", re.IGNORECASE)
 _ANSWERED = re.compile(r"a|answer", re.IGNORECASE)
 _CUE = re.compile(r"\s*+([A-Z]{3,}(?:\s[A-Z]+){0,2})\.\s+\S")  # as plays are printed
@@ -299,6 +320,8 @@ def _is_speaker(label: str, survey: bool) -> bool:
 def _is_topic(label: str) -> bool:
     """Whether a label says of what, not who: an ordinary word, or several of which not all are written as names are."""
     words = label.casefold().rstrip(".").split()
+    if words[0] in _GREETINGS:
+        return True
     if len(words) > 1 and not all(word[0].isupper() for word in label.split()):
         return True
     return all(word.strip(".") in _TOPICS or is_ordinary(word) for word in words)
@@ -344,8 +367,11 @@ def _nested(lines: Lines) -> Iterator[int]:
 _LIST = re.compile(r"\s*+(?:[-*+•]|\d{1,3}[.)])\s")
 _FEWEST_VERSES = 4
 _LONGEST_VERSE = 64  # characters
+_PART_OF_SONG = re.compile(
+    r"\s*+[\[(](?:verse|chorus|pre-chorus|bridge|refrain|hook|outro)\b[^\])]{0,30}[\])]", re.IGNORECASE
+)
 _RIME = re.compile(r"[aeiouy]+[^aeiouy\W]*$|[aeiouy][^aeiouy\W]e$")
-_CAPITALS = re.compile(r"[A-Z][A-Z0-9 &'’/.-]{3,40}:?")
+_CAPITALS = re.compile(r"[A-Z][A-Z0-9 &'’/.-]{1,40}:?")
 _OF_ONESELF = re.compile(r"\b(?:I|ME|MY|WE|US|OUR|HI|HELLO|HELP|PLEASE|THANKS|URGENT|IMPORTANT|NOTE)\b")
 _PUBLISHED = re.compile(
     r"\bwe\sare\s(?:currently\s)?(?:looking\sfor|hiring|seeking)\b|\bapply\s(?:now|today|by|here)\b|\bequal\sopportunity\b"
@@ -355,8 +381,11 @@ _PUBLISHED = re.compile(
 
 
 def _verses(lines: Lines) -> Iterator[int]:
-    """All lines, where they are short, and rhyme or come again."""
+    """All lines, where they are short, and rhyme or come again; or where parts of a song are named."""
     there = [number for number, line in enumerate(lines) if line.strip()]
+    if any(_PART_OF_SONG.match(line) for line in lines):
+        yield from there
+        return
     texts = [lines[number].strip().casefold().rstrip(".,;:!?…") for number in there]
     if len(texts) < _FEWEST_VERSES or any(len(text) > _LONGEST_VERSE or _LIST.match(text) for text in texts):
         return
@@ -387,5 +416,5 @@ def _documents(lines: Lines) -> Iterator[int]:
 
 
 _RULES: tuple[Callable[[Lines], Iterator[int]], ...] = (
-    _spoken, _logged, _headed, _labelled, _cued, _tabular, _nested, _verses, _documents,
+    _delimited, _spoken, _logged, _headed, _labelled, _cued, _tabular, _nested, _verses, _documents,
 )  # fmt: skip

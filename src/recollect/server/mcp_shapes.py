@@ -155,6 +155,6 @@ def conversation(one: model.Conversation) -> Conversation:
 
 def name(given: str) -> str:
     """An id or a name. It stands inside a value and begins no line, so that one like `user:42` is no role there. One
-    that does not show as it is has a sign, so that nobody's reads as another's."""
+    in which something cannot be seen has a sign, so that nobody's reads as another's."""
     shown = fences.escape(f"a {given}")[2:]
-    return shown if shown == given else fences.signed(shown, given)
+    return shown if fences.seen(given) == given else fences.signed(shown, given)
