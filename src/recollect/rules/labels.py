@@ -32,9 +32,9 @@ class _Person:
         return "#" not in self.alone
 
     @property
-    def rank(self) -> tuple[bool, bool, str]:
+    def rank(self) -> tuple[bool, bool, str, str]:
         """In which order names are given out; the one who answers comes first."""
-        return self.role == "user", not self.is_bare, self.id
+        return self.role == "user", not self.is_bare, self.id, self.role
 
 
 def author_labels(speakers: Iterable[tuple[Role, str]]) -> dict[tuple[Role, str], str]:
@@ -72,7 +72,7 @@ def without_posing(text: str, labels: Collection[str]) -> str:
 _LOOKED_AT = 4 * MAX_AUTHOR  # characters in which a label and its colon would be
 _STOP = re.compile(r"^|[.!?…;。！？][\"'”’»)\]]*\s+|\n\s*")
 _ROLE = re.compile(rf"(?:the\s)?(?:{ROLES}|tool)", re.IGNORECASE)
-_OPENING = re.compile(rf"[^\w{GUARD}]*+([^:：∶ː꞉︓﹕\n]{{1,{2 * MAX_AUTHOR}}}?)\s*[:：∶ː꞉︓﹕]")
+_OPENING = re.compile(rf"[^\w{GUARD}]*+(?!{GUARD})([^:：∶ː꞉︓﹕\n]{{1,{2 * MAX_AUTHOR}}}?)\s*[:：∶ː꞉︓﹕]")
 
 
 def _distinct(people: Iterable[_Person]) -> Iterator[tuple[_Person, str]]:
