@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.model import Role
 from recollect.rules.fences import MAX_AUTHOR, byline
-from recollect.rules.labels import author_labels, told_apart, without_posing
+from recollect.rules.labels import author_labels, distinct_labels, without_posing
 from recollect.rules.log import checked_id
 from recollect.rules.names import looks
 
@@ -108,7 +108,7 @@ def test_an_id_is_bare_only_if_it_is_all_that_is_shown_f14(one: str, other: str)
 
 
 def test_names_may_be_the_same_and_people_are_not_f14() -> None:
-    shown = told_apart({"1": "Kim", "2": "Kim", "3": "Lee"})
+    shown = distinct_labels({"1": "Kim", "2": "Kim", "3": "Lee"})
     assert shown["3"] == "Lee"
     assert len({*shown.values()}) == 3
     assert all(shown[id].startswith("Kim #") for id in ("1", "2"))

@@ -14,7 +14,7 @@ from datetime import datetime
 from recollect.model import Episode, Hit, Item, Message, Tiers, TopicMessage
 from recollect.rules import excerpts, fences
 from recollect.rules.fences import Labels
-from recollect.rules.labels import poses, told_apart
+from recollect.rules.labels import distinct_labels, poses
 from recollect.rules.raising import text_at, tier_now
 from recollect.rules.sentences import split
 from recollect.rules.tiers import write as offline_tiers
@@ -173,7 +173,7 @@ def of_topic(talked: Talked, turns: set[int], told: str, labels: Labels, count: 
 def of_notes(notes: Sequence[Note], channel: bool, count: Count) -> list[Piece]:
     """What is known, the most important first; each in its place under its heading, which in a channel names whom it is
     about."""
-    people = people_named(notes) if channel else {}
+    people = people_labels(notes) if channel else {}
     pieces = []
     for note in notes:
         text = fences.Fenced(f"- {fences.line(note.text)}")
@@ -193,16 +193,16 @@ def person_key(note: Note) -> str:
     return f"{note.place[0] if note.place else ''} {note.heading.rpartition(NAMED)[0]}"
 
 
-def people_named(notes: Iterable[Note]) -> dict[str, str]:
+def people_labels(notes: Iterable[Note]) -> dict[str, str]:
     """What those are called whom the notes of a channel are about, told apart."""
     names = {person_key(note): note.heading.rpartition(NAMED)[0] for note in notes}
-    return told_apart({key: fences.byline(name) for key, name in names.items() if name})
+    return distinct_labels({key: fences.byline(name) for key, name in names.items() if name})
 
 
 def words(message: Message, channel: bool, labels: Labels) -> str:
     """A message as it was said; in a channel, with who said it, further lines indented: nobody speaks for others."""
     if channel and message.role == "user":
-        return f"{labels[message.role, message.author]}: {fences.indented(message.content)}"
+        return f"{labels[message.role, message.author]}: {fences.with_indent(message.content)}"
     return message.content
 
 
@@ -212,8 +212,8 @@ def current_words(text: str, author: str | None, channel: bool, labels: Labels) 
     if not channel:
         return text
     if author is not None:
-        return f"{labels['user', author]}: {fences.indented(text)}"
-    return (fences.GUARD if poses(text, labels.values()) else "") + fences.indented(text)
+        return f"{labels['user', author]}: {fences.with_indent(text)}"
+    return (fences.GUARD if poses(text, labels.values()) else "") + fences.with_indent(text)
 
 
 def body(pieces: Sequence[Piece], between: str) -> str:

@@ -223,11 +223,11 @@ def byline(author: str, role: Role = "user") -> str:
         return role
     shown = plain(_without_marks(author))
     if role == "user" and RESERVED.fullmatch("".join(map(folded, shown))):
-        return signed(f"member {shown}", author)
-    return shown if shown == author and not _is_disguised(shown) else signed(shown or "member", author)
+        return with_sign(f"member {shown}", author)
+    return shown if shown == author and not _is_disguised(shown) else with_sign(shown or "member", author)
 
 
-def signed(shown: str, id: str, digits: int = SIGN) -> str:
+def with_sign(shown: str, id: str, digits: int = SIGN) -> str:
     """What is shown of an id, and a sign that no other id has."""
     sign = hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
     return f"{shown[: max(MAX_AUTHOR - len(sign) - 2, 0)].rstrip()} #{sign}".strip()
@@ -261,7 +261,7 @@ def plain_breaks(text: str) -> str:
     return BREAKS.sub("\n", text)
 
 
-def indented(text: str) -> str:
+def with_indent(text: str) -> str:
     """The text with its further lines set in, so that none of them begins as another speaker's does."""
     return plain_breaks(text).replace("\n", "\n  ")
 

@@ -46,7 +46,7 @@ def gist(lines: Sequence[Line], limit: int, count: Count) -> str:
     speakers = speakers_of(lines)
     known = _NAMELESS.union(speakers)
     told = [
-        _Told(number, who, _harmless(sentence, known))
+        _Told(number, who, _without_posing(sentence, known))
         for number, (who, text) in enumerate(zip(speakers, texts, strict=True))
         for sentence in sentences(text)
     ]
@@ -81,7 +81,7 @@ def speakers_of(lines: Sequence[Line]) -> list[str]:
     return [f"The {line.role}" if name == line.role else name for name, line in zip(names, lines, strict=True)]
 
 
-def _harmless(sentence: Sentence, speakers: Collection[str]) -> Sentence:
+def _without_posing(sentence: Sentence, speakers: Collection[str]) -> Sentence:
     """A sentence that cannot be read as the beginning of what another says."""
     return replace(sentence, text=without_posing(sentence.text, speakers))
 

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from recollect.model import Role
-from recollect.rules.fences import GUARD, MAX_AUTHOR, ROLES, SIGN, byline, folded, plain, signed
+from recollect.rules.fences import GUARD, MAX_AUTHOR, ROLES, SIGN, byline, folded, plain, with_sign
 from recollect.rules.names import looks
 
 
@@ -40,13 +40,13 @@ class _Person:
 def author_labels(speakers: Iterable[tuple[Role, str]]) -> dict[tuple[Role, str], str]:
     """The labels of authors, by role and id; no two read the same."""
     people = [_Person(role, author, byline(author, role)) for role, author in dict.fromkeys(speakers)]
-    return {(person.role, person.id): label for person, label in _distinct(people)}
+    return {(person.role, person.id): label for person, label in _labels_of(people)}
 
 
-def told_apart(shown: Mapping[str, str]) -> dict[str, str]:
+def distinct_labels(shown: Mapping[str, str]) -> dict[str, str]:
     """The same by id alone, where the text that is shown of each is made already: no two read the same."""
     people = [_Person("user", id, text) for id, text in shown.items()]
-    return {person.id: label for person, label in _distinct(people)}
+    return {person.id: label for person, label in _labels_of(people)}
 
 
 def poses(text: str, labels: Iterable[str]) -> bool:
@@ -55,8 +55,10 @@ def poses(text: str, labels: Iterable[str]) -> bool:
     if opening is None:
         return False
     name = plain(opening[1])
-    seen = looks(name)
-    return bool(_ROLE.fullmatch("".join(map(folded, name)))) or any(not seen.isdisjoint(looks(one)) for one in labels)
+    shapes = looks(name)
+    return bool(_ROLE.fullmatch("".join(map(folded, name)))) or any(
+        not shapes.isdisjoint(looks(label)) for label in labels
+    )
 
 
 def without_posing(text: str, labels: Collection[str]) -> str:
@@ -75,16 +77,16 @@ _ROLE = re.compile(rf"(?:the\s)?(?:{ROLES}|tool)", re.IGNORECASE)
 _OPENING = re.compile(rf"[^\w{GUARD}]*+(?!{GUARD})([^:：∶ː꞉︓﹕\n]{{1,{2 * MAX_AUTHOR}}}?)\s*[:：∶ː꞉︓﹕]")
 
 
-def _distinct(people: Iterable[_Person]) -> Iterator[tuple[_Person, str]]:
+def _labels_of(people: Iterable[_Person]) -> Iterator[tuple[_Person, str]]:
     ranked = sorted(people, key=lambda person: person.rank)
     contested = Counter(shape for person in ranked if person.is_bare for shape in looks(person.alone))
     taken: set[str] = set()
     for person in ranked:
         label, digits = person.alone, SIGN
         if person.is_bare and person.role == "user" and any(contested[shape] > 1 for shape in looks(label)):
-            label = signed(label, person.id)
+            label = with_sign(label, person.id)
         while not taken.isdisjoint(looks(label)):
-            label = signed(person.alone.partition(" #")[0], person.id, digits)
+            label = with_sign(person.alone.partition(" #")[0], person.id, digits)
             digits += 1
         taken |= looks(label)
         yield person, label

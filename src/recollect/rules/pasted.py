@@ -62,7 +62,7 @@ def _without_spans(text: str) -> str:
         if end >= tag.end():
             text = text[: tag.start()] + "\n" + text[end:].partition(">")[2]
     return _QUOTATIONS.sub(
-        lambda found: " … " if "\n" in found[0] or len(found[0]) > _LONG_QUOTATION else found[0], text
+        lambda quotation: " … " if "\n" in quotation[0] or len(quotation[0]) > _LONG_QUOTATION else quotation[0], text
     )
 
 
@@ -139,7 +139,7 @@ def _opens_rest(lines: Lines, number: int) -> bool:
         or (_SALUTATION.match(line) and any(map(str.strip, lines[number + 1 :])))
         or _KNOWN.fullmatch(line)
         or _is_structure(line)
-        or ((found := _introduction(line)) and not line[found.end() :].strip(_MARKUP))
+        or ((introduction := _introduction(line)) and not line[introduction.end() :].strip(_MARKUP))
     )
 
 
@@ -162,9 +162,9 @@ def _introduction(line: str) -> re.Match[str] | None:
     """Where a line says that what follows is another's."""
     for colon in islice(_COLON.finditer(line), _MOST_COLONS):
         start = max(colon.start() - _LONGEST_INTRODUCTION, 0)
-        found = _INTRODUCES.search(line, start, colon.end())
-        if found is not None and not _MINE.search(line, start, found.end() - 1):
-            return found
+        introduction = _INTRODUCES.search(line, start, colon.end())
+        if introduction is not None and not _MINE.search(line, start, introduction.end() - 1):
+            return introduction
     return None
 
 
@@ -173,8 +173,8 @@ _MARKUP = " \t*_\"'“”«»„>"
 
 def _before_text(line: str) -> str:
     """What of a line that begins another's text is still the author's: what stands before it is introduced."""
-    found = _introduction(line)
-    return "" if found is None or _is_structure(line) else line[: found.start()]
+    introduction = _introduction(line)
+    return "" if introduction is None or _is_structure(line) else line[: introduction.start()]
 
 
 def _without_introduced(lines: Lines) -> list[str]:
@@ -182,9 +182,9 @@ def _without_introduced(lines: Lines) -> list[str]:
     kept, introduced = list[str](), False
     for line in lines:
         introduced = introduced and bool(line.strip())
-        found = None if introduced else _introduction(line)
-        if found is not None and line[found.end() :].strip(_MARKUP):
-            kept.append(line[: found.start()])
+        introduction = None if introduced else _introduction(line)
+        if introduction is not None and line[introduction.end() :].strip(_MARKUP):
+            kept.append(line[: introduction.start()])
             introduced = True
         else:
             kept.append("" if introduced else line)
@@ -194,7 +194,7 @@ def _without_introduced(lines: Lines) -> list[str]:
 _DELIMITER = re.compile(r"\s*+([-=*_<>#\"'+])\1{2,}\s*+")
 
 
-def _delimited(lines: Lines) -> Iterator[int]:
+def _delimited_lines(lines: Lines) -> Iterator[int]:
     """What stands between two lines of nothing but signs. Code has signs of its own, and is left out elsewhere."""
     marks = [number for number, line in enumerate(lines) if _DELIMITER.fullmatch(line)]
     for opening, closing in zip(marks[::2], marks[1::2], strict=False):
@@ -224,17 +224,17 @@ _TIMING = re.compile(r"\s*+(?:\d\d?:)?\d\d:\d\d[.,]\d{1,3}\s*-->\s*\S")
 _COMMENT = re.compile(r"\s*+(?://|/\*|\*/)")
 
 
-def _spoken(lines: Lines) -> Iterator[int]:
+def _chat_lines(lines: Lines) -> Iterator[int]:
     """Lines with a time and a name, or a nick, before what is said."""
     return (number for number, line in enumerate(lines) if _SPOKEN.match(line) or _COMMENT.match(line))
 
 
-def _logged(lines: Lines) -> Iterator[int]:
+def _log_lines(lines: Lines) -> Iterator[int]:
     stamped = [number for number, line in enumerate(lines) if _STAMPED.match(line)]
     return (number for number in stamped if len(stamped) > 1 or _LOGGED.search(lines[number]))
 
 
-def _headed(lines: Lines) -> Iterator[int]:
+def _headed_lines(lines: Lines) -> Iterator[int]:
     """What stands under a name and a time, or under a timing, up to an empty line; with several short ones, all about
     them."""
     short = {number for number, line in enumerate(lines) if _SHORT_HEAD.match(line)}
@@ -286,13 +286,13 @@ _ANSWERED = re.compile(r"a|answer", re.IGNORECASE)
 _CUE = re.compile(r"\s*+([A-Z]{3,}(?:\s[A-Z]+){0,2})\.\s+\S")  # as plays are printed
 
 
-def _labelled(lines: Lines) -> Iterator[int]:
+def _speaker_lines(lines: Lines) -> Iterator[int]:
     """Lines that begin with a speaker: a name and a colon, and somebody says "I" behind it. A topic is no speaker, and
     one in small letters is one only among others."""
-    found = {number: match for number, line in enumerate(lines) if (match := _LABELLED.match(line))}
-    labels = [_bare(match["label"]) for match in found.values()]
+    matches = {number: match for number, line in enumerate(lines) if (match := _LABELLED.match(line))}
+    labels = [_bare(match["label"]) for match in matches.values()]
     survey = any(map(_ASKED.fullmatch, labels)) and any(map(_ANSWERED.fullmatch, labels))
-    speakers = {number: match for number, match in found.items() if _is_speaker(_bare(match["label"]), survey)}
+    speakers = {number: match for number, match in matches.items() if _is_speaker(_bare(match["label"]), survey)}
     times = Counter(match["label"] for match in speakers.values())
     alternate = len(times) > 1 and max(times.values()) > 1
     for number, match in speakers.items():
@@ -301,7 +301,7 @@ def _labelled(lines: Lines) -> Iterator[int]:
             yield number
 
 
-def _cued(lines: Lines) -> Iterator[int]:
+def _cue_lines(lines: Lines) -> Iterator[int]:
     """The lines of a play: each begins with who speaks, in capitals and with a stop."""
     cues = {number: cue[1] for number, line in enumerate(lines) if (cue := _CUE.match(line))}
     return iter(cues if len({*cues.values()}) > 1 else ())
@@ -334,7 +334,7 @@ _FEWEST_COLUMNS = 3
 _KEY = re.compile(r"(?P<indent>\s*)(?:-\s)?[\w.-]{1,30}:(?:\s(?P<value>.*))?$")
 
 
-def _tabular(lines: Lines) -> Iterator[int]:
+def _table_rows(lines: Lines) -> Iterator[int]:
     """Runs of lines with as many fields each, and no space behind what parts them."""
     for delimiter in _DELIMITERS:
         run: list[int] = []
@@ -348,7 +348,7 @@ def _tabular(lines: Lines) -> Iterator[int]:
             run = [fields] if fields >= _FEWEST_COLUMNS else []
 
 
-def _nested(lines: Lines) -> Iterator[int]:
+def _nested_keys(lines: Lines) -> Iterator[int]:
     """Runs of keys of which one opens a level, and others stand deeper."""
     run: list[re.Match[str]] = []
     for number, line in enumerate([*lines, ""]):
@@ -382,18 +382,18 @@ _PUBLISHED = re.compile(
 
 def _verses(lines: Lines) -> Iterator[int]:
     """All lines, where they are short, and rhyme or come again; or where parts of a song are named."""
-    there = [number for number, line in enumerate(lines) if line.strip()]
+    numbers = [number for number, line in enumerate(lines) if line.strip()]
     if any(_PART_OF_SONG.match(line) for line in lines):
-        yield from there
+        yield from numbers
         return
-    texts = [lines[number].strip().casefold().rstrip(".,;:!?…") for number in there]
+    texts = [lines[number].strip().casefold().rstrip(".,;:!?…") for number in numbers]
     if len(texts) < _FEWEST_VERSES or any(len(text) > _LONGEST_VERSE or _LIST.match(text) for text in texts):
         return
     again = [text for text, times in Counter(texts).items() if times > 1 and len(text.split()) > 2]
     ends = [text.split()[-1] for text in texts if text]
     rhymes = sum(_rhymes(end, [*ends[max(at - 2, 0) : at], *ends[at + 1 : at + 3]]) for at, end in enumerate(ends))
     if again or 2 * rhymes >= len(texts):
-        yield from there
+        yield from numbers
 
 
 def _rhymes(end: str, others: Iterable[str]) -> bool:
@@ -401,7 +401,7 @@ def _rhymes(end: str, others: Iterable[str]) -> bool:
     return rime is not None and any(other != end and len(rime[0]) > 1 and other.endswith(rime[0]) for other in others)
 
 
-def _documents(lines: Lines) -> Iterator[int]:
+def _document_lines(lines: Lines) -> Iterator[int]:
     """What stands under headings in capitals, where there are several; and what speaks for a company or a court."""
     headings = {
         number
@@ -416,5 +416,14 @@ def _documents(lines: Lines) -> Iterator[int]:
 
 
 _RULES: tuple[Callable[[Lines], Iterator[int]], ...] = (
-    _delimited, _spoken, _logged, _headed, _labelled, _cued, _tabular, _nested, _verses, _documents,
-)  # fmt: skip
+    _delimited_lines,
+    _chat_lines,
+    _log_lines,
+    _headed_lines,
+    _speaker_lines,
+    _cue_lines,
+    _table_rows,
+    _nested_keys,
+    _verses,
+    _document_lines,
+)

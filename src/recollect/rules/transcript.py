@@ -22,8 +22,8 @@ from datetime import UTC, datetime, tzinfo
 from xml.sax.saxutils import escape as xml
 
 from recollect.model import Message
-from recollect.rules.fences import RESERVED, Fenced, escape, folded, line, signed
-from recollect.rules.labels import told_apart
+from recollect.rules.fences import RESERVED, Fenced, escape, folded, line, with_sign
+from recollect.rules.labels import distinct_labels
 from recollect.rules.names import MENTION
 
 MAX_SHOWN = 80
@@ -53,19 +53,19 @@ class People:
     @classmethod
     def of(cls, authors: Iterable[str], names: Mapping[str, str]) -> People:
         every = list(dict.fromkeys(authors))
-        ids = told_apart({author: _exact(author) for author in every})
-        return cls(ids, told_apart({author: _named(author, names) for author in every}))
+        ids = distinct_labels({author: _shown_id(author) for author in every})
+        return cls(ids, distinct_labels({author: _shown_name(author, names) for author in every}))
 
 
-def _exact(author: str) -> str:
+def _shown_id(author: str) -> str:
     """An id in one line; with its sign where that is not all of it."""
     shown = line(author)
-    return shown if shown == author else signed(shown, author)
+    return shown if shown == author else with_sign(shown, author)
 
 
-def _named(author: str, names: Mapping[str, str]) -> str:
+def _shown_name(author: str, names: Mapping[str, str]) -> str:
     shown = line(_name(author, names))
-    return signed(f"member {shown}", author) if RESERVED.fullmatch("".join(map(folded, shown))) else shown
+    return with_sign(f"member {shown}", author) if RESERVED.fullmatch("".join(map(folded, shown))) else shown
 
 
 def mentions_shown(text: str, names: Mapping[str, str]) -> str:

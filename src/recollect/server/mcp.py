@@ -347,10 +347,12 @@ def data(title: str, parts: Iterable[fences.Fenced]) -> str:
 
 def fenced_messages(messages: Sequence[Message]) -> list[fences.Fenced]:
     """Messages as they are shown together, everybody told apart."""
-    labels, whole = author_labels((one.role, one.author) for one in messages), fences.HIGHEST
+    labels = author_labels((message.role, message.author) for message in messages)
     return [
-        fences.message(one.id, one.role, one.author, whole, one.content, when=one.time, labels=labels)
-        for one in messages
+        fences.message(
+            message.id, message.role, message.author, fences.HIGHEST, message.content, when=message.time, labels=labels
+        )
+        for message in messages
     ]
 
 
