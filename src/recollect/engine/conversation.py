@@ -263,6 +263,7 @@ class AsyncConversation(TopicalConversation):
                 topic=topic,
                 channel=person is None,
                 raised_turns=parts.raised_turns,
+                author=None if asked is None else asked.author,
             )
 
         # The look ends before the context is made of it, in the same thread: to change threads takes its time, too.

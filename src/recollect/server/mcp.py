@@ -8,7 +8,7 @@ it is told now. What goes wrong is a tool error that says what to do.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from typing import Annotated, Any, Literal
 
@@ -31,6 +31,7 @@ from recollect.errors import NotFound
 from recollect.model import Budget, Draft, Fact, FactCategory, Message
 from recollect.rules import excerpts, fences
 from recollect.rules.access import RIGHTS, Access
+from recollect.rules.labels import author_labels
 from recollect.server import mcp_shapes as shapes
 from recollect.server.access import space_named
 from recollect.server.keys import MAX_BODY
@@ -243,7 +244,7 @@ class Tools(Asking):
             space=space,
         )
         shown = [about(query, hit.message) for hit in hits]
-        text = data("MESSAGES", map(said, shown)) if hits else "Nothing was found."
+        text = data("MESSAGES", fenced_messages(shown)) if hits else "Nothing was found."
         messages = [
             shapes.message(one, hit.score, excerpt=one is not hit.message) for one, hit in zip(shown, hits, strict=True)
         ]
@@ -335,7 +336,7 @@ class Resources(Asking):
         messages = await conversation_for(self._memory, access, space, id, None).history(limit=SHOWN)
         if not messages:
             raise NotFound(f"there is no conversation {id!r} in space {space!r}; recollect://conversations lists them")
-        return data("CONVERSATION", map(said, messages))
+        return data("CONVERSATION", fenced_messages(messages))
 
 
 # -- texts
@@ -350,8 +351,15 @@ def data(title: str, parts: Iterable[fences.Fenced]) -> str:
     return f"{DATA}\n{fences.section(title, parts, between=chr(10))}"
 
 
-def said(message: Message) -> fences.Fenced:
-    return fences.message(message.id, message.role, message.author, fences.HIGHEST, message.content, when=message.time)
+def fenced_messages(messages: Sequence[Message]) -> list[fences.Fenced]:
+    """Messages as they are shown together, everybody told apart."""
+    labels = author_labels((message.role, message.author) for message in messages)
+    return [
+        fences.message(
+            message.id, message.role, message.author, fences.HIGHEST, message.content, when=message.time, labels=labels
+        )
+        for message in messages
+    ]
 
 
 def about(query: str, message: Message) -> Message:
