@@ -22,6 +22,7 @@ from recollect.rules.access import Viewer, is_claim
 from recollect.rules.fact_finding import find
 from recollect.rules.fact_lines import HEADINGS, told
 from recollect.rules.facts import MAX_SOURCES
+from recollect.rules.fences import byline
 from recollect.rules.profiles import reading
 
 IMPORTANT = 0.5  # facts of less importance are found by search, not shown in every context
@@ -121,7 +122,7 @@ def remembered(statements: Iterable[Statement], *, name: str = "", number: int =
             continue
         title = "Said by others" if claim else "Remembered"
         heading = f"{name}: {title}" if name else title
-        text = f"says {statement.speaker}: {statement.text}" if claim else statement.text
+        text = f"says {byline(statement.speaker)}: {statement.text}" if claim else statement.text
         rank = (number, "", len(FACT_CATEGORIES) + claim, 0.0, f"{place:06}")
         lines.append(Note(statement.id, text, "remembered", heading, rank))
     return lines
