@@ -274,8 +274,10 @@ class Store(Protocol):
     def write(self, fn: Callable[[Tx], T]) -> T:
         """Run `fn` in one transaction: all of it is kept, or nothing. May run `fn` again on a busy database."""
 
-    def scrub(self) -> None:
-        """After an erasure: leave no trace of removed rows in the files, as far as the database can."""
+    def scrub(self, full: bool = False) -> tuple[str, ...]:
+        """After an erasure: leave no trace of removed rows in the files, as far as the database can without keeping
+        others waiting for long; with `full`, also what takes longer. Returns lines that say what is still in files and
+        which command clears it; none when nothing is left."""
 
     def close(self) -> None: ...
 

@@ -137,8 +137,8 @@ class StoreDouble:
         self.after()
         return result
 
-    def scrub(self) -> None:
-        self.inner.scrub()
+    def scrub(self, full: bool = False) -> tuple[str, ...]:
+        return self.inner.scrub(full)
 
     def close(self) -> None:
         self.inner.close()

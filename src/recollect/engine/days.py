@@ -13,8 +13,8 @@ from datetime import date, tzinfo
 from typing import Any
 
 from recollect.engine.facts import command_of
-from recollect.engine.profiles import PEOPLE, public_name
 from recollect.engine.view import Run, Saved
+from recollect.engine.viewers import PEOPLE, public_name
 from recollect.model import Filter, Message, Span
 from recollect.ports import Clock, Tx
 from recollect.rules.days import Spoke, bounds, day_of, noted, zone_named

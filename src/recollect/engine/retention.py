@@ -300,7 +300,7 @@ class Schedule:
     """Cleans up when the schedule asks for it, while a process follows the log; off unless somebody set one."""
 
     def __init__(
-        self, retaining: Retaining, policy: Retention, clock: Clock, scrub: Callable[[], Awaitable[None]]
+        self, retaining: Retaining, policy: Retention, clock: Clock, scrub: Callable[[], Awaitable[tuple[str, ...]]]
     ) -> None:
         self._retaining, self._policy, self._clock, self._scrub = retaining, policy, clock, scrub
         self._task: asyncio.Task[None] | None = None
@@ -319,7 +319,8 @@ class Schedule:
             try:
                 done = await self._retaining.due(self._clock.now())
                 if done is not None and done.count:
-                    await self._scrub()
+                    for left in await self._scrub():
+                        log.warning("retention: %s", left)
             except RecollectError as error:  # a store that is away for a while: the next look is soon
                 log.warning("retention: %s", error)
             await asyncio.sleep(LOOK)

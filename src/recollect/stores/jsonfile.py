@@ -49,7 +49,7 @@ class JsonStore(SqlStore):
         self._texts: dict[str, str] = {}
         self._lock = FileLock(self.path)
         try:
-            data = read(self.path)
+            data = migrations.mend_document(read(self.path))
             with self.engine.connect() as connection, transaction(connection, "BEGIN", commit=True):
                 migrations.migrate(connection, self.name, upto=int(data["schema"]) if data else None)
                 self._load(SqliteTx(connection, self.matrices), data)
@@ -75,8 +75,9 @@ class JsonStore(SqlStore):
             raise StoreClosed(f"{self.name} is closed: open it again")
         return self.engine.connect()
 
-    def scrub(self) -> None:
+    def scrub(self, full: bool = False) -> tuple[str, ...]:
         """Nothing to do: the file was written anew without what was removed."""
+        return ()
 
     def translate(self, error: DBAPIError) -> StoreError:
         return translated(error, self.name)

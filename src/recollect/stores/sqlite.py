@@ -229,12 +229,13 @@ class SqliteStore(SqlStore):
         ):
             yield SqliteTx(connection, self.matrices)
 
-    def scrub(self) -> None:
+    def scrub(self, full: bool = False) -> tuple[str, ...]:
         # Deleted cells are zeroed already; the full text and the WAL still hold old copies of what was removed.
         optimize = "INSERT INTO fulltext (fulltext) VALUES ('optimize')"
         self.again(lambda tx: tx.connection.exec_driver_sql(optimize), self.writing)
         with self._turn, self.engine.connect() as connection:
             self._guarded(lambda: connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)"))
+        return ()
 
     def translate(self, error: DBAPIError) -> StoreError:
         return translated(error, self.name)
