@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.errors import DamagedMessage, StoreError
 from recollect.model import ChatMessage, Conversation, Entry, Erasure, Filter, Message, Stats, ViewState
 
 T = TypeVar("T")
@@ -96,8 +97,10 @@ class Tx(Protocol):
         ids: Iterable[str] = (),
         conversation: str | None = None,
         platform_ids: Iterable[str] = (),
+        damaged: Callable[[DamagedMessage], None] | None = None,
     ) -> list[Message]:
-        """The messages with one of these ids, or (in that conversation) one of these platform ids."""
+        """The messages with one of these ids, or (in that conversation) one of these platform ids; one that cannot be
+        read as in `messages`."""
 
     def messages(
         self,
@@ -107,9 +110,11 @@ class Tx(Protocol):
         upto: int | None = None,
         limit: int | None = None,
         newest: bool = False,
+        damaged: Callable[[DamagedMessage], None] | None = None,
     ) -> list[Message]:
         """Messages in order of conversation and turn, those after `after` and up to turn `upto`; at most `limit`
-        of them, the first, or with `newest` the last."""
+        of them, the first, or with `newest` the last. One that cannot be read raises DamagedMessage; if there is
+        `damaged`, it is told of it, and the message is passed over."""
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
         """Put tombstones in their messages' places, drop what was derived; the views in `keep` stay as they are, but
@@ -197,9 +202,11 @@ class Tx(Protocol):
         *,
         where: Mapping[str, Any] | None = None,
         newest: bool = False,
+        damaged: Callable[[StoreError, Mapping[str, Any]], None] | None = None,
     ) -> list[Mapping[str, Any]]:
         """Rows of a table in order of its primary key, or with `newest` against it: those with the values of `where`,
-        of several in a tuple one, after the row `after`."""
+        of several in a tuple one, after the row `after`. A row that cannot be read raises an error that names its key;
+        if there is `damaged`, every value is looked at, and it is told of such rows with what can be read of them."""
 
     def near(
         self, table: str, vector: Vectors, limit: int, *, where: Mapping[str, Any]
@@ -237,8 +244,13 @@ class Store(Protocol):
     def write(self, fn: Callable[[Tx], T]) -> T:
         """Run `fn` in one transaction: all of it is kept, or nothing. May run `fn` again on a busy database."""
 
-    def scrub(self) -> None:
-        """After an erasure: leave no trace of removed rows in the files, as far as the database can."""
+    @property
+    def writable(self) -> bool:
+        """Whether anything can be written: not to a file or a file system that is read-only."""
+
+    def scrub(self) -> tuple[str, ...]:
+        """After an erasure: leave no trace of removed rows in the files, as far as the database can. Says what is
+        still in files, and which command clears it; nothing if nothing is left."""
 
     def close(self) -> None: ...
 

@@ -137,8 +137,12 @@ class StoreDouble:
         self.after()
         return result
 
-    def scrub(self) -> None:
-        self.inner.scrub()
+    @property
+    def writable(self) -> bool:
+        return self.inner.writable
+
+    def scrub(self) -> tuple[str, ...]:
+        return self.inner.scrub()
 
     def close(self) -> None:
         self.inner.close()

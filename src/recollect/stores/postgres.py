@@ -216,12 +216,13 @@ class PostgresStore(SqlStore):
         with self.engine.connect() as connection, transaction(connection, "BEGIN", commit=True):
             yield PostgresTx(connection)
 
-    def scrub(self) -> None:
+    def scrub(self) -> tuple[str, ...]:
         try:
             with self.engine.connect() as connection:
                 connection.exec_driver_sql("VACUUM " + ", ".join(sorted(TABLES)))
         except DBAPIError as error:
             raise self.translate(error) from error
+        return ()
 
     def translate(self, error: DBAPIError) -> StoreError:
         state = getattr(error.orig, "sqlstate", None)

@@ -30,16 +30,16 @@ from sqlalchemy import delete as sql_delete
 from sqlalchemy.exc import DBAPIError, PendingRollbackError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from recollect.errors import StoreBusy, StoreError
+from recollect.errors import DamagedMessage, StoreBusy, StoreError
 from recollect.model import Conversation, Erasure, Filter, Message
 from recollect.ports import Tx, Vectors
 from recollect.stores import queries, schema
+from recollect.stores.damage import ReadingTx, Tell
 from recollect.stores.rows import (
     batches,
     conversation_row,
     message_row,
     to_conversation,
-    to_message,
     turns_of,
 )
 from recollect.stores.schema import conversations, cursors, erasures, leases, messages, meta
@@ -68,7 +68,7 @@ SAVE_CONVERSATION = (
 ADD_MESSAGES = messages.insert()
 
 
-class SqlTx(ABC):
+class SqlTx(ReadingTx, ABC):
     """One transaction on a connection. `touched` collects the tables written to."""
 
     def __init__(self, connection: Connection) -> None:
@@ -94,15 +94,18 @@ class SqlTx(ABC):
 
     def lock_conversation(self, fresh: Conversation) -> Conversation:
         query, place = self.locking(queries.FIND_CONVERSATION), {"space": fresh.space, "id": fresh.id}
-        row = self.connection.execute(query, place).first()
-        if row is None:
-            self.write(conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh))
-            row = self.connection.execute(query, place).one()
-        return to_conversation(row)
+        with self.naming_damage(conversations, queries.FIND_CONVERSATION, place):
+            row = self.connection.execute(query, place).first()
+            if row is None:
+                self.write(conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh))
+                row = self.connection.execute(query, place).one()
+            return to_conversation(row)
 
     def conversation(self, space: str, id: str) -> Conversation | None:
-        row = self.connection.execute(queries.FIND_CONVERSATION, {"space": space, "id": id}).first()
-        return None if row is None else to_conversation(row)
+        place = {"space": space, "id": id}
+        with self.naming_damage(conversations, queries.FIND_CONVERSATION, place):
+            row = self.connection.execute(queries.FIND_CONVERSATION, place).first()
+            return None if row is None else to_conversation(row)
 
     def conversations(
         self,
@@ -119,7 +122,8 @@ class SqlTx(ABC):
             query = query.where(conversations.c.space == space)
         if user is not None:
             query = query.where(conversations.c.user_id == user)
-        return [to_conversation(row) for row in self.connection.execute(query)]
+        with self.naming_damage(conversations, query, {}):
+            return [to_conversation(row) for row in self.connection.execute(query)]
 
     def save_conversation(self, conversation: Conversation) -> None:
         row = conversation_row(conversation)
@@ -136,14 +140,15 @@ class SqlTx(ABC):
         ids: Iterable[str] = (),
         conversation: str | None = None,
         platform_ids: Iterable[str] = (),
+        damaged: Callable[[DamagedMessage], None] | None = None,
     ) -> list[Message]:
-        found: list[Any] = []
+        found: list[Message] = []
         for some in batches(ids):
-            found += self._raw(queries.MESSAGES_BY_ID, {"space": space, "ids": some})
+            found += self.decoded_messages(queries.MESSAGES_BY_ID, {"space": space, "ids": some}, None, damaged)
         for some in batches(platform_ids):
             asked = {"space": space, "conversation": conversation, "ids": some}
-            found += self._raw(queries.MESSAGES_BY_PLATFORM_ID, asked)
-        return [to_message(row) for row in found]
+            found += self.decoded_messages(queries.MESSAGES_BY_PLATFORM_ID, asked, None, damaged)
+        return found
 
     def messages(
         self,
@@ -153,6 +158,7 @@ class SqlTx(ABC):
         upto: int | None = None,
         limit: int | None = None,
         newest: bool = False,
+        damaged: Callable[[DamagedMessage], None] | None = None,
     ) -> list[Message]:
         asked = queries.values(where) | {"after_turn": after[1], "after_conversation": after[0]}
         asked |= {"upto": upto, "most": limit}
@@ -160,13 +166,8 @@ class SqlTx(ABC):
         if where.conversation is not None and after[0] == where.conversation:
             start = "turn"
         query = queries.of_messages(queries.shape(where), start, upto is not None, limit is not None, newest)
-        rows = self._raw(query, asked)
-        return [to_message(row) for row in (reversed(rows) if newest else rows)]
-
-    def _raw(self, query: Any, asked: Mapping[str, Any]) -> Sequence[Any]:
-        """Rows as the driver gives them: of many, to make them SQLAlchemy's takes longer than to find them."""
-        found: Sequence[Any] = self.connection.execute(query, asked).cursor.fetchall()
-        return found
+        found = self.decoded_messages(query, asked, limit, damaged)
+        return found[::-1] if newest else found
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
         self.revoke_leases(tombstones)  # first: it waits for whoever is storing at this moment
@@ -255,6 +256,7 @@ class SqlTx(ABC):
         *,
         where: Mapping[str, Any] | None = None,
         newest: bool = False,
+        damaged: Tell | None = None,
     ) -> list[Mapping[str, Any]]:
         source = schema.TABLES[table]
         where = where or {}
@@ -262,7 +264,10 @@ class SqlTx(ABC):
         asked = queries.given(where) | {"most": limit}
         if after is not None:
             asked |= {f"after_{key.name}": after[key.name] for key in source.primary_key}
-        return self._named(query, asked)
+        if damaged is not None:
+            return self.readable_rows(source, query, asked, limit, damaged)
+        with self.naming_damage(source, query, asked):
+            return self._named(query, asked)
 
     def _named(self, query: Any, asked: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         """Rows with the names of their columns."""
@@ -301,7 +306,7 @@ class SqlTx(ABC):
         here = [source.c[name] == value for name, value in where.items()]
         return int(self.write(source, sql_delete(source).where(*here)).rowcount)
 
-    def lock(self, *what: str) -> None:  # noqa: B027  a SQLite writer is alone already
+    def lock(self, *what: str) -> None:
         """Wait until nobody else holds this lock."""
 
     def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -374,9 +379,13 @@ class SqlStore(ABC):
             time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(pause * 2, LONGEST_PAUSE)
 
+    @property
+    def writable(self) -> bool:
+        return True
+
     @abstractmethod
-    def scrub(self) -> None:
-        """Leave no trace of removed rows in the files, as far as the database can."""
+    def scrub(self) -> tuple[str, ...]:
+        """Leave no trace of removed rows in the files, as far as the database can; says what is left."""
 
     def close(self) -> None:
         self.engine.dispose()
