@@ -99,8 +99,8 @@ class Tx(Protocol):
         platform_ids: Iterable[str] = (),
         damaged: Callable[[DamagedMessage], None] | None = None,
     ) -> list[Message]:
-        """The messages with one of these ids, or (in that conversation) one of these platform ids; one that cannot be
-        read as in `messages`."""
+        """The messages with one of these ids, or (in that conversation) one of these platform ids. One that cannot be
+        read raises DamagedMessage; if there is `damaged`, it is told of it, and the message is left out."""
 
     def messages(
         self,
@@ -114,11 +114,14 @@ class Tx(Protocol):
     ) -> list[Message]:
         """Messages in order of conversation and turn, those after `after` and up to turn `upto`; at most `limit`
         of them, the first, or with `newest` the last. One that cannot be read raises DamagedMessage; if there is
-        `damaged`, it is told of it, and the message is passed over."""
+        `damaged`, it is told of it, and in the message's place is given an erased one."""
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
         """Put tombstones in their messages' places, drop what was derived; the views in `keep` stay as they are, but
         for what they hold of single messages. Returns entries dropped."""
+
+    def rename_conversation(self, space: str, old: str, new: str) -> None:
+        """Give a conversation in which everything is erased another name, wherever it is named."""
 
     def erasures(self) -> dict[str, int]:
         """The id of each erasure and the number of messages it says it removed."""

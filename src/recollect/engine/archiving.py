@@ -14,6 +14,7 @@ from typing import Any
 
 from recollect.engine import episodes
 from recollect.engine.followers import Run
+from recollect.engine.log import warn_of_damage
 from recollect.engine.tiering import load_tiers
 from recollect.model import Budget, Chunk, Filter, Message, Tiers
 from recollect.ports import Clock, Tokenizer, Tx
@@ -133,7 +134,8 @@ class WindowView:
 def scene_of(tx: Tx, run: Run) -> Scene:
     space, conversation = run.lag.space, run.lag.conversation
     start = archived_upto(tx, space, conversation)
-    window = tx.messages(Filter(space, conversation=conversation), after=(conversation, start), upto=run.lag.done)
+    where, begin = Filter(space, conversation=conversation), (conversation, start)
+    window = tx.messages(where, after=begin, upto=run.lag.done, damaged=warn_of_damage)
     owner = tx.conversation(space, conversation)
     user = owner.user if owner is not None and owner.user is not None else episodes.NOBODY
     active = episodes.active_episodes(tx, space, conversation)

@@ -18,6 +18,7 @@ import numpy as np
 
 from recollect.engine.ask import Answer, Asking
 from recollect.engine.followers import Run, Saved
+from recollect.engine.log import warn_of_damage
 from recollect.errors import EmbedderError
 from recollect.model import Conversation, Episode, Filter, Message
 from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
@@ -203,7 +204,8 @@ class EpisodesView:
             return await self._asking.ask(level_summary, self._writer.level_inputs(summaries))
         begin = max(one.base_last, episode.first - 1)
         where = Filter(episode.space, conversation=episode.conversation)
-        part = await self._read(lambda tx: tx.messages(where, after=(episode.conversation, begin), upto=episode.last))
+        after = (episode.conversation, begin)
+        part = await self._read(lambda tx: tx.messages(where, after=after, upto=episode.last, damaged=warn_of_damage))
         return await self._asking.ask(episode_summary, self._writer.message_inputs(part, one.base))
 
     def save(self, tx: Tx, result: Written) -> Saved:

@@ -17,6 +17,7 @@ from recollect.engine.ask import Asking
 from recollect.engine.fact_rows import facts_of, put
 from recollect.engine.findings import noted, slot_of, weighed
 from recollect.engine.followers import Run, Saved
+from recollect.engine.log import warn_of_damage
 from recollect.engine.profiles import (
     FORGET,
     name_of,
@@ -113,7 +114,7 @@ def said_before(tx: Tx, run: Run) -> str:
     """What the assistant said last before a run."""
     first = run.messages[0]
     where = Filter(first.space, conversation=first.conversation, role="assistant")
-    before = tx.messages(where, upto=first.turn - 1, limit=1, newest=True)
+    before = tx.messages(where, upto=first.turn - 1, limit=1, newest=True, damaged=warn_of_damage)
     return before[0].content if before else ""
 
 

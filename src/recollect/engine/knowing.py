@@ -15,6 +15,7 @@ from recollect.engine.digests import Merged
 from recollect.engine.fact_rows import facts_of
 from recollect.engine.pieces import Note
 from recollect.engine.profiles import name_of, public_name, statements_of
+from recollect.errors import DamagedMessage
 from recollect.model import FACT_CATEGORIES, Fact, Profile, Statement
 from recollect.ports import Tx
 from recollect.rules.fact_lines import HEADINGS, told
@@ -90,9 +91,11 @@ def public(tx: Tx, fact: Fact) -> Fact:
     """A fact as a channel may show it: without a date that may have been told in private."""
     if fact.valid_from in (None, fact.recorded_at, fact.said_at) and fact.valid_to is None:
         return fact
-    said_in = {message.conversation for message in tx.find_messages(fact.space, ids=fact.sources)}
-    found = [tx.conversation(fact.space, id) for id in said_in]
-    if len(fact.sources) < MAX_SOURCES and all(one is not None and one.user is None for one in found):
+    unread: list[DamagedMessage] = []  # may have been told in private
+    sources = tx.find_messages(fact.space, ids=fact.sources, damaged=unread.append)
+    found = [tx.conversation(fact.space, id) for id in {message.conversation for message in sources}]
+    public_only = not unread and all(one is not None and one.user is None for one in found)
+    if len(fact.sources) < MAX_SOURCES and public_only:
         return fact
     return replace(fact, valid_from=None, valid_to=None)
 

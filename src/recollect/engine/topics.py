@@ -20,6 +20,7 @@ import numpy as np
 
 from recollect.engine import topic_rows as rows
 from recollect.engine.followers import Run, Saved
+from recollect.engine.log import warn_of_damage
 from recollect.model import Conversation, Filter, Message
 from recollect.ports import Tx, Vectors
 from recollect.rules import topics as rule
@@ -181,7 +182,7 @@ class Topics:
         messages = (
             [fresh]
             if fresh and alone
-            else tx.messages(where, after=(conversation, page.turn), upto=upto, limit=AT_ONCE)
+            else tx.messages(where, after=(conversation, page.turn), upto=upto, limit=AT_ONCE, damaged=warn_of_damage)
         )
         upto, known, indexed = messages[-1].turn, dict(given), page.turn
         if any(needs_vector(message) and message.turn not in known for message in messages):

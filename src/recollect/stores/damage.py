@@ -10,15 +10,15 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import BigInteger, Column, Connection, Dialect, Table, bindparam, literal_column, select
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import TypeDecorator
 
 from recollect.errors import DamagedMessage, StoreError
 from recollect.model import ROLES, Message
-from recollect.stores.columns import Instant, value_problem
+from recollect.stores.columns import EPOCH, Instant, value_problem
 from recollect.stores.rows import to_message
 from recollect.stores.schema import messages
 
@@ -76,15 +76,18 @@ class ReadingTx:
         self,
         query: Any,
         asked: Mapping[str, Any],
-        limit: int | None,
         damaged: Callable[[DamagedMessage], None] | None,
+        keep_place: bool = False,
+        limit: int | None = None,
+        newest: bool = False,
     ) -> list[Message]:
-        """The messages of a query. What cannot be read is told to `damaged` and left out; without it, it is raised."""
+        """The messages of a query. What cannot be read is told to `damaged` and left out, or given as an erased message
+        where the place is to be kept; without `damaged`, it is raised."""
         try:
             return [to_message(row) for row in self._raw(query, asked)]
         except (Unreadable, *UNDECODED):
             found: list[Message] = []
-        for row, problem in each_row(self, messages, query, asked):
+        for row, problem in each_row(self, messages, query, asked, newest):
             if limit is not None and len(found) == limit:
                 break
             if problem is None:
@@ -94,10 +97,12 @@ class ReadingTx:
             if damaged is None or not isinstance(error, DamagedMessage):
                 raise error
             damaged(error)
+            if keep_place and error.turn:
+                found.append(tombstone_of(error))
         return found
 
     def readable_rows(
-        self, table: Table, query: Any, asked: Mapping[str, Any], limit: int | None, damaged: Tell
+        self, table: Table, query: Any, asked: Mapping[str, Any], limit: int | None, newest: bool, damaged: Tell
     ) -> list[Mapping[str, Any]]:
         """The rows of which every value can be read; the others are told, each with what can be read of it."""
         dialect, found = self.connection.dialect, list[Mapping[str, Any]]()
@@ -108,9 +113,9 @@ class ReadingTx:
         problems = [row_problem(table, row) for row in page]
         if page and not any(problems):
             return [typed_row(table, row, dialect) for row in page]
-        for row, problem in each_row(self, table, query, asked):
+        for row, problem in each_row(self, table, query, asked, newest):
             if limit is not None and len(found) == limit:
-                break
+                break  # of those that can be read: an empty page is the end of the table
             if problem is None:
                 found.append(typed_row(table, row, dialect))
             else:
@@ -134,10 +139,13 @@ def strip_text(error: BaseException) -> None:
         error.args = (NOT_TEXT,)
 
 
-def each_row(source: ReadingTx, table: Table, query: Any, asked: Mapping[str, Any]) -> Iterator[tuple[Raw, str | None]]:
-    """The rows of a query one by one, as the driver gives them: each with what is wrong with it, if something is."""
+def each_row(
+    source: ReadingTx, table: Table, query: Any, asked: Mapping[str, Any], newest: bool = False
+) -> Iterator[tuple[Raw, str | None]]:
+    """The rows of a query one by one, without its limit and as the driver gives them; with each, what is wrong with
+    it, if something is."""
     with source.tolerant():
-        for key in keys_of(source, table, query, asked):
+        for key in keys_of(source, table, query, asked, newest):
             row, problem = row_at(source, table, key)
             if row is not None:
                 yield row, problem or row_problem(table, row)
@@ -145,7 +153,7 @@ def each_row(source: ReadingTx, table: Table, query: Any, asked: Mapping[str, An
                 yield key, problem
 
 
-def keys_of(source: ReadingTx, table: Table, query: Any, asked: Mapping[str, Any]) -> list[Raw]:
+def keys_of(source: ReadingTx, table: Table, query: Any, asked: Mapping[str, Any], newest: bool) -> list[Raw]:
     names = [key.name for key in table.primary_key]
     keys = query.with_only_columns(*table.primary_key).limit(None)
     try:
@@ -153,12 +161,12 @@ def keys_of(source: ReadingTx, table: Table, query: Any, asked: Mapping[str, Any
     except (sqlite3.DatabaseError, DBAPIError) as error:
         if damage_of(getattr(error, "orig", error)) is None:
             raise
-        found = keys_by_number(source, table, keys, asked)
+        found = sorted(keys_by_number(source, table, keys, asked), reverse=newest)
     return [dict(zip(names, row, strict=True)) for row in found]
 
 
 def keys_by_number(source: ReadingTx, table: Table, keys: Any, asked: Mapping[str, Any]) -> list[Any]:
-    """The keys without the help of an index, in no order that is asked for but their own: each row by its number."""
+    """The keys without the help of an index, each row by its number, in no order."""
     number: Any = literal_column("rowid")
     found: list[Any] = []
     try:
@@ -172,7 +180,7 @@ def keys_by_number(source: ReadingTx, table: Table, keys: Any, asked: Mapping[st
         except (sqlite3.DatabaseError, DBAPIError) as error:
             if damage_of(getattr(error, "orig", error)) is None:
                 raise
-    return sorted(found)
+    return found
 
 
 def row_at(source: ReadingTx, table: Table, key: Raw) -> tuple[Raw | None, str | None]:
@@ -209,26 +217,28 @@ def row_problem(table: Table, row: Mapping[str, Any]) -> str | None:
 def damage(table: Table, row: Mapping[str, Any], problem: str) -> StoreError:
     """The error that names a row."""
     if table is messages:
-        turn = row["turn"] if type(row["turn"]) is int else 0
+        # Of a row whose key is damaged the place is not known: it has turn 0.
+        is_placed = all(value_problem(column, row[column.name]) is None for column in table.primary_key)
+        turn = row["turn"] if is_placed else 0
         return DamagedMessage(readable(row["space"]), readable(row["conversation"]), turn, problem)
     key = ", ".join(f"{column.name} {readable(row[column.name])!r}" for column in table.primary_key)
     return StoreError(f"the row of {table.name} with {key} cannot be read: {problem}; restore a backup")
+
+
+def tombstone_of(error: DamagedMessage) -> Message:
+    """What a damaged message is for whoever goes on without it: a place in the log, and nothing in it."""
+    return Message(error.space, error.conversation, error.turn, "", "user", "", None, "", EPOCH, erased=True)
 
 
 def readable(value: Any) -> Any:
     return value.decode(errors="replace") if isinstance(value, bytes) else value
 
 
-@lru_cache(maxsize=128)
-def decoders(table: Table, dialect: Dialect) -> dict[str, Callable[[Any], Any] | None]:
-    """By column, what makes of a driver's value one of the column's type."""
-    return {column.name: column.type.dialect_impl(dialect).result_processor(dialect, None) for column in table.c}
-
-
 def typed_row(table: Table, row: Mapping[str, Any], dialect: Dialect) -> Raw:
     """A row as any other is given, from one as the driver gives it; of a damaged row, the columns that can be read."""
     made: Raw = {}
-    for name, decode in decoders(table, dialect).items():
-        if name in row and value_problem(table.c[name], row[name]) is None:
-            made[name] = row[name] if decode is None else decode(row[name])
+    for column in table.c:
+        if column.name in row and value_problem(column, row[column.name]) is None:
+            kind, value = column.type, row[column.name]
+            made[column.name] = kind.process_result_value(value, dialect) if isinstance(kind, TypeDecorator) else value
     return made

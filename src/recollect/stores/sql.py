@@ -11,6 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -144,10 +145,10 @@ class SqlTx(ReadingTx, ABC):
     ) -> list[Message]:
         found: list[Message] = []
         for some in batches(ids):
-            found += self.decoded_messages(queries.MESSAGES_BY_ID, {"space": space, "ids": some}, None, damaged)
+            found += self.decoded_messages(queries.MESSAGES_BY_ID, {"space": space, "ids": some}, damaged)
         for some in batches(platform_ids):
             asked = {"space": space, "conversation": conversation, "ids": some}
-            found += self.decoded_messages(queries.MESSAGES_BY_PLATFORM_ID, asked, None, damaged)
+            found += self.decoded_messages(queries.MESSAGES_BY_PLATFORM_ID, asked, damaged)
         return found
 
     def messages(
@@ -166,7 +167,7 @@ class SqlTx(ReadingTx, ABC):
         if where.conversation is not None and after[0] == where.conversation:
             start = "turn"
         query = queries.of_messages(queries.shape(where), start, upto is not None, limit is not None, newest)
-        found = self.decoded_messages(query, asked, limit, damaged)
+        found = self.decoded_messages(query, asked, damaged, True, limit, newest)
         return found[::-1] if newest else found
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
@@ -225,6 +226,19 @@ class SqlTx(ReadingTx, ABC):
     def drop_entries(self, messages: Sequence[Message]) -> int:
         """Take what the index holds of these messages out of it."""
 
+    def rename_conversation(self, space: str, old: str, new: str) -> None:
+        there = self.conversation(space, old)
+        if there is None:
+            return
+        # The row first: messages refer to it.
+        self.write(conversations, conversations.insert(), conversation_row(replace(there, id=new)))
+        for table in schema.TABLES.values():
+            for column in (table.c[name] for name in ("conversation", "audience") if name in table.c):
+                here = update(table).where(table.c.space == space, column == old)
+                self.write(table, here.values({column.name: new}))
+        place = (conversations.c.space == space, conversations.c.id == old)
+        self.write(conversations, sql_delete(conversations).where(*place))
+
     def erasures(self) -> dict[str, int]:
         return {row.id: row.messages for row in self.connection.execute(select(erasures))}
 
@@ -265,7 +279,7 @@ class SqlTx(ReadingTx, ABC):
         if after is not None:
             asked |= {f"after_{key.name}": after[key.name] for key in source.primary_key}
         if damaged is not None:
-            return self.readable_rows(source, query, asked, limit, damaged)
+            return self.readable_rows(source, query, asked, limit, newest, damaged)
         with self.naming_damage(source, query, asked):
             return self._named(query, asked)
 

@@ -288,9 +288,10 @@ class SqliteStore(SqlStore):
         deadline = time.monotonic() + min(self.busy_seconds, SCRUB_SECONDS)
         while not self._empty_wal():
             if time.monotonic() > deadline:
+                name = self.path.name
                 return (
-                    f"{self.path} and {self.path.name}-wal may still hold what was removed: another program reads the"
-                    " store as it was before; when it has ended or closed the store, run `recollect scrub`",
+                    f"{name} and {name}-wal may still hold what was removed: another program reads the store as it was"
+                    " before; when it has ended or closed the store, run `recollect scrub`",
                 )
             time.sleep(SCRUB_PAUSE)
         return ()
