@@ -228,11 +228,16 @@ def expected(store: Store, space: str, user: str | None, conversation: str | Non
     """How many messages there will be, where that is known beforehand."""
     from datetime import UTC, datetime
 
+    from recollect.errors import StoreError
+
     if conversation is not None:
         return conversation_in(store, space, conversation).turns if user is None else None
     if user is not None:
         return None
-    found = store.read(lambda tx: tx.stats(datetime.now(UTC), space))
+    try:
+        found = store.read(lambda tx: tx.stats(datetime.now(UTC), space))
+    except StoreError:  # a damaged file can still be read in part, and then nobody knows how much there is
+        return None
     return found.messages + found.erased
 
 
@@ -320,6 +325,19 @@ def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
+def expected_rows(origin: Store) -> int | None:
+    """About how many rows a copy will have; None if a damaged file does not tell."""
+    from datetime import UTC, datetime
+
+    from recollect.errors import StoreError
+
+    try:
+        found = origin.read(lambda tx: tx.stats(datetime.now(UTC)))
+    except StoreError:
+        return None
+    return found.messages + found.erased + 2 * found.conversations + 2 * found.entries
+
+
 def into(
     origin: Store,
     target: str,
@@ -329,8 +347,6 @@ def into(
     salvage: Callable[[StoreError], None] | None,
 ) -> tuple[dict[str, int], Verification]:
     """Copy and verify. If it is stopped, a file that was made for it goes again."""
-    from datetime import UTC, datetime
-
     from recollect.engine.log import verify
     from recollect.engine.transfer import copy_store
     from recollect.wiring import open_store
@@ -338,10 +354,8 @@ def into(
     whole = False
     new = open_store(target, settings, migrate=migrate)
     try:
-        found = origin.read(lambda tx: tx.stats(datetime.now(UTC)))
-        rows = found.messages + found.erased + 2 * found.conversations + 2 * found.entries
         with progress("{task.completed:,} rows") as bar:
-            task, before = bar.add_task("copying", total=rows), {}
+            task, before = bar.add_task("copying", total=expected_rows(origin)), {}
 
             def note(table: str, count: int) -> None:
                 before[table] = count

@@ -54,6 +54,13 @@ class Names(TypeDecorator[tuple[str, ...]]):
         return tuple(json.loads(value or "[]"))
 
 
+class Blob(LargeBinary):
+    """Bytes as the driver gives them. Of a number, which only damage leaves there, so many bytes would be made."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> None:
+        return None
+
+
 class Halfvec(UserDefinedType[str]):
     """pgvector's half-precision vector, as text on the wire; of any width, or of one."""
 

@@ -145,35 +145,39 @@ def each_row(
     """The rows of a query one by one, without its limit and as the driver gives them; with each, what is wrong with
     it, if something is."""
     with source.tolerant():
-        for key in keys_of(source, table, query, asked, newest):
-            row, problem = row_at(source, table, key)
+        for key, number in keys_of(source, table, query, asked, newest):
+            row, problem = row_at(source, table, key, number)
             if row is not None:
                 yield row, problem or row_problem(table, row)
             elif problem is not None:
                 yield key, problem
 
 
-def keys_of(source: ReadingTx, table: Table, query: Any, asked: Mapping[str, Any], newest: bool) -> list[Raw]:
+def keys_of(
+    source: ReadingTx, table: Table, query: Any, asked: Mapping[str, Any], newest: bool
+) -> list[tuple[Raw, int | None]]:
+    """The keys of the rows of a query; with the number of each row, if no index can be used to find it."""
     names = [key.name for key in table.primary_key]
     keys = query.with_only_columns(*table.primary_key).limit(None)
     try:
         found = source.connection.execute(keys, asked).cursor.fetchall()
+        return [(dict(zip(names, row, strict=True)), None) for row in found]
     except (sqlite3.DatabaseError, DBAPIError) as error:
         if damage_of(getattr(error, "orig", error)) is None:
             raise
-        found = sorted(keys_by_number(source, table, keys, asked), reverse=newest)
-    return [dict(zip(names, row, strict=True)) for row in found]
+    numbered = sorted(keys_by_number(source, table, keys, asked), reverse=newest)
+    return [(dict(zip(names, row[:-1], strict=True)), row[-1]) for row in numbered]
 
 
 def keys_by_number(source: ReadingTx, table: Table, keys: Any, asked: Mapping[str, Any]) -> list[Any]:
-    """The keys without the help of an index, each row by its number, in no order."""
-    number: Any = literal_column("rowid")
+    """The keys without the help of an index, each with the number of its row, in no order."""
+    number: Any = literal_column(f"{table.name}.rowid")
     found: list[Any] = []
     try:
         last = source.connection.execute(select(number).select_from(table).order_by(number.desc()).limit(1)).scalar()
     except DBAPIError as error:
         raise Unreadable(f"{table.name} cannot be read: {PAGE_DAMAGED}; restore a backup") from error
-    single = keys.where(number == bindparam("the_number"))
+    single = keys.add_columns(number).order_by(None).where(number == bindparam("the_number"))
     for at in range(1, (last or 0) + 1):
         try:
             found += source.connection.execute(single, {**asked, "the_number": at}).cursor.fetchall()
@@ -183,8 +187,8 @@ def keys_by_number(source: ReadingTx, table: Table, keys: Any, asked: Mapping[st
     return found
 
 
-def row_at(source: ReadingTx, table: Table, key: Raw) -> tuple[Raw | None, str | None]:
-    """The row with a key, or what is in the way of it; neither if there is none."""
+def row_at(source: ReadingTx, table: Table, key: Raw, number: int | None) -> tuple[Raw | None, str | None]:
+    """The row with a key, or with a number; or what is in the way of it; neither if there is none."""
     for column in table.primary_key:
         problem = value_problem(column, key[column.name])
         if problem is not None:
@@ -192,6 +196,9 @@ def row_at(source: ReadingTx, table: Table, key: Raw) -> tuple[Raw | None, str |
     # Times are asked for as they are stored: a key was not decoded.
     here = [column == bindparam(f"at_{column.name}", type_=stored_type(column)) for column in table.primary_key]
     asked = {f"at_{name}": value for name, value in key.items()}
+    if number is not None:
+        here = [literal_column(f"{table.name}.rowid") == bindparam("the_number")]
+        asked = {"the_number": number}
     try:
         row = source.connection.execute(select(table).where(*here), asked).cursor.fetchone()
     except (sqlite3.DatabaseError, DBAPIError) as error:

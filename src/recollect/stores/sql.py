@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import time
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -35,7 +36,7 @@ from recollect.errors import DamagedMessage, StoreBusy, StoreError
 from recollect.model import Conversation, Erasure, Filter, Message
 from recollect.ports import Tx, Vectors
 from recollect.stores import queries, schema
-from recollect.stores.damage import ReadingTx, Tell
+from recollect.stores.damage import ReadingTx, Tell, each_row
 from recollect.stores.rows import (
     batches,
     conversation_row,
@@ -244,7 +245,13 @@ class SqlTx(ReadingTx, ABC):
 
     def erased_by(self) -> dict[str | None, int]:
         query = select(messages.c.erasure, func.count()).where(messages.c.erasure.is_not(None))
-        return {row[0]: row[1] for row in self.connection.execute(query.group_by(messages.c.erasure))}
+        try:
+            return {row[0]: row[1] for row in self.connection.execute(query.group_by(messages.c.erasure))}
+        except DBAPIError as error:
+            if not self.is_damage(error):
+                raise
+        every = each_row(self, messages, select(messages).order_by(*messages.primary_key), {})
+        return Counter(row["erasure"] for row, problem in every if problem is None and row["erasure"] is not None)
 
     # -- the store itself
 
