@@ -272,6 +272,7 @@ class SqliteStore(SqlStore):
     @contextmanager
     def writing(self) -> Iterator[SqliteTx]:
         self._file.check_writable()
+        self._file.check_in_place()
         # Threads of one process queue here, where a lock is fair and cheap, and not at the file.
         with (
             self._turn,
