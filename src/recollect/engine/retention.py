@@ -340,11 +340,19 @@ class Schedule:
             await asyncio.sleep(LOOK)
 
 
+def noted_time(note: str | None) -> datetime | None:
+    """When the schedule last asked; of a note that cannot be read, nobody knows."""
+    try:
+        return None if note is None else datetime.fromisoformat(note)
+    except ValueError:
+        return None
+
+
 def claimed(tx: Tx, policy: Retention, now: datetime) -> bool:
     """Whether it is time, and nobody else has seen to it: then it is ours to do."""
     tx.lock(LAST)
     last = tx.note(LAST)
-    if not policy.is_due(None if last is None else datetime.fromisoformat(last), now):
+    if not policy.is_due(noted_time(last), now):
         return False
     tx.set_note(LAST, now.isoformat())
     return True

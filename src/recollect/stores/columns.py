@@ -11,6 +11,8 @@ import numpy as np
 from sqlalchemy import BigInteger, Column, Dialect, Float, Integer, LargeBinary, Text
 from sqlalchemy.types import TypeDecorator, UserDefinedType
 
+from recollect.errors import StoreError
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
@@ -100,6 +102,15 @@ def vector_text(vector: Any) -> str:
 
 
 # -- whether a value can be read
+
+
+def noted_number(value: object) -> int:
+    """A number that the store keeps as a line about itself; 0 if there is none."""
+    if value is None:
+        return 0
+    if not isinstance(value, str) or not value.isdecimal():
+        raise StoreError("a number that the store keeps of itself, in `meta`, cannot be read; restore a backup")
+    return int(value)
 
 
 def finite(text: str) -> float:

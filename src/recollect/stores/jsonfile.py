@@ -35,7 +35,7 @@ from recollect.stores.vectors import MatrixCache
 # Who is at work is of interest only while the process lives, and the process has the file to itself.
 KEPT = tuple(table for table in TABLES.values() if table is not leases)
 HEADING = "recollect memory"
-SHOWN = 40  # characters of the name of a table that is none of ours
+UNLIKE = "it has other columns than the first row"  # all are written at once, by the columns of the first
 
 
 class JsonStore(SqlStore):
@@ -159,15 +159,14 @@ def read(path: Path) -> dict[str, Any]:
 
 def check_rows(path: Path, data: dict[str, Any]) -> None:
     """Refuse a table that is none and a row that is none, by its number: nothing of what it holds is repeated."""
-    unknown = sorted(name for name in {*data} - {"what", "schema"} if name not in TABLES)
-    if unknown:
-        raise StoreError(f"{path}: there is no table {unknown[0][:SHOWN]!r}; mend it or restore a backup")
+    if any(name not in TABLES for name in {*data} - {"what", "schema"}):
+        raise StoreError(f"{path}: has a table that is none of ours; mend it or restore a backup")
     for table in KEPT:
         rows = data.get(table.name, [])
         if not isinstance(rows, list):
             raise unreadable(path, table, "it is no list of rows")
         for number, row in enumerate(rows, start=1):
-            problem = row_problem(table, row)
+            problem = row_problem(table, row) or (None if row.keys() == rows[0].keys() else UNLIKE)
             if problem is not None:
                 raise unreadable(path, table, f"row {number}: {problem}")
 
@@ -178,6 +177,8 @@ def row_problem(table: Table, row: object) -> str | None:
         return "it is no row"
     if any(name not in table.c for name in row):
         return "it has a column that is none of ours"
+    if any(key.name not in row for key in table.primary_key):
+        return "its key is missing"
     problems = (json_problem(table.c[name], value) for name, value in row.items())
     return next((problem for problem in problems if problem is not None), None)
 
@@ -193,6 +194,8 @@ def json_problem(column: Column[Any], value: Any) -> str | None:
         names = value if isinstance(value, list) else [None]
         return None if all(isinstance(name, str) for name in names) else f"its {column.name} is not a list of names"
     try:
+        if isinstance(value, str):
+            value.encode()  # a lone surrogate is no text
         return value_problem(column, stored(kind, typed(kind, value)))
     except (ValueError, TypeError, OverflowError):
         return f"its {column.name} cannot be read"

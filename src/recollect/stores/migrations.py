@@ -10,6 +10,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, inspect, text
 
 from recollect.errors import SchemaMismatch
+from recollect.stores.columns import noted_number
 
 LOG_AND_INDEX = """
 CREATE TABLE meta (key {key} NOT NULL PRIMARY KEY, value TEXT NOT NULL);
@@ -276,7 +277,7 @@ def version(connection: Connection) -> int:
     if not inspect(connection).has_table("meta"):
         return 0
     found = connection.execute(text("SELECT value FROM meta WHERE key = 'schema'")).scalar()
-    return int(found or 0)
+    return noted_number(found)
 
 
 def check(found: int, name: str) -> None:

@@ -45,7 +45,7 @@ from recollect.stores.rows import (
     turns_of,
 )
 from recollect.stores.schema import conversations, cursors, erasures, leases, messages, meta
-from recollect.stores.vectors import cosines, unit
+from recollect.stores.vectors import cosines, stacked, unit
 
 T = TypeVar("T")
 
@@ -305,7 +305,7 @@ class SqlTx(ReadingTx, ABC):
         found = self.connection.execute(query, queries.given(where)).all()
         if not found:
             return []
-        stored = np.frombuffer(b"".join(row[0] for row in found), np.float16).reshape(len(found), -1)
+        stored = stacked([row[0] for row in found])
         scores = cosines(unit(stored), unit(vector))
         top = np.argpartition(-scores, limit)[: limit + 1] if len(found) > limit + 1 else range(len(found))
         best = sorted(top, key=lambda i: (-float(scores[i]), tuple(found[i][1:])))[:limit]

@@ -29,6 +29,7 @@ from recollect.errors import SchemaMismatch, StoreBusy, StoreError, StoreUnwrita
 from recollect.model import Filter
 from recollect.ports import Posting, Vectors
 from recollect.stores import migrations, queries
+from recollect.stores.columns import noted_number
 from recollect.stores.damage import Unreadable, damage_of, strip_text
 from recollect.stores.index import IndexTx, scope_terms, words_of
 from recollect.stores.schema import entries
@@ -101,14 +102,14 @@ class SqliteTx(IndexTx):
         return insert(table)
 
     def new_docs(self, count: int) -> Sequence[int]:
-        last = int(self.note("docs") or 0)
+        last = noted_number(self.note("docs"))
         self.set_note("docs", str(last + count))
         return range(last + 1, last + count + 1)
 
     def load(self, table: str, rows: Sequence[Any]) -> None:
         super().load(table, rows)
         if table == entries.name and rows:
-            self.set_note("docs", str(max(int(self.note("docs") or 0), *(row["doc"] for row in rows))))
+            self.set_note("docs", str(max(noted_number(self.note("docs")), *(row["doc"] for row in rows))))
 
     def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
         if where.role is None and where.after is None and where.before is None:
