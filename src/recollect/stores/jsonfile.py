@@ -27,7 +27,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from recollect.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
 from recollect.stores import migrations
 from recollect.stores.columns import EPOCH, MICROSECOND, STRICT, Instant, Names, Object, Vector, value_problem
-from recollect.stores.schema import TABLES, leases
+from recollect.stores.schema import TABLES, leases, meta
 from recollect.stores.sql import SqlStore, transaction
 from recollect.stores.sqlite import SqliteTx, memory_engine, translated
 from recollect.stores.vectors import MatrixCache
@@ -56,6 +56,8 @@ class JsonStore(SqlStore):
             with self.engine.connect() as connection, transaction(connection, "BEGIN", commit=True):
                 migrations.migrate(connection, self.name, upto=int(data["schema"]) if data else None)
                 self._load(SqliteTx(connection, self.matrices), data)
+                if data and migrations.version(connection) != data["schema"]:
+                    raise unreadable(self.path, meta, "it names another schema than the file does")
                 migrations.migrate(connection, self.name)
         except BaseException:
             self.close()
