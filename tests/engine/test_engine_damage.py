@@ -9,7 +9,6 @@ import traceback
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import LiteralString, cast
 
 import psycopg
 import pytest
@@ -70,7 +69,7 @@ def damage(url: str, change: str, conversation: str = "chat", turn: int = AT) ->
     where = f"WHERE conversation = '{conversation}' AND turn = {turn}"
     if url.startswith("postgresql:"):
         with psycopg.connect(url) as server:
-            server.execute(cast(LiteralString, f"UPDATE recollect.messages SET {change} {where}"))
+            server.execute(f"UPDATE recollect.messages SET {change} {where}")
     else:
         with closing(sqlite3.connect(url)) as file, file:
             file.execute(f"UPDATE messages SET {change} {where}")
@@ -134,7 +133,7 @@ def test_the_others_are_read_and_the_place_is_kept_f15(damaged_url: str) -> None
         for asked in ({}, {"newest": True}, {"newest": True, "limit": 4}, {"limit": 4}, {"after": ("chat", 2)}):
             damaged: list[DamagedMessage] = []
             where = Filter("default", conversation="chat")
-            found = store.read(lambda tx: tx.messages(where, damaged=damaged.append, **asked))  # type: ignore[arg-type]  # noqa: B023
+            found = store.read(lambda tx: tx.messages(where, damaged=damaged.append, **asked))  # noqa: B023
             turns = [message.turn for message in found]
             assert turns == list(range(1, TURNS + 1))[-len(turns) :] if "newest" in asked else turns == sorted(turns)
             assert [message.turn for message in found if message.erased] == [AT]

@@ -30,7 +30,7 @@ def held(url: str) -> bytes:
     if url.startswith("postgresql:"):
         with psycopg.connect(url) as server:
             names = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'recollect'").fetchall()
-            rows = [server.execute(f"SELECT t::text FROM recollect.{n} t").fetchall() for (n,) in names]  # type: ignore[call-overload]
+            rows = [server.execute(f"SELECT t::text FROM recollect.{n} t").fetchall() for (n,) in names]
         return "\n".join(row for table in rows for (row,) in table).encode()
     path = Path(url.removeprefix("json:"))
     return b"".join(file.read_bytes() for file in path.parent.glob(path.name + "*"))

@@ -18,13 +18,14 @@ from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from recollect.engine.followers import backoff
-from recollect.engine.log import DIGESTING as VIEW
+from recollect.engine.log import DIGESTING
 from recollect.errors import RecollectError
 from recollect.ports import STAND_IN, Clock, Tx
 
 log = logging.getLogger("recollect.once")
 
 T = TypeVar("T")
+VIEW = DIGESTING
 POLL = 0.05  # seconds between looks at what another process makes
 TRIES = 3  # how often something is made whose sources change meanwhile
 
