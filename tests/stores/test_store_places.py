@@ -93,6 +93,22 @@ def test_a_file_that_is_put_back_goes_on_f18(tmp_path: Path) -> None:
         assert [said.content for said in chat.history()] == ["before", "after"]
 
 
+@pytest.mark.parametrize("url", ["memory.db", "json:memory.json"])
+def test_a_program_that_changes_its_folder_keeps_its_store_f18(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with Memory(url, followers=False) as memory:
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        memory.conversation("chat", user="alex").add("user", "where am I?")
+        assert len(memory.conversation("chat", user="alex").history()) == 1
+    assert list(Path.cwd().iterdir()) == []
+    monkeypatch.chdir(tmp_path)
+    with Memory(url, followers=False) as memory:
+        assert memory.stats().messages == 1
+
+
 # -- who may read it, and what it is called
 
 

@@ -130,9 +130,10 @@ class JsonStore(SqlStore):
 
 
 def target_of(path: Path) -> Path:
-    """The file a path means: of a link, what it links to, so that this is written anew and the link stays."""
+    """The file a path means, wherever the program works later; of a link, what it links to, so that this is written
+    anew and the link stays."""
     try:
-        return path.resolve() if path.is_symlink() else path
+        return path.resolve() if path.is_symlink() else path.absolute()
     except (OSError, RuntimeError) as error:  # links in a circle
         raise StoreError(f"{path} links to nothing that can be opened; name another file") from error
 

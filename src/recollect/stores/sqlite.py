@@ -83,7 +83,8 @@ class SqliteTx(IndexTx):
             reason = damage_of(getattr(error, "orig", error))
             if reason is None:
                 raise
-            raise Unreadable(f"a row cannot be read: {reason}; run `recollect verify`") from None
+            # Messages are then read one by one; what else is read so is the index, which can be made anew.
+            raise Unreadable(f"a row cannot be read: {reason}; run `recollect rebuild index`") from None
 
     def is_damage(self, error: DBAPIError) -> bool:
         return damage_of(error.orig) is not None

@@ -26,7 +26,8 @@ class DatabaseFile:
     """One file, as it was when it was opened first."""
 
     def __init__(self, path: Path, busy_seconds: float) -> None:
-        self.path = path
+        self.path = path  # as it was named, for people
+        self._place = path.absolute()  # the program may change its working folder
         self._seconds = min(busy_seconds, BUSY_SECONDS)
         self._identity: tuple[int, int] | None = None
         self._mode: Mode = "mode=rwc"
@@ -38,12 +39,12 @@ class DatabaseFile:
     @property
     def is_protected(self) -> bool:
         """Whether the system says that the file is there and cannot be written."""
-        return self.path.exists() and not os.access(self.path, os.W_OK)
+        return self._place.exists() and not os.access(self._place, os.W_OK)
 
     @property
     def is_in_protected_folder(self) -> bool:
         """Whether the file is there, and nothing can be made beside it, as writing may have to."""
-        return self.path.exists() and not os.access(self.path.resolve().parent, os.W_OK)
+        return self._place.exists() and not os.access(self._place.resolve().parent, os.W_OK)
 
     def open_for_reading(self) -> None:
         """From now on, connect only to read. What others write is seen where SQLite can see it."""
@@ -51,7 +52,7 @@ class DatabaseFile:
         try:
             self.connect().close()
         except sqlite3.OperationalError as error:
-            log = self.path.with_name(self.path.name + "-wal")
+            log = self._place.with_name(self._place.name + "-wal")
             if log.exists() and log.stat().st_size:
                 raise StoreUnwritable(
                     f"{self.path} cannot be read where it is: {log.name} beside it holds the newest changes, and"
@@ -65,7 +66,7 @@ class DatabaseFile:
     def connect(self) -> sqlite3.Connection:
         """A connection to the file that was opened first, and to no other."""
         connection = sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?{self._mode}", uri=True, timeout=self._seconds, check_same_thread=False
+            f"{self._place.as_uri()}?{self._mode}", uri=True, timeout=self._seconds, check_same_thread=False
         )
         try:
             self._settle(connection)
@@ -106,7 +107,7 @@ class DatabaseFile:
 
     def _present_identity(self) -> tuple[int, int] | None:
         try:
-            there = os.stat(self.path)
+            there = os.stat(self._place)
         except OSError:
             return None
         return there.st_dev, there.st_ino
