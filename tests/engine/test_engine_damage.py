@@ -115,7 +115,7 @@ def test_what_cannot_be_read_is_named_by_its_place_f15(addresses: Callable[[str,
                         store.read(look)
                     place = (caught.value.space, caught.value.conversation, caught.value.turn)
                     assert place == ("default", "chat", AT), change
-                    assert SECRET not in told(caught.value), change
+                assert SECRET not in told(caught.value), change
                 if column != "id":
                     with pytest.raises(DamagedMessage, match=column):
                         store.read(lambda tx: tx.find_messages("default", ids=[whole["id"]]))  # noqa: B023
