@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from recollect.config import Settings
     from recollect.engine.log import Batch
     from recollect.errors import (
+        CommitUnknown,
         ConfigError,
         EmbedderError,
         EmbedderMismatch,
@@ -72,6 +73,7 @@ _HOMES = {
     "recollect.config": ("Settings",),
     "recollect.engine.log": ("Batch",),
     "recollect.errors": (
+        "CommitUnknown",
         "ConfigError",
         "EmbedderError",
         "EmbedderMismatch",
@@ -140,6 +142,7 @@ __all__ = [
     "Change",
     "Chunk",
     "Client",
+    "CommitUnknown",
     "ConfigError",
     "Context",
     "Conversation",

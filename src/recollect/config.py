@@ -100,6 +100,9 @@ class Settings:
     digest_tokens: int = setting(
         24_000, "Tokens of a day that a model is shown at a time; a longer day is split by time.", least=1_000
     )
+    share_channels: bool = setting(
+        False, "Show in every channel of a space what was said in the others: for spaces whose channels all can read."
+    )
     tokenizer: str = setting(
         "o200k_base",
         "How tokens are counted: `o200k_base` (GPT-4o and later), `cl100k_base` (GPT-4), or `estimate`.",

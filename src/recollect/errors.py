@@ -4,6 +4,7 @@ RecollectError
 ├── InvalidInput          a value from outside breaks a rule; names the field and the reason
 ├── NotFound              there is no such conversation, message or user
 ├── ScopeError            an id that belongs to somebody else
+│   └── Forbidden         whoever asks has no right to it; says which right is missing
 ├── ConfigError           a setting is unknown, unreadable or contradictory
 ├── MissingExtra          an optional package is needed: pip install 'recollect[...]'
 ├── ImportFailed          a record of an imported file could not be read; names the line
@@ -19,6 +20,7 @@ RecollectError
 ├── NotSettled            a view did not catch up with the log in time; says why
 └── StoreError            the database refused
     ├── StoreBusy         others kept it busy for longer than we wait; try again
+    ├── CommitUnknown     the server went away at a COMMIT: whether it was kept is not known; look before repeating it
     ├── StoreLocked       another process has this JSON file open
     ├── StoreUnwritable   the disk is full, read-only or failing; nothing of this transaction was kept
     ├── DamagedMessage    a row of the log cannot be read; names its place, never its text
@@ -66,6 +68,17 @@ class NotFound(RecollectError):
 
 class ScopeError(RecollectError):
     """An id that belongs to somebody else: it changes nothing and reveals nothing."""
+
+
+class Forbidden(ScopeError):
+    """Whoever asks has no right to it. `code` says in a word what is missing; nothing else is revealed."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        self.code = code
+        super().__init__(detail)
+
+    def __reduce__(self) -> tuple[type[Forbidden], tuple[str, str]]:
+        return type(self), (self.code, str(self))
 
 
 class ConfigError(RecollectError):
@@ -136,6 +149,11 @@ class StoreError(RecollectError):
 
 class StoreBusy(StoreError):
     """Others kept the database busy for longer than we wait; nothing was written, try again."""
+
+
+class CommitUnknown(StoreError):
+    """The server went away while it was to keep a transaction, and stayed away: it was kept whole or not at all, and
+    which of both is not known."""
 
 
 class StoreLocked(StoreError):

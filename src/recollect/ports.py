@@ -251,9 +251,10 @@ class Store(Protocol):
     def writable(self) -> bool:
         """Whether anything can be written: not to a file or a file system that is read-only."""
 
-    def scrub(self) -> tuple[str, ...]:
-        """After an erasure: leave no trace of removed rows in the files, as far as the database can. Says what is
-        still in files, and which command clears it; nothing if nothing is left."""
+    def scrub(self, full: bool = False) -> tuple[str, ...]:
+        """After an erasure: leave no trace of removed rows in the files, as far as the database can without keeping
+        others waiting for long; with `full`, also what takes longer. Returns lines that say what is still in files and
+        which command clears it; none when nothing is left."""
 
     def close(self) -> None: ...
 

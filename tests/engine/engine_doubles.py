@@ -141,8 +141,8 @@ class StoreDouble:
     def writable(self) -> bool:
         return self.inner.writable
 
-    def scrub(self) -> tuple[str, ...]:
-        return self.inner.scrub()
+    def scrub(self, full: bool = False) -> tuple[str, ...]:
+        return self.inner.scrub(full)
 
     def close(self) -> None:
         self.inner.close()

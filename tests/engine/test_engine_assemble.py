@@ -197,11 +197,16 @@ def sections(context: Context) -> dict[str, Section]:
     return {section.name: section for section in context.receipt.sections}
 
 
+def asked(state: State) -> str:
+    """The message to answer as it is sent: in a channel no line of it begins as another speaker's would."""
+    return state.text.replace("\n", "\n  ") if state.channel else state.text
+
+
 def least(state: State, tokenizer: Tokenizer) -> int:
     """What has to be there costs so much."""
     head = "\n\n".join(part for part in (state.instructions, state.system) if part)
     standing = tokenizer.count(head) + PER_MESSAGE if head else 0
-    return PER_REPLY + standing + tokenizer.count(state.text) + PER_MESSAGE
+    return PER_REPLY + standing + tokenizer.count(asked(state)) + PER_MESSAGE
 
 
 @settings(max_examples=1000)
@@ -216,7 +221,7 @@ def test_a_context_is_never_over_budget_d5(case: Case, name: str) -> None:
         return
     counted = PER_REPLY + sum(PER_MESSAGE + tokenizer.count(one["content"]) for one in context.messages)
     assert counted == context.receipt.tokens <= budget.total
-    assert context.messages[-1] == {"role": "user", "content": state.text}
+    assert context.messages[-1] == {"role": "user", "content": asked(state)}
     assert [one["role"] for one in context.messages[1:]].count("system") == 0
 
 

@@ -23,7 +23,6 @@ from recollect.rules.facts import (
     refusal,
     same_value,
     stored,
-    visible,
 )
 
 START = datetime(2024, 1, 1, 9, 30, tzinfo=UTC)
@@ -278,26 +277,45 @@ class TestTime:
         assert active(said([], over, message(1))) == []
 
 
-class TestAudience:
-    def test_what_was_said_in_private_is_for_who_said_it(self) -> None:
-        (fact,) = said([], name("Alex"), message(1))
-        assert visible(fact, "alex")
-        assert not visible(fact, "bob")
-        assert not visible(fact, None)
-        assert visible(fact, None, allowed=True)
+class TestVoices:
+    """F14: what others say of a person stands apart, and corrects nothing."""
 
-    def test_what_was_said_in_a_group_is_for_all_and_stays_so(self) -> None:
-        facts = said([], name("Alex"), message(1), audience="general")
-        facts = said(facts, name("Alex"), message(2))
-        assert visible(facts[0], None)
-        private = said([], name("Alex"), message(1))
-        assert visible(said(private, name("Alex"), message(2), audience="general")[0], None)
+    def test_what_others_say_neither_replaces_nor_confirms_nor_retires(self) -> None:
+        own = said([], FoundFact("identity", "location", "Rome", 0.9), message(1))
+        for found in (
+            FoundFact("identity", "location", "Oslo", 1.0, corrects=True),
+            FoundFact("identity", "location", "Rome", 1.0),
+            FoundFact("identity", "location", "Rome", 1.0, holds="not"),
+            FoundFact("identity", "location", "", 1.0, holds="ended"),
+        ):
+            after = stored(own, decide(own, found, message(9, author="bob"), user="alex", audience="general"))
+            assert [fact for fact in after if fact.active] == own
 
-    def test_what_somebody_says_in_private_about_another_is_not_for_the_other(self) -> None:
-        (fact,) = stored([], decide([], name("Robert"), message(1, author="ann"), user="bob"))
-        assert (fact.user, fact.speaker) == ("bob", "ann")
-        assert visible(fact, "ann")
-        assert not visible(fact, "bob")
+    def test_each_speaker_is_weighed_alone(self) -> None:
+        facts: list[Fact] = []
+        for turn, (author, place) in enumerate((("ann", "Rome"), ("bob", "Oslo"), ("ann", "Bari")), 1):
+            found = FoundFact("identity", "location", place)
+            facts = stored(facts, decide(facts, found, message(turn, author=author), user="alex", audience="general"))
+        assert {(fact.speaker, fact.value) for fact in facts if fact.active} == {("bob", "Oslo"), ("ann", "Bari")}
+
+    def test_a_persons_own_word_retires_what_was_said_of_them_before_many(self) -> None:
+        facts: list[Fact] = []
+        for author, audience in (("ann", "general"), ("bob", None)):
+            found = FoundFact("identity", "location", "Oslo")
+            facts = stored(facts, decide(facts, found, message(1, author=author), user="alex", audience=audience))
+        facts = said(facts, FoundFact("identity", "location", "Rome", 0.5), message(2))
+        assert {(fact.speaker, fact.value) for fact in facts if fact.active} == {("bob", "Oslo"), ("alex", "Rome")}
+
+    def test_nobody_gives_instructions_for_another(self) -> None:
+        found = FoundFact("instruction", "reply language", "Latin")
+        (action,) = decide([], found, message(1, author="ann"), user="alex", audience="general")
+        assert (action.kind, action.rows) == ("ignore", ())
+
+    def test_every_channel_in_which_it_was_said_is_noted(self) -> None:
+        facts: list[Fact] = []
+        for turn, channel in enumerate((None, "general", "mods", "general", "garden"), 1):
+            facts = said(facts, name("Alex"), message(turn), audience=channel)
+        assert (facts[0].audience, facts[0].also_heard_in) == ("general", ("mods", "garden"))
 
 
 class TestLines:

@@ -239,7 +239,8 @@ async def be_alex_alone(client: Client) -> None:
     assert (await good(client, "search_memory", query="secret"))[1] == {"messages": []}
     for tool, given in (("get_facts", {}), ("remember", {"text": "Sam snores"}), ("forget", {"what": "tea"})):
         assert "another" in await bad(client, tool, user="sam", **given)
-    await bad(client, "get_context", conversation="private", text="hello")
+    theirs = await good(client, "get_context", conversation="private", text="hello")
+    assert theirs == await good(client, "get_context", conversation="not there", text="hello")
     await bad(client, "add_messages", conversation="private", messages=[{"role": "user", "content": "x"}])
     stranger = [{"role": "user", "content": "x", "author": "sam"}]
     assert "another" in await bad(client, "add_messages", conversation="mine", messages=stranger)

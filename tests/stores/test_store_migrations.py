@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-from collections.abc import Callable, Iterator
-from contextlib import closing
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from functools import cache
+from hashlib import sha256
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import psycopg
 import pytest
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, Engine, create_engine, inspect, text
 
 from recollect.config import Settings
 from recollect.errors import SchemaMismatch
 from recollect.model import Filter
-from recollect.ports import Tx
+from recollect.ports import Store, Tx
 from recollect.stores import migrations
-from recollect.stores.postgres import HNSW, SCHEMA, PostgresStore
+from recollect.stores.postgres import HNSW, SCHEMA, PostgresStore, PostgresTx, parsed_url, pooled_engine
 from recollect.stores.schema import metadata
-from recollect.stores.sql import SqlStore
-from recollect.stores.sqlite import SqliteStore, memory_engine
+from recollect.stores.sql import SqlTx, transaction
+from recollect.stores.sqlite import SqliteStore, SqliteTx, memory_engine
+from recollect.stores.vectors import MatrixCache
 from recollect.testing.postgres import PostgresServer
 from recollect.testing.samples import T0, WIDTH, entry, keep, matches, message, put
 from recollect.testing.transaction_contract import at_once
@@ -31,6 +36,23 @@ from recollect.wiring import open_store
 
 FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 PATIENCE = 60.0
+# The steps in the order in which they were released, by their fingerprints.
+RELEASED = [
+    "3ffb8dd05d3ac9fb",
+    "fde2e829d8bde88e",
+    "76c7bbe4076a4788",
+    "79322e40acabe4a7",
+    "ca6b0ff39e723dd8",
+    "6adfe1c2888677df",
+    "461ecc57252e7f17",
+    "4611af63d174a08c",
+    "e1d17d5662775ce2",
+    "67f28206ecc0b723",
+    "5826550f078f6d57",
+    "660b91758148bc56",
+    "72fbbf8e7de4f8a2",
+    "6fbe85c386707481",
+]
 # What makes a search fast or a second message impossible: by table, columns and whether unique.
 INDEXES = {
     ("conversations", ("space", "user_id"), False),
@@ -126,6 +148,7 @@ def test_a_newer_database_is_refused(kind: str, store_url: str) -> None:
         open_store(store_url, Settings())
 
 
+@cache
 def tables_of(step: int) -> dict[str, set[str]]:
     """The tables a database of an older version has, and their columns."""
     engine = memory_engine()
@@ -140,9 +163,47 @@ def tables_of(step: int) -> dict[str, set[str]]:
     return tables
 
 
+@contextmanager
+def open_empty(kind: str, url: str) -> Iterator[SqlTx]:
+    """A transaction on a database in which nothing is yet, not even the schema."""
+    engine = memory_file(url) if kind == "sqlite" else pooled_engine(parsed_url(url), 1.0)
+    with closing(engine.connect()) as connection, transaction(connection, "BEGIN", commit=True):
+        if kind == "postgresql":
+            connection.exec_driver_sql(f"CREATE SCHEMA {SCHEMA}")
+            connection.exec_driver_sql("CREATE EXTENSION vector WITH SCHEMA public")
+        yield SqliteTx(connection, MatrixCache(0)) if kind == "sqlite" else PostgresTx(connection)
+    engine.dispose()
+
+
+def memory_file(path: str) -> Engine:
+    return create_engine(f"sqlite:///{path}", isolation_level="AUTOCOMMIT")
+
+
+@cache
+def sample_rows() -> dict[str, list[Mapping[str, Any]]]:
+    """The rows of a store with one message, and all that comes with it."""
+    engine = memory_engine()
+    with closing(engine.connect()) as connection:
+        migrations.migrate(connection, "")
+        tx = SqliteTx(connection, MatrixCache(0))
+        put(tx, message(1))
+        rows = {name: tx.rows(name) for name in metadata.tables if name != "meta"}
+    engine.dispose()
+    return rows
+
+
+def fill(tx: SqlTx, columns: Mapping[str, set[str]]) -> None:
+    """Put those rows into a database that may not have all tables and columns yet."""
+    for table, rows in sample_rows().items():
+        if table in columns:
+            tx.load(table, [{name: row[name] for name in row if name in columns[table]} for row in rows])
+
+
 def make_older(kind: str, url: str, step: int) -> None:
-    """Take a store back to an earlier step, with what it holds."""
+    """A store as it was made at an earlier step, with what it held."""
     if kind == "json":
+        with closing(open_store(url, Settings())) as store:
+            store.write(lambda tx: put(tx, message(1)))
         path = Path(url.removeprefix("json:"))
         data = json.loads(path.read_text())
         older = tables_of(step)
@@ -152,33 +213,167 @@ def make_older(kind: str, url: str, step: int) -> None:
         data["meta"] = [row | {"value": str(step)} if row["key"] == "schema" else row for row in data["meta"]]
         path.write_text(json.dumps({key: data[key] for key in data if key not in newer} | {"schema": step}))
         return
-    with closing(open_store(url, Settings())) as store:
-        assert isinstance(store, SqlStore)
-        with store.engine.connect() as connection:
-            older = tables_of(step)
-            for table in sorted(set(metadata.tables) - set(older)):
-                connection.execute(text(f"DROP TABLE {table}"))
-            for table, columns in sorted(older.items()):
-                for name in sorted({column.name for column in metadata.tables[table].c} - columns):
-                    connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {name}"))
-        store.write(lambda tx: tx.set_note("schema", str(step)))
+    with open_empty(kind, url) as tx:
+        migrations.migrate(tx.connection, "", upto=step)
+        fill(tx, tables_of(step))
 
 
-def test_an_older_database_is_brought_up_to_date(kind: str, addresses: Callable[[str, str], str]) -> None:
-    """From every step there ever was, with all it holds; a server's only when asked."""
+def schema_of(kind: str, url: str) -> set[str]:
+    """All there is in a database of columns, keys, indexes and triggers, a line each."""
+    if kind == "sqlite":
+        with closing(sqlite3.connect(url)) as file:
+            tables = [name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            lines = {f"{name} {row[1:]}" for name in tables for row in file.execute(f"PRAGMA table_xinfo({name})")}
+            rest = file.execute("SELECT name, sql FROM sqlite_master WHERE type <> 'table'").fetchall()
+    else:
+        with psycopg.connect(url) as server:
+            columns = (
+                "SELECT table_name, column_name, udt_name, collation_name, is_nullable, column_default, "
+                "generation_expression FROM information_schema.columns WHERE table_schema = %s"
+            )
+            lines = {f"{row}" for row in server.execute(columns, [SCHEMA])}
+            rest = server.execute(
+                "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = %s", [SCHEMA]
+            ).fetchall()
+            rest += server.execute(
+                "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = %s::regnamespace",
+                [SCHEMA],
+            ).fetchall()
+    return lines | {f"{name} {' '.join((words or '').split())}" for name, words in rest}
+
+
+@pytest.fixture
+def empty_addresses(tmp_path: Path, postgres: PostgresServer) -> Iterator[Callable[[str], str]]:
+    """Where there is no store yet: another place each time."""
+    with ExitStack() as stack:
+
+        def address(kind: str) -> str:
+            if kind == "postgresql":
+                return stack.enter_context(postgres.database(migrated=False))
+            return ("json:" if kind == "json" else "") + str(tmp_path / f"{uuid4().hex}.{kind}")
+
+        yield address
+
+
+def test_an_older_database_is_brought_up_to_date(kind: str, empty_addresses: Callable[[str], str]) -> None:
+    """F18: from every step there ever was, with all it holds, to the very schema of a new one; a server's only when
+    asked."""
+    fresh = empty_addresses(kind)
+    open_store(fresh, Settings(), migrate=True).close()
     for step in range(1, migrations.CURRENT):
-        url = addresses(kind, f"step {step}")
-        with closing(open_store(url, Settings())) as store:
-            store.write(lambda tx: put(tx, message(1)))
+        url = empty_addresses(kind)
         make_older(kind, url, step)
         if kind == "postgresql":
             with pytest.raises(SchemaMismatch, match="recollect migrate"):
                 open_store(url, Settings())
         with closing(open_store(url, Settings(), migrate=True)) as store:
-            assert store.read(lambda tx: tx.note("schema")) == str(migrations.CURRENT)
-            assert store.read(lambda tx: tx.messages(Filter("s"))) == [message(1)]
-            assert len(store.read(lambda tx: matches(tx, [["hello"]]))[0]) == 1
-            assert store.read(lambda tx: [tx.rows(name, None, 10) for name in metadata.tables])
+            check_use(store)
+        if kind != "json":
+            assert schema_of(kind, url) == schema_of(kind, fresh)
+
+
+def check_use(store: Store) -> None:
+    """The one message is there and found, and another can be kept."""
+    assert store.read(lambda tx: tx.note("schema")) == str(migrations.CURRENT)
+    assert store.read(lambda tx: tx.messages(Filter("s"))) == [message(1)]
+    assert len(store.read(lambda tx: matches(tx, [["hello"]]))[0]) == 1
+    assert store.read(lambda tx: [tx.rows(name, None, 10) for name in metadata.tables])
+    store.write(lambda tx: put(tx, message(2)))
+    assert len(store.read(lambda tx: matches(tx, [["hello"]]))[0]) == 2
+
+
+# -- steps that were released
+
+
+def fingerprints() -> list[str]:
+    """The words of each step, as each database is told them, as a number."""
+    return [
+        sha256(json.dumps({kind: migrations.statements(step, kind) for kind in sorted(step)}).encode()).hexdigest()[:16]
+        for step in migrations.STEPS
+    ]
+
+
+def test_a_step_that_was_released_never_changes() -> None:
+    """F18: databases have taken it as it was. A new step is added at the end, and its fingerprint here."""
+    assert [number for number in fingerprints() if number in RELEASED] == RELEASED, fingerprints()
+
+
+# What the first steps said once, when databases were made by them: up to which step, and what stands now and then.
+TALLIED = "docs INTEGER NOT NULL, words BIGINT NOT NULL,"
+BY_USER = "episodes_user ON episodes (space, user_id)"
+ACTIVE = "episodes_active ON episodes (space, user_id) WHERE parent IS NULL"
+SOURCE = "audience {key}, source {key} NOT NULL,\n    active"
+SOURCES = "audience {key}, sources TEXT NOT NULL,\n    active"
+EDITED: dict[str, tuple[int, dict[str, str]]] = {
+    "tallies of what was dropped": (2, {TALLIED: TALLIED + " dropped INTEGER NOT NULL,"}),
+    "episodes by user": (3, {ACTIVE: BY_USER}),
+    "a single source": (4, {ACTIVE: BY_USER, SOURCES: SOURCE}),
+    "no findings": (4, {}),
+}
+
+
+def older_statements(step: Mapping[str, str], kind: str, edits: Mapping[str, str], findings: bool) -> list[str]:
+    """A step in its older words."""
+    words = step[kind]
+    for now, then in edits.items():
+        words = words.replace(now, then)
+    return [one for one in migrations.statements({kind: words}, kind) if findings or "findings" not in one]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("edited", list(EDITED))
+def test_a_database_made_by_an_older_text_of_a_step_is_mended(
+    kind: str, edited: str, empty_addresses: Callable[[str], str]
+) -> None:
+    """F18: it ends with the schema of all others, and can be used."""
+    upto, edits = EDITED[edited]
+    url, fresh = empty_addresses(kind), empty_addresses(kind)
+    with open_empty(kind, url) as tx:
+        for step in migrations.STEPS[:upto]:
+            for statement in older_statements(
+                step, kind, edits, findings=edited not in ("a single source", "no findings")
+            ):
+                tx.connection.exec_driver_sql(statement)
+        tx.set_note("schema", str(upto))
+        columns = {table: names for table, names in tables_of(upto).items() if table != "tallies"}
+        fill(tx, columns)
+        dropped = ", dropped" if "dropped" in edited else ""
+        tx.connection.exec_driver_sql(
+            f"INSERT INTO tallies (space, user_id, language, docs, words{dropped}) "
+            f"VALUES ('s', 'alex', 'en', 1, 1{', 0' if dropped else ''})"
+        )
+        if upto == 4:
+            tx.put("cursors", [{"space": "s", "view": "facts", "conversation": "c", "turn": 1}])
+            source = ("source", "'m''1\"'") if edited == "a single source" else ("sources", "'[\"m''1\\\"\"]'")
+            tx.connection.exec_driver_sql(
+                f"INSERT INTO statements (space, user_id, id, kind, text, said_at, speaker, {source[0]}, active) "
+                f"VALUES ('s', 'alex', 'x', 'remember', 'likes tea', 0, 'alex', {source[1]}, 1)"
+            )
+    with closing(open_store(url, Settings(), migrate=True)) as store:
+        check_use(store)
+        if upto == 4:
+            assert store.read(lambda tx: tx.rows("statements")[0]["sources"]) == ("m'1\"",)
+            assert store.read(lambda tx: tx.cursor("facts", "s", "c")) == 0
+    open_store(fresh, Settings(), migrate=True).close()
+    assert schema_of(kind, url) == schema_of(kind, fresh)
+
+
+def test_a_json_file_made_by_an_older_text_of_a_step_is_mended(empty_addresses: Callable[[str], str]) -> None:
+    url = empty_addresses("json")
+    make_older("json", url, 4)
+    path = Path(url.removeprefix("json:"))
+    data = json.loads(path.read_text())
+    del data["findings"]
+    data["tallies"] = [row | {"dropped": 0} for row in data["tallies"]]
+    about = {"kind": "remember", "text": "likes tea", "said_at": T0.isoformat(), "speaker": "alex", "active": 1}
+    about |= {"audience": None, "retired_at": None, "retired_by": None}
+    data["statements"] = [{"space": "s", "user_id": "alex", "id": "x", "source": "m1", **about}]
+    data["cursors"] = [{"space": "s", "view": "facts", "conversation": "c", "turn": 1}]
+    path.write_text(json.dumps(data))
+    with closing(open_store(url, Settings())) as store:
+        check_use(store)
+        assert store.read(lambda tx: tx.rows("statements")[0]["sources"]) == ("m1",)
+        assert store.read(lambda tx: tx.cursor("facts", "s", "c")) == 0
 
 
 def test_a_newer_postgres_database_is_not_migrated_either(postgres_url: str) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from collections.abc import Iterator
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 
 import psycopg
 import pytest
+from postgres_proxy import PostgresProxy
+from sqlalchemy.engine import make_url
 
 from recollect.config import Settings
 from recollect.errors import ConfigError, StoreBusy, StoreError
@@ -69,6 +74,56 @@ def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
         PostgresStore(url, busy_seconds=0.01)
     assert "127.0.0.1" in str(caught.value)
     assert "secret-word" not in str(caught.value)
+
+
+class Knocks:
+    """A first address of a server, at which nobody answers; it counts who tries."""
+
+    def __init__(self) -> None:
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listening.getsockname()[1]
+        self._tries = threading.Semaphore(0)
+        threading.Thread(target=self._count, daemon=True).start()
+
+    def _count(self) -> None:
+        with suppress(OSError):
+            while True:
+                self._listening.accept()[0].close()
+                self._tries.release()
+
+    def wait(self, count: int) -> None:
+        for _ in range(count):
+            assert self._tries.acquire(timeout=PATIENCE)
+
+    def close(self) -> None:
+        self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+
+
+def test_a_server_that_refuses_connections_for_a_while_is_waited_for(postgres_url: str) -> None:
+    """F18: as one that is restarted does, when a store is opened and later. When the second try knocks, the first was
+    refused."""
+    wire = PostgresProxy(postgres_url)
+    with closing(Knocks()) as knocks, ThreadPoolExecutor() as pool:
+        hosts = "".join(f"&host=127.0.0.1:{port}" for port in (knocks.port, wire.port))
+        name = make_url(postgres_url).database
+        opening = pool.submit(PostgresStore, f"postgresql://postgres:@/{name}?sslmode=disable{hosts}")
+        knocks.wait(2)
+        with wire:
+            store = opening.result(PATIENCE)
+        writing = pool.submit(store.write, lambda tx: keep(tx, message(1)))
+        knocks.wait(4)
+        with PostgresProxy(postgres_url, wire.port), closing(store):
+            writing.result(PATIENCE)
+            assert store.read(lambda tx: tx.messages(Filter("s"))) == [message(1)]
+
+
+def test_a_database_that_does_not_exist_is_told_at_once(postgres_url: str) -> None:
+    """What waiting does not mend is not waited for."""
+    url = make_url(postgres_url).set(database="no_such_database").render_as_string(hide_password=False)
+    with pytest.raises(StoreError, match="no_such_database") as caught:
+        PostgresStore(url, busy_seconds=PATIENCE)
+    assert not isinstance(caught.value, StoreBusy)
 
 
 def test_an_address_that_is_none_is_a_setting_that_is_wrong() -> None:

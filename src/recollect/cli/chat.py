@@ -269,16 +269,22 @@ class Talk:
             click.echo(f"\n{printable(took)}")
 
     def show_facts(self, _: str) -> None:
-        """What is known now of who speaks; in a channel, what was said before many."""
+        """What is known now of who speaks; in a channel, what was said in it."""
         from recollect.cli.facts import unread
-        from recollect.engine.fact_rows import facts_of
+        from recollect.engine.knowing import known_to
+        from recollect.engine.viewers import viewer_of_chat
+        from recollect.model import Fact
+        from recollect.ports import Tx
         from recollect.rules.fact_lines import profile_lines
-        from recollect.rules.facts import visible
 
         place, owner = self.conversation, self.conversation.user
         person = owner or self.author or USER
-        known = self.store.read(lambda tx: facts_of(tx, place.space, person, active=True))
-        lines = profile_lines(fact for fact in known if visible(fact, owner))
+
+        def read(tx: Tx) -> list[Fact]:
+            viewer = viewer_of_chat(tx, place.space, place.id, owner, person)
+            return known_to(tx, place.space, person, viewer)[0]
+
+        lines = profile_lines(self.store.read(read))
         click.echo(printable("\n".join(lines)) if lines else "nothing is known yet")
         if behind := unread(self.store, place.space):
             click.echo(printable(f"({behind})"))

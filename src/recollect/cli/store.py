@@ -150,7 +150,7 @@ def scrub() -> None:
     found = current_settings()
     store = open_store(existing(found.store), found)
     try:
-        left = store.scrub()
+        left = store.scrub(full=True)
     finally:
         store.close()
     if not left:

@@ -56,6 +56,7 @@ ERRORS: dict[str, type[RecollectError]] = {
     "changed": Changed,
     "not_settled": errors.NotSettled,
     "store_busy": errors.StoreBusy,
+    "commit_unknown": errors.CommitUnknown,
     "store_locked": errors.StoreLocked,
     "store_closed": errors.StoreClosed,
     "store_unwritable": errors.StoreUnwritable,

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from recollect.engine import pieces
-from recollect.engine.pieces import Note, Piece, Talked, words
+from recollect.engine.pieces import Note, Piece, Talked, current_words, words
 from recollect.errors import InvalidInput
-from recollect.model import Budget, ChatMessage, Context, Episode, Hit, Item, Message, Receipt, Section, Tiers
+from recollect.model import Budget, ChatMessage, Context, Episode, Hit, Item, Message, Receipt, Role, Section, Tiers
 from recollect.ports import Tokenizer
 from recollect.rules import fences
 from recollect.rules.budgets import PER_MESSAGE, PER_REPLY, fitting
+from recollect.rules.labels import author_labels
 
 SPOKEN = ("user", "assistant")
 FENCE_COST = 24  # tokens: the lines before and after a section
@@ -33,9 +35,10 @@ TITLES = {
 OVER = "does not fit the budget"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class State:
-    """What a context is made from, as of one moment. `window` has the messages before the current one, oldest first."""
+    """What a context is made from, as of one moment. `window` has the messages before the current one, oldest first;
+    `author` wrote the current one, where that is known."""
 
     text: str
     instructions: str
@@ -52,6 +55,20 @@ class State:
     topic: Talked | None = None
     channel: bool = False
     raised_turns: int = 20
+    author: str | None = None
+
+    @cached_property
+    def labels(self) -> fences.Labels:
+        """How everybody in the context is shown, told apart."""
+        spoke = [*self.window, *(hit.message for hit in (*self.found, *self.retrieved))]
+        speakers: list[tuple[Role, str]] = [(message.role, message.author) for message in spoke]
+        speakers += [(message.role, message.author) for message in (self.topic.left if self.topic else ())]
+        return author_labels(speakers if self.author is None else [*speakers, ("user", self.author)])
+
+    @cached_property
+    def current(self) -> str:
+        """The current message as it is sent."""
+        return current_words(self.text, self.author, self.channel, self.labels)
 
 
 @dataclass(slots=True)
@@ -77,10 +94,10 @@ def assemble(state: State, budget: Budget, tokenizer: Tokenizer) -> Context:
     """The context for a state. Raises InvalidInput if not even the system prompt and the message fit."""
     count = tokenizer.count
     head = "\n\n".join(part for part in (state.instructions, state.system) if part)
-    room = checked_room(budget, count(head) + PER_MESSAGE if head else 0, count(state.text) + PER_MESSAGE)
+    room = checked_room(budget, count(head) + PER_MESSAGE if head else 0, count(state.current) + PER_MESSAGE)
     spoken = [m for m in state.window if m.role in SPOKEN and m.content.strip()]
     last = spoken[-2 * budget.pairs :] if budget.pairs > 0 else []
-    costs = [count(words(m, state.channel)) + PER_MESSAGE for m in last]
+    costs = [count(words(m, state.channel, state.labels)) + PER_MESSAGE for m in last]
     wanted, late = candidates(state, budget, count)
     shares = shared(room, budget, {name: total(found, count) for name, found in wanted.items()}, costs)
     recent, not_recent = recent_messages(last, costs, shares["recent"])
@@ -91,7 +108,7 @@ def assemble(state: State, budget: Budget, tokenizer: Tokenizer) -> Context:
     shown = {message.turn for message, _ in recent}
     older = [message for message in state.window if message.turn not in shown]
     now = state.window[-1].turn + 1 if state.window else 1
-    history = pieces.of_window(older, state.tiers, now, state.raised_turns, state.channel, count)
+    history = pieces.of_window(older, state.tiers, now, state.raised_turns, state.channel, state.labels, count)
     history.sort(key=lambda piece: rank(state, piece))
     parts.append(Part("history", "HISTORY", *chosen(history, room, count), between="\n\n"))
     return fitted(state, budget, tokenizer, head, parts, recent, not_recent)
@@ -117,13 +134,14 @@ def candidates(state: State, budget: Budget, count: Callable[[str], int]) -> tup
     shown = {message.id for message in state.window}
     newest_first = sorted(state.episodes, key=lambda episode: (-episode.last, episode.level))
     place, asked, most = state.conversation, state.text, budget.retrieved
-    found, late = pieces.of_hits(state.found, "found by the model's search", shown, place, asked, most, count)
+    labels, reason = state.labels, "found by the model's search"
+    found, late = pieces.of_hits(state.found, reason, shown, place, asked, most, labels, count)
     shown |= {hit.message.id for hit in state.found}
-    relevant, later = pieces.of_hits(state.retrieved, "relevant", shown, place, asked, most, count)
+    relevant, later = pieces.of_hits(state.retrieved, "relevant", shown, place, asked, most, labels, count)
     known = {episode.id for episode in state.episodes}
     past = [episode for episode in state.past if episode.conversation != state.conversation or episode.id not in known]
     wanted = {
-        "profile": pieces.of_notes(state.profile, count),
+        "profile": pieces.of_notes(state.profile, state.channel, count),
         "summaries": [
             *pieces.of_episodes(newest_first, count),
             *pieces.of_episodes(past, count, "a past episode close to the message"),
@@ -143,7 +161,7 @@ def of_topic(state: State, budget: Budget, count: Callable[[str], int]) -> list[
     there = {hit.message.turn for hit in hits if hit.message.conversation == state.conversation}
     summaries = (*state.episodes, *state.past) if budget.summaries else ()
     told = " ".join(episode.summary for episode in summaries).casefold()
-    return pieces.of_topic(state.topic, there | {message.turn for message in state.window}, told, count)
+    return pieces.of_topic(state.topic, there | {message.turn for message in state.window}, told, state.labels, count)
 
 
 def total(found: Sequence[Piece], count: Callable[[str], int]) -> int:
@@ -277,12 +295,14 @@ def rendered(
     if recent and state.instructions:
         blocks.append(f"{labels(recent)} follow in full (tier 3).")
     messages: list[ChatMessage] = [{"role": "system", "content": "\n\n".join(blocks)}] if blocks else []
-    messages += [{"role": message.role, "content": words(message, state.channel)} for message, _ in recent]
-    messages.append({"role": "user", "content": state.text})
+    messages += [
+        {"role": message.role, "content": words(message, state.channel, state.labels)} for message, _ in recent
+    ]
+    messages.append({"role": "user", "content": state.current})
     if recent or not_recent:
         spent = sum(item.tokens for _, item in recent)
         spent += count("\n\n" + blocks[-1]) if recent and state.instructions else 0
         sections.append(Section("recent", spent, tuple(item for _, item in recent), tuple(not_recent)))
-    sections.append(Section("current", count(state.text) + PER_MESSAGE))
+    sections.append(Section("current", count(state.current) + PER_MESSAGE))
     total = PER_REPLY + sum(count(message["content"]) + PER_MESSAGE for message in messages)
     return Context(messages, Receipt(tokenizer.name, budget, total, tuple(sections)))

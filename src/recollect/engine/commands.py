@@ -1,9 +1,9 @@
 """A message that is a command to the memory, carried out: remember this, forget that, what do you know about Bob.
 
-Whoever is named must be one member of the space: where several fit, the answer asks which, and nothing is done; where
-nobody does, it is ordinary talk. Nobody learns by a command what they may not see: in a group only what was said
-before many is shown, and to one person also what they said themselves. The command and its answer stay in the log,
-marked, so that no facts are read from them.
+Whoever is named must be one member of the space that the speaker may know of: where several fit, the answer asks
+which, and nothing is done; where nobody does, it is ordinary talk. Nobody learns by a command what they may not see:
+in a channel what was said in it is shown, and to one person alone what `rules.access` lets them see. The command and
+its answer stay in the log, marked, so that no facts are read from them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Literal, cast
 from recollect.engine import log
 from recollect.engine.fact_rows import facts_of
 from recollect.engine.facts import command_of
-from recollect.engine.knowing import listed, public
-from recollect.engine.profiles import members_of, name_of, public_name, seen_by, statements_of
+from recollect.engine.knowing import known_to, listed, without_private_name
+from recollect.engine.profiles import members_known_to
+from recollect.engine.viewers import name_for, own_name, viewer_of_chat
 from recollect.model import Draft, Fact, Filter, Forgotten, Message, Statement
 from recollect.ports import Tx
 from recollect.rules import log as rules
+from recollect.rules.access import Access, Viewer
 from recollect.rules.commands import Command, is_addressed, may_be_command
-from recollect.rules.facts import visible
 from recollect.rules.forgetting import matching, matching_facts
 from recollect.rules.names import Ambiguous, Candidate, Member, Resolved, Unknown, fold_name, resolve
 from recollect.rules.profiles import LOOKED_BACK, Heard
@@ -65,27 +66,32 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a command is given: who speaks, who may be meant, and what was said before. A channel has no `owner`."""
+    """Where a command is given: who speaks, who reads the answer, who may be meant, and what was said before. A channel
+    has no `owner`."""
 
     space: str
     conversation: str
     owner: str | None
     speaker: str
+    viewer: Viewer
     members: tuple[Member, ...]
     before: tuple[Message, ...]
 
 
-def place_of(space: str, id: str, user: str | None, author: str | None, tx: Tx) -> Place:
+def place_of(space: str, id: str, user: str | None, author: str | None, access: Access, shared: bool, tx: Tx) -> Place:
     known = log.owned(tx, space, id, user)
     owner = known.user if known is not None else user
     where = Filter(space, conversation=id)
     near = tx.messages(where, limit=NEAR, newest=True, damaged=log.warn_of_damage) if known else []
     last = [message for message in near if not message.erased]
-    speaker = author or owner or rules.SPEAKERS["user"]
-    members = {member.id: member for member in members_of(tx, space)}
+    speaker = access.user or author or owner or rules.SPEAKERS["user"]
+    viewer = viewer_of_chat(tx, space, id, owner, speaker, shared=shared)
+    members = {member.id: member for member in members_known_to(tx, space, viewer)}
     for person in (speaker, *(m.author for m in last if m.role == "user")):
         members.setdefault(person, Member(person))
-    return Place(space, id, owner, speaker, tuple(members.values()), tuple(last))
+    if access.is_bound:  # to a key that is one user's, nobody else is there
+        members = {speaker: members[speaker]}
+    return Place(space, id, owner, speaker, viewer, tuple(members.values()), tuple(last))
 
 
 async def carried_out(
@@ -95,14 +101,15 @@ async def carried_out(
     author: str | None,
     names: tuple[str, ...],
     addressed: bool,
+    access: Access,
 ) -> Answer | None:
     """Read a message as a command, and do what it says; None if it is ordinary talk."""
-    memory._opened  # noqa: B018  a memory that is closed obeys nobody
+    shared = memory._opened.share_channels
     rules.checked_text("text", text)
     who = None if author is None else rules.checked_id("author", author)
     if not may_be_command(text) or not (addressed or is_addressed(text, names)):
         return None
-    place = await memory._read(partial(place_of, *where, who))
+    place = await memory._read(partial(place_of, *where, who, access, shared))
     exchange = tuple(Said(m.role, m.content) for m in place.before)
     inputs = command.Inputs(text, names, addressed, known_by(place.members), exchange)
     found = (await memory._asking.ask(command, inputs)).reply
@@ -156,24 +163,24 @@ class Obeying:
         return cast(Kind, self.found.kind)
 
     @property
-    def viewer(self) -> str | None:
-        """Who reads the answer: one person, or a group."""
-        return None if self.place.owner is None else self.place.speaker
+    def viewer(self) -> Viewer:
+        """Who reads the answer."""
+        return self.place.viewer
 
     async def called(self, person: str) -> str:
         """What to call a person in an answer."""
         if person == self.place.speaker:
             return "you"
-        shown = public_name if self.viewer is None else name_of
-        return await self.memory._read(lambda tx: shown(tx, self.place.space, person))
+        return await self.memory._read(lambda tx: name_for(tx, self.place.space, person, self.viewer))
 
     async def shown(self, person: str, text: str) -> str:
-        """A text about a person as it may be said here: before many, without a name that they told in private."""
-        if self.viewer is not None:
-            return text
+        """A text about a person as it may be said here: without a name that they told in private to others."""
         space = self.place.space
-        private, name = await self.memory._read(lambda tx: (name_of(tx, space, person), public_name(tx, space, person)))
-        return text if private == name else re.sub(rf"(?<!\w){re.escape(private)}(?!\w)", lambda _: name, text)
+
+        def names(tx: Tx) -> tuple[str, str]:
+            return own_name(tx, space, person), name_for(tx, space, person, self.viewer)
+
+        return without_private_name(text, *await self.memory._read(names))
 
     # -- remember
 
@@ -195,13 +202,13 @@ class Obeying:
         about = self.found.about
         if about is None or person == self.place.speaker:
             return text
-        name = await self.memory._read(lambda tx: name_of(tx, self.place.space, person))
+        name = await self.memory._read(lambda tx: name_for(tx, self.place.space, person, self.viewer))
         return re.sub(rf"^{re.escape(about)}(?!\w)", lambda _: name, text, flags=re.IGNORECASE)
 
     def _heard(self, tx: Tx) -> tuple[Heard, ...]:
         """What people said before the command; what an assistant says is no source."""
         told = [m for m in self.place.before if m.role == "user" and command_of(m) is None][-LOOKED_BACK:]
-        return tuple(Heard(name_of(tx, self.place.space, m.author), m.content) for m in told)
+        return tuple(Heard(name_for(tx, self.place.space, m.author, self.viewer), m.content) for m in told)
 
     # -- forget
 
@@ -226,8 +233,8 @@ class Obeying:
     async def _told_forgotten(self, person: str, gone: Forgotten) -> str:
         if not gone.found:
             return "I know nothing of that, so there is nothing to forget."
-        lines = [one.text for one in gone.statements if seen_by(one, self.viewer)]
-        facts = [fact for fact in gone.facts if visible(fact, self.viewer)]
+        lines = [statement.text for statement in gone.statements if self.viewer.sees(statement)]
+        facts = [fact for fact in gone.facts if self.viewer.sees(fact)]
         lines = lines or [f"{fact.key}: {fact.value}." for fact in facts]
         return await self.shown(person, f"Forgotten: {' '.join(lines)}") if lines else "Forgotten."
 
@@ -244,24 +251,21 @@ class Obeying:
     def _known(self, tx: Tx, person: str) -> tuple[list[Fact], list[Statement]]:
         """What may be shown here of a person, and of the thing that is asked about."""
         space, viewer = self.place.space, self.viewer
-        facts = [fact for fact in facts_of(tx, space, person, active=True) if visible(fact, viewer)]
-        if viewer is None:
-            facts = [public(tx, fact) for fact in facts]
-        elif viewer != person:
-            facts += self._own_words(tx, person, viewer)
-        statements = [one for one in statements_of(tx, space, person) if seen_by(one, viewer)]
+        facts, statements = known_to(tx, space, person, viewer)
+        if viewer.person not in (None, person):
+            facts += self._own_words(tx, person)
         if not self.found.text:
             return facts, statements
-        name, about = name_of(tx, space, person), f"about {self.found.text}"
+        name, about = name_for(tx, space, person, viewer), f"about {self.found.text}"
         numbers = matching(name, [one.text for one in statements], about)
         return matching_facts(facts, about, name=name), [statements[number - 1] for number in numbers]
 
-    def _own_words(self, tx: Tx, person: str, viewer: str) -> list[Fact]:
+    def _own_words(self, tx: Tx, person: str) -> list[Fact]:
         """What somebody said of another in chats of their own is in their own memory, under the name they used."""
         member = next((one for one in self.place.members if one.id == person), Member(person))
         names = {fold_name(name) for name in (person, *(name.text for name in member.names))}
-        known = [fact for fact in facts_of(tx, self.place.space, viewer, active=True) if visible(fact, viewer)]
-        return [fact for fact in known if fact.subject and fold_name(fact.subject) in names]
+        known = facts_of(tx, self.place.space, self.place.speaker, active=True)
+        return [fact for fact in known if fact.subject and fold_name(fact.subject) in names and self.viewer.sees(fact)]
 
 
 def known_by(members: Sequence[Member]) -> tuple[str, ...]:

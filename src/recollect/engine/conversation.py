@@ -25,6 +25,7 @@ from recollect.engine.topical import TopicalConversation
 from recollect.model import Added, Budget, Chunk, Context, Draft, Episode, Filter, Hit, Message, Reply, Role
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
+from recollect.rules.access import PROGRAM, Access, Viewer
 from recollect.rules.log import checked_number
 from recollect.rules.smalltalk import is_small_talk
 from recollect.tasks import standalone
@@ -48,8 +49,10 @@ FOUND = 10  # messages that a model's own search gives it
 class AsyncConversation(TopicalConversation):
     """One thread of messages."""
 
-    def __init__(self, memory: MemoryEngine, space: str, id: str, user: str | None) -> None:
+    def __init__(self, memory: MemoryEngine, space: str, id: str, user: str | None, access: Access = PROGRAM) -> None:
+        """`access` says who acts. To one that is bound to a user, what is another's is not there."""
         self._memory = memory
+        self._access = access
         self.space, self.id, self.user = space, id, user
 
     def __repr__(self) -> str:
@@ -144,13 +147,14 @@ class AsyncConversation(TopicalConversation):
         `names` are those the memory is called by; with `addressed`, the message is for it without naming it. A command
         is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`.
         """
-        return await carried_out(self._memory, (self.space, self.id, self.user), text, author, tuple(names), addressed)
+        place = (self.space, self.id, self.user)
+        return await carried_out(self._memory, place, text, author, tuple(names), addressed, self._access)
 
     async def archived(self) -> list[Chunk]:
         """The runs of messages that have left the window, oldest first."""
 
         def read(tx: Tx) -> list[Chunk]:
-            known = log.owned(tx, self.space, self.id, self.user) is not None
+            known = self._own(tx) is not None
             return chunks(tx, self.space, self.id) if known else []
 
         return await self._memory._read(read)
@@ -159,7 +163,7 @@ class AsyncConversation(TopicalConversation):
         """What left the window, as summaries: the active ones, highest level first, each with its parts."""
 
         def read(tx: Tx) -> list[Episode]:
-            known = log.owned(tx, self.space, self.id, self.user) is not None
+            known = self._own(tx) is not None
             return episodes.tree(tx, self.space, self.id) if known else []
 
         return await self._memory._read(read)
@@ -223,7 +227,7 @@ class AsyncConversation(TopicalConversation):
         now, speaker = parts.clock.now(), await self._speaker(asked)
 
         def look(tx: Tx) -> State:
-            owner = log.owned(tx, self.space, self.id, self.user)
+            owner = self._own(tx)
             person = owner.user if owner is not None else self.user
             start = archived_upto(tx, self.space, self.id)
             where = Filter(self.space, conversation=self.id)
@@ -236,7 +240,8 @@ class AsyncConversation(TopicalConversation):
                 most = min(max(budget.retrieved // TOKENS, RELEVANT[0]), RELEVANT[1])
                 hits = recall.search(tx, scope, query, vector, most, now, parts.weights)
                 past = episodes.nearest(tx, scope, vector, parts.near_episodes, 1 - parts.episode_distance)
-                topic = talked_of(tx, self._memory._topics, (self.space, self.id), text, vector, window, now)
+                if owner is not None:
+                    topic = talked_of(tx, self._memory._topics, (self.space, self.id), text, vector, window, now)
             hits = [hit for hit in hits if asked is None or not follows(hit.message, asked)]
             inside = {message.id for message in window}
             # While little has left the window, all of it would come back by being found, and nothing would be saved.
@@ -258,6 +263,7 @@ class AsyncConversation(TopicalConversation):
                 topic=topic,
                 channel=person is None,
                 raised_turns=parts.raised_turns,
+                author=None if asked is None else asked.author,
             )
 
         # The look ends before the context is made of it, in the same thread: to change threads takes its time, too.
@@ -289,10 +295,15 @@ class AsyncConversation(TopicalConversation):
     ) -> list[Note]:
         """What is known of the person, or of those who spoke last in a channel."""
         if person is not None:
-            return knowing.of_person(tx, self.space, person)
+            return knowing.of_person(tx, self.space, person, self._memory._viewer(tx, self.space, person))
         last = [*window, *([asked] if asked else [])][-SPEAKERS:]
         people = dict.fromkeys(m.author for m in reversed(last) if m.role == "user")
-        return knowing.of_group(tx, self.space, people, speaker)
+        return knowing.of_group(tx, self.space, people, self._channel_viewer, speaker)
+
+    @property
+    def _channel_viewer(self) -> Viewer:
+        """All who are in this channel."""
+        return Viewer(channel=self.id, shared=self._memory._opened.share_channels)
 
     async def _speaker(self, asked: Message | None) -> tuple[str, Merged] | None:
         """In a channel, who speaks, and what they did lately. Nobody waits long for that: what is not there yet is made
@@ -309,18 +320,18 @@ class AsyncConversation(TopicalConversation):
             last = [asked] if asked else tx.messages(where, limit=1, newest=True, damaged=log.warn_of_damage)
             if not last or last[0].erased:
                 return None
-            return last[0].author, *knowing.public_profile(tx, self.space, last[0].author)
+            return last[0].author, *knowing.channel_profile(tx, self.space, last[0].author, self._channel_viewer)
 
         found = await self._memory._read(look)
         if found is None:
             return None
         person, name, profile = found
         at = await digests.asked(self.space, min(PATIENCE, self._memory._opened.digest_seconds))
-        return person, await digests.merged(at, person, name, profile)
+        return person, await digests.merged(at, person, name, profile, self._channel_viewer)
 
     async def _search(self, words: str) -> list[Hit]:
         """What the model searches for: in the memory of the chat's user, or in the channel."""
-        conversation = await self._memory._read(lambda tx: log.owned(tx, self.space, self.id, self.user))
+        conversation = await self._memory._read(lambda tx: self._own(tx))
         person = conversation.user if conversation is not None else self.user
         within = None if person is not None else self.id
         return await self._memory.search(words, user=person, conversation=within, space=self.space, limit=FOUND)
@@ -329,7 +340,7 @@ class AsyncConversation(TopicalConversation):
         where = Filter(self.space, conversation=self.id)
 
         def read(tx: Tx) -> list[Message]:
-            if log.owned(tx, self.space, self.id, self.user) is None:
+            if self._own(tx) is None:
                 return []
             found, upto = list[Message](), None if before is None else before - 1
             while page := tx.messages(where, upto=upto, limit=limit, newest=True, damaged=log.warn_of_damage):
@@ -341,6 +352,13 @@ class AsyncConversation(TopicalConversation):
             return found if limit is None else found[-limit:]
 
         return await self._memory._read(read)
+
+
+def conversation_for(memory: MemoryEngine, access: Access, space: str, id: str, user: str | None) -> AsyncConversation:
+    """A conversation as somebody with this access has it: of the user that is named, or that it is bound to."""
+    owner = access.own(user)
+    owner = None if owner is None else rules.checked_id("user", owner)
+    return AsyncConversation(memory, space, rules.checked_id("conversation", id), owner, access)
 
 
 def follows(message: Message, asked: Message) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 from recollect.engine.facts import command_of
 from recollect.engine.followers import Run, Saved
 from recollect.engine.log import warn_of_damage
-from recollect.engine.profiles import PEOPLE, public_name
+from recollect.engine.viewers import PEOPLE, public_name
 from recollect.model import Filter, Message, Span
 from recollect.ports import Clock, Tx
 from recollect.rules.days import Spoke, bounds, day_of, noted, zone_named

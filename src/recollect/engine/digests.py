@@ -24,6 +24,7 @@ from recollect.engine.once import Key, Made, Once, Patience
 from recollect.engine.profiles import FORGET, statements_of
 from recollect.model import Digest, Span
 from recollect.ports import Clock, Telemetry, Tx
+from recollect.rules.access import Viewer
 from recollect.rules.days import Spoke, before, bucket, content_hash, day_of, fingerprint, holds, zone_named
 from recollect.rules.forgetting import matching
 from recollect.rules.sentences import split
@@ -262,25 +263,27 @@ class Digests:
 
     # -- all of it as one text
 
-    async def merged(self, at: Asked, user: str, name: str, profile: str) -> Merged:
-        """Profile, today and history as one text. Whatever fails, what is known is in it."""
+    async def merged(self, at: Asked, user: str, name: str, profile: str, viewer: Viewer | None = None) -> Merged:
+        """Profile, today and history as one text. Whatever fails, what is known is in it. With a `viewer`, only digests
+        of what was said where they hear it."""
         hold = (profile, name, at.today, at.hour(at.today), at.variant, self._asking.possible)
-        key, valid = (at.space, user, content_hash(name, profile)), (at.version, *hold)
+        place = (viewer.channel or "") if viewer is not None else ""
+        key, valid = (at.space, user, place, content_hash(name, profile)), (at.version, *hold)
         cached = self._cache.get(key)
         hit = cached is not None and cached[0] == valid
         self._telemetry.count("cache", kind="digests", outcome="hit" if hit else "miss")
         if cached is not None and hit:
             return cached[1]
-        made, final = await self._merge(at, user, name, profile)
+        made, final = await self._merge(at, user, name, profile, viewer)
         if final:
             self._cache[key] = (valid, made)
         return made
 
-    async def _merge(self, at: Asked, user: str, name: str, profile: str) -> tuple[Merged, bool]:
+    async def _merge(self, at: Asked, user: str, name: str, profile: str, viewer: Viewer | None) -> tuple[Merged, bool]:
         spoke = await self._read(lambda tx: days.spoken(tx, at.space, at.today, user_id=user))
         entries, fresh = await self._entries(at, at.today, user) if spoke else ({}, True)
         history, renewed = await self._history(at, user)
-        today = entries.get(user)
+        history, today = heard_by(viewer, history), heard_by(viewer, entries.get(user))
         wanted = await self._read(lambda tx: [one.text for one in statements_of(tx, at.space, user, kind=FORGET)])
         inputs = context_merge.Inputs(
             name, profile, without(today, name, wanted) if today else "", without(history, name, wanted)
@@ -372,6 +375,13 @@ def days_of(told: Sequence[Digest]) -> tuple[tuple[date, str], ...]:
 
 def spans_of(day: Day, user: str) -> tuple[Span, ...]:
     return days.spans(one for one in day.spoke if one.user == user)
+
+
+def heard_by(viewer: Viewer | None, digest: Digest | None) -> Digest | None:
+    """A digest, if all that it is made of was said where the viewer hears it."""
+    if digest is None or viewer is None:
+        return digest
+    return digest if all(viewer.hears(span.conversation) for span in digest.sources) else None
 
 
 def without(one: Digest | None, name: str, forgotten: Sequence[str]) -> str:

@@ -20,16 +20,18 @@ from recollect.engine.followers import Run, Saved
 from recollect.engine.log import warn_of_damage
 from recollect.engine.profiles import (
     FORGET,
-    name_of,
     note_people,
     put_name,
     retire_contradicted,
     said_in,
     statements_of,
+    worded_name,
 )
+from recollect.engine.viewers import own_name
 from recollect.model import Fact, Filter, FoundFact, Message, Statement
 from recollect.ports import Tx
 from recollect.rules import facts as rules
+from recollect.rules.access import is_claim
 from recollect.rules.fact_finding import find
 from recollect.rules.fact_keys import is_several
 from recollect.rules.forgetting import matching_facts, sought
@@ -145,7 +147,7 @@ def kept_of(
     tx: Tx, space: str, person: str, audience: str | None, found: Sequence[tuple[Message, FoundFact]]
 ) -> list[rules.Action]:
     forgotten = statements_of(tx, space, person, kind=FORGET)
-    name = name_of(tx, space, person) if forgotten else person
+    name = own_name(tx, space, person) if forgotten else person
     by_slot: dict[str, list[Fact]] = {}
     for fact in facts_of(tx, space, person):
         by_slot.setdefault(slot_of(fact), []).append(fact)
@@ -162,8 +164,8 @@ def kept_of(
     put(tx, changed.values())
     gone = [row for row in changed.values() if not row.active]
     retire_contradicted(tx, space, person, gone, max((message.time for message, _ in found)))
-    # A name is the space's only if it was said before many.
-    said = [row for row in changed.values() if row.active and row.audience is not None]
+    # A name is the space's only if the person themselves said it before many.
+    said = [row for row in changed.values() if row.active and row.audience is not None and not is_claim(row)]
     for row in (row for row in said if row.key == "name" and row.subject is None):
         put_name(tx, space, person, "alias", row.value, row.said_at)
     return every
@@ -220,8 +222,8 @@ def taken(fact: Fact, known: Iterable[Fact]) -> bool:
 def told(tx: Tx, messages: Iterable[Message]) -> list[tuple[str, Message, list[FoundFact]]]:
     """The facts in what messages asked to be remembered, and of whom."""
     return [
-        (one.user, message, facts_in(name_of(tx, one.space, one.user), one, message))
-        for message, one in said_in(tx, messages)
+        (statement.user, message, facts_in(worded_name(tx, statement), statement, message))
+        for message, statement in said_in(tx, messages)
     ]
 
 

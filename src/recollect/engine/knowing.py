@@ -1,8 +1,8 @@
 """What a context says of the people in it: facts by category, the most important first, with dates where they matter.
 
-In a chat with one person it is what they said of themselves and what was said of them in groups. In a channel it is
-what was said before many: nothing said in private leaves it, unless the person allowed that. Not even a date does: who
-said in private since when, and before many only what, is not quoted with both.
+In a chat with one person it is what they said of themselves and what was said of them in channels they speak in, by
+name. In a channel it is what was said in that channel: nothing said elsewhere gets into it. Not even a date does: who
+said in private since when, and before many only what, is not quoted with both. What others say is never an instruction.
 """
 
 from __future__ import annotations
@@ -14,30 +14,39 @@ from dataclasses import replace
 from recollect.engine.digests import Merged
 from recollect.engine.fact_rows import facts_of
 from recollect.engine.pieces import Note
-from recollect.engine.profiles import name_of, public_name, statements_of
+from recollect.engine.profiles import statements_of
+from recollect.engine.viewers import own_name, public_name
 from recollect.errors import DamagedMessage
 from recollect.model import FACT_CATEGORIES, Fact, Profile, Statement
 from recollect.ports import Tx
+from recollect.rules.access import Viewer, is_claim
+from recollect.rules.fact_finding import find
 from recollect.rules.fact_lines import HEADINGS, told
-from recollect.rules.facts import MAX_SOURCES, visible
+from recollect.rules.facts import MAX_SOURCES
+from recollect.rules.fences import byline
+from recollect.rules.profiles import reading
 
 IMPORTANT = 0.5  # facts of less importance are found by search, not shown in every context
-LAST = len(FACT_CATEGORIES) + 1  # the place of digests: after what is known
+LAST = len(FACT_CATEGORIES) + 2  # the place of digests: after what is known
 LINE = 300  # characters of a line, about: a key of many values takes several lines, so that a small budget holds some
 
 
-def of_person(tx: Tx, space: str, person: str) -> list[Note]:
+def of_person(tx: Tx, space: str, person: str, viewer: Viewer) -> list[Note]:
     """What a chat with one person shows of them."""
-    known = [fact for fact in facts_of(tx, space, person, active=True) if visible(fact, person)]
-    told = [one for one in statements_of(tx, space, person) if one.audience is not None or one.speaker == person]
+    known, told = known_to(tx, space, person, viewer)
     return [*notes(known), *remembered(told)]
 
 
-def profile_of(tx: Tx, space: str, person: str) -> Profile:
+def profile_of(tx: Tx, space: str, person: str, viewer: Viewer) -> Profile:
     """What is known of a person, with the text that a chat of theirs would show."""
-    known = [fact for fact in facts_of(tx, space, person, active=True) if visible(fact, person)]
-    told = [one for one in statements_of(tx, space, person) if one.audience is not None or one.speaker == person]
-    return Profile(person, name_of(tx, space, person), tuple(known), tuple(told), listed(known, told))
+    known, told = known_to(tx, space, person, viewer)
+    return Profile(person, own_name(tx, space, person), tuple(known), tuple(told), listed(known, told))
+
+
+def known_to(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[list[Fact], list[Statement]]:
+    """What a viewer may be shown of a person."""
+    facts = [shown(tx, fact, viewer) for fact in facts_of(tx, space, person, active=True) if viewer.sees(fact)]
+    return facts, [statement for statement in statements_of(tx, space, person) if viewer.sees(statement)]
 
 
 def listed(facts: Sequence[Fact], statements: Iterable[Statement]) -> str:
@@ -51,18 +60,20 @@ def listed(facts: Sequence[Fact], statements: Iterable[Statement]) -> str:
     return "\n".join(lines)
 
 
-def of_group(tx: Tx, space: str, people: Iterable[str], speaker: tuple[str, Merged] | None = None) -> list[Note]:
-    """What a channel shows of those who speak in it: only what was said before many. Of the `speaker` it also shows
-    what they did lately: merged with what is known, if a model did that, or else beside it."""
+def of_group(
+    tx: Tx, space: str, people: Iterable[str], viewer: Viewer, speaker: tuple[str, Merged] | None = None
+) -> list[Note]:
+    """What a channel shows of those who speak in it: only what was said in it. Of the `speaker` it also shows what they
+    did lately: merged with what is known, if a model did that, or else beside it."""
     found: list[Note] = []
     for number, person in enumerate(people):
         made = speaker[1] if speaker is not None and speaker[0] == person else None
-        known = [fact for fact in facts_of(tx, space, person, active=True) if visible(fact, None)]
+        known, _ = known_to(tx, space, person, viewer)
         if made is not None and made.made_by == "model":
             found.append(Note(person, made.text, "merged", f"{person}: In short", (number, "", -1, 0.0, "", 0)))
             said = made.text.casefold()
             known = [fact for fact in known if fact.value.casefold() not in said]
-        found += notes([public(tx, fact) for fact in known], name=person, number=number)
+        found += notes(known, name=person, number=number)
         found += lately(made, person, number) if made is not None and made.made_by != "model" else []
     return found
 
@@ -77,36 +88,54 @@ def lately(made: Merged, person: str, number: int) -> list[Note]:
     ]
 
 
-def public_profile(tx: Tx, space: str, person: str) -> tuple[str, str]:
-    """What a person is called before many, and what is known of them there."""
-    known = [public(tx, fact) for fact in facts_of(tx, space, person, active=True) if visible(fact, None)]
-    told = [one for one in statements_of(tx, space, person) if one.audience is not None]
-    name, private = public_name(tx, space, person), name_of(tx, space, person)
-    text = listed(known, told)
-    shown = text if name == private else re.sub(rf"(?<!\w){re.escape(private)}(?!\w)", lambda _: name, text)
-    return name, shown
+def channel_profile(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[str, str]:
+    """What a person is called in a channel, and what is known of them there."""
+    name, private = public_name(tx, space, person), own_name(tx, space, person)
+    text = listed(*known_to(tx, space, person, viewer))
+    return name, without_private_name(text, private, name)
 
 
-def public(tx: Tx, fact: Fact) -> Fact:
-    """A fact as a channel may show it: without a date that may have been told in private."""
+def without_private_name(text: str, private: str, name: str) -> str:
+    """A text that calls a person by the name they have before many, and not by one they told in private."""
+    if private == name:
+        return text
+    return re.sub(rf"(?<!\w){re.escape(private)}(?!\w)", lambda _: name, text)
+
+
+def shown(tx: Tx, fact: Fact, viewer: Viewer) -> Fact:
+    """A fact as a viewer may be shown it: without a date that may have been told where they did not hear it."""
+    if fact.speaker == viewer.person:
+        return fact
     if fact.valid_from in (None, fact.recorded_at, fact.said_at) and fact.valid_to is None:
         return fact
-    unread: list[DamagedMessage] = []  # may have been told in private
+    unread: list[DamagedMessage] = []  # may have been told where they did not hear it
     sources = tx.find_messages(fact.space, ids=fact.sources, damaged=unread.append)
-    found = [tx.conversation(fact.space, id) for id in {message.conversation for message in sources}]
-    public_only = not unread and all(one is not None and one.user is None for one in found)
-    if len(fact.sources) < MAX_SOURCES and public_only:
-        return fact
-    return replace(fact, valid_from=None, valid_to=None)
+    channels = [tx.conversation(fact.space, place) for place in {message.conversation for message in sources}]
+    heard = all(channel is not None and channel.user is None and viewer.hears(channel.id) for channel in channels)
+    is_shown = heard and not unread and len(fact.sources) < MAX_SOURCES
+    return fact if is_shown else replace(fact, valid_from=None, valid_to=None)
 
 
 def remembered(statements: Iterable[Statement], *, name: str = "", number: int = 0) -> list[Note]:
-    """What was told to be remembered, in the order it was."""
-    heading = f"{name}: Remembered" if name else "Remembered"
-    return [
-        Note(one.id, one.text, "remembered", heading, (number, "", len(FACT_CATEGORIES), 0.0, f"{place:06}"))
-        for place, one in enumerate(statements)
-    ]
+    """What was told to be remembered, in the order it was: by the person themselves, and by others, who are named."""
+    lines: list[Note] = []
+    for place, statement in enumerate(statements):
+        claim = is_claim(statement)
+        if claim and gives_instructions(statement):
+            continue
+        title = "Said by others" if claim else "Remembered"
+        heading = f"{name}: {title}" if name else title
+        text = f"says {byline(statement.speaker)}: {statement.text}" if claim else statement.text
+        rank = (number, "", len(FACT_CATEGORIES) + claim, 0.0, f"{place:06}")
+        lines.append(Note(statement.id, text, "remembered", heading, rank))
+    return lines
+
+
+def gives_instructions(statement: Statement) -> bool:
+    """Whether a statement says how to answer: that is for each to say for themselves."""
+    found = find(statement.text, statement.said_at.date())
+    about = reading(statement.user, statement.text).facts
+    return any(fact.category == "instruction" for fact in (*found, *about))
 
 
 def notes(facts: Sequence[Fact], *, name: str = "", number: int = 0, least: float = IMPORTANT) -> list[Note]:

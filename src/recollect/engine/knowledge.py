@@ -17,16 +17,17 @@ from recollect.engine import days, facts, knowing, log, profiles
 from recollect.engine.digests import lately
 from recollect.engine.fact_rows import facts_of
 from recollect.engine.fact_rows import put as put_facts
-from recollect.engine.profiles import across, name_of, seen_by, statements_of
+from recollect.engine.profiles import across, statements_of
 from recollect.engine.running import CATCH_UP, Running
+from recollect.engine.viewers import name_for, own_name, viewer_alone
 from recollect.errors import EmbedderError, InvalidInput, NotFound
 from recollect.model import FACT_CATEGORIES, Digest, Draft, Fact, Forgotten, Message, Profile, Statement
 from recollect.ports import Tx
 from recollect.rules import log as rules
+from recollect.rules.access import Viewer, may_take_back
 from recollect.rules.days import zone_named
 from recollect.rules.facts import as_of as as_of_then
 from recollect.rules.facts import history as fact_history
-from recollect.rules.facts import visible
 from recollect.rules.forgetting import matching_facts, sought
 from recollect.rules.names import Ambiguous, Member, Resolved, Unknown, resolve
 from recollect.rules.profiles import Heard, Merge, contradicts, reading, remembered, restored, says_same
@@ -87,7 +88,7 @@ class Knowledge(Running):
         """
         place, who = self._space(space), rules.checked_id("user", user)
         rules.checked_text("text", text, limit=MAX_STATEMENT)
-        name = await self._read(lambda tx: name_of(tx, place, who))
+        name = await self._read(lambda tx: own_name(tx, place, who))
         if not statements_about(name, text):
             raise InvalidInput("text", NOTHING_SAID)
         said = await self._told("remember", text, place, who if speaker is None else speaker, message)
@@ -121,14 +122,16 @@ class Knowledge(Running):
         """Take out of a person's profile what fits the words, statements and facts; says whether anything did.
 
         Nothing is removed from the log or from history: `undo` brings it back. To remove for good, `erase`. A `speaker`
-        who is somebody else can take out only what they may see.
+        who is somebody else can take out only what they said themselves.
         """
         place, who = self._space(space), rules.checked_id("user", user)
         rules.checked_text("what", what, limit=MAX_STATEMENT)
         asked = None if message is None else await self._message(place, message)
         author = asked.author if asked else who if speaker is None else rules.checked_id("speaker", speaker)
         await self._facts_read()
-        name, known, held = await self._read(lambda tx: everything_of(tx, place, who, author))
+        name, known, held = await self._read(
+            lambda tx: everything_of(tx, place, who, author, self._viewer(tx, place, author))
+        )
         cosines = await self._likeness(known, sought(name, what))
         inputs = forget.Inputs(name, tuple(one.text for one in known), what, cosines)
         reply = (await self._asking.ask(forget, inputs)).reply
@@ -151,16 +154,20 @@ class Knowledge(Running):
         return await self._write(lambda tx: bring_back(tx, place, who, key))
 
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
-        """What is known of a person, facts and statements, as a context in their own chat would show it.
+        """What is known of a person: what they said of themselves, and what was said of them in channels, by whom.
 
         If they speak in channels of the space, with what they did there today and in the days before, and all of it as
         one text, `context`. Digests that are missing are made, for which it waits so many seconds at most (the setting
         `digest_seconds`); after that, what there was last is given. With `wait=0` nothing is made.
         """
-        place, who, seconds = self._space(space), rules.checked_id("user", user), self._seconds(wait)
-        asked = await self._digests.asked(place, seconds)
-        known: Profile = await self._read(lambda tx: knowing.profile_of(tx, place, who))
-        made = await self._digests.merged(asked, who, known.name, known.text)
+        place, who = self._space(space), rules.checked_id("user", user)
+        return await self._profile(who, place, wait, Viewer(who, shared=True))
+
+    async def _profile(self, person: str, space: str, wait: float | None, viewer: Viewer) -> Profile:
+        """What a viewer may be shown of a person."""
+        asked = await self._digests.asked(space, self._seconds(wait))
+        known: Profile = await self._read(lambda tx: knowing.profile_of(tx, space, person, viewer))
+        made = await self._digests.merged(asked, person, known.name, known.text)
         return replace(known, today=made.today, history=made.history, context=made.text)
 
     async def digests(
@@ -195,6 +202,10 @@ class Knowledge(Running):
         zone_named(name)
         await self._write(lambda tx: days.set_zone(tx, place, name, default))
         self._wake()
+
+    def _viewer(self, tx: Tx, space: str, person: str) -> Viewer:
+        """A person who reads alone, by this memory's setting."""
+        return viewer_alone(tx, space, person, shared=self._opened.share_channels)
 
     def _seconds(self, wait: float | None) -> float:
         parts = self._opened
@@ -256,15 +267,15 @@ class Knowledge(Running):
 def beside(tx: Tx, user: str, said: Message) -> tuple[str, str, list[Statement]]:
     """What a person is called, and who speaks if it is somebody else; and the statements that a new one is merged with.
 
-    Those are what was said before many, if this is, and else what the same speaker said in private: a merge words
-    anew what it finds, and no private word may get into what many see, or the other way.
+    Those are what the same speaker said in the same place, or in private: a merge words anew what it finds, and no word
+    may get from one place into what others see, nor one speaker's word into another's mouth.
     """
-    name, audience = name_of(tx, said.space, user), heard(tx, said)
-    by = "" if said.author == user else name_of(tx, said.space, said.author)
+    audience = heard(tx, said)
+    viewer = Viewer(channel=audience) if audience is not None else viewer_alone(tx, said.space, said.author)
+    name = name_for(tx, said.space, user, viewer)
+    by = "" if said.author == user else name_for(tx, said.space, said.author, viewer)
     every = statements_of(tx, said.space, user)
-    if audience is not None:
-        return name, by, [one for one in every if one.audience is not None]
-    return name, by, [one for one in every if one.audience is None and one.speaker == said.author]
+    return name, by, [one for one in every if (one.audience, one.speaker) == (audience, said.author)]
 
 
 def keep_statements(
@@ -298,7 +309,7 @@ def keep_statements(
         audience=heard(tx, said),
     )
     ids = {one.id for one in now}
-    others = [one for one in statements_of(tx, said.space, user) if one.id not in ids and seen_by(one, said.author)]
+    others = [one for one in statements_of(tx, said.space, user) if one.id not in ids]
     stands = list[Statement]()
     for row in (row for row in rows if row.active):
         over = next((one for one in later if contradicts(reading(name, row.text), reading(name, one.text))), None)
@@ -336,13 +347,11 @@ def heard(tx: Tx, said: Message) -> str | None:
     return said.conversation if owner is not None and owner.user is None else None
 
 
-def everything_of(tx: Tx, space: str, user: str, asker: str) -> tuple[str, list[Statement], list[Fact]]:
-    """What can be forgotten of a person: by themselves all of it, by others what they may see."""
-    known, held = statements_of(tx, space, user), facts_of(tx, space, user, active=True)
-    if asker != user:
-        known = [one for one in known if seen_by(one, asker)]
-        held = [fact for fact in held if visible(fact, asker)]
-    return name_of(tx, space, user), known, held
+def everything_of(tx: Tx, space: str, user: str, asker: str, viewer: Viewer) -> tuple[str, list[Statement], list[Fact]]:
+    """What an asker may have forgotten of a person, and what they call that person."""
+    statements = [item for item in statements_of(tx, space, user) if may_take_back(asker, item, viewer)]
+    known = [fact for fact in facts_of(tx, space, user, active=True) if may_take_back(asker, fact, viewer)]
+    return name_for(tx, space, user, viewer), statements, known
 
 
 def forget_all(space: str, user: str, what: str, texts: set[str], meant: set[str], said: Message, tx: Tx) -> Forgotten:
@@ -370,7 +379,7 @@ def bring_back(tx: Tx, space: str, user: str, id: str) -> Forgotten:
     if not requests:
         raise NotFound(f"user {user!r} has nothing forgotten under {id!r} in space {space!r}")
     profiles.put(tx, [replace(requests[0], active=False)], profiles.FORGET)
-    every, name = statements_of(tx, space, user, active=False), name_of(tx, space, user)
+    every, name = statements_of(tx, space, user, active=False), own_name(tx, space, user)
     # What was told since stands: nothing comes back that it contradicts, or says already.
     standing = [reading(name, one.text) for one in every if one.active]
     gone = [(one, reading(name, one.text)) for one in every if one.retired_by == id]

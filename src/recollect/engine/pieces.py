@@ -2,7 +2,7 @@
 
 A message of the window has a label the model can ask by. What was retrieved stands under the day and the conversation
 it is from, one message a line: further lines are indented, so that no message can pose as another. Everything stored is
-escaped on its way in.
+escaped on its way in, and everybody is shown by the label that `rules.labels` gives them among all in the context.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from datetime import datetime
 
 from recollect.model import Episode, Hit, Item, Message, Tiers, TopicMessage
 from recollect.rules import excerpts, fences
+from recollect.rules.fences import Labels
+from recollect.rules.labels import distinct_labels, poses
 from recollect.rules.raising import text_at, tier_now
 from recollect.rules.sentences import split
 from recollect.rules.tiers import write as offline_tiers
@@ -66,9 +68,15 @@ class Piece:
 
 
 def of_window(
-    older: Iterable[Message], tiers: Mapping[int, Tiers], now: int, sinks_after: int, channel: bool, count: Count
+    older: Iterable[Message],
+    tiers: Mapping[int, Tiers],
+    now: int,
+    sinks_after: int,
+    channel: bool,
+    labels: Labels,
+    count: Count,
 ) -> list[Piece]:
-    """Messages of the window, each at the tier it has now."""
+    """Messages of the window, each at the tier it has now; in a channel set in: no line of theirs begins as a label."""
     pieces = []
     for message in older:
         known = tiers.get(message.turn)
@@ -79,14 +87,23 @@ def of_window(
         text, tier = text_at(message, known, asked)
         who = message.author if channel and message.role == "user" else None
         label = f"m{message.turn}"
-        fenced = fences.message(label, message.role, who, tier, text)
+        fenced = fences.message(
+            label, message.role, who, tier, text, labels=labels, indent="  " if who is not None else ""
+        )
         reason = "the model asked for it" if asked > 1 else "in the window"
         pieces.append(Piece(fenced, Item(label, count(fenced) + 2, reason, tier), (message.turn,)))
     return pieces
 
 
 def of_hits(
-    hits: Sequence[Hit], reason: str, shown: set[str], here: str, asked: str, budget: int, count: Count
+    hits: Sequence[Hit],
+    reason: str,
+    shown: set[str],
+    here: str,
+    asked: str,
+    budget: int,
+    labels: Labels,
+    count: Count,
 ) -> tuple[list[Piece], list[Item]]:
     """Messages that were found, best first, but for those that are shown elsewhere; and those with no chance."""
     pieces, late, seen, spent = list[Piece](), list[Item](), set(shown), 0
@@ -104,7 +121,7 @@ def of_hits(
             continue
         if size > most or (len(pieces) >= WHOLE and size > long):
             text, tier = excerpts.excerpt(text, wanted, min(most, long) * CHARACTERS), 2
-        line = fences.said(label, message.role, message.author, tier, text)
+        line = fences.said(label, message.role, message.author, tier, text, labels=labels)
         group = heading(message, here)
         # With its line's end, as the section will be counted: what was counted once is remembered.
         item = Item(label or message.id, count(line + "\n"), f"{reason} ({hit.score:.1f})", tier)
@@ -135,7 +152,7 @@ def of_episodes(episodes: Iterable[Episode], count: Count, reason: str = "") -> 
     return pieces
 
 
-def of_topic(talked: Talked, turns: set[int], told: str, count: Count) -> list[Piece]:
+def of_topic(talked: Talked, turns: set[int], told: str, labels: Labels, count: Count) -> list[Piece]:
     """The topic of the message, but for what is shown elsewhere: of the messages in `turns`, and what `told` says."""
     summary = " ".join(each for each in split(talked.summary) if each.casefold() not in told)
     pieces = []
@@ -147,27 +164,56 @@ def of_topic(talked: Talked, turns: set[int], told: str, count: Count) -> list[P
         pieces.append(Piece(text, Item(talked.id, count(text) + 1, "what is being talked of", 2), (0,)))
     for said in reversed(talked.left):
         if said.turn not in turns and said.content.strip():
-            line = fences.said(f"m{said.turn}", said.role, said.author, 3, said.content)
+            line = fences.said(f"m{said.turn}", said.role, said.author, 3, said.content, labels=labels)
             item = Item(f"m{said.turn}", count(line + "\n"), "said last of what is come back to", 3)
             pieces.append(Piece(line, item, (1, said.turn)))
     return pieces
 
 
-def of_notes(notes: Iterable[Note], count: Count) -> list[Piece]:
-    """What is known, the most important first; each in its place under its heading."""
+def of_notes(notes: Sequence[Note], channel: bool, count: Count) -> list[Piece]:
+    """What is known, the most important first; each in its place under its heading, which in a channel names whom it is
+    about."""
+    people = people_labels(notes) if channel else {}
     pieces = []
     for note in notes:
         text = fences.Fenced(f"- {fences.line(note.text)}")
         item = Item(note.id, count(text) + 1, note.reason, 1)
-        pieces.append(Piece(text, item, note.place, fences.line(note.heading)))
+        name, _, title = note.heading.rpartition(NAMED)
+        about = people.get(person_key(note)) if name else None
+        heading = fences.line(note.heading if about is None else f"{about}{NAMED}{title}")
+        pieces.append(Piece(text, item, note.place, heading))
     return pieces
 
 
-def words(message: Message, channel: bool) -> str:
+NAMED = ": "  # between whom a heading of a channel is about and what it is
+
+
+def person_key(note: Note) -> str:
+    """Whose a note of a channel is: people are numbered, and their names may be the same."""
+    return f"{note.place[0] if note.place else ''} {note.heading.rpartition(NAMED)[0]}"
+
+
+def people_labels(notes: Iterable[Note]) -> dict[str, str]:
+    """What those are called whom the notes of a channel are about, told apart."""
+    names = {person_key(note): note.heading.rpartition(NAMED)[0] for note in notes}
+    return distinct_labels({key: fences.byline(name) for key, name in names.items() if name})
+
+
+def words(message: Message, channel: bool, labels: Labels) -> str:
     """A message as it was said; in a channel, with who said it, further lines indented: nobody speaks for others."""
     if channel and message.role == "user":
-        return f"{fences.plain(message.author)}: " + message.content.replace("\n", "\n  ")
+        return f"{labels[message.role, message.author]}: {fences.with_indent(message.content)}"
     return message.content
+
+
+def current_words(text: str, author: str | None, channel: bool, labels: Labels) -> str:
+    """The message to answer; in a channel as the others are. Where it is not known who says it, it may not begin as
+    somebody's."""
+    if not channel:
+        return text
+    if author is not None:
+        return f"{labels['user', author]}: {fences.with_indent(text)}"
+    return (fences.GUARD if poses(text, labels.values()) else "") + fences.with_indent(text)
 
 
 def body(pieces: Sequence[Piece], between: str) -> str:

@@ -12,14 +12,16 @@ from datetime import datetime
 from typing import Any
 
 from recollect.engine.fact_rows import facts_of
+from recollect.engine.viewers import CHANNEL, PEOPLE, channels_spoken_in, name_for, speakers_in, viewer_of_statement
 from recollect.errors import InvalidInput
 from recollect.model import Fact, Message, Statement
 from recollect.ports import Tx
+from recollect.rules.access import Viewer, is_claim
 from recollect.rules.log import checked_id
 from recollect.rules.names import Member, Name
 from recollect.rules.profiles import contradicts, reading, says_same, unrestated
 
-TABLE, PEOPLE = "statements", "people"
+TABLE = "statements"
 SAID, FORGET = "statement", "forget"
 KINDS = ("display", "nickname", "alias", "mention")
 
@@ -46,12 +48,6 @@ def to_statement(row: Mapping[str, Any]) -> Statement:
     return Statement(**{name: row[name] for name in NAMES}, user=row["user_id"], active=bool(row["active"]))
 
 
-def seen_by(one: Statement, viewer: str | None) -> bool:
-    """Whether a statement may be shown to somebody alone, or to a group (None): what was said in private is for whoever
-    said it."""
-    return one.audience is not None or (viewer is not None and viewer == one.speaker)
-
-
 def said_in(tx: Tx, messages: Iterable[Message]) -> list[tuple[Message, Statement]]:
     """What messages of one space asked to be remembered, of whomever, whether it still stands or not."""
     asked = {message.id: message for message in messages if message.role == "user" and not message.erased}
@@ -62,19 +58,25 @@ def said_in(tx: Tx, messages: Iterable[Message]) -> list[tuple[Message, Statemen
     return found
 
 
+def may_give_way(old: Statement, new: Statement) -> bool:
+    """Whether a statement may retire another: one of the same speaker; and to a person's own word, what others said of
+    them before many."""
+    return old.speaker == new.speaker or (not is_claim(new) and old.audience is not None)
+
+
 def across(name: str, new: Statement, others: Iterable[Statement]) -> tuple[list[Statement], Statement | None]:
     """What a new statement does to those of another audience: rows to store, and the one that says the same already.
 
     Newer wins here, too, but no words cross over: what a private statement said besides stays private.
     """
     made, rows = reading(name, new.text), list[Statement]()
-    for old in others:
+    for old in (old for old in others if may_give_way(old, new)):
         was = reading(name, old.text)
         if contradicts(was, made):
             rows.append(replace(old, active=False, retired_at=new.said_at, retired_by=new.id))
             rest = unrestated(was, [made])
             rows += [replace(old, id=f"{old.id}.{number}", text=text) for number, text in enumerate(rest, 1)]
-        elif new.audience is None and says_same(was, made):
+        elif new.audience is None and old.speaker == new.speaker and says_same(was, made):
             return [], old
         elif new.audience is not None and says_same(made, was):
             rows.append(replace(old, active=False, retired_at=new.said_at, retired_by=new.id))
@@ -82,41 +84,47 @@ def across(name: str, new: Statement, others: Iterable[Statement]) -> tuple[list
 
 
 def retire_contradicted(tx: Tx, space: str, person: str, gone: Sequence[Fact], when: datetime) -> None:
-    """A statement that says what no longer holds does not stand either: the newer word wins, however it came."""
+    """A statement that says what no longer holds does not stand either: the newer word of whoever said it wins, however
+    it came."""
     if not gone:
         return
-    name, held = name_of(tx, space, person), facts_of(tx, space, person, active=True)
-    lost = {(f.category, f.key, f.value.casefold()) for f in gone} - {
-        (f.category, f.key, f.value.casefold()) for f in held
-    }
-    old = [
-        replace(one, active=False, retired_at=when, retired_by=gone[0].retired_by)
-        for one in statements_of(tx, space, person)
-        if one.said_at <= when
-        and any((f.category, f.key, f.value.casefold()) in lost for f in reading(name, one.text).facts)
-    ]
-    put(tx, old)
+    held = {fact_sense(fact) for fact in facts_of(tx, space, person, active=True)}
+    lost = {fact_sense(fact) for fact in gone} - held
+    old = [statement for statement in statements_of(tx, space, person) if statement.said_at <= when]
+    put(
+        tx,
+        [
+            replace(statement, active=False, retired_at=when, retired_by=gone[0].retired_by)
+            for statement in old
+            if any(
+                (statement.speaker, fact.category, fact.key, fact.value.casefold()) in lost
+                for fact in reading(worded_name(tx, statement), statement.text).facts
+            )
+        ],
+    )
+
+
+def fact_sense(fact: Fact) -> tuple[str, str, str, str]:
+    """On whose word a fact rests, and what it says."""
+    return fact.speaker, fact.category, fact.key, fact.value.casefold()
+
+
+def worded_name(tx: Tx, statement: Statement) -> str:
+    """The name by which a statement calls whom it is about."""
+    return name_for(tx, statement.space, statement.user, viewer_of_statement(tx, statement))
 
 
 # -- names
 
 
-def name_of(tx: Tx, space: str, person: str) -> str:
-    """What to call a person: as others see them, as they said, or else by their id."""
-    rows = tx.rows(PEOPLE, where={"space": space, "user_id": person, "kind": "display"})
-    if rows:
-        return str(max(rows, key=lambda row: (row["seen"] or row["since"], row["name"]))["name"])
-    said = [fact for fact in facts_of(tx, space, person, active=True) if fact.key == "name" and fact.subject is None]
-    return said[0].value if said else person
-
-
-def public_name(tx: Tx, space: str, person: str) -> str:
-    """What to call a person before many: never by a name that they told in private."""
-    name = name_of(tx, space, person)
-    shown = tx.rows(PEOPLE, limit=1, where={"space": space, "user_id": person, "kind": "display"})
-    facts = facts_of(tx, space, person, active=True)
-    told = any(fact.key == "name" and fact.value == name and fact.audience is not None for fact in facts)
-    return name if shown or told else person
+def members_known_to(tx: Tx, space: str, viewer: Viewer) -> list[Member]:
+    """Those a viewer may know of: who goes by a name in the space's register, has spoken where the viewer hears, or was
+    told of by the viewer. Whoever spoke in private alone is as unknown as somebody who never did."""
+    channels = viewer.heard | ({viewer.channel} if viewer.channel else frozenset())
+    near = speakers_in(tx, space, sorted(channels))
+    if viewer.person is not None:
+        near |= {row["user_id"] for row in tx.rows(TABLE, where={"space": space, "speaker": viewer.person})}
+    return [member for member in members_of(tx, space) if member.names or member.id in near]
 
 
 def members_of(tx: Tx, space: str) -> list[Member]:
@@ -124,7 +132,7 @@ def members_of(tx: Tx, space: str) -> list[Member]:
     names: dict[str, list[Name]] = {}
     for row in tx.rows(PEOPLE, where={"space": space}):
         own = names.setdefault(row["user_id"], [])
-        if row["kind"] != "id":
+        if row["kind"] in KINDS:
             own.append(Name(row["name"], row["kind"], row["since"], row["seen"]))
     return [Member(person, tuple(given)) for person, given in names.items()]
 
@@ -139,12 +147,23 @@ def note_people(tx: Tx, messages: Iterable[Message]) -> None:
         if not tx.rows(PEOPLE, limit=1, where={"space": space, "user_id": person, "kind": "id"}):
             first = min(message.time for message in own)
             tx.put(PEOPLE, [name_row(space, person, "id", person, first) | {"seen": None}])
+        note_channels(tx, space, person, [message for message in own if public[space, message.conversation]])
         names: dict[str, list[datetime]] = {}
         for message in own:
             if public[space, message.conversation] and (name := display_name(message)):
                 names.setdefault(name, []).append(message.time)
         for name, times in names.items():
             put_name(tx, space, person, "display", name, min(times), max(times))
+
+
+def note_channels(tx: Tx, space: str, person: str, messages: Iterable[Message]) -> None:
+    """Note in which channels a person has spoken: what is said there, they may be shown."""
+    first: dict[str, datetime] = {}
+    for message in messages:
+        first[message.conversation] = min(first.get(message.conversation, message.time), message.time)
+    new = first.keys() - channels_spoken_in(tx, space, person) if first else ()
+    rows = [name_row(space, person, CHANNEL, channel, first[channel]) | {"seen": None} for channel in sorted(new)]
+    tx.put(PEOPLE, rows)
 
 
 def is_public(tx: Tx, space: str, conversation: str) -> bool:

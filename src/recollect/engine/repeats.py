@@ -1,13 +1,15 @@
 """Writes that are asked for twice and done once: what was answered to a request is kept for a day, under its key.
 
 Who comes with a key first claims it; who comes while that one is at work is told to wait; who comes later with the same
-request gets the same answer, and with another request is refused. A claim whose holder died lapses. Answers repeat what
-was said, so an erasure takes all of its space.
+request gets the same answer, and with another request is refused. A claim whose holder died lapses. A request of which
+nobody knows whether it was done is not done again: that it is not known is its answer. Answers repeat what was said, so
+an erasure takes all of its space.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
@@ -40,6 +42,7 @@ class Repeat:
     space: str
     key: str
     request: bytes
+    at: datetime | None = None  # when it was claimed by whoever has it
 
     def name(self, day: datetime) -> str:
         return f"{day:%Y-%m-%d} {self.key}"
@@ -50,8 +53,13 @@ def repeat_of(space: str, caller: str, key: str, request: bytes) -> Repeat:
     return Repeat(space, sha256(f"{caller}\n{key}".encode()).hexdigest(), sha256(request).digest())
 
 
+def stamp(memory: MemoryEngine, repeat: Repeat) -> Repeat:
+    """The same as it is claimed now: what is later done with the claim is done with this one alone."""
+    return replace(repeat, at=memory._opened.clock.now())
+
+
 async def claim(memory: MemoryEngine, repeat: Repeat) -> Known:
-    now = memory._opened.clock.now()
+    now = repeat.at or memory._opened.clock.now()
     return await memory._write(lambda tx: claimed(tx, repeat, now))
 
 
@@ -61,7 +69,7 @@ async def keep(memory: MemoryEngine, repeat: Repeat, status: int, body: bytes) -
 
     def write(tx: Tx) -> None:
         row = held(tx, repeat, now)
-        if row is not None:  # an erasure may have taken it
+        if row is not None and is_ours(row, repeat):  # an erasure may have taken it
             tx.put(TABLE, [row | {"status": status, "body": body}])
 
     await memory._write(write)
@@ -70,8 +78,18 @@ async def keep(memory: MemoryEngine, repeat: Repeat, status: int, body: bytes) -
 async def give_up(memory: MemoryEngine, repeat: Repeat) -> None:
     """It failed: whoever asks again may try again."""
     now = memory._opened.clock.now()
-    names = [repeat.name(now), repeat.name(now - DAY)]
-    await memory._write(lambda tx: [tx.remove(TABLE, {"space": repeat.space, "id": name}) for name in names])
+
+    def write(tx: Tx) -> None:
+        row = held(tx, repeat, now)
+        if row is not None and is_ours(row, repeat):
+            tx.remove(TABLE, {"space": repeat.space, "id": row["id"]})
+
+    await memory._write(write)
+
+
+def is_ours(row: Mapping[str, Any], repeat: Repeat) -> bool:
+    """Whether a claim is that of this request, and not of one that came after it had lapsed."""
+    return row["status"] is None and (repeat.at is None or row["at"] == repeat.at)
 
 
 def claimed(tx: Tx, repeat: Repeat, now: datetime) -> Known:

@@ -80,6 +80,7 @@ class Parts:
     time_zone: str = "UTC"
     digest_seconds: float = 20.0
     digest_tokens: int = 24_000
+    share_channels: bool = False
 
 
 class Running:

@@ -289,7 +289,7 @@ class BlockingMemory:
         """Take out of a person's profile what fits the words, statements and facts; says whether anything did.
 
         Nothing is removed from the log or from history: `undo` brings it back. To remove for good, `erase`. A `speaker`
-        who is somebody else can take out only what they may see.
+        who is somebody else can take out only what they said themselves.
         """
         return self._private.wait(self._engine.forget(what, user=user, speaker=speaker, message=message, space=space))
 
@@ -298,7 +298,7 @@ class BlockingMemory:
         return self._private.wait(self._engine.undo(id, user=user, space=space))
 
     def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
-        """What is known of a person, facts and statements, as a context in their own chat would show it.
+        """What is known of a person: what they said of themselves, and what was said of them in channels, by whom.
 
         If they speak in channels of the space, with what they did there today and in the days before, and all of it as
         one text, `context`. Digests that are missing are made, for which it waits so many seconds at most (the setting

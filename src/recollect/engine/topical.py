@@ -15,12 +15,13 @@ from recollect.engine import log, recall
 from recollect.engine import topic_rows as rows
 from recollect.engine.titles import Wanted, wanted, written
 from recollect.engine.topics import KEY, VIEW, Followed, Page, lock, tell
-from recollect.errors import InvalidInput, NotFound
-from recollect.model import ChatMessage, Draft, Filter, Message, Role
+from recollect.errors import InvalidInput, NotFound, ScopeError
+from recollect.model import ChatMessage, Conversation, Draft, Filter, Message, Role
 from recollect.model.topics import Topic, TopicHit, TopicMessage, TopicStats
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
 from recollect.rules import topics as rule
+from recollect.rules.access import Access
 from recollect.rules.text import analyse, passages
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class TopicalConversation:
     """The part of a conversation that knows about topics."""
 
     _memory: MemoryEngine
+    _access: Access
     space: str
     id: str
     user: str | None
@@ -265,12 +267,21 @@ class TopicalConversation:
 
     # -- how
 
+    def _own(self, tx: Tx) -> Conversation | None:
+        """The conversation, if there is one and it is this user's."""
+        try:
+            return log.owned(tx, self.space, self.id, self.user)
+        except ScopeError:
+            if self._access.is_bound:
+                return None
+            raise
+
     async def _reading(self, read: Callable[[Tx, Page, datetime], T], otherwise: T) -> T:
         memory, now = self._memory, self._memory._opened.clock.now()
         await memory._caught_up(VIEW)
 
         def run(tx: Tx) -> T:
-            if log.owned(tx, self.space, self.id, self.user) is None:
+            if self._own(tx) is None:
                 return otherwise
             return read(tx, memory._topics.read(tx, self.space, self.id), now)
 
@@ -281,7 +292,7 @@ class TopicalConversation:
         await memory._caught_up(VIEW)
 
         def run(tx: Tx) -> Topic:
-            if log.owned(tx, self.space, self.id, self.user) is None:
+            if self._own(tx) is None:
                 raise NotFound(f"conversation {self.id!r} has no topics yet; they begin with its first message")
             lock(tx, self.space, self.id)
             page = memory._topics.read(tx, self.space, self.id)

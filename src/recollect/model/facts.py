@@ -48,7 +48,8 @@ class Fact:
     """One thing known about a person, and since when. A fact that no longer holds stays, with its times.
 
     `user` is in whose memory it is. It is about them, unless `subject` names somebody else. `speaker` said it;
-    `audience` is the group conversation where they did, or None if it was in private. `conversation`, `turn` and
+    `audience` is the channel where they first did, or None if it was in private, and `also_heard_in` are the other
+    channels where they said it. `conversation`, `turn` and
     `said_at` tell where and when it was said last, `recorded_at` when first. It was so from `valid_from` (None: nobody
     said) to `valid_to`; `retired_by` is the id of the fact in its place, if one is.
     """
@@ -74,6 +75,7 @@ class Fact:
     valid_to: datetime | None = None
     retired_at: datetime | None = None
     retired_by: str | None = None
+    also_heard_in: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from datetime import date
 from recollect.model import Holds
 from recollect.rules.fact_dates import Span, span
 from recollect.rules.fact_lexicon import RELATIONS
+from recollect.rules.pasted import own_words
 from recollect.rules.sentences import Sentence, part_of, sentences
 
 
@@ -103,7 +104,7 @@ _THEN_ASKS = re.compile(
 
 def prose(text: str) -> list[Sentence]:
     """The sentences in which somebody speaks for themselves: no quotations, no code; none if it is all in jest."""
-    text = part_of(text)
+    text = own_words(part_of(text))
     if _JOKED.search(text) or _ROLES.search(text):
         return []
     found = []

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from recollect.model import FACT_CATEGORIES, Fact
+from recollect.rules.fences import byline
 
 HEADINGS = {
     "identity": "Identity",
@@ -47,7 +48,7 @@ def told(fact: Fact) -> str:
     if fact.valid_to is not None:
         notes.append(f"until {when(fact.valid_to)}")
     if fact.speaker != fact.user:
-        notes.append(f"says {fact.speaker}")
+        notes.append(f"says {byline(fact.speaker)}")
     return f"{fact.value} ({', '.join(notes)})" if notes else fact.value
 
 

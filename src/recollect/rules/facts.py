@@ -3,8 +3,11 @@
 Of a key that holds one value, at most one fact is active. A new value takes its place if it is said with at least the
 old one's confidence *as aged*: every turn since the old one was said makes it a little weaker, down to a floor. So a
 nickname said in passing does not change a name, and the full name said later does. An explicit correction wins at
-once, if it comes from the person themselves or from whoever said the old value. Of a key that holds several values,
-each stands for itself.
+once. Of a key that holds several values, each stands for itself.
+
+What others say of a person is kept apart, each speaker's word for itself: it neither corrects nor confirms what the
+person said, and gives way to it. Only what the person could have heard gives way: what was said in private stays with
+whoever said it.
 
 Nothing is ever removed: a value that no longer holds keeps its row, with the times between which it held. What the
 rules return is the rows to store, whole, so that storing them twice is the same as once. Ids come from what was said
@@ -34,6 +37,9 @@ MAX_VALUE = 200
 """Characters of a value."""
 MAX_SOURCES = 32
 """Messages a fact names: the first that said it and the last ones. A fact said a thousand times is one fact."""
+
+MAX_CHANNELS = 32
+"""Channels beside the first in which a fact is known to have been said: the last ones."""
 
 HALF_LIFE = 500
 """Turns after which a confidence counts half."""
@@ -145,7 +151,47 @@ def _decided(
     if reason is not None:
         return [Action("ignore", reason)]
     said = _Said(found, message, user, audience)
-    mine = [fact for fact in known if fact.user == user and fact.space == message.space and _about(fact, found)]
+    every = [fact for fact in known if fact.user == user and fact.space == message.space and _about(fact, found)]
+    if message.author != user:
+        if found.category == "instruction":
+            return [Action("ignore", "nobody gives instructions for another")]
+        if _is_known_from_user(every, found, user):
+            return [Action("ignore", "the person's own word stands")]
+    elif claims := [fact for fact in every if fact.active and fact.speaker != user and fact.audience is not None]:
+        return [*_yielding(said, claims), *_weigh(said, [fact for fact in every if fact.speaker == user])]
+    return _weigh(said, [fact for fact in every if fact.speaker == message.author])
+
+
+def _is_known_from_user(known: Iterable[Fact], found: FoundFact, user: str) -> bool:
+    """Whether the person said this of themselves, or something else where there is but one answer."""
+    own = [
+        fact
+        for fact in known
+        if fact.active and fact.speaker == user and (fact.category, fact.key) == (found.category, found.key)
+    ]
+    several = is_several(found.category, found.key)
+    return bool(own) and not found.retracts and (not several or any(same_value(fact, found) for fact in own))
+
+
+def _yielding(said: _Said, claims: Sequence[Fact]) -> list[Action]:
+    """What others said of a person before many gives way to the person's own word on it."""
+    found, message = said.found, said.message
+    same_key = [fact for fact in claims if fact.key == found.key and fact.category == found.category]
+    if found.retracts:
+        over = _meant(same_key, found)
+    elif is_several(found.category, found.key):
+        over = [fact for fact in same_key if same_value(fact, found)]
+    else:
+        over = same_key
+    return [
+        *(Action("retire", "the person says it themselves", (_over(fact, message),)) for fact in over),
+        *_opposed(said, claims),
+    ]
+
+
+def _weigh(said: _Said, mine: Sequence[Fact]) -> list[Action]:
+    """What a found fact does to what the same speaker said before."""
+    found, message = said.found, said.message
     same_key = [fact for fact in mine if fact.key == found.key and fact.category == found.category]
     held = [fact for fact in same_key if fact.active]
     if any(message.id in fact.sources and same_value(fact, found) for fact in held if not found.retracts):
@@ -193,14 +239,6 @@ def history(facts: Iterable[Fact], key: str, *, subject: str | None = None) -> l
     named = {category: normalise(category, key) for category in FACT_CATEGORIES}
     mine = [fact for fact in facts if fact.key in (key, named[fact.category]) and _subject(fact.subject, subject)]
     return sorted(mine, key=lambda fact: (_begin(fact), fact.recorded_at, fact.id))
-
-
-def visible(fact: Fact, viewer: str | None, *, allowed: bool = False) -> bool:
-    """Whether a fact may be in a context that `viewer` reads alone; None stands for a group.
-
-    What was said in private is for whoever said it, alone, unless they `allowed` more.
-    """
-    return fact.audience is not None or allowed or (viewer is not None and viewer == fact.speaker)
 
 
 # What is the same
@@ -287,14 +325,14 @@ def _one(said: _Said, held: Sequence[Fact]) -> Action:
         row = replace(said.row(), active=False, retired_at=old.said_at, retired_by=old.id)
         return Action("add", "an older message: it is history", (_closed(row, _begin(old)),))
     left = aged(old, message)
-    trusted = found.corrects and message.author in (said.user, old.speaker)
-    if not trusted and found.confidence < left:
+    if not found.corrects and found.confidence < left:
         return Action(
             "ignore", f"its confidence {found.confidence:.2f} is under {left:.2f}, which {old.value!r} still has"
         )
     row = said.row()
     gone = tuple(_closed(replace(_over(fact, message), retired_by=row.id), row.valid_from) for fact in held)
-    reason = "an explicit correction" if trusted else f"its confidence is at least {left:.2f}, which the old value has"
+    surer = f"its confidence is at least {left:.2f}, which the old value has"
+    reason = "an explicit correction" if found.corrects else surer
     return Action("replace", reason, (*gone, row))
 
 
@@ -318,6 +356,7 @@ def _confirm(said: _Said, old: Fact, held: Sequence[Fact]) -> Action:
         confidence=max(old.confidence, found.confidence),
         importance=max(old.importance, found.importance),
         audience=old.audience if old.audience is not None else said.audience,
+        also_heard_in=_heard_in(old, said.audience),
     )
     if newer:
         more = replace(more, conversation=message.conversation, turn=message.turn, said_at=message.time)
@@ -326,6 +365,14 @@ def _confirm(said: _Said, old: Fact, held: Sequence[Fact]) -> Action:
     others = [fact for fact in held if fact.id != old.id and not is_several(old.category, old.key)]
     gone = tuple(replace(_over(fact, message), retired_by=old.id) for fact in others)
     return Action("confirm", "said again", (*gone, more))
+
+
+def _heard_in(fact: Fact, channel: str | None) -> tuple[str, ...]:
+    """The channels beside its first in which a fact was said, this one last."""
+    if channel is None or fact.audience in (None, channel):
+        return fact.also_heard_in
+    others = tuple(other for other in fact.also_heard_in if other != channel)
+    return (*others, channel)[-MAX_CHANNELS:]
 
 
 def _retire(said: _Said, held: Sequence[Fact], same_key: Sequence[Fact]) -> list[Action]:

@@ -15,6 +15,10 @@ however the letters are dressed up: full-width, mathematical, accented, Cyrillic
 (control characters, overrides of direction, zero-width and tag characters), except joiners where a script or an emoji
 needs them; every kind of line break becomes a plain one.
 
+Who spoke is told by a *byline*. An id that shows as it is stands for itself: `ann`. One that does not (something in it
+is not seen, is structure, or is a letter dressed up as another) and one that is a role's name would read as somebody
+else's, so it carries a sign of its own, a hash of the id: `u2 #5e1f0c`. No shown id has a `#` of its own.
+
 The dot is visible, breaks a model's special tokens, and is no character that `markers` puts up with in a name. A
 backslash would not do: markers are read with and without one. Escaping twice is the same as once; so it cannot be
 undone, and need not be, since the log has the original. Nothing that is recognised reaches over a line break, so
@@ -28,7 +32,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import NewType
@@ -38,9 +42,13 @@ from recollect.model import Role
 
 Fenced = NewType("Fenced", str)
 
+Labels = Mapping[tuple[Role, str], str]
+"""How authors are shown among each other, by role and id: see `rules.labels`."""
+
 GUARD = "·"
 MAX_LABEL = 64  # characters; a model has to copy it
-MAX_AUTHOR = 40  # characters
+MAX_AUTHOR = 40  # characters, the sign included
+SIGN = 6  # hexadecimal digits of an author's sign: a model has to copy it
 HIGHEST = 3  # the tier that is the message itself
 
 WORD = re.compile(rf"\w{{1,{MAX_LABEL}}}")
@@ -66,8 +74,11 @@ LOOKALIKES = {
     **dict(zip("αεικηνορτυχβμζγσω", "aeikhvoptuxbmzyow", strict=True)),  # Greek
     **dict(zip("ʀᴇǫᴜꜱᴛɪᴄʜᴘᴏᴅᴍᴀɢʟɴʏʙᴊᴋᴠᴡᴢıɑɡɩ", "requstichpodmaglnybjkvwziagi", strict=True)),  # small capitals
     **{chr(base + n): chr(97 + n) for base in (0x1F150, 0x1F170, 0x1F1E6) for n in range(26)},
-    **dict.fromkeys("【〔〖⟦⁅❲⦋⎡⎣", "["),
-    **dict.fromkeys("】〕〗⟧⁆❳⦌⎤⎦", "]"),
+    **dict(zip("օոսհցզյ", "onuhgqj", strict=True)),  # Armenian
+    **dict(zip("ᎪᏴᏟᎠᎬᎶᎻᎥᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᏃ", "abcdeghijklmprstvwz", strict=True)),  # Cherokee
+    **dict(zip("ꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜ", "abcdefghijklmnoprstuvwxyz", strict=True)),  # Lisu
+    **dict.fromkeys("【〔〖⟦⁅❲⦋⎡⎣⌈⌊⟬⦗⸢⸤「『", "["),
+    **dict.fromkeys("】〕〗⟧⁆❳⦌⎤⎦⌉⌋⟭⦘⸣⸥」』", "]"),
     **dict.fromkeys("‹〈⟨❮˂≺❬", "<"),
     **dict.fromkeys("›〉⟩❯˃≻❭", ">"),
     "«": "<<",
@@ -75,7 +86,8 @@ LOOKALIKES = {
     **dict.fromkeys("∶ː꞉׃։ꓽ", ":"),
     **dict.fromkeys("‿⁔▁", "_"),
     **dict.fromkeys("∣ǀ│┃❘￨", "|"),
-    **dict.fromkeys("═꞊゠᐀⩵", "="),
+    **dict.fromkeys("═꞊゠᐀≡≣⸗⹀〓🟰", "="),
+    "♯": "#",
     **dict.fromkeys("⁄∕⧸", "/"),
     **dict.fromkeys("ˋ‵", "`"),
 }
@@ -91,6 +103,18 @@ ANGLED = (
     r"s|bos|eos|pad|unk|[se]op|(?:start|end)_of_(?:turn|text|image)|begin_of_text|endoftext|im_(?:start|end)"
     r"|think|thinking|(?:[a-z]+:)?(?:tool_(?:calls?|response|results?)|function_(?:calls|results)|invoke)"
 )
+# What our sections are called; where one of these is said to end, any signs around it are a fence.
+SECTIONS = (
+    r"history|what\s+is\s+known|summar(?:y|ies)(?:\s+so\s+far)?|search\s+results|retrieved(?:\s+memory)?|topic|profile"
+    r"|(?:recent\s+|new\s+)?messages?|conversation|chat|context|memory|question|statements|members?|person|diary|system"
+)
+STRAY_MARKS = re.compile(
+    "([0-9A-Za-z])[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]+"
+)
+# What no member is called by: the roles, and what stands for the one who answers.
+RESERVED = re.compile(
+    rf"(?:the\W*)?(?:{ROLES}|tool|function|model|bot|chatbot|ai|recollect|memory|message|messages)[\W_]*", re.IGNORECASE
+)
 # A line at a time, so white space here is never a line break. Each match ends where the dot goes.
 WITHIN = re.compile(
     rf"\[[\W_]{{0,24}}+(?<!{GUARD})(?=request[\W_]{{0,8}}tier|search[\W_]{{0,8}}episodic)"
@@ -105,12 +129,13 @@ WITHIN = re.compile(
 )
 AT_START = re.compile(
     rf"(?:[^\w={GUARD}]|_)*+(?:\d{{1,3}}[.)][^\w={GUARD}]*+)?"
-    rf"(?:(?=={{3}}.*\w)|(?=message\s*\[)|(?=(?:{ROLES})(?:\W|_){{0,4}}?:))"
+    rf"(?:(?==\s?=\s?=.*\w)|(?=message\s*\[)|(?=(?:{ROLES})(?:\W|_){{0,4}}?:))"
+    rf"|(?=(?:[^\w{GUARD}]|_){{2,}}+end\s+(?:of\s+)?(?:the\s+)?(?:{SECTIONS})(?:\W|_)*+$)"
     rf"|[\s>]*+#{{1,6}}[\s*_]*+(?=(?:{ROLES}|instructions?|response|input)(?:\W|_)*+$)",
     re.IGNORECASE,
 )
 
-TELLING = re.compile(r"[\[<`~=:#]")  # nothing above matches where none of these is
+TELLING = re.compile(r"[\[<`~=:#]|end\s", re.IGNORECASE)  # nothing above matches where none of these is
 
 
 def escape(text: str) -> Fenced:
@@ -140,25 +165,40 @@ def label(id: str) -> str:
     return id if WORD.fullmatch(id) else "x" + hashlib.sha256(id.encode("utf-8", "replace")).hexdigest()[:19]
 
 
-def message(id: str, role: Role, author: str | None, tier: int, text: str, *, when: datetime | None = None) -> Fenced:
+def message(
+    id: str,
+    role: Role,
+    author: str | None,
+    tier: int,
+    text: str,
+    *,
+    when: datetime | None = None,
+    labels: Labels | None = None,
+    indent: str = "",
+) -> Fenced:
     """One past message, labelled with its id, who wrote it, and the tier it is shown at."""
-    who = plain(author or "")
-    parts = [role if who.casefold() in ("", role) else f"{role} {who}", f"tier {tier}"]
+    parts = [attribution(role, author, labels), f"tier {tier}"]
     if when is not None:
         parts.append(when.isoformat(" ")[:16])
     body = escape(text).strip("\n")
-    return Fenced(f"MESSAGE[{label(id)}] ({', '.join(parts)}):\n{body if body.strip() else '(empty)'}")
+    shown = indent + body.replace("\n", f"\n{indent}") if body.strip() else "(empty)"
+    return Fenced(f"MESSAGE[{label(id)}] ({', '.join(parts)}):\n{shown}")
 
 
-def said(id: str, role: Role, author: str | None, tier: int, text: str) -> Fenced:
+def said(id: str, role: Role, author: str | None, tier: int, text: str, *, labels: Labels | None = None) -> Fenced:
     """One past message on a line of its own: `[m12] user Alex: …`. Its own further lines are indented. Below the
     highest tier it is an excerpt."""
-    who = plain(author or "")
     parts = [part for part in (label(id) if id else "", "" if tier == HIGHEST else "excerpt") if part]
     front = f"[{', '.join(parts)}] " if parts else ""
     body = escape(text).strip() or "(empty)"
     lines = [line for line in body.split("\n") if line.strip()]
-    return Fenced(f"{front}{role if who.casefold() in ('', role) else f'{role} {who}'}: " + "\n  ".join(lines))
+    return Fenced(f"{front}{attribution(role, author, labels)}: " + "\n  ".join(lines))
+
+
+def attribution(role: Role, author: str | None, labels: Labels | None = None) -> str:
+    """Who said something: `user Alex`, or the role alone where the author says no more."""
+    who = (labels or {}).get((role, author or "")) or byline(author or "", role)
+    return role if who == role else f"{role} {who}"
 
 
 def section(title: str, parts: Iterable[Fenced], *, between: str = "\n\n") -> Fenced:
@@ -176,11 +216,61 @@ def plain(author: str) -> str:
     return " ".join(kept.split())[:MAX_AUTHOR].strip()
 
 
+@lru_cache(maxsize=4096)
+def byline(author: str, role: Role = "user") -> str:
+    """What stands for an author before what they said: the id where it shows as it is, else with its sign."""
+    if author in ("", role) or (role != "user" and author.casefold() == role):
+        return role
+    shown = plain(_without_marks(author))
+    if role == "user" and RESERVED.fullmatch("".join(map(folded, shown))):
+        return with_sign(f"member {shown}", author)
+    return shown if shown == author and not _is_disguised(shown) else with_sign(shown or "member", author)
+
+
+def with_sign(shown: str, id: str, digits: int = SIGN) -> str:
+    """What is shown of an id, and a sign that no other id has."""
+    sign = hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
+    return f"{shown[: max(MAX_AUTHOR - len(sign) - 2, 0)].rstrip()} #{sign}".strip()
+
+
+def _without_marks(author: str) -> str:
+    """Without marks set on plain letters and digits that no language sets there, and without blanks that are drawn."""
+    composed = unicodedata.normalize("NFC", author).replace("\u2800", " ")
+    return STRAY_MARKS.sub(r"\1", composed) if not composed.isascii() else composed
+
+
+def _is_disguised(shown: str) -> bool:
+    """Whether a letter is drawn as a plain one: full-width or mathematical, or another script's among plain ones."""
+    if shown.isascii():
+        return False
+    for word in shown.split():
+        lookalikes = [char for char in word if char > "\x7f" and _is_lookalike(char)]
+        plain_letters = any(char.isascii() and char.isalpha() for char in word)
+        if lookalikes and (plain_letters or any(unicodedata.normalize("NFKC", char) != char for char in lookalikes)):
+            return True
+    return False
+
+
+def _is_lookalike(char: str) -> bool:
+    accented = unicodedata.normalize("NFD", char)[0].isascii()
+    return not accented and char != "ı" and folded(char).isascii() and folded(char).isalnum()
+
+
+def plain_breaks(text: str) -> str:
+    """The text with a plain line break for every kind of one that a reader may take for one."""
+    return BREAKS.sub("\n", text)
+
+
+def with_indent(text: str) -> str:
+    """The text with its further lines set in, so that none of them begins as another speaker's does."""
+    return plain_breaks(text).replace("\n", "\n  ")
+
+
 def seen(text: str) -> str:
     """The text without what cannot be seen, and with plain line breaks."""
     if text.isascii():
-        return text if text.isprintable() else UNSEEN.sub("", BREAKS.sub("\n", text))
-    text = SURROGATE.sub("\ufffd", BREAKS.sub("\n", text))
+        return text if text.isprintable() else UNSEEN.sub("", plain_breaks(text))
+    text = SURROGATE.sub("\ufffd", plain_breaks(text))
     text = SELECTORS.sub(r"\1", UNSEEN.sub("", text))
     return JOINERS.sub("", text) if "\u200c" in text or "\u200d" in text else text
 

@@ -3,7 +3,8 @@
 A sentence gains by words that are not said yet, by being a decision, a plan, a question, by its numbers and dates, and
 costs its tokens; so what is chosen is spread over what was talked about and says nothing twice. Sentences are trimmed,
 never turned round, and stand in their order under their speaker: `Alex: My sister Emma marries in June. The assistant:
-…`. Never over the limit, and never empty where there is a word and room for one. Only a bounded part is looked at.
+…`. A sentence that begins as if somebody else spoke gets a dot before it, as in `fences`. Never over the limit, and
+never empty where there is a word and room for one. Only a bounded part is looked at.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from recollect.model import Role
 from recollect.rules import fences, tiers
 from recollect.rules.filler import is_filler, trim
 from recollect.rules.keyvalues import DANGLING
+from recollect.rules.labels import author_labels, without_posing
 from recollect.rules.language import detect
 from recollect.rules.mentions import WHEN
 from recollect.rules.salience import is_unspaced, stems, weigh
@@ -41,12 +43,14 @@ class Line:
 def gist(lines: Sequence[Line], limit: int, count: Count) -> str:
     """What the messages say, in at most `limit` tokens."""
     texts = looked_at([line.text for line in lines])
+    speakers = speakers_of(lines)
+    known = _NAMELESS.union(speakers)
     told = [
-        _Told(number, speaker(line), sentence)
-        for number, (line, text) in enumerate(zip(lines, texts, strict=True))
+        _Told(number, who, _without_posing(sentence, known))
+        for number, (who, text) in enumerate(zip(speakers, texts, strict=True))
         for sentence in sentences(text)
     ]
-    return _written(told, limit, count) or _taste(map(_label, lines, texts), limit, count)
+    return _written(told, limit, count) or _taste(map(_label, speakers, texts), limit, count)
 
 
 def condense(texts: Sequence[str], limit: int, count: Count) -> str:
@@ -70,10 +74,16 @@ def within(text: str, limit: int, count: Count) -> str:
     return made or _cut(text, limit, count)
 
 
-def speaker(line: Line) -> str:
-    """Who said it, in one short line."""
-    name = fences.plain(line.author)
-    return name if name.casefold() not in ("", line.role) else f"The {line.role}"
+def speakers_of(lines: Sequence[Line]) -> list[str]:
+    """Who said each line, in a few words, told apart."""
+    labels = author_labels((line.role, line.author) for line in lines)
+    names = [labels[line.role, line.author] for line in lines]
+    return [f"The {line.role}" if name == line.role else name for name, line in zip(names, lines, strict=True)]
+
+
+def _without_posing(sentence: Sentence, speakers: Collection[str]) -> Sentence:
+    """A sentence that cannot be read as the beginning of what another says."""
+    return replace(sentence, text=without_posing(sentence.text, speakers))
 
 
 def looked_at(texts: Sequence[str]) -> list[str]:
@@ -114,8 +124,8 @@ _LABEL = re.compile(r"([^\s:][^:\n]{0,39}): (?=\S)")
 _NAMELESS = frozenset({"The user", "The assistant", "The system", "The tool"})
 
 
-def _label(line: Line, text: str) -> str:
-    return f"{speaker(line)}: {text}" if _has_word(tiers.clean(text)) else ""
+def _label(speaker: str, text: str) -> str:
+    return f"{speaker}: {text}" if _has_word(tiers.clean(text)) else ""
 
 
 def _speakers(texts: Iterable[str]) -> frozenset[str]:

@@ -5,7 +5,8 @@
     </messages>
 
 The log keeps ids; here they become names: that of the author, and those of whoever is mentioned (`<@123>`, `<@!123>`,
-`@123`). A mention of an id that has no name stays as it is. Names come and go, so none is ever stored for an id.
+`@123`). A mention of an id that has no name stays as it is. Names come and go, so none is ever stored for an id. Both
+ids and names are told apart as everywhere (`rules.labels`): two people never have the same.
 
 All text goes through `fences` first, so that no word of a chat reads as an instruction's frame, and is then escaped as
 XML: what a parser gives back is what `fences` made of it, and for ordinary words that is the words themselves. What was
@@ -16,11 +17,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from xml.sax.saxutils import escape as xml
 
 from recollect.model import Message
-from recollect.rules.fences import Fenced, escape, line
+from recollect.rules.fences import RESERVED, Fenced, escape, folded, line, with_sign
+from recollect.rules.labels import distinct_labels
 from recollect.rules.names import MENTION
 
 MAX_SHOWN = 80
@@ -33,9 +36,36 @@ _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 def transcript(messages: Iterable[Message], names: Mapping[str, str], zone: tzinfo) -> Fenced:
     """The messages in their order, with times in that zone; `names` are display names by id."""
-    lines = [_element(message, names, zone) for message in messages if not message.erased]
+    shown = [message for message in messages if not message.erased]
+    people = People.of((message.author for message in shown), names)
+    lines = [_element(message, names, people, zone) for message in shown]
     frame = f"<messages zone={_quoted(str(zone))}>"
     return Fenced("\n".join([frame, *lines, "</messages>"]))
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Those who speak: how their ids and their names are shown, by id."""
+
+    ids: Mapping[str, str]
+    names: Mapping[str, str]
+
+    @classmethod
+    def of(cls, authors: Iterable[str], names: Mapping[str, str]) -> People:
+        every = list(dict.fromkeys(authors))
+        ids = distinct_labels({author: _shown_id(author) for author in every})
+        return cls(ids, distinct_labels({author: _shown_name(author, names) for author in every}))
+
+
+def _shown_id(author: str) -> str:
+    """An id in one line; with its sign where that is not all of it."""
+    shown = line(author)
+    return shown if shown == author else with_sign(shown, author)
+
+
+def _shown_name(author: str, names: Mapping[str, str]) -> str:
+    shown = line(_name(author, names))
+    return with_sign(f"member {shown}", author) if RESERVED.fullmatch("".join(map(folded, shown))) else shown
 
 
 def mentions_shown(text: str, names: Mapping[str, str]) -> str:
@@ -64,11 +94,11 @@ def mentions_shown(text: str, names: Mapping[str, str]) -> str:
     return "".join([*pieces, _HANDLE.sub(handled, text[at:])])
 
 
-def _element(message: Message, names: Mapping[str, str], zone: tzinfo) -> str:
+def _element(message: Message, names: Mapping[str, str], people: People, zone: tzinfo) -> str:
     fields = {
         "timestamp": _local(message.time, zone).replace(tzinfo=None).isoformat(timespec="minutes"),
-        "author_id": line(message.author),
-        "author": line(_name(message.author, names)),
+        "author_id": people.ids[message.author],
+        "author": people.names[message.author],
         "content": escape(mentions_shown(message.content, names)),
     }
     return f"<message>{''.join(f'<{tag}>{_escaped(text)}</{tag}>' for tag, text in fields.items())}</message>"

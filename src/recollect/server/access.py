@@ -1,9 +1,10 @@
 """Who may enter, and where they are then.
 
 Every request passes the door first: it reads the key, counts the request, and bounds the body. Without a key nothing
-is open but what says how the server is; with auth off, which only a server on loopback may have, everybody is the
-anonymous caller. A route says which right it needs by `may("read")`, or by `at("read")` for the space it is about too;
-a key of one space never opens another, and one that is bound to a user opens that user's memory alone.
+is open but what says how the server is; with auth off, which only a server on loopback may have, everybody is
+anonymous. A route says which right it needs by `may("read")`, or by `at("read")` for the space it is about too. What
+comes of a key is an `Access` (`rules.access`), which decides: a key of one space never opens another, and one that is
+bound to a user opens that user's memory alone.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.engine.memory import MemoryEngine
-from recollect.errors import StoreError
-from recollect.rules.log import MAX_ID, checked_id
+from recollect.errors import RecollectError
+from recollect.rules.access import Access
+from recollect.rules.log import MAX_ID
 from recollect.server import loopback
-from recollect.server.keys import SCOPES, Key, Keys
+from recollect.server.keys import Key, Keys
 from recollect.server.options import ServerOptions
 from recollect.server.problems import Problem, problem_of, response_of
 from recollect.server.rates import Rates
@@ -39,73 +41,29 @@ bearer = HTTPBearer(auto_error=False, description="A key, as `recollect keys cre
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
-    """Who asks: by which key, for which spaces (None: all), with which rights, and for which user if for one."""
-
-    key_id: str
-    spaces: frozenset[str] | None
-    scopes: frozenset[str]
-    user: str | None = None
-    home: str = "default"
-
-    def space(self, name: str | None = None) -> str:
-        """The space that is meant, if this caller may enter it: the one named, or else the key's own."""
-        if name is None:
-            if self.spaces is not None and self.home not in self.spaces:
-                if len(self.spaces) != 1:
-                    raise Problem(400, "which_space", "this key opens several spaces: name one with X-Recollect-Space")
-                return next(iter(self.spaces))
-            return self.home
-        checked_id("space", name)
-        if self.spaces is not None and name not in self.spaces:
-            raise Problem(403, "not_your_space", "this key does not open that space")
-        return name
-
-    def allow(self, scope: str) -> None:
-        if scope not in self.scopes:
-            has = ", ".join(sorted(self.scopes)) or "none"
-            raise Problem(403, "scope", f"this needs a key with the scope {scope!r}; this one has {has}")
-
-    def person(self, user: str) -> str:
-        """The user that is meant, if this caller may ask about them."""
-        if self.user is not None and checked_id("user", user) != self.user:
-            raise Problem(403, "not_you", "this key is for one user, and that is another")
-        return user
-
-    def own(self, user: str | None) -> str | None:
-        """The user that is meant; the caller's own if they name none."""
-        return self.user if user is None else self.person(user)
-
-    def everybody(self) -> None:
-        """What is about many is not for a key that is one user's."""
-        if self.user is not None:
-            raise Problem(403, "not_you", "this key is for one user, and this is about all")
-
-
-@dataclass(frozen=True, slots=True)
 class Here:
     """What a route works with: the memory, who asks, and in which space."""
 
     memory: MemoryEngine
-    caller: Caller
+    access: Access
     space: str
     request: Request
 
 
-def caller_of(request: Request) -> Caller:
-    found: Caller | None = request.scope.get("caller")
-    if found is None:
+def access_of(request: Request) -> Access:
+    access: Access | None = request.scope.get("access")
+    if access is None:
         raise Problem(401, "no_key", NO_KEY, headers={"WWW-Authenticate": "Bearer"})
-    return found
+    return access
 
 
 def may(scope: str) -> Any:
-    """A dependency: the caller, if they have this right."""
+    """A dependency: who asks, if they have this right."""
 
-    def check(request: Request, _: Annotated[Any, Depends(bearer)]) -> Caller:
-        caller = caller_of(request)
-        caller.allow(scope)
-        return caller
+    def check(request: Request, _: Annotated[Any, Depends(bearer)]) -> Access:
+        access = access_of(request)
+        access.check_right(scope)
+        return access
 
     return Depends(check)
 
@@ -145,8 +103,8 @@ def at(scope: str) -> Any:
 
     entering = may(scope)
 
-    def check(request: Request, caller: Caller = entering, _: Named = None, __: Asked = None) -> Here:
-        return Here(request.app.state.memory, caller, caller.space(space_named(request)), request)
+    def check(request: Request, access: Access = entering, _: Named = None, __: Asked = None) -> Here:
+        return Here(request.app.state.memory, access, access.space(space_named(request)), request)
 
     return Depends(check)
 
@@ -162,7 +120,7 @@ class Door:
     def __init__(self, app: ASGIApp, options: ServerOptions, keys: Keys | None) -> None:
         self._app, self._options, self._keys = app, options, keys
         self._rates = Rates(options.burst, options.rates)
-        self._anonymous = Caller(ANONYMOUS, None, frozenset(SCOPES), home=options.space)
+        self._anonymous = Access(ANONYMOUS, home=options.space)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -171,7 +129,7 @@ class Door:
         try:
             keep_slashes(scope)
             limit = await self._enter(scope)
-        except (Problem, StoreError) as error:
+        except (Problem, RecollectError) as error:
             await response_of(problem_of(error), scope)(scope, receive, send)
             return
         await self._app(scope, bounded(receive, limit), send)
@@ -188,13 +146,13 @@ class Door:
             raise Problem(403, *refused)
         if scope["path"] in PUBLIC:  # whoever asks; the store, which has the keys, may be away
             return self._options.body
-        caller, key = await self._caller(headers.get(b"authorization", b"").decode("latin-1"))
-        if caller is None:
+        access, key = await self._access(headers.get(b"authorization", b"").decode("latin-1"))
+        if access is None:
             raise Problem(401, "no_key", NO_KEY, headers={"WWW-Authenticate": "Bearer"})
-        scope["caller"] = caller
+        scope["access"] = access
         limit = self._options.body if key is None or key.body is None else key.body
         rate = self._options.rate if key is None or key.rate is None else key.rate
-        wait = self._rates.take(caller.key_id, rate)
+        wait = self._rates.take(access.key_id, rate)
         if wait:
             again = {"Retry-After": str(math.ceil(wait))}
             raise Problem(429, "too_many", f"more than {rate} requests a minute; come again later", headers=again)
@@ -203,7 +161,7 @@ class Door:
             raise too_large(limit)
         return limit
 
-    async def _caller(self, given: str) -> tuple[Caller | None, Key | None]:
+    async def _access(self, given: str) -> tuple[Access | None, Key | None]:
         if self._keys is None:
             return self._anonymous, None
         kind, _, text = given.partition(" ")
@@ -211,7 +169,7 @@ class Door:
         if key is None:
             return None, None
         spaces = frozenset(key.spaces) if key.spaces else None
-        return Caller(key.id, spaces, frozenset(key.scopes), key.user, self._options.space), key
+        return Access(key.id, spaces, frozenset(key.scopes), key.user, self._options.space), key
 
 
 def too_large(limit: int) -> Problem:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
+from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import Header, Query
@@ -15,12 +16,14 @@ from starlette.responses import Response
 
 from recollect import wire
 from recollect.engine import repeats
-from recollect.errors import RecollectError, StoreError
+from recollect.errors import CommitUnknown, RecollectError, StoreBusy
 from recollect.server.access import Here
-from recollect.server.problems import Problem
+from recollect.server.problems import Problem, problem_of
 from recollect.server.shapes import Limit
 
 JSON = "application/json"
+PAUSE = 1.0  # seconds until a store that was away is asked again
+LONGEST_CLOSING = 5.0  # seconds that an answer waits until it is kept under its key, or the key is free again
 PAGE_BYTES = 8 << 20  # after so many a page ends, so that no answer is as large as all there is
 Cursor = Annotated[str | None, Query(description="Where to go on: the `next` of the page before.", max_length=256)]
 Count = Annotated[Limit, Query(description="How many at most.")]
@@ -82,40 +85,72 @@ async def once(here: Here, key: str | None, work: Callable[[], Awaitable[Any]], 
         return out(brief.again(json.loads(known)), headers={"Idempotent-Replayed": "true"})
     try:
         given = await work()
-    except BaseException:
-        await given_up(here, repeat)
+    except BaseException as error:
+        await close_claim(here, repeat, error)
         raise
-    with suppress(StoreError):  # it is done, and whoever asked is to know
-        await repeats.keep(here.memory, repeat, 200, wire.dumps(brief.told(given)))
+    body = wire.dumps(brief.told(given))
+    await wait_a_little(keep_trying(lambda: repeats.keep(here.memory, repeat, HTTPStatus.OK, body)))
     return out(given)
 
 
 _leaving = set[asyncio.Task[None]]()
 
 
-async def given_up(here: Here, repeat: repeats.Repeat) -> None:
-    """Give a claim back, so that whoever asks again may try again, also if nobody waits for it any more. What waits in
-    a request that is cancelled is cancelled again and again, so this is done beside it."""
+async def close_claim(here: Here, repeat: repeats.Repeat, error: BaseException) -> None:
+    """A request has failed: give its claim back, so that whoever asks again may try again, also if nobody waits for it
+    any more. What waits in a request that is cancelled is cancelled again and again, so this is done beside it. If it
+    is not known whether the request was done, that is what its key answers from now on."""
+    if isinstance(error, CommitUnknown):
+        problem = problem_of(error)
+        keep_trying(lambda: repeats.keep(here.memory, repeat, problem.status, wire.dumps(problem.document())))
+        return
+    await wait_a_little(keep_trying(lambda: repeats.give_up(here.memory, repeat)))
 
-    async def leave() -> None:
-        with suppress(RecollectError):  # the memory is closed: the claim lapses by itself
-            await repeats.give_up(here.memory, repeat)
 
-    task = asyncio.create_task(leave())
+async def wait_a_little(closing: asyncio.Task[None]) -> None:
+    """Answer when the key is settled, as a rule; but not later because the store is away."""
+    done, _ = await asyncio.wait({closing}, timeout=LONGEST_CLOSING)
+    for task in done:
+        task.result()
+
+
+def keep_trying(work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+    """Do this beside the request, again and again while the store is away: until then the key says that somebody is at
+    work on it. In the end, as if this process had died, the claim lapses by itself."""
+
+    async def repeat_until_done() -> None:
+        deadline = time.monotonic() + repeats.LAPSES.total_seconds()
+        while time.monotonic() < deadline:
+            try:
+                await work()
+                return
+            except (StoreBusy, CommitUnknown):  # which have waited for the store already
+                await asyncio.sleep(PAUSE)
+            except RecollectError:  # such as a memory that was closed
+                return
+
+    task = asyncio.create_task(repeat_until_done())
     _leaving.add(task)
     task.add_done_callback(_leaving.discard)
-    await asyncio.shield(task)
+    return task
 
 
 async def begun(here: Here, key: str) -> tuple[repeats.Repeat, bytes | None]:
     """Claim a key for this request: with what was answered to it before, if it was."""
     url = here.request.url
     request = f"{here.request.method} {url.path}?{url.query}\n".encode() + await here.request.body()
-    repeat = repeats.repeat_of(here.space, here.caller.key_id, key, request)
-    known = await repeats.claim(here.memory, repeat)
+    repeat = repeats.stamp(here.memory, repeats.repeat_of(here.space, here.access.key_id, key, request))
+    try:
+        known = await repeats.claim(here.memory, repeat)
+    except CommitUnknown as error:
+        keep_trying(lambda: repeats.give_up(here.memory, repeat))
+        raise StoreBusy(f"{error}; no more than the key was claimed") from error
     if known.state == "busy":
         told = "the same request is being worked on; ask again in a moment"
         raise Problem(409, "in_progress", told, headers={"Retry-After": "1"})
     if known.state == "other":
         raise Problem(422, "key_reused", "this idempotency key came with another request before; use a new one")
+    if known.state == "done" and known.status != HTTPStatus.OK:
+        problem = json.loads(known.body)
+        raise Problem(known.status, problem["code"], problem["detail"], headers={"Idempotent-Replayed": "true"})
     return repeat, known.body if known.state == "done" else None

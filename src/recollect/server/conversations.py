@@ -19,13 +19,13 @@ from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response, StreamingResponse
 
 from recollect.engine import repeats
-from recollect.engine.conversation import AsyncConversation
+from recollect.engine.conversation import AsyncConversation, conversation_for
 from recollect.engine.log import Batch
 from recollect.errors import InvalidInput, RecollectError
 from recollect.model import Added, Budget, Draft, Message
 from recollect.server import shapes
 from recollect.server.access import Here, Reading, Writing
-from recollect.server.answering import PAGE_BYTES, Count, Cursor, Once, begun, given_up, is_one_of, once, out, tag_of
+from recollect.server.answering import PAGE_BYTES, Count, Cursor, Once, begun, close_claim, is_one_of, once, out, tag_of
 from recollect.server.problems import Problem, problem_of
 from recollect.wire import dumps, plain
 
@@ -39,14 +39,14 @@ router = APIRouter(prefix="/v1", tags=["conversations"])
 
 
 def chat_of(here: Here, id: str, user: str | None) -> AsyncConversation:
-    return here.memory.conversation(id, user=here.caller.own(user), space=here.space)
+    return conversation_for(here.memory, here.access, here.space, id, user)
 
 
 @router.get("/conversations", response_model=shapes.page(shapes.Conversation))
 async def conversations(here: Reading, user: User = None, cursor: Cursor = None, limit: Count = 100) -> Response:
     """The conversations of a space, in order of id; of one user, if given."""
     found = await here.memory.conversations(
-        user=here.caller.own(user), space=here.space, after=cursor or "", limit=limit
+        user=here.access.own(user), space=here.space, after=cursor or "", limit=limit
     )
     return out({"items": found, "next": found[-1].id if len(found) == limit else None})
 
@@ -59,7 +59,7 @@ async def add_messages(here: Writing, id: Conversation, body: shapes.MessagesIn,
     """Keep messages, in order. Once this answers, they are on the disk."""
     given = [draft_of(here, one) for one in body.messages]
     drafts = [keyed(here, draft, key, id, number) for number, draft in enumerate(given)]
-    batch = Batch(here.space, id, here.caller.own(body.user), drafts, partial(check_repeated, given, key))
+    batch = Batch(here.space, id, here.access.own(body.user), drafts, partial(check_repeated, given, key))
     return out((await here.memory.add_many([batch]))[0])
 
 
@@ -74,7 +74,7 @@ async def add_batches(here: Writing, body: shapes.BatchesIn, key: Once = None) -
         seen[batch.conversation] += 1
         made = [keyed(here, draft, key, batch.conversation, (place, n)) for n, draft in enumerate(drafts)]
         check = partial(check_repeated, drafts, key)
-        batches.append(Batch(here.space, batch.conversation, here.caller.own(batch.user), made, check))
+        batches.append(Batch(here.space, batch.conversation, here.access.own(batch.user), made, check))
     return out(await here.memory.add_many(batches))
 
 
@@ -105,16 +105,16 @@ def turn_of(cursor: str | None) -> int | None:
 def draft_of(here: Here, one: shapes.DraftIn) -> Draft:
     """The message; a key that is one user's lets in only what that user says and is told."""
     if one.user is not None:
-        here.caller.person(one.user)
+        here.access.person(one.user)
     if one.author is not None and one.role == "user":
-        here.caller.person(one.author)
+        here.access.person(one.author)
     return Draft(one.role, one.content, one.author, one.user, one.time, one.platform_id, one.metadata, one.id)
 
 
 def keyed(here: Here, draft: Draft, key: str | None, conversation: str, place: object) -> Draft:
     if key is None or draft.platform_id is not None:
         return draft
-    made = sha256(f"{here.caller.key_id}\n{key}\n{conversation}\n{place}".encode()).hexdigest()
+    made = sha256(f"{here.access.key_id}\n{key}\n{conversation}\n{place}".encode()).hexdigest()
     return replace(draft, platform_id=f"once:{made[:40]}")
 
 
@@ -188,9 +188,9 @@ async def reply(here: Writing, id: Conversation, body: shapes.ReplyIn, key: Once
     With `stream`, by server-sent events: `text` for each piece as it is written, then `done` with all of it; or
     `error` with a problem. A turn that is cut off keeps what was seen.
     """
-    here.caller.allow("read")  # a reply tells what is remembered
+    here.access.check_right("read")  # a reply tells what is remembered
     if body.author is not None:
-        here.caller.person(body.author)
+        here.access.person(body.author)
     chat = chat_of(here, id, body.user)
     platform_id = keyed(here, Draft("user", "", platform_id=body.platform_id), key, id, "reply").platform_id
     about: dict[str, Any] = {"budget": budget_of(body.budget), "system": body.system}
@@ -203,9 +203,9 @@ async def reply(here: Writing, id: Conversation, body: shapes.ReplyIn, key: Once
     pieces = chat.stream(body.text, **about)
     try:
         first = await anext(pieces, None)  # what fails at once is an answer of its own, and no stream
-    except BaseException:
+    except BaseException as error:
         if repeat is not None:
-            await given_up(here, repeat)
+            await close_claim(here, repeat, error)
         raise
     return events(told(here, first, pieces, repeat))
 
@@ -227,7 +227,6 @@ async def told(
     here: Here, first: str | None, pieces: AsyncIterator[str], repeat: repeats.Repeat | None
 ) -> AsyncIterator[bytes]:
     said = [] if first is None else [first]
-    kept = False
     try:
         async with aclosing(pieces):  # type: ignore[type-var]
             if first is not None:
@@ -238,21 +237,22 @@ async def told(
         whole = {"text": "".join(said)}
         if repeat is not None:
             await repeats.keep(here.memory, repeat, 200, dumps(whole))
-        kept = True
-        yield event("done", whole)
-    except RecollectError as error:
+    except BaseException as error:
+        if repeat is not None:
+            await close_claim(here, repeat, error)
+        if not isinstance(error, RecollectError):
+            raise
         yield event("error", problem_of(error).document())
-    finally:
-        if repeat is not None and not kept:
-            await given_up(here, repeat)
+    else:
+        yield event("done", whole)
 
 
 @router.post("/conversations/{id:id}/command", response_model=shapes.Command | None)
 async def command(here: Writing, id: Conversation, body: shapes.CommandIn, key: Once = None) -> Response:
     """Carry out what a message asks of the memory: remember, forget, tell what is known; null if it asks nothing."""
-    here.caller.allow("read")
+    here.access.check_right("read")
     if body.author is not None:
-        here.caller.person(body.author)
+        here.access.person(body.author)
     chat = chat_of(here, id, body.user)
     given = {"author": body.author, "names": tuple(body.names), "addressed": body.addressed}
     return await once(here, key, lambda: chat.command(body.text, **given))  # type: ignore[arg-type]

@@ -22,8 +22,9 @@ from recollect.engine.documents import MAX_OFFSET, AsyncDocuments, all_of, apply
 from recollect.errors import InvalidInput, NotFound
 from recollect.model import Change, Document
 from recollect.rules import documents as rules
+from recollect.rules.access import Access
 from recollect.server import document_shapes as shapes
-from recollect.server.access import Caller, Here, may
+from recollect.server.access import Here, may
 from recollect.server.answering import PAGE_BYTES, Brief, Count, Cursor, Once, once, out, tag_of
 from recollect.server.problems import Problem
 from recollect.server.shapes import PATTERN, Id
@@ -47,8 +48,8 @@ def within(scope: str) -> Any:
     """A dependency: where the caller is, if they have this right in the space that the path names."""
     entering = may(scope)
 
-    def check(request: Request, id: Space, caller: Caller = entering) -> Here:
-        return Here(request.app.state.memory, caller, caller.space(id), request)
+    def check(request: Request, id: Space, access: Access = entering) -> Here:
+        return Here(request.app.state.memory, access, access.space(id), request)
 
     return Depends(check)
 
@@ -58,7 +59,7 @@ Writing = Annotated[Here, within("write")]
 
 
 def documents_of(here: Here) -> AsyncDocuments:
-    return AsyncDocuments(here.memory, here.space, here.caller.user)
+    return AsyncDocuments(here.memory, here.space, here.access.user)
 
 
 # -- reading
@@ -142,7 +143,7 @@ async def put_document(
     here: Writing, key: Key, namespace: Namespace, body: shapes.DocumentIn, once_key: Once = None
 ) -> Response:
     """Keep a JSON object under a key, in the place of the one that was there."""
-    change = Change(tuple(namespace), key, body.value, here.caller.own(body.user), texts_of(body.texts))
+    change = Change(tuple(namespace), key, body.value, here.access.own(body.user), texts_of(body.texts))
     brief = kept_briefly([change], here.space)
 
     async def work() -> Document:
@@ -184,7 +185,7 @@ async def change_documents(here: Writing, body: shapes.ChangesIn, once_key: Once
 
 
 def change_of(here: Here, one: shapes.ChangeIn) -> Change:
-    user = None if one.value is None else here.caller.own(one.user)
+    user = None if one.value is None else here.access.own(one.user)
     return Change(tuple(one.namespace), one.key, one.value, user, texts_of(one.texts))
 
 

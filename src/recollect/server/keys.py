@@ -22,10 +22,11 @@ from typing import Any
 
 from recollect.errors import InvalidInput, NotFound, StoreError
 from recollect.ports import Store, Tx
+from recollect.rules.access import RIGHTS
 from recollect.rules.log import checked_id, checked_number
 
 TABLE = "api_keys"
-SCOPES = ("read", "write", "admin")
+SCOPES = RIGHTS
 PREFIX = "rk_"
 TEXT = re.compile(r"rk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})", re.ASCII)
 EVERYWHERE = ""  # the space of a key that opens all; no space is called so

@@ -24,7 +24,7 @@ from pydantic import ValidationError
 
 from recollect.errors import InvalidInput, NotFound, RecollectError, ScopeError
 from recollect.server.observing import logger, where
-from recollect.server.problems import Problem, invalid
+from recollect.server.problems import Problem, invalid, problem_of
 
 FAILED = "the memory failed, and its log says why; try once more, and if it fails again go on without it"
 
@@ -107,7 +107,7 @@ def told(work: Callable[P, Awaitable[CallToolResult]]) -> Callable[P, Awaitable[
         except ToolError:
             raise
         except (RecollectError, Problem) as error:
-            raise ToolError(str(error)) from None
+            raise ToolError(problem_of(error).detail) from None
         except Exception as error:  # noqa: BLE001  the outermost handler
             raise ToolError(noted(work, error)) from None
 
@@ -124,7 +124,7 @@ def found(work: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
         except (NotFound, ScopeError, InvalidInput, Problem, ToolError) as error:
             raise ResourceNotFoundError(str(error)) from None
         except RecollectError as error:
-            raise ResourceError(str(error)) from None
+            raise ResourceError(problem_of(error).detail) from None
         except Exception as error:  # noqa: BLE001  the outermost handler
             raise ResourceError(noted(work, error)) from None
 

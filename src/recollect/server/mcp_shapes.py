@@ -154,5 +154,7 @@ def conversation(one: model.Conversation) -> Conversation:
 
 
 def name(given: str) -> str:
-    """An id or a name. It stands inside a value and begins no line, so that one like `user:42` is no role there."""
-    return fences.escape(f"a {given}")[2:]
+    """An id or a name. It stands inside a value and begins no line, so that one like `user:42` is no role there. One
+    in which something cannot be seen has a sign, so that nobody's reads as another's."""
+    shown = fences.escape(f"a {given}")[2:]
+    return shown if fences.seen(given) == given else fences.with_sign(shown, given)

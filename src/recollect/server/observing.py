@@ -95,7 +95,7 @@ class Observing:
     def _note(self, scope: Scope, id: str, status: int, seconds: float, span: Any) -> None:
         route = scope.get("route")
         name, path = getattr(route, "name", UNKNOWN), getattr(route, "path_format", UNKNOWN)
-        caller = scope.get("caller")
+        access = scope.get("access")
         method = scope["method"] if scope["method"] in METHODS else OTHER
         outcome = str(status) if status else "gone"
         if self._telemetry is not None:
@@ -113,7 +113,7 @@ class Observing:
             "route": path,
             "status": status,
             "ms": round(seconds * 1000, 1),
-            "key": caller.key_id if caller is not None else None,
+            "key": access.key_id if access is not None else None,
         }
         logger.info("request", extra={"noted": line})
 

@@ -22,8 +22,9 @@ from starlette.types import Receive, Scope, Send
 
 from recollect.engine import relaying
 from recollect.errors import InvalidInput, RecollectError
+from recollect.rules.access import Access
 from recollect.server import openai_schema
-from recollect.server.access import ANONYMOUS, Asked, Caller, Here, Named, may, space_named
+from recollect.server.access import ANONYMOUS, Asked, Here, Named, may, space_named
 from recollect.server.openai_shapes import Wish, header, problem, read_body, shape, wish_of
 from recollect.server.problems import Problem, Shape
 
@@ -42,9 +43,9 @@ def at(scope: str) -> Any:
     """A dependency: where the caller is, as on every route; what is wrong with that is a 400 to OpenAI's clients."""
     entered = may(scope)
 
-    def check(request: Request, caller: Caller = entered, _: Named = None, __: Asked = None) -> Here:
+    def check(request: Request, access: Access = entered, _: Named = None, __: Asked = None) -> Here:
         try:
-            return Here(request.app.state.memory, caller, caller.space(space_named(request)), request)
+            return Here(request.app.state.memory, access, access.space(space_named(request)), request)
         except RecollectError as error:
             raise problem(error) from None
 
@@ -77,7 +78,7 @@ async def chat_completions(here: Writing) -> Response:
         if not wish.memory or not relaying.speaks(body):
             passed = relaying.passed_on(here.memory, body)
             return await EventStream.of(passed, {}) if streaming else Said(await anext(passed))
-        talk = await relaying.begin(here.memory, asking(here.caller, here.space, wish, body))
+        talk = await relaying.begin(here.memory, asking(here.access, here.space, wish, body))
         headers = {"X-Recollect-Conversation": header(talk.conversation), "X-Recollect-Tokens": str(talk.tokens)}
         if streaming:
             return await EventStream.of(talk.stream(), headers)
@@ -134,10 +135,10 @@ async def embeddings(here: Reading) -> Response:
     return await answered(here.request, answer)
 
 
-def asking(caller: Caller, space: str, wish: Wish, body: Mapping[str, Any]) -> relaying.Asking:
+def asking(access: Access, space: str, wish: Wish, body: Mapping[str, Any]) -> relaying.Asking:
     """Whose memory is meant, if the caller may."""
-    place = space if wish.space is None else caller.space(wish.space)
-    user = caller.own(wish.user) or (NOBODY if caller.key_id == ANONYMOUS else caller.key_id)
+    place = space if wish.space is None else access.space(wish.space)
+    user = access.own(wish.user) or (NOBODY if access.key_id == ANONYMOUS else access.key_id)
     return relaying.Asking(body, place, user, wish.conversation, wish.budget)
 
 

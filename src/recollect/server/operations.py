@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from typing import Annotated, Any
 
@@ -9,8 +10,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from recollect.engine.memory import MemoryEngine
-from recollect.server.access import Caller, may
+from recollect.errors import RecollectError, StoreBusy
+from recollect.rules.access import Access
+from recollect.server.access import may
 from recollect.server.options import MULTIPROCESS
+from recollect.server.problems import Problem, problem_of
+
+LONGEST_LOOK = 5.0  # seconds: whoever asks whether the store answers does not want to wait as long as a request does
 
 router = APIRouter(tags=["operations"])
 
@@ -23,16 +29,22 @@ async def alive() -> dict[str, str]:
 
 @router.get("/readyz")
 async def ready(request: Request) -> dict[str, str]:
-    """The store answers, too: send requests here. 503 if it does not."""
+    """The store answers, too: send requests here. 503 if it does not, and no more than that: anybody may ask."""
     memory: MemoryEngine = request.app.state.memory
-    await memory.conversations(limit=1)
+    try:
+        async with asyncio.timeout(LONGEST_LOOK):
+            await memory.conversations(limit=1)
+    except (RecollectError, TimeoutError) as error:
+        problem = problem_of(error if isinstance(error, RecollectError) else StoreBusy("no answer in time"))
+        parts = [{"field": "store", "reason": "does not answer"}]
+        raise Problem(problem.status, problem.code, problem.detail, parts, problem.headers) from None
     return {"status": "ready"}
 
 
 @router.get("/metrics", response_class=Response)
-async def metrics(caller: Annotated[Caller, may("admin")]) -> Any:
+async def metrics(access: Annotated[Access, may("admin")]) -> Any:
     """Counts and timings, as Prometheus reads them: of all workers of this server. They name nobody."""
-    caller.everybody()
+    access.check_unbound()
     from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
     from prometheus_client.multiprocess import MultiProcessCollector
 

@@ -10,6 +10,8 @@ from fastapi import APIRouter, Path, Query
 from pydantic import AwareDatetime
 from starlette.responses import Response, StreamingResponse
 
+from recollect.engine.visible import visible_facts, visible_messages, visible_profile
+from recollect.errors import NotFound
 from recollect.model import FactCategory, Message
 from recollect.server import shapes
 from recollect.server.access import Governing, Here, Reading, Writing
@@ -26,7 +28,7 @@ router = APIRouter(prefix="/v1", tags=["people"])
 
 def about(here: Here, id: str) -> dict[str, Any]:
     """Of whom, and where, as the engine is asked."""
-    return {"user": here.caller.person(id), "space": here.space}
+    return {"user": here.access.person(id), "space": here.space}
 
 
 @router.get("/users/{id:id}/facts", response_model=shapes.page(shapes.Fact))
@@ -39,26 +41,32 @@ async def facts(
     limit: Count = 100,
 ) -> Response:
     """What is known of a person, most important first: now, or as it was so at a time."""
-    found = await here.memory.facts(as_of=as_of, category=category, **about(here, id))
+    known = await here.memory.facts(as_of=as_of, category=category, **about(here, id))
+    found = await visible_facts(here.memory, here.access, here.space, known)
     return page_of(found, cursor, limit, lambda fact: fact.id)
 
 
 @router.get("/users/{id:id}/fact-history", response_model=list[shapes.Fact])
 async def fact_history(here: Reading, id: Person, key: Annotated[str, Query(max_length=200)]) -> Response:
     """Every value a key has had, oldest first, with the times between which it was so."""
-    return out(await here.memory.fact_history(key, **about(here, id)))
+    known = await here.memory.fact_history(key, **about(here, id))
+    return out(await visible_facts(here.memory, here.access, here.space, known))
 
 
 @router.get("/users/{id:id}/facts/{fact:id}/why", response_model=list[shapes.Message])
 async def why(here: Reading, id: Person, fact: Annotated[str, Path(max_length=256)]) -> Response:
     """The messages a fact came from, oldest first."""
-    return out(await here.memory.why(fact, **about(here, id)))
+    sources = await here.memory.why(fact, **about(here, id))
+    shown = await visible_messages(here.memory, here.access, here.space, sources)
+    if here.access.is_bound and not shown:  # what somebody else told in private is, for who may not know, not there
+        raise NotFound(f"user {id!r} has no fact {fact!r} in space {here.space!r}; `facts` lists them")
+    return out(shown)
 
 
 @router.get("/users/{id:id}/profile", response_model=shapes.Profile)
 async def profile(here: Reading, id: Person, wait: Seconds = None) -> Response:
     """What is known of a person, facts and statements, and what they did lately, as one text."""
-    return out(await here.memory.profile(wait=wait, **about(here, id)))
+    return out(await visible_profile(here.memory, here.access, wait=wait, **about(here, id)))
 
 
 # -- telling
@@ -67,8 +75,8 @@ async def profile(here: Reading, id: Person, wait: Seconds = None) -> Response:
 def by(here: Here, body: shapes.RememberIn | shapes.ForgetIn) -> dict[str, Any]:
     """Who says it. With a key that is one user's, nobody else does."""
     if body.speaker is not None:
-        here.caller.person(body.speaker)
-    if body.message is not None and here.caller.user is not None:
+        here.access.person(body.speaker)
+    if body.message is not None and here.access.user is not None:
         raise Problem(403, "not_you", "this key is for one user: tell the text, without naming a message")
     return {"speaker": body.speaker, "message": body.message}
 
@@ -104,7 +112,7 @@ async def add_name(here: Writing, id: Person, body: shapes.NameIn) -> Response:
 @router.get("/people", response_model=shapes.page(shapes.Member))
 async def people(here: Reading, cursor: Cursor = None, limit: Count = 100) -> Response:
     """Everybody who has spoken in a space, or was given a name there."""
-    here.caller.everybody()
+    here.access.check_unbound()
     found = await here.memory.people(space=here.space)
     return page_of(found, cursor, limit, lambda member: member.id)
 
@@ -116,7 +124,7 @@ async def who_is(
     speaker: Annotated[str | None, Query(max_length=256)] = None,
 ) -> Response:
     """Whom a name, nickname, alias, mention or id means: one, several to ask back about, or nobody."""
-    here.caller.everybody()
+    here.access.check_unbound()
     return out(await here.memory.who_is(name, speaker=speaker, space=here.space))
 
 
@@ -147,7 +155,7 @@ async def export(
 ) -> Response:
     """Every message of a space, or of one user's memory, or of one conversation, in order: one a line. With `salvage`,
     without those that cannot be read."""
-    whose = here.caller.own(user)
+    whose = here.access.own(user)
     source = here.memory.export(user=whose, conversation=conversation, space=here.space, salvage=salvage)
     return await lines(source)
 

@@ -6,6 +6,7 @@ its cause: that is in the server's log, under the request's id.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -18,6 +19,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
 from recollect import errors
+from recollect.server.observing import where
+
+logger = logging.getLogger("recollect.server")
 
 MEDIA = "application/problem+json"
 RETRY = {"Retry-After": "1"}
@@ -37,6 +41,7 @@ STATUS: tuple[tuple[type[errors.RecollectError], int, str], ...] = (
     (errors.EmbedderError, 502, "embedder_failed"),
     (errors.NotSettled, 409, "not_settled"),
     (errors.StoreBusy, 503, "store_busy"),
+    (errors.CommitUnknown, 504, "commit_unknown"),
     (errors.StoreLocked, 503, "store_locked"),
     (errors.StoreClosed, 503, "store_closed"),
     (errors.StoreUnwritable, 503, "store_unwritable"),
@@ -54,6 +59,9 @@ MEANT = {
 }
 NOT_JSON = "the body cannot be read: send JSON, in UTF-8, as `Content-Type: application/json`"
 BODY = ("body",)
+
+
+SPEAKING = (errors.EmbedderMismatch, errors.DamagedMessage)  # whose words name neither an address nor what was said
 
 
 class Problem(Exception):
@@ -97,11 +105,23 @@ def problem_of(error: Exception) -> Problem:
         bare = error.detail == HTTPStatus(error.status_code).phrase  # nothing but the name of the status
         detail = NOT_JSON if unread else (bare and MEANT.get(error.status_code)) or f"{error.detail}"
         return Problem(error.status_code, code, detail, headers=error.headers or {})
+    if isinstance(error, errors.Forbidden):
+        return Problem(400 if error.code == "which_space" else 403, error.code, str(error))
     for kind, status, code in STATUS:
         if isinstance(error, kind):
             retry = RETRY if isinstance(error, errors.ModelBusy | errors.StoreBusy) else {}
-            return Problem(status, code, str(error), parts_of(error), retry)
+            return Problem(status, code, words_of(error), parts_of(error), retry)
     return Problem(500, "internal", "the server failed; its log says why, under the id of this request")
+
+
+def words_of(error: errors.RecollectError) -> str:
+    """What is told of an error. Of one of the store only what kind it is: its own words name the store's address, and
+    may repeat what is in it. Where they hold no more than that address, the log has them."""
+    if not isinstance(error, errors.StoreError) or isinstance(error, SPEAKING):
+        return str(error)
+    reason = type(error).__name__ if type(error) is errors.StoreError else str(error)
+    logger.warning("store: %s", reason, extra={"noted": where(error)})
+    return " ".join((type(error).__doc__ or "").split())
 
 
 def parts_of(error: Exception) -> Sequence[Mapping[str, str]]:

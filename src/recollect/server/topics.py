@@ -42,7 +42,7 @@ async def topics(
 async def say(here: Writing, id: Conversation, body: shapes.SaidIn, key: Once = None) -> Response:
     """Keep a message and give it to its topic, which it may open or bring back. Returns the topic."""
     if body.author is not None:
-        here.caller.person(body.author)
+        here.access.person(body.author)
     chat = chat_of(here, id, body.user)
     if body.role == "assistant":
         if body.author is not None or body.importance != IMPORTANCE:

@@ -51,7 +51,7 @@ class JsonStore(SqlStore):
         self._texts: dict[str, str] = {}
         self._lock = FileLock(self.path)
         try:
-            data = read(self.path)
+            data = migrations.mend_document(read(self.path))
             check_rows(self.path, data)
             with self.engine.connect() as connection, transaction(connection, "BEGIN", commit=True):
                 migrations.migrate(connection, self.name, upto=int(data["schema"]) if data else None)
@@ -89,7 +89,7 @@ class JsonStore(SqlStore):
     def writable(self) -> bool:
         return not self._lock.is_shared
 
-    def scrub(self) -> tuple[str, ...]:
+    def scrub(self, full: bool = False) -> tuple[str, ...]:
         """Nothing to do: the file was written anew without what was removed."""
         return ()
 
@@ -178,7 +178,7 @@ def row_problem(table: Table, row: object) -> str | None:
     """What is wrong with a row as JSON has it. A column may be missing that a later version has added."""
     if not isinstance(row, dict):
         return "it is no row"
-    if any(name not in table.c for name in row):
+    if any(not isinstance(name, str) or name not in table.c for name in row):
         return "it has a column that is none of ours"
     if any(key.name not in row for key in table.primary_key):
         return "its key is missing"

@@ -1,4 +1,5 @@
-"""Numbered steps from an empty database to today's schema. A step that has been released never changes.
+"""Numbered steps from an empty database to today's schema. A step that has been released never changes: a database
+that has taken it would not take the change. A test holds the words of each.
 
 The number of the last step taken is in `meta`. SQLite and JSON take missing steps on opening, under the write
 lock; a PostgreSQL server takes them when asked (`recollect migrate URL`), so that no program changes a shared
@@ -6,6 +7,10 @@ database by merely being started.
 """
 
 from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import Connection, inspect, text
 
@@ -242,6 +247,45 @@ UPDATE entries SET author = COALESCE((SELECT messages.author FROM messages WHERE
     AND messages.conversation = entries.conversation AND messages.turn = entries.turn), '')
 """
 
+# A fact said in several channels is shown in each of them; and who has spoken in a channel may be shown what is said
+# there. Where somebody has spoken so far is known from the days of the space.
+HEARD_IN = """
+ALTER TABLE facts ADD COLUMN also_heard_in TEXT NOT NULL DEFAULT '[]';
+INSERT INTO people (space, user_id, kind, name, since)
+    SELECT DISTINCT space, user_id, 'channel', conversation, 0 FROM days
+"""
+
+# Of each connection the last transaction it has written, and the first that it may not write any more.
+COMMITS = """
+CREATE TABLE commits (
+    session {key} NOT NULL PRIMARY KEY, last BIGINT NOT NULL, fenced BIGINT, at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    CHECK (last < fenced)) WITH (fillfactor = 50)
+"""
+
+# The first steps were changed after some databases had taken them. What those have in another way is made as it is in
+# all others; facts that were noted without what they were found in are read again.
+MENDED = """
+IF tallies.dropped: ALTER TABLE tallies DROP COLUMN dropped;
+DROP INDEX IF EXISTS episodes_user;
+CREATE INDEX IF NOT EXISTS episodes_active ON episodes (space, user_id) WHERE parent IS NULL;
+IF statements.source: ALTER TABLE statements RENAME COLUMN source TO sources;
+IF NOT findings: DELETE FROM facts;
+IF NOT findings: DELETE FROM cursors WHERE view = 'facts';
+IF NOT findings: DELETE FROM leases WHERE view = 'facts';
+CREATE TABLE IF NOT EXISTS findings (
+    space {key} NOT NULL, user_id {key} NOT NULL, slot {key} NOT NULL, time BIGINT NOT NULL,
+    conversation {key} NOT NULL, turn INTEGER NOT NULL, number INTEGER NOT NULL,
+    message_id {key} NOT NULL, author {key} NOT NULL, audience {key}, found TEXT NOT NULL,
+    PRIMARY KEY (space, user_id, slot, time, conversation, turn, number));
+CREATE INDEX IF NOT EXISTS findings_message ON findings (space, message_id);
+CREATE INDEX IF NOT EXISTS findings_author ON findings (space, author)
+"""
+SQLITE_SOURCES = "IF statements.source: UPDATE statements SET source = json_array(source)"
+POSTGRES_SOURCES = """
+IF statements.source: UPDATE statements SET source = CAST(json_build_array(source) AS TEXT);
+IF statements.source: ALTER TABLE statements ALTER COLUMN source TYPE TEXT
+"""
+
 SPELLING = {
     "sqlite": {"key": "TEXT", "blob": "BLOB", "vector": "BLOB", "clustered": " WITHOUT ROWID", "tsv": ""},
     "postgresql": {
@@ -268,8 +312,12 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": SERVER, "postgresql": SERVER},
     {"sqlite": EXPIRY, "postgresql": EXPIRY},
     {"sqlite": AUTHORS, "postgresql": AUTHORS},
+    {"sqlite": HEARD_IN, "postgresql": HEARD_IN},
+    {"sqlite": "", "postgresql": COMMITS},
+    {"sqlite": SQLITE_SOURCES + ";" + MENDED, "postgresql": POSTGRES_SOURCES + ";" + MENDED},
 )
 CURRENT = len(STEPS)
+CONDITION = re.compile(r"IF (?P<unless>NOT )?(?P<table>\w+)(?:\.(?P<column>\w+))?: ")
 
 
 def version(connection: Connection) -> int:
@@ -297,12 +345,8 @@ def migrate(connection: Connection, name: str, upto: int | None = None) -> int:
     found, goal = version(connection), CURRENT if upto is None else upto
     if found > CURRENT:
         check(found, name)
-    spelling = SPELLING[connection.dialect.name]
     for step in STEPS[found:goal]:
-        for statement in statements(step[connection.dialect.name]):
-            for word, meaning in spelling.items():
-                statement = statement.replace("{" + word + "}", meaning)
-            connection.exec_driver_sql(statement)
+        take(connection, statements(step, connection.dialect.name))
     if found < goal:
         connection.execute(
             text(
@@ -314,7 +358,54 @@ def migrate(connection: Connection, name: str, upto: int | None = None) -> int:
     return max(goal - found, 0)
 
 
-def statements(step: str) -> list[str]:
-    """The statements of a step, split at semicolons; one inside a trigger is written with a backslash before it."""
-    parts = step.replace("\\;", "\0").split(";")
-    return [part.replace("\0", ";").strip() for part in parts if part.strip()]
+def statements(step: Mapping[str, str], dialect: str) -> list[str]:
+    """The statements of a step as a database is told them, split at semicolons; one inside a trigger is written with a
+    backslash before it."""
+    parts = step[dialect].replace("\\;", "\0").split(";")
+    spelled = [part.replace("\0", ";").strip() for part in parts if part.strip()]
+    for word, meaning in SPELLING[dialect].items():
+        spelled = [statement.replace("{" + word + "}", meaning) for statement in spelled]
+    return spelled
+
+
+def take(connection: Connection, step: Sequence[str]) -> None:
+    """Run the statements of a step: those with a condition where there is such a table or column at that moment."""
+    for statement in step:
+        condition = CONDITION.match(statement)
+        if condition is None:
+            connection.exec_driver_sql(statement)
+        elif has(connection, condition["table"], condition["column"]) is (condition["unless"] is None):
+            connection.exec_driver_sql(statement[condition.end() :])
+
+
+def has(connection: Connection, table: str, column: str | None) -> bool:
+    """Whether a database has a table, and in it a column if one is named."""
+    found = inspect(connection)
+    if column is None or not found.has_table(table):
+        return found.has_table(table)
+    return column in {one["name"] for one in found.get_columns(table)}
+
+
+def mend_document(data: dict[str, Any]) -> dict[str, Any]:
+    """What a JSON store has in another way because it was made by a step that was changed later, as all others have it.
+    Its tables are made anew by the steps of today, so it is the rows that are mended."""
+    mended = dict(data)
+    try:
+        if "tallies" in data:
+            mended["tallies"] = [without(row, "dropped") for row in data["tallies"]]
+        if "statements" in data:
+            mended["statements"] = [with_sources(row) for row in data["statements"]]
+        if "facts" in data and "findings" not in data:
+            mended["facts"] = []
+            mended["cursors"] = [row for row in data["cursors"] if row["view"] != "facts"]
+    except (KeyError, TypeError, AttributeError, ValueError):
+        return data  # these are no rows: whoever loads them says so
+    return mended
+
+
+def with_sources(row: Mapping[str, Any]) -> dict[str, Any]:
+    return without(row, "source") | {"sources": [row["source"]]} if "source" in row else dict(row)
+
+
+def without(row: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: row[key] for key in row if key != name}

@@ -8,6 +8,8 @@ approximate index if one was made (`recollect migrate --hnsw URL`).
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -36,21 +38,30 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.util import LRUCache
 
-from recollect.errors import ConfigError, MissingExtra, StoreBusy, StoreError, StoreUnwritable
+from recollect.errors import CommitUnknown, ConfigError, MissingExtra, StoreBusy, StoreError, StoreUnwritable
 from recollect.model import Filter
 from recollect.ports import Vectors
 from recollect.stores import migrations, queries
 from recollect.stores.columns import Halfvec, vector_text
+from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
 from recollect.stores.index import IndexTx, scope_terms
 from recollect.stores.schema import TABLES, entries, vectors
-from recollect.stores.sql import SqlStore, transaction
+from recollect.stores.sql import Patience, SqlStore, open_transaction, transaction
+from recollect.stores.traces import clear_traces, rewriting
 from recollect.stores.vectors import unit
 
 SCHEMA = "recollect"
 AGAIN = {"40001", "40P01", "55P03"}  # serialisation failure, deadlock, lock not available
 GONE = {"57P01", "57P02", "57P03", "08000", "08003", "08006", "08001", "08004"}  # the server went away
+AWAY = (
+    *(f"failed: {os.strerror(number)}" for number in (errno.ECONNREFUSED, errno.ECONNRESET, errno.ENOENT)),
+    "server closed the connection",
+    "connection timeout expired",
+    "the database system is ",  # starting up, shutting down, in recovery mode, not yet accepting connections
+)
 UNWRITABLE = {"53100": "the disk is full", "25006": "the server is read-only", "58030": "the disk failed"}
 EXACT_UP_TO = 50_000  # passages in a scope; above it an approximate index is used, where there is one
 HNSW = "vectors_hnsw"
@@ -213,16 +224,41 @@ class PostgresStore(SqlStore):
 
     @contextmanager
     def writing(self) -> Iterator[PostgresTx]:
-        with self.engine.connect() as connection, transaction(connection, "BEGIN", commit=True):
-            yield PostgresTx(connection)
+        commit: Commit | None = None
+        try:
+            with self.engine.connect() as connection, open_transaction(connection, "BEGIN"):
+                tx = PostgresTx(connection)
+                yield tx
+                commit = next_commit(connection) if tx.touched else None
+                connection.exec_driver_sql("COMMIT" if commit is None else commit.statement)
+        except DBAPIError as error:
+            if commit is None or not is_lost(error) or not self._was_kept(commit):
+                raise
 
-    def scrub(self) -> tuple[str, ...]:
+    def _was_kept(self, commit: Commit) -> bool:
+        """Whether a transaction was kept whose COMMIT was not answered. Asked on another connection, after the broken
+        one was given back: else all who wait could wait for each other's."""
+        patience = Patience(self.busy_seconds)
+        while True:
+            try:
+                with self.engine.connect() as connection:
+                    return was_kept(connection, commit)
+            except (DBAPIError, PoolTimeout) as error:
+                if not patience.wait():
+                    raise CommitUnknown(
+                        f"{self.name}: the server went away while it was to keep a change, and did not come back in "
+                        f"{self.busy_seconds:g} seconds: whether the change was made is not known. It was made whole "
+                        "or not at all; read what it was about before you make it again"
+                    ) from error
+
+    def scrub(self, full: bool = False) -> tuple[str, ...]:
         try:
             with self.engine.connect() as connection:
-                connection.exec_driver_sql("VACUUM " + ", ".join(sorted(TABLES)))
+                connection.detach()  # it waits for locks in a way of its own, which nobody after it should inherit
+                tables = [f"{SCHEMA}.{table}" for table in sorted(TABLES)]
+                return clear_traces(connection, tables, rewriting(full, self.busy_seconds))
         except DBAPIError as error:
             raise self.translate(error) from error
-        return ()
 
     def translate(self, error: DBAPIError) -> StoreError:
         state = getattr(error.orig, "sqlstate", None)
@@ -232,13 +268,19 @@ class PostgresStore(SqlStore):
             )
         if state in UNWRITABLE:
             return StoreUnwritable(f"{self.name}: {UNWRITABLE[state]}; nothing of this transaction was kept")
-        if error.connection_invalidated or state in GONE:
-            return StoreBusy(f"{self.name}: the server went away; nothing was written, try again")
+        if error.connection_invalidated or state in GONE or is_away(error):
+            return StoreBusy(f"{self.name}: the server went away ({first_line(error)}); nothing was written, try again")
         if state == "0A000" or ("vector" in str(error.orig) and "extension" in str(error.orig)):
             return StoreError(
                 f"{self.name}: pgvector is needed on the server ({first_line(error)}); install its package there"
             )
         return StoreError(f"{self.name}: {first_line(error)}")
+
+
+def is_away(error: DBAPIError) -> bool:
+    """Whether nobody could be connected to who may be there in a moment. Such an error has no code, only words: the
+    system's for a socket nobody listens at, and those of a server that starts or stops."""
+    return getattr(error.orig, "sqlstate", None) is None and any(words in str(error.orig) for words in AWAY)
 
 
 def first_line(error: DBAPIError) -> str:

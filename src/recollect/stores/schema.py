@@ -184,6 +184,7 @@ facts = Table(
     Column("valid_to", Instant),
     Column("retired_at", Instant),
     Column("retired_by", Text),
+    Column("also_heard_in", Names, nullable=False),
 )
 
 findings = Table(

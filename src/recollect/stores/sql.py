@@ -385,7 +385,7 @@ class SqlStore(ABC):
         return self.again(fn, self.writing)
 
     def again(self, fn: Callable[[Any], T], opened: Callable[[], Any]) -> T:
-        deadline, pause = time.monotonic() + self.busy_seconds, FIRST_PAUSE
+        patience = Patience(self.busy_seconds)
         while True:
             try:
                 with opened() as tx:
@@ -394,33 +394,55 @@ class SqlStore(ABC):
                 raise StoreBusy(f"{self.name}: every connection is in use; nothing was written, try again") from error
             except DBAPIError as error:
                 ours = self.translate(error)
-                if not isinstance(ours, StoreBusy) or time.monotonic() + pause > deadline:
+                if not isinstance(ours, StoreBusy) or not patience.wait():
                     raise ours from error
-            # Jitter, so that two writers who met once do not keep meeting.
-            time.sleep(pause * random.uniform(0.5, 1.0))
-            pause = min(pause * 2, LONGEST_PAUSE)
 
     @property
     def writable(self) -> bool:
         return True
 
     @abstractmethod
-    def scrub(self) -> tuple[str, ...]:
-        """Leave no trace of removed rows in the files, as far as the database can; says what is left."""
+    def scrub(self, full: bool = False) -> tuple[str, ...]:
+        """Leave no trace of removed rows in the files, as far as the database can. Returns a line for each thing that
+        is still there, with the command that clears it."""
 
     def close(self) -> None:
         self.engine.dispose()
 
 
+class Patience:
+    """How long a busy database is waited for: pauses that grow, and an end."""
+
+    def __init__(self, seconds: float) -> None:
+        self._deadline = time.monotonic() + seconds
+        self._pause = FIRST_PAUSE
+
+    def wait(self) -> bool:
+        """Pause before the next try; False, without a pause, if there is no time for one."""
+        if time.monotonic() + self._pause > self._deadline:
+            return False
+        # Jitter, so that two writers who met once do not keep meeting.
+        time.sleep(self._pause * random.uniform(0.5, 1.0))
+        self._pause = min(self._pause * 2, LONGEST_PAUSE)
+        return True
+
+
 @contextmanager
 def transaction(connection: Connection, begin: str, commit: bool) -> Iterator[Connection]:
     """BEGIN as told, and COMMIT or ROLLBACK: the driver itself opens nothing behind our back."""
+    with open_transaction(connection, begin):
+        yield connection
+        connection.exec_driver_sql("COMMIT" if commit else "ROLLBACK")
+
+
+@contextmanager
+def open_transaction(connection: Connection, begin: str) -> Iterator[None]:
+    """BEGIN as told, and ROLLBACK if anything fails. Whoever opens it has to end it, inside."""
     connection.exec_driver_sql(begin)
     try:
-        yield connection
+        yield
     except BaseException:
         # If the connection is what failed, the server has rolled back already.
         with suppress(DBAPIError, PendingRollbackError):
             connection.exec_driver_sql("ROLLBACK")
         raise
-    connection.exec_driver_sql("COMMIT" if commit else "ROLLBACK")

@@ -284,7 +284,7 @@ class SqliteStore(SqlStore):
             yield SqliteTx(connection, self.matrices)
             self._file.check_in_place()
 
-    def scrub(self) -> tuple[str, ...]:
+    def scrub(self, full: bool = False) -> tuple[str, ...]:
         # Deleted cells are zeroed already; the full text and the WAL still hold old copies of what was removed.
         optimize = "INSERT INTO fulltext (fulltext) VALUES ('optimize')"
         self.again(lambda tx: tx.connection.exec_driver_sql(optimize), self.writing)

@@ -22,7 +22,7 @@ from recollect.rules import gist
 from recollect.rules.fences import Fenced, line, plain, section
 from recollect.rules.grounds import Grounds
 from recollect.rules.tiers import clean
-from recollect.rules.transcript import mentions_shown, transcript
+from recollect.rules.transcript import People, mentions_shown, transcript
 from recollect.tasks import answers
 from recollect.tasks.task import DATA, again, ask, object_schema
 
@@ -79,8 +79,9 @@ _TOKENS = (300, 160, 12_000)  # of an answer: to begin with, for each member, at
 
 
 def build(inputs: Inputs) -> Request:
-    listed = [Fenced(f"- {line(id)} ({plain(inputs.names.get(id, id))})") for id in inputs.members]
-    ids = {"type": "string", "enum": [line(id) for id in inputs.members]}
+    people = _people(inputs)
+    listed = [Fenced(f"- {people.ids[id]} ({plain(people.names[id])})") for id in inputs.members]
+    ids = {"type": "string", "enum": [people.ids[id] for id in inputs.members]}
     entry = object_schema({"id": ids, "summary": {"type": "string"}})
     parts = [
         Fenced(f"The day is {inputs.day.isoformat()}, {inputs.day:%A}." + (f" {_NOTES}" if inputs.notes else "")),
@@ -98,7 +99,8 @@ def build(inputs: Inputs) -> Request:
 
 def parse(text: str, inputs: Inputs) -> Reply:
     grounds = Grounds.of("\n".join([*(shown(m).content for m in inputs.messages), *inputs.names.values()]))
-    by_label = {label: id for id in inputs.members for label in (line(id), id)}
+    # What was shown of an id decides; another's id may be written the same.
+    by_label = {id: id for id in inputs.members} | {_people(inputs).ids[id]: id for id in inputs.members}
     found, given, fault = dict[str, str](), 0, ""
     for label, said in _entries(text, inputs):
         given += 1
@@ -119,6 +121,11 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 
 def offline(inputs: Inputs) -> Reply:
     return Reply({id: _own(id, inputs) for id in inputs.members}, frozenset(inputs.members))
+
+
+def _people(inputs: Inputs) -> People:
+    """How everybody of the day is shown, as in its messages."""
+    return People.of([*(message.author for message in inputs.messages), *inputs.members], inputs.names)
 
 
 # -- what a model wrote

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from recollect.errors import ModelNonsense
 from recollect.ports import Request
 from recollect.rules import gist
-from recollect.rules.fences import Fenced, line, section
+from recollect.rules.fences import Fenced, attribution, line, section
+from recollect.rules.labels import author_labels
 from recollect.rules.text import analyse
 from recollect.rules.tiers import Count
 from recollect.tasks.level_summary import summary_in, words_of
@@ -91,12 +92,11 @@ def offline(inputs: Inputs) -> Reply:
 
 def _messages(inputs: Inputs) -> list[Fenced]:
     # Escaped text never begins with a role, so the roles that begin these lines are ours.
-    return [Fenced(f"{_who(each)}: {line(each.text) or '(empty)'}") for each in _shown(inputs)]
-
-
-def _who(each: gist.Line) -> str:
-    said = gist.speaker(each)
-    return each.role if said == f"The {each.role}" else f"{each.role} {said}"
+    labels = author_labels((each.role, each.author) for each in inputs.lines)
+    return [
+        Fenced(f"{attribution(each.role, each.author, labels)}: {line(each.text) or '(empty)'}")
+        for each in _shown(inputs)
+    ]
 
 
 def _shown(inputs: Inputs) -> list[gist.Line]:

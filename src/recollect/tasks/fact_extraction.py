@@ -1,8 +1,9 @@
 """The facts that a user's message states about them, or about somebody they name.
 
-Whatever a model gives is checked: a category that there is, a value that the message states (not one that it asks,
-supposes or quotes), numbers in range. Where the rules know better whose a value is, or whether it still holds, they
-have the last word. Only messages of users are asked about: what an assistant says is no source of facts.
+A model is shown the author's own words, without what they pasted (`rules.pasted`). Whatever it gives is checked: a
+category that there is, a value that those words state (not one that they ask, suppose or quote), numbers in range.
+Where the rules know better whose a value is, or whether it still holds, they have the last word. Only messages of users
+are asked about: what an assistant says is no source of facts.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from recollect.rules.fact_finding import find, grounded, reconciled
 from recollect.rules.fact_keys import category_of
 from recollect.rules.fact_lexicon import RELATIONS
 from recollect.rules.facts import accepted
+from recollect.rules.pasted import own_words
+from recollect.rules.sentences import part_of
 from recollect.tasks import answers
 from recollect.tasks.task import DATA, again, ask, object_schema, shown
 
@@ -107,7 +110,7 @@ def build(inputs: Inputs) -> Request:
     said = f"Written on {inputs.today.isoformat()}.\n" if inputs.today else ""
     return ask(
         _SYSTEM + json.dumps(_EXAMPLE, ensure_ascii=False),
-        f"{said}{shown('MESSAGE', inputs.text)}",
+        f"{said}{shown('MESSAGE', own_words(part_of(inputs.text)).strip())}",
         max_tokens=_EXTRA_TOKENS + min(len(inputs.text), 4_000) // 4,
         schema=object_schema({"facts": {"type": "array", "items": object_schema(_ENTRY)}}),
     )

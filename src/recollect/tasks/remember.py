@@ -16,8 +16,9 @@ from typing import Any
 
 from recollect.errors import ModelNonsense
 from recollect.ports import Request
-from recollect.rules.fences import Fenced, line, plain, section
+from recollect.rules.fences import Fenced, byline, line, plain, section
 from recollect.rules.grounds import Grounds
+from recollect.rules.labels import author_labels
 from recollect.rules.profiles import Heard, Merge, contradicts, just_said, merge, reading, says_same, unrestated
 from recollect.rules.text import analyse
 from recollect.rules.third_person import MAX_STATEMENT, MAX_STATEMENTS, statements_about
@@ -81,10 +82,13 @@ def build(inputs: Inputs) -> Request:
     known = [Fenced(f"{number}. {line(text)}") for number, text in enumerate(inputs.statements, 1)]
     parts.append(section("STATEMENTS", known or [Fenced("(none yet)")], between="\n"))
     if inputs.conversation:
-        heard = [Fenced(f"- {plain(one.author)}: {line(one.text[:_MAX_HEARD])}") for one in inputs.conversation]
+        labels = author_labels(("user", one.author) for one in inputs.conversation)
+        heard = [
+            Fenced(f"- {labels['user', one.author]}: {line(one.text[:_MAX_HEARD])}") for one in inputs.conversation
+        ]
         parts.append(section("CONVERSATION", heard, between="\n"))
     parts.append(section("NEW", [line(inputs.new[:_MAX_NEW]) or Fenced("(what was said last in the conversation)")]))
-    parts.append(Fenced(f"The new statement is by {plain(inputs.speaker) or whom}."))
+    parts.append(Fenced(f"The new statement is by {byline(inputs.speaker) if inputs.speaker else whom}."))
     return ask(_SYSTEM, "\n".join(parts), max_tokens=_MAX_TOKENS, schema=_SCHEMA)
 
 

@@ -1,0 +1,133 @@
+"""Who may see and change what is remembered: the one place that decides, asked by everything that shows memory.
+
+Every face makes an `Access`: a program that holds the memory, or a key of a server, acts for everybody in its spaces; a
+key that is bound to a user acts on that user alone. What is then shown has a `Viewer`: one person alone, or all who
+are in a channel. Words are for those who heard them: a person sees what they said themselves and what was said in
+channels they have spoken in; a channel sees what was said in it. Names in the space's register are the space's own.
+
+What somebody says of another stands beside what that person says, with the speaker's name; it corrects nothing, and
+only the speaker, or the person it is about, takes it back. For whoever may not know, there is no difference between
+what is forbidden and what does not exist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from recollect.errors import Forbidden
+from recollect.model import Fact, Statement
+from recollect.rules.log import checked_id
+
+RIGHTS = ("read", "write", "admin")
+
+
+class Spoken(Protocol):
+    """What a fact and a statement have in common: of whom it is, and who said it."""
+
+    @property
+    def user(self) -> str: ...
+    @property
+    def speaker(self) -> str: ...
+    @property
+    def audience(self) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who reads what is shown: a `person` alone, or everybody in a `channel`.
+
+    `heard` are the channels the person has spoken in. With `shared`, every channel of the space is open to all.
+    """
+
+    person: str | None = None
+    channel: str | None = None
+    heard: frozenset[str] = frozenset()
+    shared: bool = False
+
+    def sees(self, item: Fact | Statement) -> bool:
+        """Whether words may be shown here."""
+        channels = channels_of(item)
+        if self.shared and channels:
+            return True
+        if self.person is None:
+            return self.channel in channels
+        return item.speaker == self.person or not self.heard.isdisjoint(channels)
+
+    def hears(self, channel: str) -> bool:
+        """Whether what is said in a channel may be shown here."""
+        return self.shared or channel == self.channel or (self.person is not None and channel in self.heard)
+
+
+def channels_of(item: Fact | Statement) -> frozenset[str]:
+    """The channels in which something was said; none if it was said in private alone."""
+    others = item.also_heard_in if isinstance(item, Fact) else ()
+    return frozenset(others if item.audience is None else (item.audience, *others))
+
+
+def is_claim(item: Spoken) -> bool:
+    """Whether it is what somebody says of another, and not a person's own word."""
+    return item.speaker != item.user
+
+
+def may_take_back(actor: str, item: Fact | Statement, viewer: Viewer) -> bool:
+    """Whether somebody may have something forgotten: their own word, or what was said of them where they heard it."""
+    return item.speaker == actor or (item.user == actor and viewer.sees(item))
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who acts: by which key, in which spaces (None: all), with which rights, and as which user if as one alone."""
+
+    key_id: str = "program"
+    spaces: frozenset[str] | None = None
+    rights: frozenset[str] = frozenset(RIGHTS)
+    user: str | None = None
+    home: str = "default"
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether it acts on one user alone."""
+        return self.user is not None
+
+    def space(self, name: str | None = None) -> str:
+        """The space that is meant, if it may be entered: the one named, or else the key's own."""
+        if name is None:
+            if self.spaces is not None and self.home not in self.spaces:
+                if len(self.spaces) != 1:
+                    raise Forbidden("which_space", "this key opens several spaces: name one with X-Recollect-Space")
+                return next(iter(self.spaces))
+            return self.home
+        checked_id("space", name)
+        if self.spaces is not None and name not in self.spaces:
+            raise Forbidden("not_your_space", "this key does not open that space")
+        return name
+
+    def check_right(self, right: str) -> None:
+        if right not in self.rights:
+            has = ", ".join(sorted(self.rights)) or "none"
+            raise Forbidden("scope", f"this needs a key with the scope {right!r}; this one has {has}")
+
+    def check_unbound(self) -> None:
+        """What is about many is not for a key that is one user's."""
+        if self.is_bound:
+            raise Forbidden("not_you", "this key is for one user, and this is about all")
+
+    def check_all_spaces(self) -> None:
+        """What is about all spaces is not for a key of some."""
+        if self.spaces is not None:
+            raise Forbidden("not_your_space", "this is about all spaces; it needs a key that opens them all")
+
+    def person(self, user: str) -> str:
+        """The user that is meant, if they may be asked about."""
+        if self.is_bound and checked_id("user", user) != self.user:
+            raise Forbidden("not_you", "this key is for one user, and that is another")
+        return user
+
+    def own(self, user: str | None) -> str | None:
+        """The user that is meant; if none is named, the one it is bound to."""
+        return self.user if user is None else self.person(user)
+
+
+PROGRAM = Access()
+"""Whoever holds the memory itself: a program that uses the library, a worker, the command line."""

@@ -1,0 +1,123 @@
+"""What removed rows leave in the files of a PostgreSQL server, and how it is cleared.
+
+VACUUM frees the place of a removed row and leaves its bytes there until something else is written over them: in the
+table, in the long texts beside it, in every index, and in what the planner has noted of common values. Only a file
+that is written anew holds nothing of it, and while that is done nobody else can use the table. So small tables are
+written anew at once, and of larger ones it is said, with the command. The server's log of changes (WAL), its replicas
+and its backups are not ours to clear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
+
+from recollect.stores.sql import Patience
+
+AT_ONCE = 64 << 20  # bytes, of all tables together: written anew in about a second
+LONGEST_LOCK = 2.0  # seconds: whoever comes after us at a table waits as long as we wait for it
+LONGEST_LOOK = 5.0  # seconds until a transaction that still sees removed rows is said to be in the way
+PLANNER_NOTES = "pg_catalog.pg_statistic"
+IN_USE = {"55P03", "40P01"}  # lock not available, deadlock
+COMMAND = "run `recollect scrub` on this store in a quiet hour: it locks each table while it is written anew"
+
+# Transactions are numbered in a circle: of two numbers the older has the greater age.
+MARK = text("SELECT (txid_current() % 4294967296)::text")
+OLDER = text(
+    """
+    SELECT count(*) FROM (
+        SELECT unnest(ARRAY[backend_xid, backend_xmin]) AS since FROM pg_stat_activity
+        WHERE pid <> pg_backend_pid() AND (datname IS NULL OR datname = current_database())
+            AND NOT (backend_type = 'autovacuum worker' AND coalesce(query, '') LIKE 'autovacuum: VACUUM %'
+                AND query NOT LIKE '%ANALYZE%')
+        UNION ALL SELECT unnest(ARRAY[xmin, catalog_xmin]) FROM pg_replication_slots
+        UNION ALL SELECT transaction FROM pg_prepared_xacts WHERE database = current_database()
+    ) AS open WHERE since IS NOT NULL AND age(since) >= age(CAST(:mark AS xid))
+    """
+)
+STATE = text("SELECT pg_relation_filenode(to_regclass(:table)), pg_total_relation_size(to_regclass(:table))")
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """How far to go: bytes written anew at once, and seconds to wait for a lock and for transactions of others."""
+
+    most: float
+    lock: float
+    look: float
+
+
+def rewriting(full: bool, busy_seconds: float) -> Rewriting:
+    if full:
+        return Rewriting(float("inf"), busy_seconds, busy_seconds)
+    return Rewriting(AT_ONCE, min(LONGEST_LOCK, busy_seconds), min(LONGEST_LOOK, busy_seconds))
+
+
+def clear_traces(connection: Connection, tables: Iterable[str], how: Rewriting) -> tuple[str, ...]:
+    """Write tables anew, and say what is left. On a connection of its own, outside a transaction."""
+    connection.exec_driver_sql(f"SET lock_timeout = {max(int(how.lock * 1000), 1)}")
+    if not wait_for_older(connection, how.look):
+        return (
+            "a transaction that began before can still see what was removed, so the tables' files hold it: when that "
+            f"transaction has ended, {COMMAND}",
+        )
+    sizes = {table: connection.execute(STATE, {"table": table}).one()[1] for table in tables}
+    small = fitting(sizes, how.most)
+    large = sorted(set(sizes) - set(small))
+    in_use, not_ours = list[str](), list[str]()
+    for table in (*large, *small, PLANNER_NOTES):
+        try:
+            if table in large:
+                connection.exec_driver_sql(f"VACUUM (ANALYZE) {table}")
+            elif not write_anew(connection, table):
+                not_ours.append(table)
+        except DBAPIError as error:
+            if getattr(error.orig, "sqlstate", None) not in IN_USE:
+                raise
+            in_use += [] if table in large else [table]
+    return tuple(left_over(large, in_use, not_ours))
+
+
+def wait_for_older(connection: Connection, seconds: float) -> bool:
+    """Whether by then every transaction has ended that may see rows which are removed now."""
+    mark, patience = connection.execute(MARK).scalar_one(), Patience(seconds)
+    while connection.execute(OLDER, {"mark": mark}).scalar_one():
+        if not patience.wait():
+            return False
+    return True
+
+
+def fitting(sizes: dict[str, int], most: float) -> list[str]:
+    """The smallest tables, as many as are not larger than that together."""
+    chosen, total = list[str](), 0
+    for table in sorted(sizes, key=lambda table: (sizes[table], table)):
+        total += sizes[table]
+        if total > most:
+            break
+        chosen.append(table)
+    return chosen
+
+
+def write_anew(connection: Connection, table: str) -> bool:
+    """Whether a table has new files now. Of somebody else's table the server only warns that it was left alone."""
+    before = connection.execute(STATE, {"table": table}).one()[0]
+    notes = "" if table == PLANNER_NOTES else ", ANALYZE"
+    connection.exec_driver_sql(f"VACUUM (FULL{notes}) {table}")
+    return bool(connection.execute(STATE, {"table": table}).one()[0] != before)
+
+
+def left_over(large: Sequence[str], in_use: Sequence[str], not_ours: Sequence[str]) -> list[str]:
+    lines = []
+    if large:
+        lines.append(f"the files of {', '.join(large)} are too large to be written anew at once: {COMMAND}")
+    if in_use:
+        lines.append(f"the files of {', '.join(in_use)} were in use and could not be written anew: {COMMAND}")
+    if not_ours:
+        lines.append(
+            f"the files of {', '.join(not_ours)} belong to another user of the database: as their owner run "
+            f"`{'; '.join(f'VACUUM FULL {table}' for table in not_ours)}`"
+        )
+    return lines

@@ -1,0 +1,85 @@
+"""F14: who may see and take back what was said, and where a key may go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from recollect.errors import Forbidden, InvalidInput
+from recollect.model import Fact, Statement
+from recollect.rules.access import PROGRAM, Access, Viewer, is_claim, may_take_back
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+PRIVATE = Statement("default", "bob", "s1", "bob likes tea.", "bob", NOW)
+PUBLIC = replace(PRIVATE, id="s2", audience="general")
+CLAIM = replace(PUBLIC, id="s3", speaker="ann")
+SECRET_CLAIM = replace(CLAIM, id="s4", audience=None)
+EVERY = (PRIVATE, PUBLIC, CLAIM, SECRET_CLAIM)
+
+
+def fact(audience: str | None, *others: str) -> Fact:
+    about = ("identity", "location", "Rome", 1.0, 1.0, "bob", "c", 1, NOW, NOW, ("m",))
+    return Fact("default", "bob", "f", *about, audience=audience, also_heard_in=others)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("viewer", "seen"),
+    [
+        (Viewer("bob"), (PRIVATE, PUBLIC)),
+        (Viewer("bob", heard=frozenset({"general"})), (PRIVATE, PUBLIC, CLAIM)),
+        (Viewer("ann"), (CLAIM, SECRET_CLAIM)),
+        (Viewer("cem"), ()),
+        (Viewer("cem", heard=frozenset({"mods"})), ()),
+        (Viewer("cem", heard=frozenset({"general"})), (PUBLIC, CLAIM)),
+        (Viewer("cem", shared=True), (PUBLIC, CLAIM)),
+        (Viewer(channel="general"), (PUBLIC, CLAIM)),
+        (Viewer(channel="mods"), ()),
+        (Viewer(channel="mods", shared=True), (PUBLIC, CLAIM)),
+        (Viewer(), ()),
+    ],
+)
+def test_words_are_for_those_who_heard_them_f14(viewer: Viewer, seen: tuple[Statement, ...]) -> None:
+    assert tuple(item for item in EVERY if viewer.sees(item)) == seen
+
+
+def test_a_fact_said_in_several_channels_is_seen_in_each_f14() -> None:
+    for channel in ("general", "mods"):
+        assert Viewer(channel=channel).sees(fact("general", "mods"))
+    assert not Viewer(channel="garden").sees(fact("general", "mods"))
+    assert not Viewer(channel="general").sees(fact(None))
+
+
+def test_a_word_is_taken_back_by_who_said_it_or_by_whom_it_is_about_f14() -> None:
+    general = Viewer("x", heard=frozenset({"general"}))
+    able = {
+        actor: [item.id for item in EVERY if may_take_back(actor, item, replace(general, person=actor))]
+        for actor in ("ann", "bob", "cem")
+    }
+    assert able == {"ann": ["s3", "s4"], "bob": ["s1", "s2", "s3"], "cem": []}
+    assert [is_claim(item) for item in EVERY] == [False, False, True, True]
+
+
+def test_a_key_goes_where_it_may_f14() -> None:
+    key = Access("k", frozenset({"team"}), frozenset({"read"}), user="ann")
+    assert (key.space(), key.space("team"), key.own(None), key.person("ann")) == ("team", "team", "ann", "ann")
+    refusals: tuple[tuple[str, Callable[[], object]], ...] = (
+        ("not_your_space", lambda: key.space("other")),
+        ("scope", lambda: key.check_right("write")),
+        ("not_you", lambda: key.person("bob")),
+        ("not_you", lambda: key.own("bob")),
+        ("not_you", key.check_unbound),
+        ("not_your_space", key.check_all_spaces),
+        ("which_space", replace(key, spaces=frozenset({"a", "b"})).space),
+    )
+    for code, refused in refusals:
+        with pytest.raises(Forbidden) as caught:
+            refused()
+        assert caught.value.code == code
+    with pytest.raises(InvalidInput):
+        key.person("")
+    PROGRAM.check_unbound()
+    PROGRAM.check_all_spaces()
+    assert (PROGRAM.own(None), PROGRAM.own("bob"), PROGRAM.space("other")) == (None, "bob", "other")

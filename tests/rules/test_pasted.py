@@ -1,0 +1,141 @@
+"""Whose words a message has (F15): what others wrote is not the author's, and what the author wrote is.
+
+`tests/data/pasted_texts.jsonl` has texts of both kinds, each with the facts it states of who sends it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from fact_corpus import SAID_ON, notation, plain
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.rules.fact_finding import find, grounded
+from recollect.rules.pasted import own_words
+from recollect.tasks import fact_extraction
+
+PATH = Path(__file__).parent.parent / "data" / "pasted_texts.jsonl"
+PIECES = (
+    *(
+        "\n",
+        "\n\n",
+        "\r",
+        "\u2028",
+        " ",
+        "\t",
+        ":",
+        ": ",
+        ",",
+        ";",
+        "|",
+        ">",
+        "> ",
+        "<",
+        "</",
+        "<p>",
+        "</p>",
+        "<b>",
+        '"',
+    ),
+    *(
+        "I live in Oslo",
+        "my name is Anna",
+        "Anna",
+        "ANNA",
+        "wrote:",
+        "On ",
+        "Dear ",
+        "From: ",
+        "Subject: ",
+        "10:32",
+        "«",
+    ),
+    *(
+        "[",
+        "]",
+        "===",
+        "MESSAGE[",
+        "User: ",
+        "Q: ",
+        "A: ",
+        "00:00:01,000 --> ",
+        "-----",
+        "WHAT IS KNOWN",
+        "this email:",
+    ),
+    *("“", "”", "12/05/24, ", "ago"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    kind: str
+    name: str
+    said: str
+    facts: frozenset[str]
+
+
+def rows(kind: str) -> list[Row]:
+    every = [json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()]
+    return [
+        Row(row["kind"], row["name"], row["said"], frozenset(map(plain, row["facts"])))
+        for row in every
+        if row["kind"] == kind
+    ]
+
+
+def facts_in(text: str) -> set[str]:
+    return {notation(fact) for fact in find(text, SAID_ON)}
+
+
+@pytest.mark.parametrize("row", rows("pasted"), ids=lambda row: row.name)
+def test_what_others_wrote_is_no_fact_of_who_pastes_it_f15(row: Row) -> None:
+    """F15: not found by rules, and not kept where a model finds it."""
+    assert facts_in(row.said) == row.facts
+    told = [fact for line in row.said.splitlines() for fact in find(line.strip(" <>|-"), SAID_ON)]
+    assert {notation(fact) for fact in grounded(told, row.said)} <= row.facts
+
+
+@pytest.mark.parametrize("row", rows("own"), ids=lambda row: row.name)
+def test_what_the_author_wrote_is_found_f15(row: Row) -> None:
+    assert facts_in(row.said) >= row.facts
+    assert row.facts
+
+
+def test_there_are_enough_of_both() -> None:
+    assert len(rows("pasted")) >= 70
+    assert len(rows("own")) >= 50
+
+
+@pytest.mark.parametrize("row", rows("pasted"), ids=lambda row: row.name)
+def test_a_model_is_not_shown_what_others_wrote_f15(row: Row) -> None:
+    asked = fact_extraction.build(fact_extraction.Inputs(row.said)).messages[-1]["content"]
+    assert facts_in(asked.partition("=== MESSAGE ===\n")[2].rpartition("\n=== END")[0]) == row.facts
+
+
+@pytest.mark.parametrize("row", rows("own"), ids=lambda row: row.name)
+def test_own_words_are_left_as_they_are(row: Row) -> None:
+    """But for the words of another's among them."""
+    if not any(other in row.said for other in ("From: Chef", "The vet said:")):
+        assert own_words(row.said) == row.said
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+def test_any_text_is_read_without_an_error_and_nothing_is_added(text: str) -> None:
+    left = own_words(text)
+    assert own_words(left).count("I live") <= left.count("I live") <= text.count("I live")
+    find(text, SAID_ON)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [" ", "\n", "\t", "a ", "A: ", "<p>", "“", '"', "-", "=", "10:32 ", "a,b,c\n", "a  ", "On ", "the ", "_", "A. "],
+)
+def test_the_longest_texts_take_a_moment(unit: str) -> None:
+    # Were any step quadratic, this would take minutes.
+    own_words(unit * (64_000 // len(unit)))
