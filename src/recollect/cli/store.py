@@ -139,8 +139,9 @@ def scrub() -> None:
     """Clear what was erased out of the store's files.
 
     `recollect erase` and `recollect retain` do so themselves, unless another program still reads the store as it was
-    before. Then they say what is left, and this is to be run once that program has ended. Exit status 1 if something
-    is still left.
+    before, or a table of a PostgreSQL server is large. Then they say what is left, and this is to be run once that
+    program has ended, or in a quiet hour: on PostgreSQL each table is locked while it is written anew. Exit status 1
+    if something is still left.
 
     \b
     recollect scrub

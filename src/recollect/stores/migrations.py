@@ -398,7 +398,7 @@ def mend_document(data: dict[str, Any]) -> dict[str, Any]:
         if "facts" in data and "findings" not in data:
             mended["facts"] = []
             mended["cursors"] = [row for row in data["cursors"] if row["view"] != "facts"]
-    except (KeyError, TypeError, AttributeError, ValueError):
+    except (LookupError, TypeError, AttributeError, ValueError):
         return data  # these are no rows: whoever loads them says so
     return mended
 
