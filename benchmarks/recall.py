@@ -78,8 +78,12 @@ class TimedStore:
     def write(self, fn: Callable[[Tx], T]) -> T:
         return self._store.write(fn)
 
-    def scrub(self) -> None:
-        self._store.scrub()
+    @property
+    def writable(self) -> bool:
+        return self._store.writable
+
+    def scrub(self, full: bool = False) -> tuple[str, ...]:
+        return self._store.scrub(full)
 
     def close(self) -> None:
         self._store.close()

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.errors import DamagedMessage, StoreError
 from recollect.model import ChatMessage, Conversation, Entry, Erasure, Filter, Message, SetAside, Stats, ViewState
 
 T = TypeVar("T")
@@ -97,8 +98,10 @@ class Tx(Protocol):
         ids: Iterable[str] = (),
         conversation: str | None = None,
         platform_ids: Iterable[str] = (),
+        damaged: Callable[[DamagedMessage], None] | None = None,
     ) -> list[Message]:
-        """The messages with one of these ids, or (in that conversation) one of these platform ids."""
+        """The messages with one of these ids, or (in that conversation) one of these platform ids. One that cannot be
+        read raises DamagedMessage; if there is `damaged`, it is told of it, and the message is left out."""
 
     def messages(
         self,
@@ -109,14 +112,19 @@ class Tx(Protocol):
         limit: int | None = None,
         newest: bool = False,
         among: Sequence[str] = (),
+        damaged: Callable[[DamagedMessage], None] | None = None,
     ) -> list[Message]:
         """Messages in order of conversation and turn, those after `after` and up to turn `upto`; at most `limit`
         of them, the first, or with `newest` the last. With `among`, of these conversations, and each of them after the
-        turn of `after`. Raises DamagedMessage if one of them cannot be read."""
+        turn of `after`. One that cannot be read raises DamagedMessage; if there is `damaged`, it is told of it, and in
+        the message's place is given an erased one."""
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
         """Put tombstones in their messages' places, drop what was derived; the views in `keep` stay as they are, but
         for what they hold of single messages. Returns entries dropped."""
+
+    def rename_conversation(self, space: str, old: str, new: str) -> None:
+        """Give a conversation in which everything is erased another name, wherever it is named."""
 
     def erasures(self) -> dict[str, int]:
         """The id of each erasure and the number of messages it says it removed."""
@@ -234,9 +242,11 @@ class Tx(Protocol):
         *,
         where: Mapping[str, Any] | None = None,
         newest: bool = False,
+        damaged: Callable[[StoreError, Mapping[str, Any]], None] | None = None,
     ) -> list[Mapping[str, Any]]:
         """Rows of a table in order of its primary key, or with `newest` against it: those with the values of `where`,
-        of several in a tuple one, after the row `after`."""
+        of several in a tuple one, after the row `after`. A row that cannot be read raises an error that names its key;
+        if there is `damaged`, every value is looked at, and it is told of such rows with what can be read of them."""
 
     def near(
         self, table: str, vector: Vectors, limit: int, *, where: Mapping[str, Any]
@@ -273,6 +283,10 @@ class Store(Protocol):
 
     def write(self, fn: Callable[[Tx], T]) -> T:
         """Run `fn` in one transaction: all of it is kept, or nothing. May run `fn` again on a busy database."""
+
+    @property
+    def writable(self) -> bool:
+        """Whether anything can be written: not to a file or a file system that is read-only."""
 
     def scrub(self, full: bool = False) -> tuple[str, ...]:
         """After an erasure: leave no trace of removed rows in the files, as far as the database can without keeping

@@ -137,6 +137,10 @@ class StoreDouble:
         self.after()
         return result
 
+    @property
+    def writable(self) -> bool:
+        return self.inner.writable
+
     def scrub(self, full: bool = False) -> tuple[str, ...]:
         return self.inner.scrub(full)
 

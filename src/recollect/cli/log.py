@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.opening import Opened, conversation_in, opened
-from recollect.cli.options import StoreCommand, moment, printable, warn
+from recollect.cli.options import StoreCommand, moment, printable, report_remains, warn
 from recollect.cli.settling import index_state
 from recollect.cli.show import console, counted, indented, json_line, show_table, table, when
 from recollect.model import ROLES, Role
@@ -192,7 +192,8 @@ def erase(user: str, yes: bool) -> None:
 
     What they wrote, everywhere in the space, what was written to them in chats of their own, and all that was derived
     from it. Each message leaves an empty place with its seal, so that `recollect verify` still proves the rest. There
-    is no way back: export first (`recollect export --user ID -o FILE`) if a copy is wanted.
+    is no way back: export first (`recollect export --user ID -o FILE`) if a copy is wanted. If another program keeps
+    the words in the store's files for the moment, that is said, and the exit status is 1: `recollect scrub` clears it.
 
     \b
     recollect erase --user alex
@@ -210,3 +211,4 @@ def erase(user: str, yes: bool) -> None:
         f"erased {counted(done.messages, 'message')} in {counted(done.conversations, 'conversation')} "
         f"and {done.entries:,} of the index (erasure {done.id})"
     )
+    report_remains(done.left)

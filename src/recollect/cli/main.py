@@ -76,6 +76,7 @@ for command in (
     store.settings,
     log.erase,
     retain.retain,
+    store.scrub,
     transfer.copy,
     store.rebuild,
     store.retry,

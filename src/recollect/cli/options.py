@@ -12,6 +12,7 @@ import io
 import re
 import sys
 import traceback
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import IO, Any
 
@@ -39,6 +40,15 @@ def masked(url: str) -> str:
 
 def warn(text: str) -> None:
     click.echo(f"warning: {printable(text)}", err=True)
+
+
+def report_remains(left: Iterable[str]) -> None:
+    """Say what of that which was removed is still in files, and what to do; the exit status tells of it, too."""
+    remains = list(left)
+    for line in remains:
+        warn(line)
+    if remains:
+        raise click.exceptions.Exit(1)
 
 
 class Failure(click.ClickException):

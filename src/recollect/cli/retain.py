@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recollect.cli.opening import opened
-from recollect.cli.options import SPACE, StoreCommand, given, warn
+from recollect.cli.options import SPACE, StoreCommand, given, report_remains, warn
 from recollect.cli.show import counted, json_line, show_table, table, when
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def retain(yes: bool, as_json: bool) -> None:
         done = here.memory.retain(dry_run=not yes, space=given(SPACE))
     if as_json:
         json_line(asdict(done))
+        report_remains(done.left)
         return
     if not done.expired:
         click.echo("everything is kept for ever: no setting `retain_…` says otherwise; nothing was removed")
@@ -46,6 +47,7 @@ def retain(yes: bool, as_json: bool) -> None:
     waiting = sum(one.waiting for one in done.expired)
     if waiting:
         warn(f"{counted(waiting, 'message')} more will go once every view has read them: `recollect worker --once`")
+    report_remains(done.left)
 
 
 def show_expired(done: Retained) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recollect.cli.opening import current_settings, engine_of, existing, file_of, opened
-from recollect.cli.options import SPACE, STORE, StoreCommand, given, masked, printable
+from recollect.cli.options import SPACE, STORE, StoreCommand, given, masked, printable, report_remains
 from recollect.cli.settling import follow, settle, stopping
 from recollect.cli.show import counted, json_line, show_table, table, when
 
@@ -133,7 +133,32 @@ def origins() -> dict[str, str]:
     }
 
 
-# -- migrate, rebuild, worker
+# -- scrub, migrate, rebuild, worker
+
+
+@click.command(cls=StoreCommand)
+def scrub() -> None:
+    """Clear what was erased out of the store's files.
+
+    `recollect erase` and `recollect retain` do so themselves, unless another program still reads the store as it was
+    before, or a table of a PostgreSQL server is large. Then they say what is left, and this is to be run once that
+    program has ended, or in a quiet hour: on PostgreSQL each table is locked while it is written anew. Exit status 1
+    if something is still left.
+
+    \b
+    recollect scrub
+    """
+    from recollect.wiring import open_store
+
+    found = current_settings()
+    store = open_store(existing(found.store), found)
+    try:
+        left = store.scrub(full=True)
+    finally:
+        store.close()
+    if not left:
+        click.echo(f"{store.name}: its files hold nothing that was removed")
+    report_remains(left)
 
 
 @click.command()

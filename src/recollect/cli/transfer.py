@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from recollect.config import Settings
     from recollect.engine.memory import MemoryEngine
     from recollect.engine.transfer import Imported
+    from recollect.errors import StoreError
     from recollect.formats import Reader
     from recollect.model import BadRecord, Conversation, Message, Record, Verification
     from recollect.ports import Store
@@ -178,17 +179,21 @@ def hint(named: set[str], space: str) -> None:
     default=STANDARD,
     help="Where to write; - is standard output.",
 )
-def export(user: str | None, conversation: str | None, output: str) -> None:
+@click.option("--salvage", is_flag=True, help="Leave out what is damaged and cannot be read, and name it.")
+def export(user: str | None, conversation: str | None, output: str, salvage: bool) -> None:
     """Write messages as JSON Lines, one a line, in order.
 
     What is written can be imported again, here or elsewhere, without loss: ids, authors, times and all. A file is
-    replaced only once the new one is whole.
+    replaced only once the new one is whole. A message that is damaged and cannot be read ends it, unless --salvage is
+    given: then the others are written, those left out are named, and the exit status is 1.
 
     \b
     recollect export -o backup.jsonl
     recollect export --user alex | gzip > alex.jsonl.gz
     """
+    from recollect.engine.log import damaged_messages
     from recollect.formats import dump
+    from recollect.model import Filter
 
     with opened() as here:
         space = here.settings.space
@@ -198,24 +203,41 @@ def export(user: str | None, conversation: str | None, output: str) -> None:
         def owner(id: str) -> Conversation | None:
             return here.store.read(lambda tx: tx.conversation(space, id))
 
-        messages = here.memory.export(user=user, conversation=conversation, space=space)
+        messages = here.memory.export(user=user, conversation=conversation, space=space, salvage=salvage)
         with destination(output) as file:
             count = written(
                 messages, total, output, lambda m: file.write(dump(m, owner(m.conversation)).encode() + b"\n")
             )
+        where = Filter(space, user=user, conversation=conversation)
+        damaged = here.store.read(lambda tx: damaged_messages(tx, where)) if salvage else []
     if output != STANDARD:
         click.echo(f"{output}: {counted(count, 'message')} written", err=True)
+    report_left_out(damaged)
+
+
+def report_left_out(damaged: Sequence[Exception]) -> None:
+    """Name what a salvage could not read; the exit status tells of it, too."""
+    for error in damaged:
+        click.echo(f"left out: {printable(str(error))}", err=True)
+    if damaged:
+        click.echo(f"{len(damaged):,} left out", err=True)
+        raise click.exceptions.Exit(1)
 
 
 def expected(store: Store, space: str, user: str | None, conversation: str | None) -> int | None:
     """How many messages there will be, where that is known beforehand."""
     from datetime import UTC, datetime
 
+    from recollect.errors import StoreError
+
     if conversation is not None:
         return conversation_in(store, space, conversation).turns if user is None else None
     if user is not None:
         return None
-    found = store.read(lambda tx: tx.stats(datetime.now(UTC), space))
+    try:
+        found = store.read(lambda tx: tx.stats(datetime.now(UTC), space))
+    except StoreError:  # a damaged file can still be read in part, and then nobody knows how much there is
+        return None
     return found.messages + found.erased
 
 
@@ -262,12 +284,16 @@ def destination(output: str) -> Iterator[BinaryIO]:
 @click.argument("source", metavar="SRC")
 @click.argument("target", metavar="DST")
 @click.option("--migrate", is_flag=True, help="Create recollect's schema on DST first, if it is PostgreSQL.")
-def copy(source: str, target: str, migrate: bool) -> None:
+@click.option("--salvage", is_flag=True, help="Leave out what is damaged and cannot be read, and name it.")
+def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
     """Copy a whole store into an empty one.
 
     Both may be of any kind. Everything goes along: all spaces, ids, times, seals, tombstones and the index. SRC is read
     as of one moment, and others may go on using it; the copy is verified at the end. If it is stopped, a file that was
     made for it is removed again.
+
+    If something in SRC is damaged and cannot be read, nothing is copied, unless --salvage is given: then all the rest
+    is, what was left out is named, and the exit status is 1. A message that was left out is an erased one in the copy.
 
     \b
     recollect copy recollect.db json:memory.json
@@ -281,9 +307,10 @@ def copy(source: str, target: str, migrate: bool) -> None:
     if old is not None and new is not None and old.resolve() == new.resolve():
         raise StoreError(f"{source} and {target} are the same file; copy into a new store")
     fresh = new if new is not None and not new.exists() else None
+    damaged: list[StoreError] = []
     origin = open_store(existing(source), settings)
     try:
-        copied, proof = into(origin, target, fresh, settings, migrate)
+        copied, proof = into(origin, target, fresh, settings, migrate, damaged.append if salvage else None)
     finally:
         origin.close()
     click.echo(
@@ -293,16 +320,33 @@ def copy(source: str, target: str, migrate: bool) -> None:
     for fault in proof.faults:
         click.echo(printable(str(fault)))
     click.echo(f"the copy is {'whole' if proof.ok else 'faulty, as its source is'}: root {proof.root}")
+    report_left_out(damaged)
     if not proof.ok:
         raise click.exceptions.Exit(1)
 
 
-def into(
-    origin: Store, target: str, fresh: Path | None, settings: Settings, migrate: bool
-) -> tuple[dict[str, int], Verification]:
-    """Copy and verify. If it is stopped, a file that was made for it goes again."""
+def expected_rows(origin: Store) -> int | None:
+    """About how many rows a copy will have; None if a damaged file does not tell."""
     from datetime import UTC, datetime
 
+    from recollect.errors import StoreError
+
+    try:
+        found = origin.read(lambda tx: tx.stats(datetime.now(UTC)))
+    except StoreError:
+        return None
+    return found.messages + found.erased + 2 * found.conversations + 2 * found.entries
+
+
+def into(
+    origin: Store,
+    target: str,
+    fresh: Path | None,
+    settings: Settings,
+    migrate: bool,
+    salvage: Callable[[StoreError], None] | None,
+) -> tuple[dict[str, int], Verification]:
+    """Copy and verify. If it is stopped, a file that was made for it goes again."""
     from recollect.engine.log import verify
     from recollect.engine.transfer import copy_store
     from recollect.wiring import open_store
@@ -310,16 +354,14 @@ def into(
     whole = False
     new = open_store(target, settings, migrate=migrate)
     try:
-        found = origin.read(lambda tx: tx.stats(datetime.now(UTC)))
-        rows = found.messages + found.erased + 2 * found.conversations + 2 * found.entries
         with progress("{task.completed:,} rows") as bar:
-            task, before = bar.add_task("copying", total=rows), {}
+            task, before = bar.add_task("copying", total=expected_rows(origin)), {}
 
             def note(table: str, count: int) -> None:
                 before[table] = count
                 bar.update(task, description=f"copying {table}", completed=sum(before.values()))
 
-            copied = copy_store(origin, new, note)
+            copied = copy_store(origin, new, note, salvage)
         proof = new.read(verify)
         whole = True
         return copied, proof

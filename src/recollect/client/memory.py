@@ -243,10 +243,18 @@ class AsyncClient:
         return await self._one(Retried, "POST", path_of("retry"), space, body)
 
     async def export(
-        self, *, user: str | None = None, conversation: str | None = None, space: str | None = None
+        self,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        space: str | None = None,
+        salvage: bool = False,
     ) -> AsyncIterator[Message]:
-        """Every message of a space, or of one user's memory, or of one conversation, in order."""
-        query = given(user=user, conversation=conversation)
+        """Every message of a space, or of one user's memory, or of one conversation, in order.
+
+        If one cannot be read, it ends with an error that names all of those; with `salvage`, they are left out.
+        """
+        query = given(user=user, conversation=conversation, salvage=salvage or None)
         async for line in self._asking.lines("GET", path_of("export"), space=space, query=query):
             if line:
                 message: Message = self._asking.read(Message, line)

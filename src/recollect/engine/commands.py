@@ -82,7 +82,8 @@ def place_of(space: str, id: str, user: str | None, author: str | None, access: 
     known = log.owned(tx, space, id, user)
     owner = known.user if known is not None else user
     where = Filter(space, conversation=id)
-    last = [m for m in tx.messages(where, limit=NEAR, newest=True) if not m.erased] if known else []
+    near = tx.messages(where, limit=NEAR, newest=True, damaged=log.warn_of_damage) if known else []
+    last = [message for message in near if not message.erased]
     speaker = access.user or author or owner or rules.SPEAKERS["user"]
     viewer = viewer_of_chat(tx, space, id, owner, speaker, shared=shared)
     members = {member.id: member for member in members_known_to(tx, space, viewer)}

@@ -231,7 +231,7 @@ class AsyncConversation(TopicalConversation):
             person = owner.user if owner is not None else self.user
             start = archived_upto(tx, self.space, self.id)
             where = Filter(self.space, conversation=self.id)
-            window = tx.messages(where, after=(self.id, start), limit=LOOK_BACK, newest=True) if owner else []
+            window = self._window(tx, start) if owner else []
             window = [m for m in window if not m.erased and (asked is None or m.turn < asked.turn)]
             hits, past, topic = list[Hit](), list[Episode](), None
             if vector is not None:
@@ -268,6 +268,12 @@ class AsyncConversation(TopicalConversation):
 
         # The look ends before the context is made of it, in the same thread: to change threads takes its time, too.
         return await self._memory._search(lambda: assemble(parts.store.read(look), budget, parts.tokenizer))
+
+    def _window(self, tx: Tx, start: int) -> list[Message]:
+        """What has not left the window, at most so much of it as is considered."""
+        where = Filter(self.space, conversation=self.id)
+        begin = (self.id, start)
+        return tx.messages(where, after=begin, limit=LOOK_BACK, newest=True, damaged=log.warn_of_damage)
 
     async def _sought(self, text: str, asked: Message | None) -> tuple[str, Vectors | None]:
         """What to search for with a message, and its vector; for small talk there is none, and nothing is searched."""
@@ -311,7 +317,7 @@ class AsyncConversation(TopicalConversation):
             if owner is None or owner.user is not None:
                 return None
             where = Filter(self.space, conversation=self.id, role="user")
-            last = [asked] if asked else tx.messages(where, limit=1, newest=True)
+            last = [asked] if asked else tx.messages(where, limit=1, newest=True, damaged=log.warn_of_damage)
             if not last or last[0].erased:
                 return None
             return last[0].author, *knowing.channel_profile(tx, self.space, last[0].author, self._channel_viewer)
@@ -337,7 +343,7 @@ class AsyncConversation(TopicalConversation):
             if self._own(tx) is None:
                 return []
             found, upto = list[Message](), None if before is None else before - 1
-            while page := tx.messages(where, upto=upto, limit=limit, newest=True):
+            while page := tx.messages(where, upto=upto, limit=limit, newest=True, damaged=log.warn_of_damage):
                 # What was erased is not shown and does not count: so it may take more than one look.
                 found[:0] = [message for message in page if not message.erased]
                 if limit is None or len(found) >= limit or len(page) < limit:

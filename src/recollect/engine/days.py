@@ -13,6 +13,7 @@ from datetime import date, tzinfo
 from typing import Any
 
 from recollect.engine.facts import command_of
+from recollect.engine.log import warn_of_damage
 from recollect.engine.view import Run, Saved
 from recollect.engine.viewers import PEOPLE, public_name
 from recollect.model import Filter, Message, Span
@@ -99,7 +100,8 @@ def said_on(tx: Tx, space: str, day: date, spoke: Sequence[Spoke], zone: tzinfo)
         turns = [(one.first, one.last) for one in spoke if one.conversation == channel]
         where = Filter(space, conversation=channel, after=begin, before=end)
         first, last = min(first for first, _ in turns), max(last for _, last in turns)
-        found += [m for m in tx.messages(where, after=(channel, first - 1), upto=last) if counts(m)]
+        there = tx.messages(where, after=(channel, first - 1), upto=last, damaged=warn_of_damage)
+        found += [message for message in there if counts(message)]
     return sorted(found, key=lambda message: (message.time, message.conversation, message.turn))
 
 

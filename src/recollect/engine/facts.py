@@ -16,6 +16,7 @@ from typing import Any
 from recollect.engine.ask import Asking
 from recollect.engine.fact_rows import facts_of, put
 from recollect.engine.findings import noted, slot_of, weighed
+from recollect.engine.log import warn_of_damage
 from recollect.engine.profiles import (
     FORGET,
     note_people,
@@ -27,7 +28,6 @@ from recollect.engine.profiles import (
 )
 from recollect.engine.view import Run, Saved
 from recollect.engine.viewers import own_name
-from recollect.errors import DamagedMessage
 from recollect.model import Fact, Filter, FoundFact, Message, Statement
 from recollect.ports import Tx
 from recollect.rules import facts as rules
@@ -118,10 +118,7 @@ def said_before(tx: Tx, run: Run) -> str:
         return ""
     first = run.messages[0]
     where = Filter(first.space, conversation=first.conversation, role="assistant")
-    try:
-        before = tx.messages(where, upto=first.turn - 1, limit=1, newest=True)
-    except DamagedMessage:  # what was said cannot be read: it is as if nothing had been
-        return ""
+    before = tx.messages(where, upto=first.turn - 1, limit=1, newest=True, damaged=warn_of_damage)
     return before[0].content if before else ""
 
 

@@ -12,6 +12,7 @@ import random
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from recollect.engine.log import warn_of_damage
 from recollect.errors import (
     ConfigError,
     DamagedMessage,
@@ -92,11 +93,11 @@ def set_aside_in(tx: Tx, view: str, place: ConversationKey) -> list[SetAside]:
 
 
 def readable_messages(tx: Tx, view: str, where: Filter, *, after: int, upto: int) -> list[Message]:
-    """The messages of a conversation after a turn and up to another, without those that cannot be read and those that
-    this view has set aside."""
+    """The messages of a conversation after a turn and up to another, without those that this view has set aside. One
+    that cannot be read is as one that was erased."""
     assert where.conversation is not None
     left_out = {row.turn for row in set_aside_in(tx, view, (where.space, where.conversation))}
-    messages, _ = messages_around_damage(tx, where, after=after, upto=upto)
+    messages = tx.messages(where, after=(where.conversation, after), upto=upto, damaged=warn_of_damage)
     return [message for message in messages if message.turn not in left_out]
 
 
@@ -105,16 +106,7 @@ def messages_around_damage(
 ) -> tuple[list[Message], list[DamagedMessage]]:
     """The messages of a conversation after a turn and up to another; and those of them that cannot be read."""
     assert where.conversation is not None
-    messages: list[Message] = []
     damaged: list[DamagedMessage] = []
-    ranges = [(after, upto)]
-    while ranges:
-        begin, end = ranges.pop()
-        if begin >= end:
-            continue
-        try:
-            messages += tx.messages(where, after=(where.conversation, begin), upto=end)
-        except DamagedMessage as error:  # any of those that cannot be read, not only the first
-            damaged.append(error)
-            ranges += [(begin, error.turn - 1), (error.turn, end)]
-    return sorted(messages, key=lambda message: message.turn), sorted(damaged, key=lambda error: error.turn)
+    messages = tx.messages(where, after=(where.conversation, after), upto=upto, damaged=damaged.append)
+    unreadable = {error.turn for error in damaged}
+    return [message for message in messages if message.turn not in unreadable], damaged

@@ -16,6 +16,7 @@ from recollect.engine.fact_rows import facts_of
 from recollect.engine.pieces import Note
 from recollect.engine.profiles import statements_of
 from recollect.engine.viewers import own_name, public_name
+from recollect.errors import DamagedMessage
 from recollect.model import FACT_CATEGORIES, Fact, Profile, Statement
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim
@@ -107,10 +108,12 @@ def shown(tx: Tx, fact: Fact, viewer: Viewer) -> Fact:
         return fact
     if fact.valid_from in (None, fact.recorded_at, fact.said_at) and fact.valid_to is None:
         return fact
-    places = {message.conversation for message in tx.find_messages(fact.space, ids=fact.sources)}
-    channels = [tx.conversation(fact.space, place) for place in places]
+    unread: list[DamagedMessage] = []  # may have been told where they did not hear it
+    sources = tx.find_messages(fact.space, ids=fact.sources, damaged=unread.append)
+    channels = [tx.conversation(fact.space, place) for place in {message.conversation for message in sources}]
     heard = all(channel is not None and channel.user is None and viewer.hears(channel.id) for channel in channels)
-    return fact if heard and len(fact.sources) < MAX_SOURCES else replace(fact, valid_from=None, valid_to=None)
+    is_shown = heard and not unread and len(fact.sources) < MAX_SOURCES
+    return fact if is_shown else replace(fact, valid_from=None, valid_to=None)
 
 
 def remembered(statements: Iterable[Statement], *, name: str = "", number: int = 0) -> list[Note]:

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
-from hashlib import sha256
 
 from recollect.engine import days, facts, knowing, log, profiles
 from recollect.engine.digests import lately
@@ -38,7 +37,6 @@ from recollect.tasks import forget, remember
 MAX_KEY = 200  # bytes
 MAX_STATEMENT = 4_000  # bytes
 TRIES = 5  # how often a profile that others change meanwhile is thought about anew
-TOLD = "profile:"  # the conversation in which is kept what somebody told by command: this and their id
 NOTHING_SAID = "says nothing that can be remembered; write it as in 'Alex lives in Berlin'"
 Whom = Resolved | Ambiguous | Unknown
 
@@ -72,7 +70,8 @@ class Knowledge(Running):
             found = [one for one in facts_of(tx, place, who) if one.id == id]
             if not found:
                 raise NotFound(f"user {who!r} has no fact {id!r} in space {place!r}; `facts` lists them")
-            messages = [one for one in tx.find_messages(place, ids=found[0].sources) if not one.erased]
+            said = tx.find_messages(place, ids=found[0].sources, damaged=log.warn_of_damage)
+            messages = [message for message in said if not message.erased]
             return sorted(messages, key=lambda message: (message.time, message.conversation, message.turn))
 
         return await self._read(read)
@@ -220,7 +219,7 @@ class Knowledge(Running):
             return await self._message(space, message)
         author = rules.checked_id("speaker", speaker)
         draft = Draft("user", text, author, author, metadata={"recollect": {"command": command}})
-        return (await self._add([log.Batch(space, told_in(author), author, [draft])]))[0][0].message
+        return (await self._add([log.Batch(space, rules.told_in(author), author, [draft])]))[0][0].message
 
     async def _message(self, space: str, message: str) -> Message:
         id = rules.checked_id("message", message)
@@ -263,13 +262,6 @@ class Knowledge(Running):
         rules.checked_text("name", name, limit=MAX_KEY)
         members = await self._read(lambda tx: profiles.members_of(tx, place))
         return resolve(name, members, speaker=speaker)
-
-
-def told_in(speaker: str) -> str:
-    """The conversation that keeps what somebody tells. An id that is long already is stood for by its hash."""
-    whole = f"{TOLD}{speaker}"
-    fits = len(whole) <= rules.MAX_ID and len(whole.encode()) <= rules.MAX_ID_BYTES
-    return whole if fits else f"{TOLD}{sha256(speaker.encode()).hexdigest()}"
 
 
 def beside(tx: Tx, user: str, said: Message) -> tuple[str, str, list[Statement]]:
@@ -338,7 +330,8 @@ def keep_statements(
 def said_after(tx: Tx, said: Message, statements: Sequence[Statement]) -> list[Statement]:
     """The statements that were told after a message: by turns, or between conversations by time, as facts are."""
     ids = {id for one in statements for id in one.sources}
-    asked = {message.id: message for message in tx.find_messages(said.space, ids=sorted(ids))} if ids else {}
+    sources = tx.find_messages(said.space, ids=sorted(ids), damaged=log.warn_of_damage) if ids else []
+    asked = {message.id: message for message in sources}
 
     def is_after(message: Message) -> bool:
         if message.conversation == said.conversation:

@@ -158,7 +158,9 @@ class Tree:
 
     def first(self, id: str) -> Message | None:
         if id not in self._firsts:
-            self._firsts[id] = next(iter(self._tx.messages(self._filter(id), limit=1)), None)
+            self._firsts[id] = next(
+                iter(self._tx.messages(self._filter(id), limit=1, damaged=log.warn_of_damage)), None
+            )
         return self._firsts[id]
 
     def said(self, line: Line) -> list[Utterance]:
@@ -196,9 +198,12 @@ class Tree:
             if conversation is None:
                 self._own[id] = ()
             elif conversation.turns <= 2 * self._reach:
-                self._own[id] = tuple(log.every_message(self._tx, where))
+                self._own[id] = tuple(log.every_message(self._tx, where, log.warn_of_damage))
             else:
-                ends = [self._tx.messages(where, limit=self._reach, newest=end) for end in (False, True)]
+                ends = [
+                    self._tx.messages(where, limit=self._reach, newest=end, damaged=log.warn_of_damage)
+                    for end in (False, True)
+                ]
                 self._own[id] = (*ends[0], None, *ends[1])
         return self._own[id]
 
@@ -216,7 +221,7 @@ def root_of(tx: Tx, where: Where) -> str:
     named = NUMBERED.fullmatch(where.id)
     if named is None:
         return where.id
-    first = tx.messages(Filter(where.space, conversation=where.id), limit=1)
+    first = tx.messages(Filter(where.space, conversation=where.id), limit=1, damaged=log.warn_of_damage)
     return named[1] if first and leaves(first[0]) else where.id
 
 
@@ -247,7 +252,8 @@ def elsewhere(tx: Tx, where: Where, sent: Sequence[Utterance]) -> Where:
     found = [one for one in page if OPENED.fullmatch(one.id)]
     marks = {one.mark for one in sent}
     for one in sorted(found, key=lambda one: one.changed_at, reverse=True)[:RECENT]:
-        last = map(said, tx.messages(Filter(where.space, conversation=one.id), limit=PAGE, newest=True))
+        own = Filter(where.space, conversation=one.id)
+        last = map(said, tx.messages(own, limit=PAGE, newest=True, damaged=log.warn_of_damage))
         if not any(message.mark in marks for message in last):
             continue  # most are about something else, and need not be read
         there = replace(where, id=one.id)
@@ -314,7 +320,7 @@ def answered(tx: Tx, where: Where, asked: Message, batch: log.Batch, now: dateti
 def after(tx: Tx, asked: Message) -> Message | None:
     """What follows a message in its conversation, apart from what need not be told back."""
     where, turn = Filter(asked.space, conversation=asked.conversation), asked.turn
-    while page := tx.messages(where, after=(asked.conversation, turn), limit=PAGE):
+    while page := tx.messages(where, after=(asked.conversation, turn), limit=PAGE, damaged=log.warn_of_damage):
         for message in page:
             if not said(message).loose:
                 return message

@@ -7,20 +7,25 @@ it but a person's explicit wish.
 
 from __future__ import annotations
 
+import logging
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
-from recollect.errors import InvalidInput, NotFound, ScopeError
+from recollect.errors import DamagedMessage, InvalidInput, NotFound, ScopeError, StoreError
 from recollect.model import Added, Conversation, Draft, Erasure, Fault, Filter, Message, Verification
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.documents import names_in
 
+logger = logging.getLogger("recollect.log")
+
 PAGE = 1_000  # rows read at a time
+DIGESTING = "digesting"  # what the leases of those who make a digest are called
+SHOWN = 5  # of what is damaged, in one error
 COPYING = "copying"  # the note on a store that is being filled from another
 LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u to misread
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -138,8 +143,7 @@ def adopted(tx: Tx, conversation: Conversation, user: str | None) -> Conversatio
     """
     if user is None or conversation.user == user:
         return conversation
-    everything = every_message(tx, Filter(conversation.space, conversation=conversation.id))
-    if conversation.user is None and all(message.erased for message in everything):
+    if conversation.user is None and is_empty(tx, conversation):
         return replace(conversation, user=user)
     raise ScopeError(f"conversation {conversation.id!r} does not belong to user {user!r}; choose another id")
 
@@ -160,8 +164,14 @@ def verify(tx: Tx) -> Verification:
     root = sha256()
     for conversation in every_conversation(tx):
         conversations += 1
-        turn, last = 0, b""
-        for message in every_message(tx, Filter(conversation.space, conversation=conversation.id)):
+        damaged: dict[int, str] = {}
+        turn = 0
+        last: bytes | None = b""
+        where = Filter(conversation.space, conversation=conversation.id)
+        for message in every_message(tx, where, lambda error: damaged.update({error.turn: error.reason})):  # noqa: B023
+            if message.turn in damaged:
+                turn, last = message.turn, None  # what follows it cannot be held against it
+                continue
             wrong = rules.problem(message, turn + 1, last)
             if wrong is not None:
                 faults.append(rules.fault(conversation, min(turn + 1, message.turn), wrong))
@@ -170,6 +180,7 @@ def verify(tx: Tx) -> Verification:
         wrong = rules.tail_problem(conversation, turn, last)
         if wrong is not None:
             faults.append(rules.fault(conversation, turn + (turn < conversation.turns), wrong))
+        faults += [rules.fault(conversation, at, f"cannot be read: {why}") for at, why in sorted(damaged.items())]
         root.update(conversation.head)
     return Verification(conversations, messages, erased, (*faults, *forged_erasures(tx)), root.hexdigest())
 
@@ -194,11 +205,35 @@ def every_conversation(tx: Tx, space: str | None = None, user: str | None = None
         after = (page[-1].space, page[-1].id)
 
 
-def every_message(tx: Tx, where: Filter) -> Iterator[Message]:
+def every_message(tx: Tx, where: Filter, damaged: Callable[[DamagedMessage], None] | None = None) -> Iterator[Message]:
     after = (where.conversation or "", 0)
-    while page := tx.messages(where, after=after, limit=PAGE):
+    while page := tx.messages(where, after=after, limit=PAGE, damaged=damaged):
         yield from page
         after = (page[-1].conversation, page[-1].turn)
+
+
+def warn_of_damage(error: DamagedMessage) -> None:
+    """For whoever goes on without a message that cannot be read: it is gone for them, as one that was erased."""
+    logger.warning("%s; run `recollect verify`", error)
+
+
+def damaged_messages(tx: Tx, where: Filter) -> list[DamagedMessage]:
+    """Every message that is meant and cannot be read."""
+    damaged: list[DamagedMessage] = []
+    for _ in every_message(tx, where, damaged.append):
+        pass
+    return damaged
+
+
+def refusal(damaged: Sequence[StoreError], advice: str) -> StoreError:
+    """Why something that wants all of it is not done: how much cannot be read, where it is, and what to do."""
+    shown = "; ".join(map(str, damaged[:SHOWN])) + ("; …" if len(damaged) > SHOWN else "")
+    return StoreError(f"{len(damaged):,} of the store cannot be read: {shown}. {advice}")
+
+
+def unreadable_message(error: DamagedMessage) -> Message:
+    """A message of which only the place is known: enough to put a tombstone there."""
+    return Message(error.space, error.conversation, error.turn, "", "user", "", None, "", EPOCH)
 
 
 # -- erasing
@@ -223,10 +258,11 @@ def erase(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
     """Take a person's messages out: what they wrote, and what was written to them in chats of their own."""
     locked = lock_all_of(tx, space, user, now)
     tx.remove("answers", {"space": space})  # they repeat what was said, of whomever
+    tx.remove("leases", {"space": space, "view": DIGESTING})  # named by those of whom a digest could not be made
     gone = {(m.conversation, m.turn): m for m in messages_of(tx, space, user) if m.conversation in locked}
     if not gone:
         # Of somebody who never wrote, others may still have told something, or given them a name.
-        if not remove_all_of(tx, space, user):
+        if not remove_all_of(tx, space, user) + unname(tx, space, user, locked.values(), now):
             raise NotFound(f"user {user!r} has no messages in space {space!r}; nothing was erased")
         return Erasure(new_id(now), space, now, messages=0, conversations=0, entries=0)
     drop_digests(tx, space, gone)
@@ -238,7 +274,27 @@ def erase(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
     for conversation in locked.values():
         if conversation.user == user:
             tx.save_conversation(replace(conversation, user=None))
+    unname(tx, space, user, locked.values(), now)
     return replace(erasure, entries=dropped)
+
+
+def unname(tx: Tx, space: str, user: str, conversations: Iterable[Conversation], now: datetime) -> int:
+    """Give a name drawn by chance to each conversation of a person that was called by their id and is empty now. The
+    seals of erased messages do not cover it, so the chain holds. Returns how many there were."""
+    count = 0
+    for conversation in conversations:
+        own = conversation.user == user or conversation.id == rules.told_in(user)
+        if own and rules.names_person(conversation.id, user) and is_empty(tx, conversation):
+            tx.rename_conversation(space, conversation.id, f"{rules.ERASED}{new_id(now)}")
+            count += 1
+    return count
+
+
+def is_empty(tx: Tx, conversation: Conversation) -> bool:
+    """Whether all that was said in a conversation is erased."""
+    damaged: list[DamagedMessage] = []
+    everything = every_message(tx, Filter(conversation.space, conversation=conversation.id), damaged.append)
+    return all(message.erased for message in everything) and not damaged
 
 
 def remove_all_of(tx: Tx, space: str, user: str) -> int:
@@ -271,13 +327,17 @@ def drop_digests(tx: Tx, space: str, gone: Collection[tuple[str, int]]) -> None:
 
 
 def messages_of(tx: Tx, space: str, user: str) -> Iterator[Message]:
-    """What a person wrote, and what is theirs; some of it twice."""
+    """What a person wrote, and what is theirs; some of it twice. Also what cannot be read of it."""
     for where in (Filter(space, user=user), Filter(space, author=user)):
-        yield from (message for message in every_message(tx, where) if not message.erased)
+        damaged: list[DamagedMessage] = []
+        yield from (message for message in every_message(tx, where, damaged.append) if not message.erased)
+        yield from (unreadable_message(error) for error in damaged if error.turn)
 
 
 def lock_all_of(tx: Tx, space: str, user: str, now: datetime) -> dict[str, Conversation]:
     """The conversations a person is in, locked: nobody adds to them, or erases from them, until we end."""
     ids = {message.conversation for message in messages_of(tx, space, user)}
     ids |= {conversation.id for conversation in every_conversation(tx, space, user)}
+    if tx.conversation(space, rules.told_in(user)) is not None:
+        ids.add(rules.told_in(user))
     return {id: tx.lock_conversation(Conversation(space, id, None, now, now)) for id in sorted(ids)}

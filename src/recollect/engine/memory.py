@@ -20,7 +20,7 @@ from recollect.engine.followers import settle
 from recollect.engine.indexing import EMBEDDER
 from recollect.engine.knowledge import Knowledge
 from recollect.engine.retrying import TOGETHER, retry_set_aside
-from recollect.errors import InvalidInput
+from recollect.errors import DamagedMessage, InvalidInput
 from recollect.model import (
     Added,
     Conversation,
@@ -42,6 +42,7 @@ PAGE = 500  # messages read at a time by export and history
 MAX_LIMIT = 1_000  # messages in one answer
 MAX_TURN = 2**31 - 1  # messages in one conversation
 MAX_QUERY = 1 << 20  # bytes
+LEAVE_OUT = "To export what is readable: recollect export --salvage, or export(salvage=True)"
 
 
 class MemoryEngine(Knowledge):
@@ -168,19 +169,35 @@ class MemoryEngine(Knowledge):
         return view
 
     async def export(
-        self, *, user: str | None = None, conversation: str | None = None, space: str | None = None
+        self,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        space: str | None = None,
+        salvage: bool = False,
     ) -> AsyncIterator[Message]:
-        """Every message of a space, or of one user's memory, or of one conversation, in order."""
+        """Every message of a space, or of one user's memory, or of one conversation, in order.
+
+        If one cannot be read, it ends with an error that names all of those; with `salvage`, they are left out.
+        """
         where = Filter(
             self._space(space),
             user=None if user is None else rules.checked_id("user", user),
             conversation=None if conversation is None else rules.checked_id("conversation", conversation),
         )
         after: tuple[str, int] = (conversation or "", 0)
+        damaged: list[DamagedMessage] = []
         while True:
-            page = await self._read(lambda tx: tx.messages(where, after=after, limit=PAGE))  # noqa: B023
+            page = await self._read(lambda tx: tx.messages(where, after=after, limit=PAGE, damaged=damaged.append))  # noqa: B023
+            if damaged and not salvage:
+                every = await self._read(lambda tx: log.damaged_messages(tx, where))
+                raise log.refusal(every, LEAVE_OUT)
+            unread = {(error.conversation, error.turn) for error in damaged}
             for message in page:
-                yield message
+                if (message.conversation, message.turn) not in unread:
+                    yield message
+            while damaged:
+                log.warn_of_damage(damaged.pop())
             if len(page) < PAGE:
                 return
             after = (page[-1].conversation, page[-1].turn)
@@ -190,8 +207,7 @@ class MemoryEngine(Knowledge):
         place, who, now = self._space(space), rules.checked_id("user", user), self._opened.clock.now()
         erasure = await self._write(lambda tx: log.erase(tx, place, who, now))
         self._digests.clear()
-        await self._run(self._opened.store.scrub)
-        return erasure
+        return replace(erasure, left=await self._run(self._opened.store.scrub))
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
         """Say what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`, remove it."""
@@ -199,9 +215,9 @@ class MemoryEngine(Knowledge):
         if dry_run:
             return await self._retaining.planned(now, place)
         done = await self._retaining.applied(now, place)
-        await self._run(self._opened.store.scrub)
+        left = await self._run(self._opened.store.scrub)
         self._wake()
-        return done
+        return replace(done, left=left)
 
     async def verify(self) -> Verification:
         """Prove the log whole: every message unchanged, none missing."""

@@ -35,7 +35,9 @@ class Meter:
         clock: Clock,
         space: str,
         counting: Counting,
+        writable: bool = True,
     ) -> None:
+        self._writable = writable
         self._write, self._read, self._clock, self._space = write, read, clock, space
         self._counting = counting
         self._calls: list[Row] = []
@@ -61,7 +63,7 @@ class Meter:
         calls, self._calls = self._calls, []
         counts = self._counting.drained()
         rows = summed([*calls, *(self._row(one) for one in counts)])
-        if not rows:
+        if not rows or not self._writable:
             return
         try:
             await self._write(lambda tx: tx.put("usage", rows, add=COUNTED))

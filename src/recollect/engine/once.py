@@ -18,13 +18,14 @@ from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from recollect.engine.faults import backoff
+from recollect.engine.log import DIGESTING
 from recollect.errors import RecollectError
 from recollect.ports import STAND_IN, Clock, Tx
 
 log = logging.getLogger("recollect.once")
 
 T = TypeVar("T")
-VIEW = "digesting"  # what leases are called here
+VIEW = DIGESTING
 POLL = 0.05  # seconds between looks at what another process makes
 TRIES = 3  # how often something is made whose sources change meanwhile
 
@@ -60,8 +61,16 @@ class Patience:
 class Once:
     """Things under way."""
 
-    def __init__(self, read: Callable[..., Any], write: Callable[..., Any], clock: Clock, lease_seconds: int) -> None:
-        self._read, self._write, self._clock = read, write, clock
+    def __init__(
+        self,
+        read: Callable[..., Any],
+        write: Callable[..., Any],
+        clock: Clock,
+        lease_seconds: int,
+        writable: bool = True,
+    ) -> None:
+        """Where nothing can be written, nothing is made: nobody could keep it."""
+        self._read, self._write, self._clock, self._writable = read, write, clock, writable
         self._lease = timedelta(seconds=lease_seconds)
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}"
         self._tasks: dict[Key, asyncio.Task[Any]] = {}
@@ -77,7 +86,7 @@ class Once:
 
         With no patience at all nothing is begun.
         """
-        if not patience.any:
+        if not patience.any or not self._writable:
             return None
         task = self._tasks.get(key)
         if task is None:

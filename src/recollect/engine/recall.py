@@ -14,6 +14,7 @@ from datetime import datetime
 
 import numpy as np
 
+from recollect.engine.log import warn_of_damage
 from recollect.model import Filter, Hit
 from recollect.ports import Candidate, Tx, Vectors
 from recollect.rules import asking
@@ -75,7 +76,7 @@ def chosen(
         if allowed(about[doc], where):
             best.setdefault(about[doc].message_id, (score, parts))
     hits = []
-    for message in tx.find_messages(where.space, ids=best):
+    for message in tx.find_messages(where.space, ids=best, damaged=warn_of_damage):
         score, parts = best[message.id]
         more = weights.detail * detail(message.content) if message.role == "user" else 0.0
         hits.append(Hit(message, round(score + more, 6), parts | {"detail": more}))

@@ -21,8 +21,8 @@ from typing import Any
 
 from recollect.engine import days
 from recollect.engine.facts import LOCK
-from recollect.engine.log import every_conversation, new_id
-from recollect.errors import RecollectError
+from recollect.engine.log import every_conversation, new_id, unreadable_message
+from recollect.errors import DamagedMessage, RecollectError
 from recollect.model import Conversation, Erasure, Expired, Filter, Message, Retained
 from recollect.ports import Clock, Telemetry, Tx
 from recollect.rules.log import tombstone
@@ -148,11 +148,26 @@ def messages_over(tx: Tx, space: str | None, before: datetime) -> tuple[int, int
     gone = waiting = 0
     for place in spaces_of(tx, space):
         after: tuple[str, int] = ("", 0)
-        while page := tx.messages(Filter(place, before=before), after=after, limit=PAGE):
+        while page := messages_before(tx, place, before, after):
             ready, late = split(tx, page)
             gone, waiting = gone + len(ready), waiting + len(late)
             after = (page[-1].conversation, page[-1].turn)
     return gone, waiting
+
+
+def messages_before(tx: Tx, space: str, before: datetime, after: tuple[str, int]) -> list[Message]:
+    """A page of messages that are over. One that cannot be read is: there is something to be removed."""
+    damaged: dict[tuple[str, int], DamagedMessage] = {}
+
+    def note(error: DamagedMessage) -> None:
+        damaged[error.conversation, error.turn] = error
+
+    page = tx.messages(Filter(space, before=before), after=after, limit=PAGE, damaged=note)
+    places = [(message.conversation, message.turn) for message in page]
+    return [
+        unreadable_message(damaged[place]) if place in damaged else message
+        for place, message in zip(places, page, strict=True)
+    ]
 
 
 def split(tx: Tx, page: Iterable[Message]) -> tuple[list[Message], list[Message]]:
@@ -169,8 +184,7 @@ def split(tx: Tx, page: Iterable[Message]) -> tuple[list[Message], list[Message]
 
 def expire(tx: Tx, space: str, before: datetime, after: tuple[str, int], now: datetime) -> Page:
     """Put tombstones in the place of a page of messages that are over."""
-    where = Filter(space, before=before)
-    page = tx.messages(where, after=after, limit=PAGE)
+    page = messages_before(tx, space, before, after)
     if not page:
         return Page()
     end = (page[-1].conversation, page[-1].turn)
@@ -180,7 +194,7 @@ def expire(tx: Tx, space: str, before: datetime, after: tuple[str, int], now: da
     for conversation in locked:
         tx.lock_conversation(Conversation(space, conversation, None, now, now))
     # Once more, now that nobody else can change them.
-    page = [message for message in tx.messages(where, after=after, limit=PAGE) if message.conversation in locked]
+    page = [message for message in messages_before(tx, space, before, after) if message.conversation in locked]
     ready, late = split(tx, page)
     if ready:
         touched = {message.conversation for message in ready}
@@ -326,11 +340,19 @@ class Schedule:
             await asyncio.sleep(LOOK)
 
 
+def noted_time(note: str | None) -> datetime | None:
+    """When the schedule last asked; of a note that cannot be read, nobody knows."""
+    try:
+        return None if note is None else datetime.fromisoformat(note)
+    except ValueError:
+        return None
+
+
 def claimed(tx: Tx, policy: Retention, now: datetime) -> bool:
     """Whether it is time, and nobody else has seen to it: then it is ours to do."""
     tx.lock(LAST)
     last = tx.note(LAST)
-    if not policy.is_due(None if last is None else datetime.fromisoformat(last), now):
+    if not policy.is_due(noted_time(last), now):
         return False
     tx.set_note(LAST, now.isoformat())
     return True

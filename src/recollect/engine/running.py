@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from types import TracebackType
@@ -112,10 +112,12 @@ class Running:
             return
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect")
         parts = await self._run(self._build)
+        if not parts.store.writable:  # nothing can be followed, noted or counted there, and nobody need hear of it
+            parts = replace(parts, followers=False)
         self._parts = parts
         # Bound to the store, not to the memory being open: what is under way when it closes is finished.
         read, write = partial(self._run, parts.store.read), partial(self._run, parts.store.write)
-        self._meter = Meter(write, read, parts.clock, parts.space, parts.telemetry)
+        self._meter = Meter(write, read, parts.clock, parts.space, parts.telemetry, parts.store.writable)
         self._chat, self._memory_models = parts.models(self._meter)
         self._index = IndexView(parts.embedder, self._run_aside)
         self._few, self._searching = asyncio.Semaphore(FOLLOWING), asyncio.Semaphore(parts.store.searches)
@@ -198,7 +200,7 @@ class Running:
         return Digests(
             self._asking,
             Diary(self._asking, parts.tokenizer.count, self._run, parts.digest_tokens),
-            Once(read, write, parts.clock, parts.lease_seconds),
+            Once(read, write, parts.clock, parts.lease_seconds, parts.store.writable),
             read,
             parts.clock,
             parts.telemetry,
@@ -209,6 +211,8 @@ class Running:
     async def _note_days(self, space: str) -> None:
         """Wait a moment until what was said so far in a space, here or in another process, has been noted."""
         parts, follower = self._opened, self._followers[DaysView.name]
+        if not parts.store.writable:
+            return
         since = parts.clock.now() - OVERLAP
         if parts.followers:
             await self._loops[DaysView.name].wait_for(space, CATCH_UP)

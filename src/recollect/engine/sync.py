@@ -360,10 +360,19 @@ class BlockingMemory:
         return self._private.wait(self._engine.retry(view, conversation=conversation, space=space))
 
     def export(
-        self, *, user: str | None = None, conversation: str | None = None, space: str | None = None
+        self,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        space: str | None = None,
+        salvage: bool = False,
     ) -> Iterator[Message]:
-        """Every message of a space, or of one user's memory, or of one conversation, in order."""
-        return self._private.each(self._engine.export(user=user, conversation=conversation, space=space))
+        """Every message of a space, or of one user's memory, or of one conversation, in order.
+
+        If one cannot be read, it ends with an error that names all of those; with `salvage`, they are left out.
+        """
+        messages = self._engine.export(user=user, conversation=conversation, space=space, salvage=salvage)
+        return self._private.each(messages)
 
     def erase(self, *, user: str, space: str | None = None) -> Erasure:
         """Remove a person's messages and all that was derived from them, for good. Only `retain` removes besides."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from recollect.engine.faults import messages_around_damage
+from recollect.engine.log import warn_of_damage
 from recollect.model import Filter, Message
 from recollect.model.topics import TopicMessage
 from recollect.ports import Tx
@@ -119,8 +119,8 @@ def recent_of(tx: Tx, place: Place, stored: bytes) -> list[tuple[int, Seen]]:
     turns = np.frombuffer(stored, np.int32, count, 2).tolist()
     rows = np.frombuffer(stored, np.float16, offset=2 + 4 * count).reshape(count, -1)
     where = Filter(place["space"], conversation=place["conversation"])
-    messages, _ = messages_around_damage(tx, where, after=turns[0] - 1, upto=turns[-1])
-    said = {message.turn: message for message in messages}
+    begin = (place["conversation"], turns[0] - 1)
+    said = {m.turn: m for m in tx.messages(where, after=begin, upto=turns[-1], damaged=warn_of_damage)}
     return [
         (turn, Seen(said[turn].content, as_kept(row), said[turn].role, said[turn].time))
         for turn, row in zip(turns, rows, strict=True)
@@ -149,7 +149,8 @@ def loose(tx: Tx, place: Place, state: State, after: int | None = None) -> list[
 
 
 def said_in(tx: Tx, place: Place, ids: Iterable[str]) -> list[TopicMessage]:
-    found = [message for message in tx.find_messages(place["space"], ids=ids) if not message.erased]
+    there = tx.find_messages(place["space"], ids=ids, damaged=warn_of_damage)
+    found = [message for message in there if not message.erased]
     return [TopicMessage(m.turn, m.role, m.author, m.content, m.time) for m in sorted(found, key=lambda m: m.turn)]
 
 

@@ -7,16 +7,21 @@ seals and all, into an empty store, so the copy proves itself by the same chain.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
-from recollect.engine.log import COPYING, Batch
+from recollect.engine.log import COPYING, EPOCH, Batch, new_id, refusal
 from recollect.engine.memory import MemoryEngine
-from recollect.errors import ImportFailed, InvalidInput, ScopeError, StoreError
-from recollect.model import BadRecord, Record
+from recollect.errors import DamagedMessage, ImportFailed, InvalidInput, ScopeError, StoreError
+from recollect.model import ROLES, BadRecord, Record
 from recollect.ports import Store, Tx
+
+Row = Mapping[str, Any]
+Damaged = Callable[[StoreError, Row], None]
 
 BATCH = 500  # messages in one transaction
 ROWS = 1_000  # rows copied at a time
@@ -135,8 +140,17 @@ def failed(where: str, reason: str) -> ImportFailed:
     )
 
 
-def copy_store(source: Store, target: Store, progress: Callable[[str, int], None]) -> dict[str, int]:
-    """Copy everything. The target must be empty; a copy that was stopped is begun anew on a new target."""
+def copy_store(
+    source: Store,
+    target: Store,
+    progress: Callable[[str, int], None],
+    salvage: Callable[[StoreError], None] | None = None,
+) -> dict[str, int]:
+    """Copy everything. The target must be empty; a copy that was stopped is begun anew on a new target.
+
+    If a row cannot be read, nothing is copied; with `salvage`, it is told of it, and all others are. The place of such
+    a message is kept: it stands in the copy as an erased one.
+    """
 
     def begin(tx: Tx) -> None:
         if tx.conversations(limit=1) or tx.note(COPYING):
@@ -144,24 +158,117 @@ def copy_store(source: Store, target: Store, progress: Callable[[str, int], None
         tx.set_note(COPYING, source.name)
 
     def copy(tx: Tx) -> dict[str, int]:
+        if salvage is None:
+            refuse_damage(tx)
+        target.write(begin)
         copied: dict[str, int] = {}
-        for table in TABLES:
-            copied[table] = 0
-            for rows in pages(tx, table):
-                kept = [row for row in rows if table != "meta" or row["key"] not in ("schema", COPYING)]
-                target.write(lambda into: into.load(table, kept))  # noqa: B023
-                copied[table] += len(kept)
-                progress(table, copied[table])
-        return copied
+        for table, rows in every_page(tx) if salvage is None else Salvage(salvage).pages(tx):
+            target.write(lambda into: into.load(table, rows))  # noqa: B023
+            copied[table] = copied.get(table, 0) + len(rows)
+            progress(table, copied[table])
+        return dict.fromkeys(TABLES, 0) | copied
 
-    target.write(begin)
     copied = source.read(copy)  # one snapshot, however long it takes
     target.write(lambda tx: tx.set_note(COPYING, None))
     return copied
 
 
-def pages(tx: Tx, table: str) -> Iterator[list[Mapping[str, Any]]]:
-    after: Mapping[str, Any] | None = None
-    while rows := tx.rows(table, after, ROWS):
+def every_page(tx: Tx, damaged: Damaged | None = None) -> Iterator[tuple[str, list[Row]]]:
+    """Every table, some rows at a time."""
+    for table in TABLES:
+        for rows in pages(tx, table, damaged):
+            yield table, copyable(table, rows)
+
+
+def copyable(table: str, rows: list[Row]) -> list[Row]:
+    """All but what the other store knows of itself."""
+    return [row for row in rows if table != "meta" or row["key"] not in ("schema", COPYING)]
+
+
+def pages(tx: Tx, table: str, damaged: Damaged | None = None) -> Iterator[list[Row]]:
+    after: Row | None = None
+    while rows := tx.rows(table, after, ROWS, damaged=damaged):
         yield rows
         after = rows[-1]
+
+
+# -- what cannot be read
+
+
+def refuse_damage(tx: Tx) -> None:
+    """Raise if any row of any table cannot be read: a copy would not be one."""
+    damaged: list[StoreError] = []
+    for _ in every_page(tx, lambda error, _: damaged.append(error)):
+        pass
+    if damaged:
+        raise refusal(damaged, "To copy what is readable: recollect copy --salvage")
+
+
+class Salvage:
+    """What a copy leaves out, and what stands in its place so that all others keep theirs."""
+
+    def __init__(self, tell: Callable[[StoreError], None]) -> None:
+        self._tell = tell
+        self._now = datetime.now(UTC)
+        self._lost: list[tuple[StoreError, Row]] = []
+        self._erased: Counter[str] = Counter()  # messages of each space
+
+    def pages(self, tx: Tx) -> Iterator[tuple[str, list[Row]]]:
+        """Every table, some rows at a time, and after them what stands for those that cannot be read."""
+        for table in TABLES:
+            for rows in pages(tx, table, self._note):
+                yield table, copyable(table, rows)
+            yield table, self._stand_ins(tx, table)
+            self._lost.clear()
+
+    def _note(self, error: StoreError, row: Row) -> None:
+        self._tell(error)
+        self._lost.append((error, row))
+
+    def _stand_ins(self, tx: Tx, table: str) -> list[Row]:
+        if table == "conversations":
+            return [conversation_again(tx, row) for _, row in self._lost if {"space", "id"} <= row.keys()]
+        if table == "messages":
+            lost = [(error, row) for error, row in self._lost if isinstance(error, DamagedMessage) and error.turn]
+            self._erased.update(error.space for error, _ in lost)
+            return [tombstone_row(error, row, self._erasure(error.space)) for error, row in lost]
+        if table == "erasures":
+            return [
+                {"space": space, "id": self._erasure(space), "at": self._now, "messages": count}
+                for space, count in self._erased.items()
+            ]
+        return []
+
+    def _erasure(self, space: str) -> str:
+        """The erasure that counts what was left out of a space: `verify` knows of no other way to be gone."""
+        return f"salvage {self._now.isoformat()} {space}"
+
+
+def tombstone_row(error: DamagedMessage, row: Row, erasure: str) -> Row:
+    """What is left of a message that cannot be read: its place and, where that is readable, its chain."""
+    return {
+        "space": error.space,
+        "conversation": error.conversation,
+        "turn": error.turn,
+        "id": row.get("id") or new_id(datetime.now(UTC)),
+        "role": row["role"] if row.get("role") in ROLES else "user",
+        "author": "",
+        "user_id": None,
+        "content": "",
+        "time": EPOCH,
+        "platform_id": None,
+        "metadata": {},
+        "erasure": erasure,
+        "salt": b"",
+        "digest": row.get("digest", b""),
+        "link": row.get("link", b""),
+    }
+
+
+def conversation_again(tx: Tx, row: Row) -> Row:
+    """A conversation whose row cannot be read, from what can be, and from its last message."""
+    where = {"space": row["space"], "conversation": row["id"]}
+    ends = tx.rows("messages", limit=1, where=where, newest=True, damaged=lambda *_: None)
+    last: Row = ends[0] if ends else {"turn": 0, "link": b"", "user_id": None, "time": EPOCH}
+    guessed = {"user_id": last["user_id"], "created_at": last["time"], "changed_at": last["time"]}
+    return {**guessed, "turns": last["turn"], "head": last["link"], **row}

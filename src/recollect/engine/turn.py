@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.engine import log, tiering
+from recollect.engine.log import warn_of_damage
 from recollect.errors import ModelNonsense, RecollectError
 from recollect.model import ChatMessage, Context, Draft, Hit, Message, Reply, Round, Tiers
 from recollect.ports import LLM, Completion, Request, Tx
@@ -214,7 +215,7 @@ def turn_of(tx: Tx, asked: Message, id: str) -> int | None:
     label = LABEL.fullmatch(id)
     if label:
         return int(label[1])
-    for message in tx.find_messages(asked.space, ids=[id]):
+    for message in tx.find_messages(asked.space, ids=[id], damaged=warn_of_damage):
         if message.conversation == asked.conversation and not message.erased:
             return message.turn
     return None

@@ -176,11 +176,13 @@ class Expired:
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """What `retain` removed, or on a dry run would remove, of each kind that is not kept for ever."""
+    """What `retain` removed, or on a dry run would remove, of each kind that is not kept for ever; `left` as that of an
+    erasure."""
 
     at: datetime
     dry_run: bool
     expired: tuple[Expired, ...] = ()
+    left: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
@@ -190,7 +192,10 @@ class Retained:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What `erase` removed. The person is not named here: that is the point."""
+    """What `erase` removed. The person is not named here: that is the point.
+
+    `left` says what the files of the store may still hold of it, since others read there, and which command clears it.
+    """
 
     id: str
     space: str
@@ -198,3 +203,4 @@ class Erasure:
     messages: int
     conversations: int
     entries: int
+    left: tuple[str, ...] = ()

@@ -23,6 +23,9 @@ MAX_ID = 256  # characters
 MAX_ID_BYTES = 768  # of UTF-8: three ids fit into one index row of every database
 MAX_CONTENT = 16 << 20  # bytes of UTF-8
 MAX_METADATA = 1 << 20  # bytes of JSON
+TOLD = "profile:"  # the conversation in which is kept what somebody told by command: this and their id
+ERASED = "erased:"  # a conversation whose own name named the person it was of: this and an id drawn by chance
+PARTS = re.compile(r"[:/~]")  # between the parts of a conversation's name
 AHEAD = timedelta(days=1)  # a clock may be wrong by hours, not by days
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -46,6 +49,18 @@ def checked_id(field: str, value: object) -> str:
     if SURROGATE.search(value):
         raise InvalidInput(field, "contains a lone surrogate, which is not text")
     return value
+
+
+def told_in(speaker: str) -> str:
+    """The conversation that keeps what somebody tells. An id that is long already is stood for by its hash."""
+    whole = f"{TOLD}{speaker}"
+    fits = len(whole) <= MAX_ID and len(whole.encode()) <= MAX_ID_BYTES
+    return whole if fits else f"{TOLD}{hashlib.sha256(speaker.encode()).hexdigest()}"
+
+
+def names_person(conversation: str, user: str) -> bool:
+    """Whether a conversation's name tells whose it is: as `profile:alex`, `telegram/alex~2` and `alex` do of alex."""
+    return conversation in (user, told_in(user)) or user in PARTS.split(conversation)
 
 
 def checked_number(field: str, value: object, most: int) -> int:
@@ -203,24 +218,24 @@ def erased_platform_id(platform_id: str) -> str:
     return "erased:" + hashlib.sha256(platform_id.encode()).hexdigest()
 
 
-def problem(message: Message, expected: int, before: bytes) -> str | None:
-    """What is wrong with a message that should have this turn and follow this link."""
+def problem(message: Message, expected: int, before: bytes | None) -> str | None:
+    """What is wrong with a message that should have this turn and follow this link, if that is known."""
     if message.turn != expected:
         return "is missing" if message.turn > expected else "is there twice"
     if message.erased and (message.author or message.user or message.content or message.metadata or message.seal.salt):
         return f"is marked as erased and is not empty (message {message.id})"
     if not message.erased and digest(message, message.seal.salt) != message.seal.digest:
         return f"was changed (message {message.id})"
-    if link(before, message.seal.digest) != message.seal.link:
+    if before is not None and link(before, message.seal.digest) != message.seal.link:
         return f"does not follow from the message before it (message {message.id})"
     return None
 
 
-def tail_problem(conversation: Conversation, turns: int, last: bytes) -> str | None:
-    """What is wrong with the end of a conversation whose messages ended at this turn and link."""
+def tail_problem(conversation: Conversation, turns: int, last: bytes | None) -> str | None:
+    """What is wrong with the end of a conversation whose messages ended at this turn and link, if that is known."""
     if turns != conversation.turns:
         return f"is missing: the conversation counts {conversation.turns} messages"
-    return None if last == conversation.head else "is not the message the conversation ended with"
+    return None if last in (None, conversation.head) else "is not the message the conversation ended with"
 
 
 def fault(conversation: Conversation, turn: int, what: str) -> Fault:

@@ -136,9 +136,10 @@ async def who_is(
     response_class=StreamingResponse,
     responses={200: {"content": {LINES: {"schema": {"type": "string"}}}, "description": "A message a line."}},
 )
-async def export_user(here: Reading, id: Person) -> Response:
-    """Every message of a user's memory, in order: one JSON object a line, as `recollect import` reads it."""
-    return await lines(here.memory.export(**about(here, id)))
+async def export_user(here: Reading, id: Person, salvage: bool = False) -> Response:
+    """Every message of a user's memory, in order: one JSON object a line, as `recollect import` reads it. With
+    `salvage`, without those that cannot be read."""
+    return await lines(here.memory.export(salvage=salvage, **about(here, id)))
 
 
 @router.get(
@@ -150,9 +151,13 @@ async def export(
     here: Reading,
     user: Annotated[str | None, Query(max_length=256)] = None,
     conversation: Annotated[str | None, Query(max_length=256)] = None,
+    salvage: bool = False,
 ) -> Response:
-    """Every message of a space, or of one user's memory, or of one conversation, in order: one a line."""
-    return await lines(here.memory.export(user=here.access.own(user), conversation=conversation, space=here.space))
+    """Every message of a space, or of one user's memory, or of one conversation, in order: one a line. With `salvage`,
+    without those that cannot be read."""
+    whose = here.access.own(user)
+    source = here.memory.export(user=whose, conversation=conversation, space=here.space, salvage=salvage)
+    return await lines(source)
 
 
 async def lines(source: AsyncIterator[Message]) -> Response:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
-from sqlalchemy import BigInteger, Dialect, LargeBinary, Text
+from sqlalchemy import BigInteger, Column, Dialect, Float, Integer, LargeBinary, Text
 from sqlalchemy.types import TypeDecorator, UserDefinedType
+
+from recollect.errors import StoreError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -53,6 +56,13 @@ class Names(TypeDecorator[tuple[str, ...]]):
         return tuple(json.loads(value or "[]"))
 
 
+class Blob(LargeBinary):
+    """Bytes as the driver gives them. Of a number, which only damage leaves there, so many bytes would be made."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> None:
+        return None
+
+
 class Halfvec(UserDefinedType[str]):
     """pgvector's half-precision vector, as text on the wire; of any width, or of one."""
 
@@ -89,3 +99,105 @@ class Vector(TypeDecorator[bytes]):
 def vector_text(vector: Any) -> str:
     """A vector in pgvector's notation. Six digits give every float16 back exactly."""
     return "[" + ",".join(f"{x:.6g}" for x in vector.tolist()) + "]"
+
+
+# -- whether a value can be read
+
+
+def noted_number(value: object) -> int:
+    """A number that the store keeps as a line about itself; 0 if there is none."""
+    if value is None:
+        return 0
+    if not isinstance(value, str) or not value.isdecimal():
+        raise StoreError("a number that the store keeps of itself, in `meta`, cannot be read; restore a backup")
+    return int(value)
+
+
+def finite(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError("a number that JSON cannot hold")
+    return value
+
+
+def refuse_constant(name: str) -> Any:
+    raise ValueError("NaN and Infinity are no JSON")
+
+
+STRICT = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite)
+
+
+def strict_object(text: str) -> dict[str, Any]:
+    """The JSON object a text is. Raises ValueError for any other: also for one that could not be written again."""
+    value = STRICT.decode(text)
+    if type(value) is not dict:
+        raise ValueError("no JSON object")
+    if "\\u" in text:  # of what we write, only control characters: a lone surrogate is no text
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
+def is_time(value: Any) -> bool:
+    try:
+        return type(value) is int and EPOCH + timedelta(microseconds=value) is not None
+    except OverflowError:
+        return False
+
+
+def is_object(value: Any) -> bool:
+    try:
+        return type(value) is str and strict_object(value) is not None
+    except (ValueError, RecursionError):
+        return False
+
+
+def is_names(value: Any) -> bool:
+    try:
+        names = STRICT.decode(value) if type(value) is str else None
+    except (ValueError, RecursionError):
+        return False
+    return type(names) is list and all(type(name) is str for name in names)
+
+
+def is_vector(value: Any) -> bool:
+    """Float16 as bytes; PostgreSQL gives its own notation, and keeps it in order itself."""
+    return type(value) is str or (type(value) is bytes and len(value) % 2 == 0)
+
+
+def is_bytes(value: Any) -> bool:
+    return type(value) in (bytes, memoryview)
+
+
+def is_text(value: Any) -> bool:
+    return type(value) is str and "\x00" not in value
+
+
+def is_number(value: Any) -> bool:
+    return type(value) in (int, float)
+
+
+def is_integer(value: Any) -> bool:
+    return type(value) is int
+
+
+# The first kind that fits decides: those of our own come before the ones they are made of.
+READABLE: tuple[tuple[type, str, Callable[[Any], bool]], ...] = (
+    (Instant, "a time", is_time),
+    (Object, "a JSON object", is_object),
+    (Names, "a list of names", is_names),
+    (Vector, "a vector", is_vector),
+    (LargeBinary, "bytes", is_bytes),
+    (Float, "a number", is_number),
+    (Integer, "a whole number", is_integer),
+    (Text, "text", is_text),
+)
+
+
+def value_problem(column: Column[Any], value: Any) -> str | None:
+    """What is wrong with a value as a driver gives it. Names the column and never repeats the value."""
+    if value is None:
+        return None if column.nullable else f"its {column.name} is missing"
+    for kind, expected, is_readable in READABLE:
+        if isinstance(column.type, kind):
+            return None if is_readable(value) else f"its {column.name} is not {expected}"
+    return None

@@ -22,7 +22,7 @@ from sqlalchemy import and_, bindparam, delete, func, select
 from recollect.model import Entry, Filter, Message
 from recollect.ports import Candidate, Posting, Tally, Vectors
 from recollect.stores import queries
-from recollect.stores.columns import EPOCH
+from recollect.stores.columns import EPOCH, noted_number
 from recollect.stores.rows import turns_of
 from recollect.stores.schema import entries, tallies, vectors
 from recollect.stores.vectors import unit
@@ -180,7 +180,7 @@ class IndexTx(ViewTx):
 
     def note_removal(self) -> None:
         """Whoever holds a copy of the index in memory has to read it afresh."""
-        self.set_note(REMOVALS, str(int(self.note(REMOVALS) or 0) + 1))
+        self.set_note(REMOVALS, str(noted_number(self.note(REMOVALS)) + 1))
 
     def tally(self, space: str, user: str | None) -> Tally:
         whose = Filter(space, user)

@@ -12,6 +12,7 @@ import base64
 import contextlib
 import json
 import os
+import stat
 import sys
 import threading
 from collections.abc import Iterator
@@ -20,13 +21,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from sqlalchemy import Connection, LargeBinary, Table, select
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import Column, Connection, LargeBinary, Table, select
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from recollect.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
 from recollect.stores import migrations
-from recollect.stores.columns import Instant, Vector
-from recollect.stores.schema import TABLES, leases
+from recollect.stores.columns import EPOCH, MICROSECOND, STRICT, Instant, Names, Object, Vector, value_problem
+from recollect.stores.schema import TABLES, leases, meta
 from recollect.stores.sql import SqlStore, transaction
 from recollect.stores.sqlite import SqliteTx, memory_engine, translated
 from recollect.stores.vectors import MatrixCache
@@ -34,13 +35,14 @@ from recollect.stores.vectors import MatrixCache
 # Who is at work is of interest only while the process lives, and the process has the file to itself.
 KEPT = tuple(table for table in TABLES.values() if table is not leases)
 HEADING = "recollect memory"
+UNLIKE = "it has other columns than the first row"  # all are written at once, by the columns of the first
 
 
 class JsonStore(SqlStore):
     """A store in one JSON file."""
 
     def __init__(self, path: str | Path, *, busy_seconds: float = 30.0, cache_bytes: int = 256 << 20) -> None:
-        self.path = Path(path)
+        self.path = target_of(Path(path))
         if not self.path.parent.is_dir():
             raise StoreError(f"{path}: the folder {self.path.parent} does not exist; create it first")
         super().__init__(memory_engine(), f"json:{path}", busy_seconds)
@@ -50,9 +52,12 @@ class JsonStore(SqlStore):
         self._lock = FileLock(self.path)
         try:
             data = migrations.mend_document(read(self.path))
+            check_rows(self.path, data)
             with self.engine.connect() as connection, transaction(connection, "BEGIN", commit=True):
                 migrations.migrate(connection, self.name, upto=int(data["schema"]) if data else None)
                 self._load(SqliteTx(connection, self.matrices), data)
+                if data and migrations.version(connection) != data["schema"]:
+                    raise unreadable(self.path, meta, "it names another schema than the file does")
                 migrations.migrate(connection, self.name)
         except BaseException:
             self.close()
@@ -65,15 +70,24 @@ class JsonStore(SqlStore):
 
     @contextmanager
     def writing(self) -> Iterator[SqliteTx]:
+        if not self.writable:
+            raise StoreUnwritable(
+                f"{self.path} is read-only: nothing of this transaction was kept; make the file and its folder"
+                f" writable, or copy it: recollect copy json:{self.path} NEW.db"
+            )
         with self._alone, self._open() as connection, transaction(connection, "BEGIN", commit=True):
             tx = SqliteTx(connection, self.matrices)
             yield tx
             self._save(tx)
 
     def _open(self) -> Connection:
-        if self._lock.file is None:  # what was in memory is gone, and the file may be another's by now
+        if self._lock.is_released:  # what was in memory is gone, and the file may be another's by now
             raise StoreClosed(f"{self.name} is closed: open it again")
         return self.engine.connect()
+
+    @property
+    def writable(self) -> bool:
+        return not self._lock.is_shared
 
     def scrub(self, full: bool = False) -> tuple[str, ...]:
         """Nothing to do: the file was written anew without what was removed."""
@@ -95,8 +109,10 @@ class JsonStore(SqlStore):
         for table in KEPT:
             try:
                 tx.load(table.name, [unpacked(table, row) for row in data.get(table.name, [])])
-            except (KeyError, TypeError, ValueError, AttributeError, DBAPIError) as error:
-                raise StoreError(f"{self.path}: {table.name} cannot be read ({error}); restore a backup") from error
+            except DBAPIError as error:  # of SQLite's own words, which name columns and no values
+                raise unreadable(self.path, table, str(error.orig)) from None
+            except (SQLAlchemyError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+                raise unreadable(self.path, table, type(error).__name__) from None
 
     def _save(self, tx: SqliteTx) -> None:
         changed = [table for table in KEPT if table.name in tx.touched]
@@ -113,21 +129,96 @@ class JsonStore(SqlStore):
         self._texts = texts
 
 
+def target_of(path: Path) -> Path:
+    """The file a path means, wherever the program works later; of a link, what it links to, so that this is written
+    anew and the link stays."""
+    try:
+        return path.resolve() if path.is_symlink() else path.absolute()
+    except (OSError, RuntimeError) as error:  # links in a circle
+        raise StoreError(f"{path} links to nothing that can be opened; name another file") from error
+
+
 def read(path: Path) -> dict[str, Any]:
     """The file as data: empty if there is none yet."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = STRICT.decode(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise StoreError(f"{path} is not valid JSON ({error}); mend it or restore a backup") from error
+        reason = (
+            f"{error.msg}, line {error.lineno}"
+            if isinstance(error, json.JSONDecodeError)
+            else str(type(error).__name__)
+        )
+        raise StoreError(f"{path} is not valid JSON ({reason}); mend it or restore a backup") from None
     if not isinstance(data, dict) or data.get("what") != HEADING or not is_step(data.get("schema")):
         raise SchemaMismatch(f"{path} is not a recollect memory; to read a chat export use `recollect import`")
     if data["schema"] > migrations.CURRENT:
         migrations.check(data["schema"], str(path))
     return data
+
+
+def check_rows(path: Path, data: dict[str, Any]) -> None:
+    """Refuse a table that is none and a row that is none, by its number: nothing of what it holds is repeated."""
+    if any(name not in TABLES for name in {*data} - {"what", "schema"}):
+        raise StoreError(f"{path}: has a table that is none of ours; mend it or restore a backup")
+    for table in KEPT:
+        rows = data.get(table.name, [])
+        if not isinstance(rows, list):
+            raise unreadable(path, table, "it is no list of rows")
+        for number, row in enumerate(rows, start=1):
+            problem = row_problem(table, row) or (None if row.keys() == rows[0].keys() else UNLIKE)
+            if problem is not None:
+                raise unreadable(path, table, f"row {number}: {problem}")
+
+
+def row_problem(table: Table, row: object) -> str | None:
+    """What is wrong with a row as JSON has it. A column may be missing that a later version has added."""
+    if not isinstance(row, dict):
+        return "it is no row"
+    if any(not isinstance(name, str) or name not in table.c for name in row):
+        return "it has a column that is none of ours"
+    if any(key.name not in row for key in table.primary_key):
+        return "its key is missing"
+    problems = (json_problem(table.c[name], value) for name, value in row.items())
+    return next((problem for problem in problems if problem is not None), None)
+
+
+def json_problem(column: Column[Any], value: Any) -> str | None:
+    """As `value_problem`, of a value that stands in JSON and not in a database."""
+    kind = column.type
+    if value is None:
+        return None if column.nullable else f"its {column.name} is missing"
+    if isinstance(kind, Object):
+        return None if isinstance(value, dict) and is_writable(value) else f"its {column.name} is not a JSON object"
+    if isinstance(kind, Names):
+        names = value if isinstance(value, list) else [None]
+        return None if all(isinstance(name, str) for name in names) else f"its {column.name} is not a list of names"
+    try:
+        if isinstance(value, str):
+            value.encode()  # a lone surrogate is no text
+        return value_problem(column, stored(kind, typed(kind, value)))
+    except (ValueError, TypeError, OverflowError):
+        return f"its {column.name} cannot be read"
+
+
+def is_writable(value: dict[str, Any]) -> bool:
+    """Whether an object can be written again as JSON: not with a lone surrogate in it."""
+    try:
+        return json.dumps(value, ensure_ascii=False).encode() is not None
+    except (ValueError, RecursionError):
+        return False
+
+
+def stored(kind: Any, value: Any) -> Any:
+    """A time as the database keeps it."""
+    return (value - EPOCH) // MICROSECOND if isinstance(kind, Instant) else value
+
+
+def unreadable(path: Path, table: Table, reason: str) -> StoreError:
+    return StoreError(f"{path}: {table.name} cannot be read ({reason}); mend it or restore a backup")
 
 
 def is_step(value: object) -> bool:
@@ -161,10 +252,16 @@ def typed(kind: Any, value: Any) -> Any:
 
 
 def replace(path: Path, text: str) -> None:
-    """Write a file so that at every moment either the old or the new one is there, whole."""
+    """Write a file so that at every moment either the old or the new one is there, whole; who may read it stays so."""
     beside = path.with_name(path.name + ".tmp")
     try:
-        with open(beside, "w", encoding="utf-8") as file:
+        beside.unlink(missing_ok=True)
+        before = status_of(path)
+        # Until it has its owner and its mode, it is for nobody else; a new file is as private as the umask says.
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if before is None else 0o600)
+        with open(handle, "w", encoding="utf-8") as file:
+            if before is not None:
+                take_over(handle, before)
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -174,6 +271,25 @@ def replace(path: Path, text: str) -> None:
         with contextlib.suppress(OSError):
             beside.unlink(missing_ok=True)
         raise StoreUnwritable(f"{path}: {error.strerror or error}; nothing of this transaction was kept") from error
+
+
+def status_of(path: Path) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+
+
+def take_over(handle: int, before: os.stat_result) -> None:
+    """Give a new file the owner and the mode of the old one, as far as the system lets us."""
+    if os.name != "posix":
+        return
+    with contextlib.suppress(OSError):  # only root gives files away; a group one is not in is refused
+        os.fchown(handle, before.st_uid, before.st_gid)
+    there = os.fstat(handle)
+    mode = stat.S_IMODE(before.st_mode)
+    # To a group that is another, nothing is opened that was meant for the old one.
+    os.fchmod(handle, mode if there.st_gid == before.st_gid else mode & ~0o070)
 
 
 def sync_folder(folder: Path) -> None:
@@ -188,14 +304,22 @@ def sync_folder(folder: Path) -> None:
 
 
 class FileLock:
-    """Who has the file: held while the store is open, let go by the system if the process dies."""
+    """Who has the file: held while the store is open, let go by the system if the process dies. Where nothing can be
+    written many have it, to read: the file is whole at every moment."""
 
     def __init__(self, path: Path) -> None:
         self.file: IO[str] | None = None
+        self.is_released = False
+        self.is_shared = path.exists() and not os.access(path, os.W_OK)
         beside = path.with_name(path.name + ".lock")
+        if self.is_shared:
+            return
         try:
             file = open(beside, "a+", encoding="utf-8")  # noqa: SIM115  held until release
         except OSError as error:
+            self.is_shared = path.exists() and not os.access(path.parent, os.W_OK)
+            if self.is_shared:
+                return
             raise StoreUnwritable(f"{beside}: {error.strerror or error}") from error
         try:
             seize(file)
@@ -214,6 +338,7 @@ class FileLock:
         self.file = file
 
     def release(self) -> None:
+        self.is_released = True
         if self.file is not None:
             self.file.close()
             self.file = None

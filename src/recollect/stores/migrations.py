@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, inspect, text
 
 from recollect.errors import SchemaMismatch
+from recollect.stores.columns import noted_number
 
 LOG_AND_INDEX = """
 CREATE TABLE meta (key {key} NOT NULL PRIMARY KEY, value TEXT NOT NULL);
@@ -334,7 +335,7 @@ def version(connection: Connection) -> int:
     if not inspect(connection).has_table("meta"):
         return 0
     found = connection.execute(text("SELECT value FROM meta WHERE key = 'schema'")).scalar()
-    return int(found or 0)
+    return noted_number(found)
 
 
 def check(found: int, name: str) -> None:
@@ -407,7 +408,7 @@ def mend_document(data: dict[str, Any]) -> dict[str, Any]:
         if "facts" in data and "findings" not in data:
             mended["facts"] = []
             mended["cursors"] = [row for row in data["cursors"] if row["view"] != "facts"]
-    except (KeyError, TypeError, AttributeError):
+    except (LookupError, TypeError, AttributeError, ValueError):
         return data  # these are no rows: whoever loads them says so
     return mended
 

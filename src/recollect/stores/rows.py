@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import groupby
@@ -10,16 +9,22 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Row, Table, and_, func, or_
 
-from recollect.model import Conversation, Message, Seal
-from recollect.stores.columns import EPOCH
+from recollect.model import ROLES, Conversation, Message, Seal
+from recollect.stores.columns import EPOCH, strict_object
 from recollect.stores.schema import FOLLOWS, conversations, cursors, leases
 
 V = TypeVar("V")
 
+BYTES = (bytes, memoryview)
+TEXT_OR_NONE = (str, type(None))
+UNREADABLE = "a value of the row is of another kind than its column"
 BATCH = 500  # values in one IN (...): every database takes this many
 
 
 def to_conversation(row: Row[Any]) -> Conversation:
+    """A conversation of its row. Raises ValueError if a value is none of ours."""
+    if type(row.turns) is not int or type(row.id) is not str or type(row.head) not in BYTES:
+        raise ValueError(UNREADABLE)
     return Conversation(row.space, row.id, row.user_id, row.created_at, row.changed_at, row.turns, bytes(row.head))
 
 
@@ -36,7 +41,10 @@ def conversation_row(value: Conversation) -> dict[str, Any]:
 
 
 def to_message(row: Any) -> Message:
-    """A message of a row as the driver gives it: a context reads some hundred of them."""
+    """A message of a row as the driver gives it: a context reads some hundred of them.
+
+    Raises ValueError, TypeError or OverflowError if a value is none of ours; which one, `value_problem` says.
+    """
     (
         space,
         conversation,
@@ -54,6 +62,17 @@ def to_message(row: Any) -> Message:
         digest,
         link,
     ) = row
+    if (
+        not (type(id) is type(author) is type(content) is str)
+        or type(turn) is not int
+        or type(at) is not int
+        or role not in ROLES
+        or "\x00" in content
+        or type(user) not in TEXT_OR_NONE
+        or type(platform_id) not in TEXT_OR_NONE
+        or not (type(salt) in BYTES and type(digest) in BYTES and type(link) in BYTES)
+    ):
+        raise ValueError(UNREADABLE)
     seal = Seal(bytes(salt), bytes(digest), bytes(link))
     return Message(
         space,
@@ -66,7 +85,7 @@ def to_message(row: Any) -> Message:
         content,
         EPOCH + timedelta(microseconds=at),
         platform_id,
-        json.loads(data) if data != "{}" else {},
+        strict_object(data) if data != "{}" else {},
         erasure is not None,
         seal,
     )

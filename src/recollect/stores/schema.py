@@ -8,9 +8,9 @@ went past because it failed on them; the rest are views, and can be thrown away.
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Float, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import BigInteger, Column, Float, Integer, MetaData, Table, Text
 
-from recollect.stores.columns import Instant, Names, Object, Vector
+from recollect.stores.columns import Blob, Instant, Names, Object, Vector
 
 metadata = MetaData()
 
@@ -25,7 +25,7 @@ conversations = Table(
     Column("created_at", Instant, nullable=False),
     Column("changed_at", Instant, nullable=False),
     Column("turns", Integer, nullable=False),
-    Column("head", LargeBinary, nullable=False),
+    Column("head", Blob, nullable=False),
 )
 
 messages = Table(
@@ -43,9 +43,9 @@ messages = Table(
     Column("platform_id", Text),
     Column("metadata", Object, nullable=False),
     Column("erasure", Text),
-    Column("salt", LargeBinary, nullable=False),
-    Column("digest", LargeBinary, nullable=False),
-    Column("link", LargeBinary, nullable=False),
+    Column("salt", Blob, nullable=False),
+    Column("digest", Blob, nullable=False),
+    Column("link", Blob, nullable=False),
 )
 
 erasures = Table(
@@ -305,7 +305,7 @@ topics = Table(
     Column("made_by", Text, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("last_active_at", Instant, nullable=False),
-    Column("centroid", LargeBinary, nullable=False),
+    Column("centroid", Blob, nullable=False),
     Column("count", Integer, nullable=False),
     Column("accesses", Integer, nullable=False),
     Column("returns", Integer, nullable=False),
@@ -331,7 +331,7 @@ topic_heads = Table(
     Column("turn", Integer, nullable=False),
     Column("stamp", Text, nullable=False),
     Column("current", Integer),
-    Column("recent", LargeBinary, nullable=False),
+    Column("recent", Blob, nullable=False),
 )
 
 topic_turns = Table(
@@ -352,7 +352,7 @@ topic_packs = Table(
     Column("topic", Integer, primary_key=True),
     Column("last", Integer, primary_key=True),
     Column("messages", Integer, nullable=False),
-    Column("packed", LargeBinary, nullable=False),
+    Column("packed", Blob, nullable=False),
 )
 
 topic_summaries = Table(
@@ -393,7 +393,7 @@ documents = Table(
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
     Column("embedder", Text),
-    Column("vecs", LargeBinary),
+    Column("vecs", Blob),
 )
 
 api_keys = Table(
@@ -401,7 +401,7 @@ api_keys = Table(
     metadata,
     Column("space", Text, primary_key=True),
     Column("id", Text, primary_key=True),
-    Column("hash", LargeBinary, nullable=False),
+    Column("hash", Blob, nullable=False),
     Column("name", Text, nullable=False),
     Column("scopes", Names, nullable=False),
     Column("user_id", Text),
@@ -418,10 +418,10 @@ answers = Table(
     metadata,
     Column("space", Text, primary_key=True),
     Column("id", Text, primary_key=True),
-    Column("request", LargeBinary, nullable=False),
+    Column("request", Blob, nullable=False),
     Column("at", Instant, nullable=False),
     Column("status", Integer),
-    Column("body", LargeBinary),
+    Column("body", Blob),
 )
 
 LOG: tuple[Table, ...] = (conversations, messages, erasures)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import random
 import time
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -30,20 +32,20 @@ from sqlalchemy import delete as sql_delete
 from sqlalchemy.exc import DBAPIError, PendingRollbackError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from recollect.errors import StoreBusy, StoreError
+from recollect.errors import DamagedMessage, StoreBusy, StoreError
 from recollect.model import Conversation, Erasure, Filter, Message
 from recollect.ports import Tx, Vectors
 from recollect.stores import queries, schema
+from recollect.stores.damage import ReadingTx, Tell, each_row
 from recollect.stores.rows import (
     batches,
     conversation_row,
     message_row,
     to_conversation,
-    to_message,
     turns_of,
 )
 from recollect.stores.schema import conversations, cursors, erasures, leases, messages, meta
-from recollect.stores.vectors import cosines, unit
+from recollect.stores.vectors import cosines, stacked, unit
 
 T = TypeVar("T")
 
@@ -68,7 +70,7 @@ SAVE_CONVERSATION = (
 ADD_MESSAGES = messages.insert()
 
 
-class SqlTx(ABC):
+class SqlTx(ReadingTx, ABC):
     """One transaction on a connection. `touched` collects the tables written to."""
 
     def __init__(self, connection: Connection) -> None:
@@ -94,15 +96,18 @@ class SqlTx(ABC):
 
     def lock_conversation(self, fresh: Conversation) -> Conversation:
         query, place = self.locking(queries.FIND_CONVERSATION), {"space": fresh.space, "id": fresh.id}
-        row = self.connection.execute(query, place).first()
-        if row is None:
-            self.write(conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh))
-            row = self.connection.execute(query, place).one()
-        return to_conversation(row)
+        with self.naming_damage(conversations, queries.FIND_CONVERSATION, place):
+            row = self.connection.execute(query, place).first()
+            if row is None:
+                self.write(conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh))
+                row = self.connection.execute(query, place).one()
+            return to_conversation(row)
 
     def conversation(self, space: str, id: str) -> Conversation | None:
-        row = self.connection.execute(queries.FIND_CONVERSATION, {"space": space, "id": id}).first()
-        return None if row is None else to_conversation(row)
+        place = {"space": space, "id": id}
+        with self.naming_damage(conversations, queries.FIND_CONVERSATION, place):
+            row = self.connection.execute(queries.FIND_CONVERSATION, place).first()
+            return None if row is None else to_conversation(row)
 
     def conversations(
         self,
@@ -119,7 +124,8 @@ class SqlTx(ABC):
             query = query.where(conversations.c.space == space)
         if user is not None:
             query = query.where(conversations.c.user_id == user)
-        return [to_conversation(row) for row in self.connection.execute(query)]
+        with self.naming_damage(conversations, query, {}):
+            return [to_conversation(row) for row in self.connection.execute(query)]
 
     def save_conversation(self, conversation: Conversation) -> None:
         row = conversation_row(conversation)
@@ -136,14 +142,15 @@ class SqlTx(ABC):
         ids: Iterable[str] = (),
         conversation: str | None = None,
         platform_ids: Iterable[str] = (),
+        damaged: Callable[[DamagedMessage], None] | None = None,
     ) -> list[Message]:
-        found: list[Any] = []
+        found: list[Message] = []
         for some in batches(ids):
-            found += self._raw(queries.MESSAGES_BY_ID, {"space": space, "ids": some})
+            found += self.decoded_messages(queries.MESSAGES_BY_ID, {"space": space, "ids": some}, damaged)
         for some in batches(platform_ids):
             asked = {"space": space, "conversation": conversation, "ids": some}
-            found += self._raw(queries.MESSAGES_BY_PLATFORM_ID, asked)
-        return [to_message(row) for row in found]
+            found += self.decoded_messages(queries.MESSAGES_BY_PLATFORM_ID, asked, damaged)
+        return found
 
     def messages(
         self,
@@ -154,6 +161,7 @@ class SqlTx(ABC):
         limit: int | None = None,
         newest: bool = False,
         among: Sequence[str] = (),
+        damaged: Callable[[DamagedMessage], None] | None = None,
     ) -> list[Message]:
         asked = queries.values(where) | {"after_turn": after[1], "after_conversation": after[0]}
         asked |= {"upto": upto, "most": limit, "among": list(among)}
@@ -162,13 +170,8 @@ class SqlTx(ABC):
             start = "turn"
         limits = upto is not None, limit is not None, newest, bool(among)
         query = queries.of_messages(queries.shape(where), start, *limits)
-        rows = self._raw(query, asked)
-        return [to_message(row) for row in (reversed(rows) if newest else rows)]
-
-    def _raw(self, query: Any, asked: Mapping[str, Any]) -> Sequence[Any]:
-        """Rows as the driver gives them: of many, to make them SQLAlchemy's takes longer than to find them."""
-        found: Sequence[Any] = self.connection.execute(query, asked).cursor.fetchall()
-        return found
+        found = self.decoded_messages(query, asked, damaged, True, limit, newest)
+        return found[::-1] if newest else found
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
         self.revoke_leases(tombstones)  # first: it waits for whoever is storing at this moment
@@ -228,12 +231,31 @@ class SqlTx(ABC):
     def drop_entries(self, messages: Sequence[Message]) -> int:
         """Take what the index holds of these messages out of it."""
 
+    def rename_conversation(self, space: str, old: str, new: str) -> None:
+        there = self.conversation(space, old)
+        if there is None:
+            return
+        # The row first: messages refer to it.
+        self.write(conversations, conversations.insert(), conversation_row(replace(there, id=new)))
+        for table in schema.TABLES.values():
+            for column in (table.c[name] for name in ("conversation", "audience") if name in table.c):
+                here = update(table).where(table.c.space == space, column == old)
+                self.write(table, here.values({column.name: new}))
+        place = (conversations.c.space == space, conversations.c.id == old)
+        self.write(conversations, sql_delete(conversations).where(*place))
+
     def erasures(self) -> dict[str, int]:
         return {row.id: row.messages for row in self.connection.execute(select(erasures))}
 
     def erased_by(self) -> dict[str | None, int]:
         query = select(messages.c.erasure, func.count()).where(messages.c.erasure.is_not(None))
-        return {row[0]: row[1] for row in self.connection.execute(query.group_by(messages.c.erasure))}
+        try:
+            return {row[0]: row[1] for row in self.connection.execute(query.group_by(messages.c.erasure))}
+        except DBAPIError as error:
+            if not self.is_damage(error):
+                raise
+        every = each_row(self, messages, select(messages).order_by(*messages.primary_key), {})
+        return Counter(row["erasure"] for row, problem in every if problem is None and row["erasure"] is not None)
 
     # -- the store itself
 
@@ -254,6 +276,7 @@ class SqlTx(ABC):
         *,
         where: Mapping[str, Any] | None = None,
         newest: bool = False,
+        damaged: Tell | None = None,
     ) -> list[Mapping[str, Any]]:
         source = schema.TABLES[table]
         where = where or {}
@@ -261,7 +284,10 @@ class SqlTx(ABC):
         asked = queries.given(where) | {"most": limit}
         if after is not None:
             asked |= {f"after_{key.name}": after[key.name] for key in source.primary_key}
-        return self._named(query, asked)
+        if damaged is not None:
+            return self.readable_rows(source, query, asked, limit, newest, damaged)
+        with self.naming_damage(source, query, asked):
+            return self._named(query, asked)
 
     def _named(self, query: Any, asked: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         """Rows with the names of their columns."""
@@ -278,7 +304,7 @@ class SqlTx(ABC):
         found = self.connection.execute(query, queries.given(where)).all()
         if not found:
             return []
-        stored = np.frombuffer(b"".join(row[0] for row in found), np.float16).reshape(len(found), -1)
+        stored = stacked([row[0] for row in found])
         scores = cosines(unit(stored), unit(vector))
         top = np.argpartition(-scores, limit)[: limit + 1] if len(found) > limit + 1 else range(len(found))
         best = sorted(top, key=lambda i: (-float(scores[i]), tuple(found[i][1:])))[:limit]
@@ -300,7 +326,7 @@ class SqlTx(ABC):
         here = [source.c[name] == value for name, value in where.items()]
         return int(self.write(source, sql_delete(source).where(*here)).rowcount)
 
-    def lock(self, *what: str) -> None:  # noqa: B027  a SQLite writer is alone already
+    def lock(self, *what: str) -> None:
         """Wait until nobody else holds this lock."""
 
     def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -369,6 +395,10 @@ class SqlStore(ABC):
                 ours = self.translate(error)
                 if not isinstance(ours, StoreBusy) or not patience.wait():
                     raise ours from error
+
+    @property
+    def writable(self) -> bool:
+        return True
 
     @abstractmethod
     def scrub(self, full: bool = False) -> tuple[str, ...]:

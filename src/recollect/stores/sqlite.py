@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Collection, Iterator, Sequence
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -28,9 +29,12 @@ from recollect.errors import SchemaMismatch, StoreBusy, StoreError, StoreUnwrita
 from recollect.model import Filter
 from recollect.ports import Posting, Vectors
 from recollect.stores import migrations, queries
+from recollect.stores.columns import noted_number
+from recollect.stores.damage import Unreadable, damage_of, strip_text
 from recollect.stores.index import IndexTx, scope_terms, words_of
 from recollect.stores.schema import entries
 from recollect.stores.sql import SqlStore, transaction
+from recollect.stores.sqlite_file import DatabaseFile
 from recollect.stores.vectors import MatrixCache, best, cosines, scores_of, unit
 
 fulltext = table("fulltext", column("rowid"), column("fulltext"))
@@ -42,7 +46,10 @@ PLACED = text(
 )
 
 COMPILED = 1_000  # statements kept in their compiled form
-MAPPED = 256 << 20  # bytes of the file that are read where they are, and not copied: a cache is emptied by each write
+SCRUB_SECONDS, SCRUB_PAUSE = (
+    5.0,
+    0.05,
+)  # how long an erasure waits for those who read what was before, and between looks
 RARE = 400  # passages with a word, up to which it is looked up whose they are
 
 REASONS = {
@@ -69,19 +76,41 @@ class SqliteTx(IndexTx):
         self.matrices = matrices
         self._seen: dict[tuple[str, str | None], tuple[NDArray[np.int64], Vectors]] = {}
 
+    def _raw(self, query: Any, asked: Mapping[str, Any]) -> Sequence[Any]:
+        try:
+            return super()._raw(query, asked)
+        except (sqlite3.DatabaseError, DBAPIError) as error:
+            reason = damage_of(getattr(error, "orig", error))
+            if reason is None:
+                raise
+            # Messages are then read one by one; what else is read so is the index, which can be made anew.
+            raise Unreadable(f"a row cannot be read: {reason}; run `recollect rebuild index`") from None
+
+    def is_damage(self, error: DBAPIError) -> bool:
+        return damage_of(error.orig) is not None
+
+    @contextmanager
+    def tolerant(self) -> Iterator[None]:
+        driver: Any = self.connection.connection.driver_connection
+        before, driver.text_factory = driver.text_factory, text_or_bytes
+        try:
+            yield
+        finally:
+            driver.text_factory = before
+
     @staticmethod
     def upsert(table: Table) -> Any:
         return insert(table)
 
     def new_docs(self, count: int) -> Sequence[int]:
-        last = int(self.note("docs") or 0)
+        last = noted_number(self.note("docs"))
         self.set_note("docs", str(last + count))
         return range(last + 1, last + count + 1)
 
     def load(self, table: str, rows: Sequence[Any]) -> None:
         super().load(table, rows)
         if table == entries.name and rows:
-            self.set_note("docs", str(max(int(self.note("docs") or 0), *(row["doc"] for row in rows))))
+            self.set_note("docs", str(max(noted_number(self.note("docs")), *(row["doc"] for row in rows))))
 
     def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
         if where.role is None and where.after is None and where.before is None:
@@ -175,6 +204,13 @@ class SqliteTx(IndexTx):
         return scores_of(known, data, unit(vector), docs) if len(known) else {}
 
 
+def text_or_bytes(value: bytes) -> str | bytes:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value
+
+
 def match(where: Filter, group: Sequence[str]) -> str:
     """An FTS5 query. Every term is quoted: nothing a user typed is ever syntax."""
     scope = " AND ".join(f'"{term}"' for term in scope_terms(where))
@@ -192,27 +228,43 @@ class SqliteStore(SqlStore):
         self.path = Path(path)
         if not self.path.parent.is_dir():
             raise StoreError(f"{path}: the folder {self.path.parent} does not exist; create it first")
-        super().__init__(file_engine(self.path, busy_seconds), str(path), busy_seconds)
+        self._file = DatabaseFile(self.path, busy_seconds)
+        super().__init__(file_engine(self._file), str(path), busy_seconds)
         self.matrices = MatrixCache(cache_bytes)
         self._turn = threading.Lock()
         try:
-            self._prepare()
+            self._open()
         except BaseException:
             self.engine.dispose()
             raise
 
+    @property
+    def writable(self) -> bool:
+        return self._file.writable
+
+    def _open(self) -> None:
+        """For reading and writing; where the system allows no writing, for reading."""
+        if self._file.is_protected:
+            self._file.open_for_reading()
+        try:
+            self._prepare()
+        except StoreUnwritable:
+            if not self.writable or not self._file.is_in_protected_folder:
+                raise
+            self.engine.dispose()
+            self._file.open_for_reading()
+            self._prepare()
+
     def _prepare(self) -> None:
         found = self.again(lambda tx: migrations.version(tx.connection), self.reading)
+        if found < migrations.CURRENT and not self.writable:
+            raise SchemaMismatch(
+                f"{self.name} is of an older version and read-only: open it once where it can be written"
+            )
         if found < migrations.CURRENT:
             self.again(lambda tx: migrations.migrate(tx.connection, self.name), self.writing)
         elif found > migrations.CURRENT:
             migrations.check(found, self.name)
-
-    def _guarded(self, fn: Any) -> Any:
-        try:
-            return fn()
-        except DBAPIError as error:
-            raise self.translate(error) from error
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTx]:
@@ -221,6 +273,8 @@ class SqliteStore(SqlStore):
 
     @contextmanager
     def writing(self) -> Iterator[SqliteTx]:
+        self._file.check_writable()
+        self._file.check_in_place()
         # Threads of one process queue here, where a lock is fair and cheap, and not at the file.
         with (
             self._turn,
@@ -228,14 +282,34 @@ class SqliteStore(SqlStore):
             transaction(connection, "BEGIN IMMEDIATE", commit=True),
         ):
             yield SqliteTx(connection, self.matrices)
+            self._file.check_in_place()
 
     def scrub(self, full: bool = False) -> tuple[str, ...]:
         # Deleted cells are zeroed already; the full text and the WAL still hold old copies of what was removed.
         optimize = "INSERT INTO fulltext (fulltext) VALUES ('optimize')"
         self.again(lambda tx: tx.connection.exec_driver_sql(optimize), self.writing)
-        with self._turn, self.engine.connect() as connection:
-            self._guarded(lambda: connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)"))
+        deadline = time.monotonic() + min(self.busy_seconds, SCRUB_SECONDS)
+        while not self._empty_wal():
+            if time.monotonic() > deadline:
+                name = self.path.name
+                return (
+                    f"{name} and {name}-wal may still hold what was removed: another program reads the store as it was"
+                    " before; when it has ended or closed the store, run `recollect scrub`",
+                )
+            time.sleep(SCRUB_PAUSE)
         return ()
+
+    def _empty_wal(self) -> bool:
+        """Write the WAL back into the file and leave it with no bytes; False if somebody still reads from it."""
+        with self._turn, self.engine.connect() as connection:
+            try:
+                before = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
+                connection.exec_driver_sql("PRAGMA busy_timeout = 0")
+                busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+                connection.exec_driver_sql(f"PRAGMA busy_timeout = {before}")
+            except DBAPIError as error:
+                raise self.translate(error) from error
+        return not busy
 
     def translate(self, error: DBAPIError) -> StoreError:
         return translated(error, self.name)
@@ -249,9 +323,10 @@ def translated(error: DBAPIError, name: str) -> StoreError:
         return StoreUnwritable(f"{name}: {REASONS[code]}; nothing of this transaction was kept")
     if code == sqlite3.SQLITE_NOTADB:
         return SchemaMismatch(f"{name} is not a SQLite database; name another file")
-    if code == sqlite3.SQLITE_CORRUPT:
+    reason = damage_of(error.orig)
+    if reason is not None:
         return StoreError(
-            f"{name} is damaged ({error.orig}); restore a backup, or copy what is readable: recollect copy"
+            f"{name} is damaged ({reason}); restore a backup, or copy what is readable: recollect copy --salvage"
         )
     return StoreError(f"{name}: {error.orig}")
 
@@ -273,41 +348,30 @@ def speaking(engine: Engine) -> Engine:
     """The engine, with what all share."""
     engine.dialect, statements = compiled()
     engine.update_execution_options(compiled_cache=statements)
+
+    @event.listens_for(engine, "handle_error")
+    def _strip(context: Any) -> None:
+        strip_text(context.original_exception)
+        if context.sqlalchemy_exception is not None and damage_of(context.original_exception) is not None:
+            context.sqlalchemy_exception.args = context.original_exception.args
+
     return engine
 
 
-def file_engine(path: Path, busy_seconds: float) -> Engine:
-    engine = speaking(
+def file_engine(file: DatabaseFile) -> Engine:
+    return speaking(
         create_engine(
-            f"sqlite:///{path}",
+            "sqlite://",
+            creator=file.connect,
             poolclass=QueuePool,
             pool_size=4,
             max_overflow=-1,
             # The one used last: what it wrote it need not read again, and what others write empties a cache of pages.
             pool_use_lifo=True,
             isolation_level="AUTOCOMMIT",
-            connect_args={"timeout": min(busy_seconds, 5.0), "check_same_thread": False},
+            hide_parameters=True,  # they hold what people said
         )
     )
-
-    @event.listens_for(engine, "connect")
-    def _settle(connection: sqlite3.Connection, _: Any) -> None:
-        # Turning WAL on needs the file alone for a moment and does not wait by itself: a few tries, then the error.
-        for last in (False,) * 50 + (True,):
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                break
-            except sqlite3.OperationalError as error:
-                if last or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-                    raise
-                threading.Event().wait(0.05)
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA secure_delete = ON")
-        connection.execute("PRAGMA cache_size = -16000")
-        connection.execute(f"PRAGMA mmap_size = {MAPPED}")
-
-    return engine
 
 
 def memory_engine() -> Engine:
@@ -318,6 +382,7 @@ def memory_engine() -> Engine:
             poolclass=StaticPool,
             isolation_level="AUTOCOMMIT",
             connect_args={"check_same_thread": False},
+            hide_parameters=True,
         )
     )
     with engine.connect() as connection:

@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, func, select
 
+from recollect.errors import StoreError
 from recollect.ports import Vectors
+from recollect.stores.columns import noted_number
 from recollect.stores.schema import meta, tallies, vectors
 
 Scope = tuple[str, str | None]
@@ -85,7 +87,7 @@ class MatrixCache:
         query = select(func.coalesce(func.sum(tallies.c.docs), 0)).where(tallies.c.space == space)
         docs = connection.execute(query if user is None else query.where(tallies.c.user_id == user)).scalar()
         removals = connection.execute(select(meta.c.value).where(meta.c.key == "removals")).scalar()
-        return int(docs or 0), int(removals or 0)
+        return int(docs or 0), noted_number(removals)
 
     def _read_new(self, connection: Connection, space: str, user: str | None, matrix: Matrix) -> None:
         known = int(matrix.docs[matrix.size - 1]) if matrix.size else 0
@@ -94,7 +96,7 @@ class MatrixCache:
         if not rows:
             return
         docs = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-        data = unit(np.frombuffer(b"".join(row[1] for row in rows), np.float16).reshape(len(rows), -1))
+        data = unit(stacked([row[1] for row in rows]))
         order = np.argsort(docs)
         matrix.extend(docs[order], data[order])
 
@@ -102,6 +104,14 @@ class MatrixCache:
         total = sum(matrix.nbytes for matrix in self._matrices.values())
         while total > self.max_bytes and len(self._matrices) > 1:
             total -= self._matrices.popitem(last=False)[1].nbytes
+
+
+def stacked(stored: Sequence[bytes]) -> NDArray[np.float16]:
+    """Vectors as rows, from as many as are stored: all of one width, or they are damaged."""
+    try:
+        return np.frombuffer(b"".join(stored), np.float16).reshape(len(stored), -1)
+    except (ValueError, TypeError):
+        raise StoreError("vectors of the store cannot be read; make them anew: recollect rebuild index") from None
 
 
 def unit(rows: Any) -> Vectors:

@@ -309,12 +309,28 @@ class LogContract:
         assert all(one.erased for one in store.read(lambda tx: tx.messages(Filter("s"))))
         assert store.read(lambda tx: tx.tally("s", None)).docs == 0
 
+    def test_a_conversation_is_renamed_wherever_it_is_named(self, store: Store) -> None:
+        said, other = message(1), message(1, conversation="d")
+        store.write(lambda tx: keep(tx, said, other))
+        stone = gone(said)
+        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [stone]))
+        store.write(lambda tx: tx.set_cursor("index", "s", "c", 1))
+        before = store.read(lambda tx: tx.conversation("s", "c"))
+        store.write(lambda tx: tx.rename_conversation("s", "c", "z"))
+        assert before is not None
+        assert store.read(lambda tx: tx.conversation("s", "c")) is None
+        assert store.read(lambda tx: tx.conversation("s", "z")) == replace(before, id="z")
+        assert store.read(lambda tx: tx.messages(Filter("s"))) == [other, replace(stone, conversation="z")]
+        assert store.read(lambda tx: (tx.cursor("index", "s", "c"), tx.cursor("index", "s", "z"))) == (0, 1)
+        named = {row["conversation"] for row in store.read(lambda tx: tx.rows("leases"))}
+        assert named <= {"d", "z"}
+
     def test_scrubbing_changes_nothing_that_is_left(self, store: Store) -> None:
         said = [message(turn) for turn in (1, 2)]
         store.write(lambda tx: keep(tx, *said))
         store.write(lambda tx: tx.put_entries([entry(one) for one in said]))
         store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(said[0])]))
-        store.scrub()
+        assert store.scrub() == (), "nobody else is there to keep something in the files"
         assert store.read(lambda tx: tx.messages(Filter("s"))) == [gone(said[0]), said[1]]
         assert len(store.read(lambda tx: matches(tx, [["hello"]]))[0]) == 1
 
