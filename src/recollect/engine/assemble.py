@@ -30,6 +30,7 @@ TITLES = {
     "retrieved": "RETRIEVED MEMORY",
     "topic": "TOPIC",
 }
+LARGE = 200_000  # characters of what a context is made from; the usual budget holds about 120,000
 OVER = "does not fit the budget"
 
 
@@ -52,6 +53,12 @@ class State:
     topic: Talked | None = None
     channel: bool = False
     raised_turns: int = 20
+
+    @property
+    def is_large(self) -> bool:
+        """Whether to count and escape it takes so long that nobody else should have to wait for it."""
+        said = (*self.window, *(hit.message for hit in (*self.retrieved, *self.found)))
+        return len(self.text) + len(self.system or "") + sum(len(message.content) for message in said) > LARGE
 
 
 @dataclass(slots=True)
@@ -76,8 +83,8 @@ class Part:
 def assemble(state: State, budget: Budget, tokenizer: Tokenizer) -> Context:
     """The context for a state. Raises InvalidInput if not even the system prompt and the message fit."""
     count = tokenizer.count
-    head = "\n\n".join(part for part in (state.instructions, state.system) if part)
-    room = checked_room(budget, count(head) + PER_MESSAGE if head else 0, count(state.text) + PER_MESSAGE)
+    head = head_of(state.instructions, state.system)
+    room = room_beside(state.text, head, budget, count)
     spoken = [m for m in state.window if m.role in SPOKEN and m.content.strip()]
     last = spoken[-2 * budget.pairs :] if budget.pairs > 0 else []
     costs = [count(words(m, state.channel)) + PER_MESSAGE for m in last]
@@ -95,6 +102,15 @@ def assemble(state: State, budget: Budget, tokenizer: Tokenizer) -> Context:
     history.sort(key=lambda piece: rank(state, piece))
     parts.append(Part("history", "HISTORY", *chosen(history, room, count), between="\n\n"))
     return fitted(state, budget, tokenizer, head, parts, recent, not_recent)
+
+
+def head_of(instructions: str, system: str | None) -> str:
+    return "\n\n".join(part for part in (instructions, system) if part)
+
+
+def room_beside(text: str, head: str, budget: Budget, count: Callable[[str], int]) -> int:
+    """The tokens that are left beside the message and the system text. Raises InvalidInput if these do not fit."""
+    return checked_room(budget, count(head) + PER_MESSAGE if head else 0, count(text) + PER_MESSAGE)
 
 
 def checked_room(budget: Budget, system: int, current: int) -> int:

@@ -24,6 +24,9 @@ NAME = 0.1
 """What the name of an author counts as a word: who is named speaks, and seldom says their own name."""
 TIME = 0.3
 """What the words of a time count as words: "last month" is rarely said again about that month."""
+END = 4_000
+"""Characters of each end of a long query that are read for words, names and times: to search takes a turn, and others
+wait meanwhile. All of a query has its part in the vector."""
 
 _WORD = re.compile(r"\w+(?:[-.]\w+)*")
 _FIRST = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b|\bi(?:'m|'ve|'d|'ll)?\b")
@@ -47,6 +50,11 @@ class Asked:
     times: tuple[Span, ...] = ()
     own: bool = False
     several: bool = False
+
+
+def looked_at(query: str) -> str:
+    """What is read of a query: of a long one its beginning and its end, where what is asked mostly stands."""
+    return query if len(query) <= 2 * END else f"{query[:END]} {query[-END:]}"
 
 
 def read(query: str, groups: Sequence[tuple[str, ...]], languages: Collection[str], now: datetime) -> Asked:
