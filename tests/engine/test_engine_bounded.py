@@ -85,7 +85,7 @@ def test_f15_a_text_of_unbroken_script_is_refused_by_its_size_and_names_it(tmp_p
     async def run() -> None:
         async with MemoryEngine(lambda: build(Settings(store=f"{tmp_path}/m.db", followers=False))) as memory:
             chat = memory.conversation("demo", user="alex")
-            with pytest.raises(InvalidInput, match="text: has .* tokens"):
+            with pytest.raises(InvalidInput, match=r"text: has .* tokens"):
                 await chat.context(UNBROKEN)
             assert await memory.search(UNBROKEN, user="alex") == []
 
