@@ -17,6 +17,7 @@ from recollect.engine.memory import MemoryEngine
 from recollect.errors import ImportFailed, InvalidInput, ScopeError, StoreError
 from recollect.model import BadRecord, Record
 from recollect.ports import Store, Tx
+from recollect.rules.log import within_years
 
 BATCH = 500  # messages in one transaction
 ROWS = 1_000  # rows copied at a time
@@ -120,7 +121,8 @@ async def add(memory: MemoryEngine, batch: list[Record], space: str, done: Impor
 
     groups = [list(group) for _, group in groupby(sorted(batch, key=place), key=place)]
     batches = [
-        Batch(space, group[0].conversation, group[0].user, [record.draft for record in group]) for group in groups
+        Batch(space, group[0].conversation, group[0].user, [within_years(record.draft) for record in group])
+        for group in groups
     ]
     for added in await memory.add_many(batches):
         done.read += len(added)
