@@ -9,7 +9,7 @@ another language is left as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -62,13 +62,20 @@ def read(query: str, groups: Sequence[tuple[str, ...]], languages: Collection[st
     times = spans(query, now)
     said = _groups((span.text for span in times), languages)
     # What is also said elsewhere in the query is not only a time.
-    rest = query
-    for span in reversed(times):
-        rest = rest[: span.at] + " " + rest[span.at + len(span.text) :]
+    rest = " ".join(_between(query, times))
     said -= _groups([rest], languages) if said and _WORD.search(rest) else set()
     emphasis = tuple(TIME if group in said else 1.0 for group in groups)
     own = bool(_FIRST.search(query)) and not _SECOND.search(query)
     return Asked(tuple(groups), emphasis, times=times, own=own, several=several(query))
+
+
+def _between(query: str, times: Sequence[Span]) -> Iterator[str]:
+    """What a query says besides its times."""
+    start = 0
+    for span in times:
+        yield query[start : span.at]
+        start = span.at + len(span.text)
+    yield query[start:]
 
 
 def naming(asked: Asked, query: str, authors: Iterable[str], languages: Collection[str]) -> Asked:

@@ -114,13 +114,15 @@ def _ago(text: str, today: date) -> date | None:
         }.get(words[-1])
     if len(words) < 2:
         return None
-    count = _NUMBERS.get(words[-2]) or (int(words[-2]) if words[-2].isdigit() else None)
+    count = _NUMBERS.get(words[-2]) or (int(words[-2]) if words[-2].isdecimal() else None)
     unit = _DAYS.get(words[-1].removesuffix("s"))
     if count is None or unit is None:
         return None
     then = _days_before(today, round(count * unit))
+    if then is None:
+        return None
     # Nobody who says "three years" means a day.
-    return None if then is None else then.replace(day=1, month=1) if unit > 300 else then.replace(day=1) if unit > 30 else then
+    return then.replace(day=1, month=1) if unit > 300 else then.replace(day=1) if unit > 30 else then
 
 
 def _days_before(today: date, days: int) -> date | None:
