@@ -131,6 +131,11 @@ class Settings:
     )
     server_rate: int = setting(0, "Requests a minute for each key of a server, and process. 0: no limit.", least=0)
     server_body_kb: int = setting(8_192, "The largest request a server reads, in KiB.", least=1)
+    server_body_idle: int = setting(20, "Seconds a server waits for the next part of a request's body.", least=1)
+    server_body_seconds: int = setting(300, "Seconds a server waits for the whole of a request's body.", least=1)
+    server_body_rate: int = setting(
+        1_024, "Bytes a second that a request's body must come with, after the first seconds. 0: any.", least=0
+    )
     server_grace: int = setting(60, "Seconds a server that is told to end gives the requests in hand.", least=0)
     followers: bool = setting(True, "Bring views up to date inside this process. Off: `recollect worker` does it.")
     lease_seconds: int = setting(

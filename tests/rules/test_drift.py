@@ -35,6 +35,13 @@ def test_a_new_subject_is_likelier_a_shift_than_going_on_e1() -> None:
     assert on < LIKELY <= away
 
 
+def test_a_message_that_was_given_no_vector_is_as_one_that_says_nothing() -> None:
+    """F15: a script the embedder cannot read is no reason to fail."""
+    message = seen("Do you play any musical instruments?")
+    silent, missing = (Seen("漢字", np.zeros(width, np.float32)) for width in (256, 0))
+    assert shift([*ROOF, missing], message) == shift([*ROOF, silent], message)
+
+
 @pytest.mark.parametrize(
     "text", ["ok", "thanks!", "🙂", "😂😂", "", " \n", "…", "да", "谢谢", "Сколько стоит новая черепица для крыши?"]
 )

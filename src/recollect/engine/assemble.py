@@ -32,6 +32,7 @@ TITLES = {
     "retrieved": "RETRIEVED MEMORY",
     "topic": "TOPIC",
 }
+LARGE = 200_000  # characters of what a context is made from; the usual budget holds about 120,000
 OVER = "does not fit the budget"
 
 
@@ -70,6 +71,12 @@ class State:
         """The current message as it is sent."""
         return current_words(self.text, self.author, self.channel, self.labels)
 
+    @property
+    def is_large(self) -> bool:
+        """Whether to count and escape it takes so long that nobody else should have to wait for it."""
+        said = (*self.window, *(hit.message for hit in (*self.retrieved, *self.found)))
+        return len(self.text) + len(self.system or "") + sum(len(message.content) for message in said) > LARGE
+
 
 @dataclass(slots=True)
 class Part:
@@ -93,8 +100,8 @@ class Part:
 def assemble(state: State, budget: Budget, tokenizer: Tokenizer) -> Context:
     """The context for a state. Raises InvalidInput if not even the system prompt and the message fit."""
     count = tokenizer.count
-    head = "\n\n".join(part for part in (state.instructions, state.system) if part)
-    room = checked_room(budget, count(head) + PER_MESSAGE if head else 0, count(state.current) + PER_MESSAGE)
+    head = head_of(state.instructions, state.system)
+    room = room_beside(state.current, head, budget, count)
     spoken = [m for m in state.window if m.role in SPOKEN and m.content.strip()]
     last = spoken[-2 * budget.pairs :] if budget.pairs > 0 else []
     costs = [count(words(m, state.channel, state.labels)) + PER_MESSAGE for m in last]
@@ -112,6 +119,15 @@ def assemble(state: State, budget: Budget, tokenizer: Tokenizer) -> Context:
     history.sort(key=lambda piece: rank(state, piece))
     parts.append(Part("history", "HISTORY", *chosen(history, room, count), between="\n\n"))
     return fitted(state, budget, tokenizer, head, parts, recent, not_recent)
+
+
+def head_of(instructions: str, system: str | None) -> str:
+    return "\n\n".join(part for part in (instructions, system) if part)
+
+
+def room_beside(text: str, head: str, budget: Budget, count: Callable[[str], int]) -> int:
+    """The tokens that are left beside the message and the system text. Raises InvalidInput if these do not fit."""
+    return checked_room(budget, count(head) + PER_MESSAGE if head else 0, count(text) + PER_MESSAGE)
 
 
 def checked_room(budget: Budget, system: int, current: int) -> int:

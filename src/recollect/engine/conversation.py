@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.engine import episodes, knowing, log, recall, turn
 from recollect.engine.archiving import archived_upto, chunks
-from recollect.engine.assemble import State, assemble
+from recollect.engine.assemble import State, assemble, head_of, room_beside
 from recollect.engine.commands import Answer, carried_out
 from recollect.engine.digests import Merged
 from recollect.engine.pieces import Note
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 MAX_TURN = 2**31 - 1  # messages in one conversation
 LOOK_BACK = 400  # messages of the window considered for a context
+LONG_REQUEST = 8_000  # characters: whether a longer text fits at all is seen before anything is searched
 RELEVANT = (40, 200)  # messages that recall proposes for a context: the least and the most,
 TOKENS = 32  # one for so many tokens of the section
 RETURNING = (3, 4)  # messages from outside the window that come back: at least so many, and one in so many of them all
@@ -223,6 +224,10 @@ class AsyncConversation(TopicalConversation):
     ) -> Context:
         """`aside` are ids of messages that the model is shown anyway, beside the context."""
         parts = self._memory._opened
+        standing = instructions() if markers else ""
+        if len(text) + len(system or "") > LONG_REQUEST:
+            head = head_of(standing, system)
+            await self._memory._run(room_beside, text, head, budget, parts.tokenizer.count)
         query, vector = await self._sought(text, asked)
         now, speaker = parts.clock.now(), await self._speaker(asked)
 
@@ -249,7 +254,7 @@ class AsyncConversation(TopicalConversation):
             back = max(RETURNING[0], -(-outside // RETURNING[1]))
             return State(
                 text=text,
-                instructions=instructions() if markers else "",
+                instructions=standing,
                 system=system,
                 conversation=self.id,
                 window=[m for m in window if m.id not in aside],
@@ -266,8 +271,15 @@ class AsyncConversation(TopicalConversation):
                 author=None if asked is None else asked.author,
             )
 
-        # The look ends before the context is made of it, in the same thread: to change threads takes its time, too.
-        return await self._memory._search(lambda: assemble(parts.store.read(look), budget, parts.tokenizer))
+        def build() -> Context | State:
+            # The look ends before the context is made of it, in the same thread: to change threads takes its time, too.
+            state = parts.store.read(look)
+            return state if state.is_large else assemble(state, budget, parts.tokenizer)
+
+        built = await self._memory._search(build)
+        if isinstance(built, State):
+            built = await self._memory._run(assemble, built, budget, parts.tokenizer)
+        return built
 
     def _window(self, tx: Tx, start: int) -> list[Message]:
         """What has not left the window, at most so much of it as is considered."""

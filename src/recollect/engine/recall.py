@@ -35,6 +35,7 @@ def search(
     tx: Tx, where: Filter, query: str, vector: Vectors, limit: int, now: datetime, weights: Weights
 ) -> list[Hit]:
     """The messages that answer a query best, best first."""
+    query = asking.looked_at(query)
     tally = tx.tally(where.space, where.user)
     groups = query_groups(query, tally.languages)
     postings = tx.postings(where, groups, PER_WORD)

@@ -187,11 +187,12 @@ class Talk:
 
     async def _tell(self, markers: bool) -> Told:
         budget, branch = sized(self._limit), self._kept[0].conversation != self.conversation
-        layout = await self._memory._run(lambda: laid_out(self._body, budget, self._count, all_of_it=branch))
+        run = self._memory._run
+        layout = await run(lambda: laid_out(self._body, budget, self._count, all_of_it=branch))
         room = replace(
             budget,
             total=budget.total - layout.beside,
-            system=budget.system + self._count(layout.system or ""),
+            system=budget.system + await run(self._count, layout.system or ""),
             pairs=0,
         )
         aside = frozenset(message.id for message in self._kept[max(len(self._kept) - layout.spoken, 0) :])
@@ -200,7 +201,7 @@ class Talk:
                 layout.text, self._turn.asked, self._turn.found, room, layout.system, markers, aside
             )
         except InvalidInput as error:
-            return self._bare(layout, budget, error)
+            return await run(self._bare, layout, budget, error)
         self._turn.context = noted(context, budget, layout)
         first = context.messages[0]
         system = [{"role": layout.role, "content": first["content"]}] if len(context.messages) > 1 else []
@@ -242,7 +243,7 @@ class Talk:
             left, markers = self._rounds, self._asks
             while True:
                 answer = Answer(await self._asked())
-                cost = self._cost(answer.reply.get("usage"), answer.reply, answer.first)
+                cost = await self._cost(answer.reply.get("usage"), answer.reply, answer.first)
                 if not await self._again(answer.first, cost, left, markers):
                     break
                 left, markers = (left - 1, markers) if answer.first.asks else (left, False)
@@ -283,7 +284,7 @@ class Talk:
                     if passed:
                         yield passed
             passing.finish()
-            cost = self._cost(passing.usages[-1], passing.frame, passing.first)
+            cost = await self._cost(passing.usages[-1], passing.frame, passing.first)
             if not await self._again(passing.first, cost, left, markers):
                 break
             left, markers = (left - 1, markers) if passing.first.asks else (left, False)
@@ -315,15 +316,16 @@ class Talk:
         only_notes = first.held.markers.asks or first.held.inline is not None
         return self._single and markers and only_notes and first.said_nothing
 
-    def _cost(self, usage: object, reply: Mapping[str, Any], first: Choice) -> Completion:
+    async def _cost(self, usage: object, reply: Mapping[str, Any], first: Choice) -> Completion:
         """What a round cost: as the server says, or else as counted here."""
         told = usage if isinstance(usage, dict) else {}
         spent, made = told.get("prompt_tokens"), told.get("completion_tokens")
         if not isinstance(spent, int) or not isinstance(made, int) or spent <= 0:
             assert first.held is not None
             text = first.held.markers.text + (first.held.inline or "") + "".join(map(str, first.calls.values()))
-            spent, made = self._told.tokens, self._count(text)
-            told = {"prompt_tokens": spent, "completion_tokens": made, "total_tokens": spent + made}
+            spent, counted = self._told.tokens, await self._memory._run(self._count, text)
+            made = counted
+            told = {"prompt_tokens": spent, "completion_tokens": counted, "total_tokens": spent + counted}
         self._usages.append(told)
         return Completion("", str(reply.get("model") or self._model), spent, made)
 

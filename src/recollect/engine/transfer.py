@@ -19,6 +19,7 @@ from recollect.engine.memory import MemoryEngine
 from recollect.errors import DamagedMessage, ImportFailed, InvalidInput, ScopeError, StoreError
 from recollect.model import ROLES, BadRecord, Record
 from recollect.ports import Store, Tx
+from recollect.rules.log import within_years
 
 Row = Mapping[str, Any]
 Damaged = Callable[[StoreError, Row], None]
@@ -126,7 +127,8 @@ async def add(memory: MemoryEngine, batch: list[Record], space: str, done: Impor
 
     groups = [list(group) for _, group in groupby(sorted(batch, key=place), key=place)]
     batches = [
-        Batch(space, group[0].conversation, group[0].user, [record.draft for record in group]) for group in groups
+        Batch(space, group[0].conversation, group[0].user, [within_years(record.draft) for record in group])
+        for group in groups
     ]
     for added in await memory.add_many(batches):
         done.read += len(added)

@@ -18,6 +18,7 @@ LARGEST = 1 << 20  # bytes of an answer, as UTF-8
 MOST_TOKENS = 2**31 - 1  # a count above this is no count
 FRAME = 4  # tokens a chat format spends around each message
 CUT_OFF = ("length", "content_filter")
+SHORT = 8_000  # characters
 
 Count = Callable[[str], int]
 
@@ -27,9 +28,14 @@ def rough(text: str) -> int:
     return -(-len(text.encode("utf-8", "replace")) // 4)
 
 
+def estimate(text: str, count: Count) -> int:
+    """The tokens of a text where the server does not say: counted if that takes no time, since others wait for it."""
+    return count(text) if len(text) <= SHORT else rough(text)
+
+
 def tokens_in(messages: Sequence[ChatMessage], count: Count) -> int:
     """An estimate of what a request costs where the server does not say."""
-    return sum(count(message["content"]) + FRAME for message in messages)
+    return sum(estimate(message["content"], count) + FRAME for message in messages)
 
 
 class Answer:
@@ -67,7 +73,7 @@ class Answer:
                 if self.finish == "length"
                 else "nothing; try again, or ask another model"
             )
-        spent = self._usage or (tokens_in(messages, count), count(text))
+        spent = self._usage or (tokens_in(messages, count), estimate(text, count))
         return Completion(text, model, *spent, complete=self.finish not in CUT_OFF)
 
     def _read(self, reply: object, part: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
 from recollect.errors import ModelBusy, ModelRefused, ModelSpent, NoModel
-from recollect.llm.answer import Count, rough, tokens_in
+from recollect.llm.answer import Count, estimate, rough, tokens_in
 from recollect.llm.flow import closing
 from recollect.ports import LLM, Completion, Request
 
@@ -108,7 +108,7 @@ class Metered:
             free = isinstance(error, FREE) and not said
             spent = 0 if free else tokens_in(request.messages, self._count)
             outcome = CANCELLED if isinstance(error, GIVEN_UP) else type(error).__name__
-            call = Call(self._role, self._task, self.name, spent, self._count(said), seconds, outcome)
+            call = Call(self._role, self._task, self.name, spent, estimate(said, self._count), seconds, outcome)
         self._record(call)
 
 

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, cast
 
 from recollect.errors import ModelError, ModelRefused, Refusal
-from recollect.llm.answer import LARGEST, Count, parsed, usage
+from recollect.llm.answer import LARGEST, Count, estimate, parsed, usage
 from recollect.llm.chain import PASSED_ON, Rests
 from recollect.llm.flow import closing
 from recollect.llm.meter import CANCELLED, FREE, GIVEN_UP, OK, Call
@@ -188,7 +188,9 @@ class RelayChain:
         finally:
             # A name that no server has accepted is only what somebody wrote.
             known = str(body["model"]) if heard else name
-            asked = sum(self._count(text_of(m.get("content"))) for m in body["messages"]) if spent is None else 0
+            asked = (
+                sum(estimate(text_of(m.get("content")), self._count) for m in body["messages"]) if spent is None else 0
+            )
             tokens = spent or (asked, said // 4)
             seconds = time.monotonic() - begun
             self._record(Call(self._role, self._task, known, *tokens, seconds, outcome))

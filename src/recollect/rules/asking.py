@@ -9,7 +9,7 @@ another language is left as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -24,6 +24,9 @@ NAME = 0.1
 """What the name of an author counts as a word: who is named speaks, and seldom says their own name."""
 TIME = 0.3
 """What the words of a time count as words: "last month" is rarely said again about that month."""
+END = 4_000
+"""Characters of each end of a long query that are read for words, names and times: to search takes a turn, and others
+wait meanwhile. All of a query has its part in the vector."""
 
 _WORD = re.compile(r"\w+(?:[-.]\w+)*")
 _FIRST = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b|\bi(?:'m|'ve|'d|'ll)?\b")
@@ -49,18 +52,30 @@ class Asked:
     several: bool = False
 
 
+def looked_at(query: str) -> str:
+    """What is read of a query: of a long one its beginning and its end, where what is asked mostly stands."""
+    return query if len(query) <= 2 * END else f"{query[:END]} {query[-END:]}"
+
+
 def read(query: str, groups: Sequence[tuple[str, ...]], languages: Collection[str], now: datetime) -> Asked:
     """What a query asks for, as far as its words say."""
     times = spans(query, now)
     said = _groups((span.text for span in times), languages)
     # What is also said elsewhere in the query is not only a time.
-    rest = query
-    for span in reversed(times):
-        rest = rest[: span.at] + " " + rest[span.at + len(span.text) :]
+    rest = " ".join(_between(query, times))
     said -= _groups([rest], languages) if said and _WORD.search(rest) else set()
     emphasis = tuple(TIME if group in said else 1.0 for group in groups)
     own = bool(_FIRST.search(query)) and not _SECOND.search(query)
     return Asked(tuple(groups), emphasis, times=times, own=own, several=several(query))
+
+
+def _between(query: str, times: Sequence[Span]) -> Iterator[str]:
+    """What a query says besides its times."""
+    start = 0
+    for span in times:
+        yield query[start : span.at]
+        start = span.at + len(span.text)
+    yield query[start:]
 
 
 def naming(asked: Asked, query: str, authors: Iterable[str], languages: Collection[str]) -> Asked:

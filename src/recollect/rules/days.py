@@ -28,7 +28,7 @@ def zone_named(name: str) -> tzinfo:
         return UTC
     try:
         return ZoneInfo(name)
-    except (ValueError, OSError, LookupError):  # an odd name, a name of a folder, an unknown one
+    except (ValueError, OSError, LookupError, RecursionError):  # an odd name, one of a folder, an unknown one
         example = "an IANA name such as Europe/Berlin; a system without time zones needs the package `tzdata`"
         raise InvalidInput("time_zone", f"is {name!r}, which is no known time zone: use {example}") from None
 

@@ -138,7 +138,10 @@ class _Alike:
     several times."""
 
     def __init__(self, messages: Sequence[Seen], scale: Scale) -> None:
-        rows = np.array([one.vector for one in messages], dtype=np.float64)
+        width = max(len(one.vector) for one in messages)
+        # A message that was given no vector is as one whose vector says nothing.
+        given = [one.vector if len(one.vector) == width else np.zeros(width) for one in messages]
+        rows = np.array(given, dtype=np.float64)
         self._products: list[list[float]] = (rows @ rows.T).tolist()
         self._words = [one.reading.words for one in messages]
         self._scale = scale

@@ -127,8 +127,8 @@ def _plain_value(key: str, what: str, value: str, clause: Clause) -> Iterator[Re
         yield Reading("identity", "phone", phone[0], 1.0, 0.7)
     elif key == "age" and (years := AGE.match(value)):
         yield Reading("identity", "age", years[1], 0.95, 0.6)
-    elif key == "nationality" and value.split()[0].strip(".,!").casefold() in DEMONYMS:
-        yield Reading("identity", "nationality", value.split()[0].strip(".,!"), 0.95, 0.6)
+    elif key == "nationality" and (people := _first_word(value).strip(".,!")).casefold() in DEMONYMS:
+        yield Reading("identity", "nationality", people, 0.95, 0.6)
     elif what in ("hobby", "hobbies", "interests", "passion", "passions"):
         yield from (Reading("preference", "likes", one, 0.95, 0.5) for one in things(value))
 
@@ -136,7 +136,7 @@ def _plain_value(key: str, what: str, value: str, clause: Clause) -> Iterator[Re
 def named(kind: str, value: str) -> Iterator[Reading]:
     """Somebody or some animal, by name."""
     given = name(value, small=False)
-    relation = RELATIONS.get(kind.casefold()) or RELATIONS.get(kind.casefold().split()[-1])
+    relation = RELATIONS.get(kind.casefold()) or RELATIONS.get(_last_word(kind.casefold()))
     if given and relation:
         yield Reading("identity", relation, given, 0.95, 0.7)
     elif given and species(kind):
@@ -144,4 +144,12 @@ def named(kind: str, value: str) -> Iterator[Reading]:
 
 
 def _is_relation(what: str) -> bool:
-    return what in RELATIONS or what.split()[-1] in RELATIONS
+    return what in RELATIONS or _last_word(what) in RELATIONS
+
+
+def _first_word(text: str) -> str:
+    return "".join(text.split()[:1])
+
+
+def _last_word(text: str) -> str:
+    return "".join(text.split()[-1:])

@@ -45,7 +45,7 @@ class Clause:
 
 # What is not stated
 
-_QUOTED_LINE = re.compile(r"^\s*(?:>|\|).*$", re.MULTILINE)
+_QUOTED_LINE = re.compile(r"^[^\S\n]*+[>|].*$", re.MULTILINE)
 _CODE = re.compile(r"```.*?(?:```|$)|`[^`\n]{1,200}`", re.DOTALL)
 _QUOTES = re.compile(
     r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|‘([^’\n]{1,400})’(?!\w)"
@@ -131,15 +131,13 @@ def asserted(spoken: Iterable[Sentence]) -> list[str]:
     return found
 
 
-_UNREAL = r"(?:\bwould\b|['’]d\b|\bcould\b)"
-_SUPPOSES = re.compile(
-    rf"\bif\s(?:i|we|my|our)\b.*{_UNREAL}|{_UNREAL}.*\bif\s(?:i|we|my|our)\b", re.IGNORECASE | re.DOTALL
-)
+_UNREAL = re.compile(r"\bwould\b|['’]d\b|\bcould\b", re.IGNORECASE)
+_IF = re.compile(r"\bif\s(?:i|we|my|our)\b", re.IGNORECASE)
 
 
 def supposes(said: str) -> bool:
     """Whether a sentence tells of what would be, not of what is."""
-    return _SUPPOSES.search(said) is not None
+    return _UNREAL.search(said) is not None and _IF.search(said) is not None
 
 
 def _unquoted(text: str) -> str:

@@ -105,25 +105,29 @@ def point(text: str, today: date | None) -> date | None:
 def _ago(text: str, today: date) -> date | None:
     words = text.removesuffix(" ago").replace("a couple of", "two").split()
     if text == "yesterday":
-        return today - timedelta(days=1)
+        return _days_before(today, 1)
     if words[:1] == ["last"]:
         return {
             "year": date(max(today.year - 1, 1), 1, 1),
             "month": _date(today.year - (today.month == 1), (today.month - 2) % 12 + 1, 1),
-            "week": today - timedelta(days=7),
+            "week": _days_before(today, 7),
         }.get(words[-1])
     if len(words) < 2:
         return None
-    count = _NUMBERS.get(words[-2]) or (int(words[-2]) if words[-2].isdigit() else None)
+    count = _NUMBERS.get(words[-2]) or (int(words[-2]) if words[-2].isdecimal() else None)
     unit = _DAYS.get(words[-1].removesuffix("s"))
     if count is None or unit is None:
         return None
-    days = round(count * unit)
-    if days >= today.toordinal():
+    then = _days_before(today, round(count * unit))
+    if then is None:
         return None
-    then = today - timedelta(days=days)
     # Nobody who says "three years" means a day.
     return then.replace(day=1, month=1) if unit > 300 else then.replace(day=1) if unit > 30 else then
+
+
+def _days_before(today: date, days: int) -> date | None:
+    """None if the calendar has no such day."""
+    return today - timedelta(days=days) if days < today.toordinal() else None
 
 
 def _latest(month: int, day: int, today: date | None) -> date | None:

@@ -69,13 +69,14 @@ _JOINT = re.compile(
 )
 _PLEASING = re.compile(r"[,\s]*(?:please|thanks|thank\syou|ok|okay)[\s.!]*$", re.IGNORECASE)
 _LONGEST = 16  # words; what is longer is a task
+_LONGEST_CHARACTERS = 600
 
 
 def instructions(sentences: list[str]) -> Iterator[FoundFact]:
     """The standing instructions in sentences that state or order something."""
     for sentence in sentences:
-        for number, part in enumerate(_JOINT.split(sentence)):
-            found = list(_instruction(part.strip()))
+        for number, part in enumerate(_JOINT.split(" ".join(sentence.split()))):
+            found = list(_instruction(part.strip())) if len(part) <= _LONGEST_CHARACTERS else []
             yield from found
             if not found and number == 0:
                 break  # what is joined to a statement is no order: "I try to tidy up and keep …"

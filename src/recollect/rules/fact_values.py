@@ -24,6 +24,7 @@ from recollect.rules.stopwords import function_words
 _WORD = re.compile(r"[\w'’&.+/-]+(?<!\.)|\S")
 _PARTICLES = wordlist("de del della di da dos du la le van von der den bin ibn al el y e ten ter zu af")
 _PLACE_JOINTS = wordlist("de del la le of upon am on sur the do da dos das los las el di")
+_LOOKED_AT = 600  # characters of a text: a value has some words, and stands at its beginning
 _MAX_NAME, _MAX_PLACE, _MAX_THING = 5, 5, 7  # words
 _NO_NAMES = wordlist(
     """not on in too so very hard important common unusual spelled spelt pronounced written also here there just
@@ -36,6 +37,7 @@ _AFTERWORDS = wordlist("btw by though and but here too now so")
 
 def name(text: str, *, small: bool = False) -> str:
     """The name a text begins with: words with capitals, particles between them; in small letters, a word or two."""
+    text = text[:_LOOKED_AT]
     words = _WORD.findall(text.strip().strip('"“”'))
     taken: list[str] = []
     for word in words[:_MAX_NAME]:
@@ -58,6 +60,7 @@ def name(text: str, *, small: bool = False) -> str:
 
 def place(text: str, *, small: bool = False) -> str:
     """The place a text begins with: "the Netherlands", "Portland, Oregon", "san francisco"."""
+    text = text[:_LOOKED_AT]
     words = _WORD.findall(
         re.sub(r"^(?:the\s(?:city|town|village|state)\sof\s|the\s)", "", text.strip(), flags=re.IGNORECASE)
     )
@@ -90,6 +93,7 @@ def _small_place(words: list[str]) -> str:
 
 def company(text: str, *, small: bool = False) -> str:
     """The firm a text begins with."""
+    text = text[:_LOOKED_AT]
     small = small and not re.match(r"the\s", text.strip())
     text = re.sub(
         r"^(?:a\s(?:company|firm|startup|start-up)\s(?:called|named)\s|the\s)", "", text.strip(), flags=re.IGNORECASE
@@ -117,6 +121,7 @@ _NO_COMPANY = wordlist(
 
 def trade(text: str, *, loose: bool = False) -> tuple[str, str]:
     """What somebody is by trade, and the words after it; empty if it is none we know. `loose` takes any "-er"."""
+    text = text[:_LOOKED_AT]
     text = re.sub(r"^(?:an?|the|your|one\sof\sthe)\s", "", text.strip(), flags=re.IGNORECASE)
     words = _WORD.findall(text)
     taken: list[str] = []
@@ -145,6 +150,7 @@ _NO_TRADE = wordlist(
 
 def things(text: str) -> list[str]:
     """The things a text names, one by one: "nuts, shellfish and cats"."""
+    text = text[:_LOOKED_AT]
     whole, text = text, _thing_end(text)
     last = [joint.end() for joint in re.finditer(r"\s(?:and|or)\s", text)][-1:]
     if last and "," in text[last[0] :]:
@@ -161,6 +167,7 @@ def things(text: str) -> list[str]:
 
 def thing(text: str) -> str:
     """One thing as it is liked, eaten or owned; empty for what only points at something: "it", "your answer"."""
+    text = text[:_LOOKED_AT]
     end = _THING_END.search(text)
     text, after = (text[: end.start()], end[0].strip().casefold()) if end else (text, "")
     text = _LEAD.sub("", " ".join(text.split())).strip(" .,!?-–—:;\"'“”")
@@ -213,6 +220,7 @@ def _thing_end(text: str) -> str:
 
 def languages(text: str) -> list[str]:
     """The languages a text names before another thought begins."""
+    text = text[:_LOOKED_AT]
     end = re.search(r"[.!?;:(]|\s(?:but|because|so|with|at|when|since|if|whenever)\b", text)
     part = text[: end.start()] if end else text
     return [found[0] for found in LANGUAGE.finditer(part)]
@@ -220,6 +228,7 @@ def languages(text: str) -> list[str]:
 
 def animals(text: str) -> list[str]:
     """Animals, with their names if they are told: "Rex (dog)", "two cats"."""
+    text = text[:_LOOKED_AT]
     found: list[str] = []
     for part in re.split(r"\s*,\s*(?:and\s)?|\s+and\s+", text):
         named = re.match(
@@ -246,6 +255,7 @@ def animals(text: str) -> list[str]:
 
 def condition(text: str) -> str:
     """A lasting condition a text begins with."""
+    text = text[:_LOOKED_AT]
     text = re.sub(r"[.,!?;:].*$", "", text.strip())
     words = text.split()
     for length in range(min(4, len(words)), 0, -1):

@@ -45,13 +45,13 @@ _CALLED = re.compile(
 )
 _SPOKEN_TO = re.compile(r"(?<=[a-z]),\s[A-Z]\w+(?=[!.?]+$)")
 _ASIDE = re.compile(
-    r"\s*[(（\[][^()（）\[\]]{0,300}[)）\]]|(?<=,)\s(?:of course|for example|for instance|however|I think),"
+    r"(?:(?<!\s)\s+)?[(（\[][^()（）\[\]]{0,300}[)）\]]|(?<=,)\s(?:of course|for example|for instance|however|I think),"
 )
 _SOFTENERS = re.compile(
     r"\s(?:really|very|just|actually|basically|definitely|literally|honestly|simply|quite|kind\sof|sort\sof|pretty|super"
     r"|totally)(?=\s[a-z])"
 )
-_BEFORE_MARK = re.compile(r"\s+([,.;:!?])")
+_BEFORE_MARK = re.compile(r"(?<!\s)\s+([,.;:!?])")
 _NOTE = re.compile(r"^\[(?:code|log|data): [^\]]*\]$")
 _PRAISE = (
     r"(?:great|good|amazing|awesome|fantastic|wonderful|excellent|incredible|cool|nice|lovely|perfect|welcome|right|fun"

@@ -27,6 +27,11 @@ TOLD = "profile:"  # the conversation in which is kept what somebody told by com
 ERASED = "erased:"  # a conversation whose own name named the person it was of: this and an id drawn by chance
 PARTS = re.compile(r"[:/~]")  # between the parts of a conversation's name
 AHEAD = timedelta(days=1)  # a clock may be wrong by hours, not by days
+# From and until when a time may be. Rules reckon with dates some centuries from it ("ninety years ago"), which the
+# calendar of Python, from the year 1 to 9999, must have, too.
+FIRST_TIME = datetime(1900, 1, 1, tzinfo=UTC)
+END_OF_TIME = datetime(2201, 1, 1, tzinfo=UTC)
+ORIGINAL_TIME = "original_time"  # in the metadata of an imported message whose own time cannot be
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -97,18 +102,29 @@ def checked_text(field: str, value: object, *, limit: int = MAX_CONTENT) -> str:
 
 
 def checked_time(field: str, value: object, now: datetime | None = None) -> datetime:
-    """A time as aware UTC. Any past is welcome; one after `now` would be the newest message for ever."""
+    """A time as aware UTC, in the years that dates can be reckoned from; one after `now` would be the newest message
+    for ever."""
     if not isinstance(value, datetime):
         raise InvalidInput(field, f"must be a datetime, not {type(value).__name__}")
     if value.utcoffset() is None:
         raise InvalidInput(field, "has no time zone; use datetime.now(timezone.utc) or add tzinfo")
-    try:
-        value = value.astimezone(UTC)
-    except OverflowError:
-        raise InvalidInput(field, "is outside the years 1 to 9999") from None
+    if not FIRST_TIME <= value < END_OF_TIME:
+        years = f"{FIRST_TIME.year} to {END_OF_TIME.year - 1}"
+        raise InvalidInput(field, f"is {value.isoformat()}; must be in the years {years} (UTC)")
+    value = value.astimezone(UTC)
     if now is not None and value > now + AHEAD:
         raise InvalidInput(field, f"is {value.isoformat()}, more than a day in the future")
     return value
+
+
+def within_years(draft: Draft) -> Draft:
+    """A draft from elsewhere with a time that may enter the log: of one too early or too late, the nearest that may,
+    and what it was in the metadata."""
+    time = draft.time
+    if time is None or time.utcoffset() is None or FIRST_TIME <= time < END_OF_TIME:
+        return draft
+    nearest = FIRST_TIME if time < FIRST_TIME else END_OF_TIME - MICROSECOND
+    return replace(draft, time=nearest, metadata={**draft.metadata, ORIGINAL_TIME: time.isoformat()})
 
 
 def canonical(metadata: Mapping[str, Any]) -> str:

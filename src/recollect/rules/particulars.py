@@ -23,7 +23,7 @@ _HERE_ARE = re.compile(
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"^(?:step\s)?\d+[.:)]\s*", re.IGNORECASE)
-_ASIDE = re.compile(r"\s*\([^)]{0,200}\)")
+_ASIDE = re.compile(r"(?:(?<!\s)\s+)?\([^)]{0,200}\)")
 _MOST_ITEMS = 60
 _OPENING = 12  # sentences among which "here are" says what a list is of
 _TITLE_WORDS = 7

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 KINDS = {
@@ -59,7 +59,7 @@ DAY = timedelta(days=1)
 
 def day_is_over(day: str, before: datetime) -> bool:
     """Whether a day, as ISO writes it, ended before, in whatever time zone it was a day."""
-    return day < (before - DAY).date().isoformat()
+    return before.date() > date.min and day < (before - DAY).date().isoformat()
 
 
 def episode_is_over(row: Mapping[str, Any], before: datetime) -> bool:

@@ -226,9 +226,10 @@ def _ends(paragraph: str, start: int, end: re.Match[str]) -> bool:
 
 _SUBJECT = r"(?:i|we|you|he|she|it|they|there|my|our|your|his|her|their)\b"
 _CLAUSE = re.compile(
-    rf"(?<=[,;:])\s+|\s+[—–-]+\s+|\s*--+\s*|(?<=[，；：、،؛])\s*|…\s*"
-    rf"|\s+(?=(?:and|but|so|or)\s(?:{_SUBJECT}|do\s|can\s|what\b))|\s+(?=(?:because|although|though|whereas|which|but)\s)"
-    r"|\s+(?=(?:aber|weil|denn|mais|parce|pero|porque|perché|mas|maar|omdat|но|потому)\s)",
+    rf"(?<=[,;:])\s+|(?<!\s)\s+(?:[—–-]+\s+|--+\s*)|--+\s*|(?<=[，；：、،؛])\s*|…\s*"
+    rf"|(?<!\s)\s+(?=(?:and|but|so|or)\s(?:{_SUBJECT}|do\s|can\s|what\b))"
+    r"|(?<!\s)\s+(?=(?:because|although|though|whereas|which|but)\s)"
+    r"|(?<!\s)\s+(?=(?:aber|weil|denn|mais|parce|pero|porque|perché|mas|maar|omdat|но|потому)\s)",
     re.IGNORECASE,
 )
 _CLAUSE_WORDS = 4

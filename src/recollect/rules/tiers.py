@@ -122,10 +122,12 @@ def _fault_of_summary(text: str, grounds: Grounds) -> str:
 
 
 def _cut_pairs(line: str, most: int, count: Count) -> str:
-    kept = line.split("; ")
-    while len(kept) > 1 and count("; ".join(kept)) > most:
-        kept.pop()
-    return _fit("; ".join(kept), most, count)
+    pairs = line.split("; ")
+    low, high = 1, len(pairs)  # how many are kept
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count("; ".join(pairs[:middle])) <= most else (low, middle - 1)
+    return _fit("; ".join(pairs[:low]), most, count)
 
 
 def _cut_summary(text: str, most: int, count: Count) -> str:
@@ -154,7 +156,7 @@ def clean(text: str) -> str:
     return fences.line(text[:_MOST_READ].rstrip())
 
 
-_NEXT_PAIR = re.compile(r"\s*(?:;|\n|\|)\s*|\s*,\s*(?=[^\s,;=][^,;=]{0,40}\s?=)")
+_NEXT_PAIR = re.compile(r"[;\n|]|,(?=\s*[^\s,;=][^,;=]{0,40}=)")  # the white space around it is stripped
 _COLON = re.compile(r"^([^=:]{1,40}):\s+(?=\S)")
 _BULLET = re.compile(r"^(?:[-*•]\s+|\d+[.)]\s+)")
 _QUOTES = " \"'`*"

@@ -18,6 +18,8 @@ from datetime import datetime, timedelta
 MAX_CHARACTERS = 20_000
 """Characters of a text that are looked at."""
 
+OPENING = 8  # characters of a time's own words that may be "from" or "between"
+
 Bounds = tuple[datetime, datetime]
 Rule = Callable[[re.Match[str], datetime], Bounds | None]
 
@@ -60,11 +62,13 @@ def _matches(text: str) -> Iterator[tuple[re.Match[str], Rule]]:
 def _joined(text: str, found: list[Span]) -> Iterator[Span]:
     """Two ends of one span are one: "between May 3 and May 9", "from Monday to Friday"."""
     pending: Span | None = None
+    opening = _FROM.search(text)
+    opened = len(text) if opening is None else opening.end()
     for span in found:
         if pending is not None:
             between = text[pending.at + len(pending.text) : span.at]
-            before = text[: pending.at]
-            if _FROM.search(before + pending.text[:8]) and _TO.fullmatch(between) and pending.start <= span.start:
+            begins = pending.at + min(len(pending.text), OPENING)
+            if opened <= begins and _TO.fullmatch(between) and pending.start <= span.start:
                 whole = text[pending.at : span.at + len(span.text)]
                 pending = Span(pending.start, max(pending.end, span.end), whole, pending.at)
                 continue

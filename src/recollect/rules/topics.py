@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from math import log2
 from typing import TYPE_CHECKING
 
@@ -384,7 +384,10 @@ def fading(book: Book, now: datetime, rule: TopicRule) -> Book:
 def leaves(state: State, rule: TopicRule) -> datetime:
     """When a topic may have lost so much that it leaves. A little early: it is looked at closely then."""
     lasting = lasts(importance_of(state), half_life(state.accesses), rule.least)
-    return state.last_active_at + lasting - timedelta(seconds=1)
+    try:
+        return state.last_active_at + lasting - timedelta(seconds=1)
+    except OverflowError:  # never, as far as there are dates
+        return datetime.max.replace(tzinfo=UTC)
 
 
 # -- what people tell

@@ -9,6 +9,7 @@ bound to a user opens that user's memory alone.
 
 from __future__ import annotations
 
+import asyncio
 import math
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -36,6 +37,7 @@ LOOKED_AT = frozenset((b"authorization", b"content-length")) | loopback.LOOKED_A
 ONCE = frozenset((b"authorization", b"host", b"origin"))  # of two, somebody else may mean the other
 SLASH = "\x1f"  # stands for a slash inside an id, which can hold no control character
 NO_KEY = "there is no key, or it opens nothing; send `Authorization: Bearer rk_…` (`recollect keys create` makes one)"
+TOO_SLOW = "the body did not come in time; send it at once, or less of it"
 
 bearer = HTTPBearer(auto_error=False, description="A key, as `recollect keys create` shows it.")
 
@@ -132,7 +134,7 @@ class Door:
         except (Problem, RecollectError) as error:
             await response_of(problem_of(error), scope)(scope, receive, send)
             return
-        await self._app(scope, bounded(receive, limit), send)
+        await self._app(scope, bounded(receive, limit, self._options), send)
 
     async def _enter(self, scope: Scope) -> int:
         """Let a request in: note who it is in the scope. Returns how long its body may be."""
@@ -176,20 +178,30 @@ def too_large(limit: int) -> Problem:
     return Problem(413, "too_large", f"the body is larger than {limit:,} bytes; send less at a time")
 
 
-class TooLarge(HTTPException):
-    """A body that turned out too long; in the one form FastAPI lets pass while it reads a body."""
+def bounded(receive: Receive, limit: int, options: ServerOptions) -> Receive:
+    """The body as it comes, up to a limit: what does not say its length is counted, and what does not come in time is
+    not waited for. What is raised is in the one form that FastAPI lets pass while it reads a body."""
+    began = asyncio.get_running_loop().time()
+    seen, more = 0, True
 
-
-def bounded(receive: Receive, limit: int) -> Receive:
-    """The body as it comes, up to a limit: what does not say its length is counted."""
-    seen = 0
+    def latest() -> float:
+        """Until when the next part must be there."""
+        least = options.body_idle + seen / options.body_rate if options.body_rate else math.inf
+        return min(asyncio.get_running_loop().time() + options.body_idle, began + min(least, options.body_seconds))
 
     async def counted() -> Message:
-        nonlocal seen
-        message = await receive()
+        nonlocal seen, more
+        if not more:  # what comes now is that the caller has gone, which nobody hurries
+            return await receive()
+        try:
+            async with asyncio.timeout_at(latest()):
+                message = await receive()
+        except TimeoutError:
+            raise HTTPException(408, TOO_SLOW, headers={"Connection": "close"}) from None
         seen += len(message.get("body", b""))
+        more = message.get("more_body", False)
         if seen > limit:
-            raise TooLarge(413, too_large(limit).detail)
+            raise HTTPException(413, too_large(limit).detail)
         return message
 
     return counted

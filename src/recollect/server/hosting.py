@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 MAX_WORKERS = 64
-BACKLOG = 2_048  # connections that wait to be taken
+# Connections that wait to be taken, which an event loop takes all at once: fewer than the files that are kept for
+# others (`connections.RESERVED`), so that those in the way can be closed before there are none left.
+BACKLOG = 100
 SWITCH = 0.001  # seconds a thread may keep another waiting: with Python's own 0.005, callers feel views think
 
 
@@ -74,6 +76,9 @@ def options_of(settings: Settings) -> ServerOptions:
         origins=tuple(one.strip() for one in settings.server_origins.split(",") if one.strip()),
         rate=settings.server_rate,
         body=settings.server_body_kb << 10,
+        body_idle=settings.server_body_idle,
+        body_seconds=settings.server_body_seconds,
+        body_rate=settings.server_body_rate,
     )
 
 
@@ -123,10 +128,13 @@ def serve(settings: Settings, hosting: Hosting, door: socket.socket) -> None:
         from uvicorn.supervisors import Multiprocess
     except ImportError:
         raise MissingExtra("server", "a server") from None
+    from recollect.server.connections import allow_many_files
+
     if not 1 <= hosting.workers <= MAX_WORKERS:
         raise ConfigError(f"--workers: is {hosting.workers}; must be 1 to {MAX_WORKERS}")
     if hosting.workers > 1 and settings.store.startswith("json:"):
         raise ConfigError("a JSON file is for one process: use --workers 1, a SQLite file, or PostgreSQL")
+    allow_many_files()
     if hosting.workers == 1:
         uvicorn.Server(config_of(settings, hosting)).run(sockets=[door])
         return
@@ -144,6 +152,7 @@ def config_of(settings: Settings, hosting: Hosting, rates: Path | None = None) -
         partial(application, settings, hosting.auth, rates),
         factory=True,
         http=Connection,
+        backlog=BACKLOG,
         workers=hosting.workers,
         lifespan="on",
         log_config=None,

@@ -17,6 +17,9 @@ class ServerOptions:
     `space` is the one used when a request names none. `origins` may call from a browser: none by default. `rate` is
     requests a minute for each key (0: no limit) and `burst` how many of them may come at once; `body` is bytes. A key
     may have limits of its own. `rates` is the table in which the workers of one server count requests together.
+
+    A body must come: `body_idle` are the seconds in which nothing of it need come, `body_seconds` those in which all of
+    it must have, and `body_rate` the bytes a second it must have had since, `body_idle` apart (0: no rate).
     """
 
     space: str = DEFAULT_SPACE
@@ -24,4 +27,7 @@ class ServerOptions:
     rate: int = 0
     burst: int = 100
     body: int = 8 << 20
+    body_idle: float = 20.0
+    body_seconds: float = 300.0
+    body_rate: int = 1_024
     rates: Path | None = None

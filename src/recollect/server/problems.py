@@ -53,7 +53,15 @@ STATUS: tuple[tuple[type[errors.RecollectError], int, str], ...] = (
     (errors.ConfigError, 500, "config"),
     (errors.RecollectError, 503, "unavailable"),
 )
-PLAIN = {400: "bad_request", 401: "no_key", 403: "forbidden", 404: "no_route", 405: "method", 413: "too_large"}
+PLAIN = {
+    400: "bad_request",
+    401: "no_key",
+    403: "forbidden",
+    404: "no_route",
+    405: "method",
+    408: "too_slow",
+    413: "too_large",
+}
 MEANT = {
     404: "there is no such route; /openapi.json lists those there are",
     405: "this route does not take that method; `Allow` names those it takes",

@@ -39,7 +39,7 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
 def labelled(text: str, labels: Mapping[str, str]) -> list[dict[str, str]]:
     """`LABEL: text` parts as objects; `labels` says which pattern means which key. A repeated key begins a new one."""
     either = "|".join(f"(?P<{key}>{label})" for key, label in labels.items())
-    start = r"(?:^[ \t]*[>*_#`-]*[ \t]*|(?<=[\s;])[*_`]*)"
+    start = r"(?:^[ \t]*+[>*_#`-]*+[ \t]*+|(?<=[\s;])[*_`]*)"
     pattern = re.compile(rf"{start}(?:{either})[*_`]*[ \t]*[:=：]+[*_`]*", re.IGNORECASE | re.MULTILINE)
     text = said(text)
     marks = list(pattern.finditer(text))

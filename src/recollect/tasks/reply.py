@@ -62,10 +62,10 @@ class InlineTiers:
 
 
 _LABELS = {"u1": "user1", "u2": "user2", "a1": "reply1", "a2": "reply2"}
-_LABEL = r"[*_`>-]*[ \t]*(?P<label>[ua] ?[12])[*_`]*[ \t]*[:=：.)][*_`]*"
+_LABEL = r"(?:[*_`>-]+[ \t]*+)?(?P<label>[ua] ?[12])[*_`]*[ \t]*[:=：.)][*_`]*"
 _AT_LINE = re.compile(rf"^[ \t]*{_LABEL}", re.IGNORECASE | re.MULTILINE)
 _ANYWHERE = re.compile(rf"(?<![^\s;.]){_LABEL}", re.IGNORECASE)
-_TAG = re.compile(r"<\s*/?\s*recollect\s*>", re.IGNORECASE)
+_TAG = re.compile(r"<\s*+/?\s*+recollect\s*+>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 _MAX_BLOCK = 32_000  # characters
 # What our own text says in their place: a model that repeats it has said nothing.

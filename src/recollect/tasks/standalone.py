@@ -148,7 +148,8 @@ _CONTINUES = re.compile(
 
 
 def leans(question: str) -> bool:
-    """Whether a question leans on what was said before."""
+    """Whether a question leans on what was said before; of a long one, its beginning."""
+    question = question[:MAX_QUESTION]
     language = detect(question)
     pointers = _POINTERS.get(language)
     if _UNSPACED_POINTERS.search(question):

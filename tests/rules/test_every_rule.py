@@ -1,0 +1,167 @@
+"""F15: no rule raises on any text or time, and none takes more than its length: a test of every one there is."""
+
+from __future__ import annotations
+
+import random
+import time
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import pytest
+from every_rule import CALLS, NOON, OTHERS, RULES, Given, Unknown, prepared
+from hostile_texts import ODD, UNITS, text_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.errors import RecollectError
+from recollect.rules.log import checked_text
+
+EVERY = sorted({*RULES, *CALLS} - OTHERS)
+MOMENTS = (
+    datetime.min.replace(tzinfo=UTC),
+    datetime.max.replace(tzinfo=UTC),
+    datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14))),
+    datetime(9999, 12, 31, 23, 59, tzinfo=timezone(-timedelta(hours=12))),
+    datetime(2024, 2, 29, tzinfo=UTC),
+    datetime(1900, 1, 1, tzinfo=UTC),
+    datetime(2200, 12, 31, tzinfo=ZoneInfo("Pacific/Kiritimati")),
+    NOON,
+)
+WORDS = (
+    "I my name is live in Rome since last week ago next May 5 10 2020 remember forget not and , . ? ! : = ; - ' [ { <"
+)
+SMALL = 400  # characters: a text of so many is read first
+SLOW = 0.004  # seconds: what takes less of them is not looked at closely
+LONG = 0.05  # seconds: nor what takes less for four times as much
+GROWTH = 10  # times as long for four times as much: a square would be sixteen
+ALWAYS = (" ", "\t", "\n", "\u00a0", ".", "...", ", ", "; ", "a ", "- ", "and ")  # which patterns stumble over most
+UNITS_EACH = 16  # others of the families, for each of these rules
+UNITS_OF_ALL = 2  # for each of all others
+# What reads the whole of a text or of a model's answer, some of it in the event loop.
+LINEAR = (
+    "rules.asking.read",
+    "rules.fact_attributes.named",
+    "rules.fact_clauses.supposes",
+    "rules.fact_dates.point",
+    "rules.fact_instructions.instructions",
+    "rules.fact_values.animals",
+    "rules.fact_values.company",
+    "rules.fact_values.condition",
+    "rules.fact_values.languages",
+    "rules.fact_values.name",
+    "rules.fact_values.place",
+    "rules.fact_values.thing",
+    "rules.fact_values.things",
+    "rules.fact_values.trade",
+    "rules.filler.trim",
+    "rules.holding.Holding",
+    "rules.markers.Cutter",
+    "rules.passing.Passing",
+    "rules.sentences.clauses",
+    "rules.tiers.clean",
+    "rules.tiers.pairs_in",
+    "rules.times.spans",
+    "tasks.answers.labelled",
+    "tasks.reply.parse_inline",
+)
+
+pieces = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=60),
+    st.lists(st.sampled_from(WORDS.split(" ")), max_size=30).map(" ".join),
+    st.builds(text_of, st.sampled_from(UNITS), st.integers(1, 300)),
+    st.sampled_from(ODD),
+)
+
+
+def call(name: str, asked: Given) -> None:
+    """What is raised on purpose is an answer: a text may be refused."""
+    try:
+        prepared(name, asked)()
+    except RecollectError:
+        pass
+    except Exception as error:
+        error.add_note(f"in {name}, of {asked.text[:200]!r} at {asked.moment}")
+        raise
+
+
+def test_every_rule_can_be_called_by_its_signature() -> None:
+    """A new rule whose types say too little needs a line in `every_rule`: how to call it, or that it reads no text."""
+    for name in sorted(RULES.keys() - CALLS.keys() - OTHERS):
+        try:
+            prepared(name, Given("Hello, I am Al."))
+        except Unknown as error:
+            pytest.fail(f"{name}: no value can be made of {error}; put it into CALLS or OTHERS of every_rule.py")
+
+
+def test_no_line_of_the_list_is_of_a_rule_that_is_gone() -> None:
+    classes = {name for name in CALLS if name.rpartition(".")[2][0].isupper()}
+    assert (CALLS.keys() - classes) | OTHERS <= RULES.keys()
+
+
+@settings(max_examples=60)
+@given(text=pieces, moment=st.sampled_from(MOMENTS))
+def test_f15_no_rule_raises_on_any_text_or_time(text: str, moment: datetime) -> None:
+    checked_text("text", text)  # what the engine lets through
+    for name in EVERY:
+        call(name, Given(text, moment))
+
+
+@pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
+def test_f15_no_rule_raises_on_what_is_odd(text: str) -> None:
+    moment = MOMENTS[ODD.index(text) % len(MOMENTS)]
+    for name in EVERY:
+        call(name, Given(text, moment))
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_f15_a_date_is_reckoned_from_any_day(moment: datetime) -> None:
+    for text in ("I moved to Rome last week.", "Yesterday I quit.", "I have lived here for 90 years.", ODD[4]):
+        for name in (
+            "rules.fact_finding.find",
+            "rules.times.spans",
+            "rules.fact_dates.span",
+            "tasks.fact_extraction.offline",
+        ):
+            call(name, Given(text, moment))
+
+
+def seconds(name: str, text: str, times: int) -> float:
+    taken = []
+    for _ in range(times):
+        prepare = prepared(name, Given(text))
+        begun = time.thread_time()
+        with suppress(RecollectError):
+            prepare()
+        taken.append(time.thread_time() - begun)
+    return min(taken)
+
+
+def grows(name: str, unit: str) -> str | None:
+    """What is wrong with how long a rule takes for longer and longer texts of a family; None if nothing is."""
+    size = SMALL
+    while (first := seconds(name, text_of(unit, size), 1)) < SLOW:
+        size *= 4
+        if size > 16 * SMALL:
+            return None
+    first = seconds(name, text_of(unit, size), 3)
+    last = seconds(name, text_of(unit, 4 * size), 1)
+    if last > max(GROWTH * first, LONG):
+        last = seconds(name, text_of(unit, 4 * size), 3)
+    wrong = last > max(GROWTH * first, LONG)
+    return f"{name}, {unit!r}: {first:.4f} s at {size}, {last:.4f} s at {4 * size}" if wrong else None
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_f15_a_rule_takes_time_in_proportion_to_its_text(name: str) -> None:
+    units = {*ALWAYS, *random.Random(name).sample(UNITS, UNITS_EACH)}
+    assert [wrong for unit in sorted(units) if (wrong := grows(name, unit)) is not None] == []
+
+
+def test_f15_every_other_rule_does_too() -> None:
+    """Over all of them, every family of texts is read."""
+    others = [name for name in EVERY if name not in LINEAR]
+    units = [unit for unit in UNITS for _ in range(UNITS_OF_ALL * len(others) // len(UNITS) + 1)]
+    random.Random(0).shuffle(units)
+    chosen = [(name, units.pop()) for name in others for _ in range(UNITS_OF_ALL)]
+    assert [wrong for name, unit in chosen if (wrong := grows(name, unit)) is not None] == []

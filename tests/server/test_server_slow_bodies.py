@@ -1,0 +1,138 @@
+"""F15: a body that comes slowly, or never, takes nothing from others: it has a time, and a rate, and it gives way."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import select
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.server.connections import Connection
+from recollect.server.options import ServerOptions
+from recollect.testing.serving import Serving
+
+PATIENCE = 30.0
+FILES = 256  # of the server's process, as some systems begin with
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+BODY = json.dumps({"messages": [{"role": "user", "content": "hello"}]}).encode()
+QUICK = ServerOptions(body_idle=0.3, body_seconds=20.0, body_rate=0)
+
+
+def head(length: int) -> bytes:
+    return (
+        b"POST /v1/conversations/c/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        + f"Content-Length: {length}\r\n\r\n".encode()
+    )
+
+
+def connected(port: int, said: bytes) -> socket.socket:
+    made = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+    made.sendall(said)
+    return made
+
+
+def whole_answer(talk: socket.socket) -> bytes:
+    """What comes until the other side closes."""
+    got = b""
+    while part := talk.recv(1 << 16):
+        got += part
+    return got
+
+
+def problem(answer: bytes) -> dict[str, Any]:
+    return json.loads(answer.partition(b"\r\n\r\n")[2])  # type: ignore[no-any-return]
+
+
+@contextmanager
+def serving(folder: Path, options: ServerOptions) -> Iterator[Serving]:
+    with Serving(str(folder / "a.db"), followers=False, options=options, grace=1) as running:
+        yield running
+
+
+def test_f15_a_body_that_stops_is_not_waited_for(tmp_path: Path) -> None:
+    with serving(tmp_path, QUICK) as server, connected(server.port, head(len(BODY)) + BODY[:5]) as talk:
+        answer = whole_answer(talk)
+    assert answer.startswith(b"HTTP/1.1 408")
+    assert problem(answer)["code"] == "too_slow"
+    assert "send it at once" in problem(answer)["detail"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ServerOptions(body_idle=0.3, body_seconds=20.0, body_rate=100_000),
+        ServerOptions(body_idle=20.0, body_seconds=0.3, body_rate=0),
+    ],
+    ids=["below the rate", "beyond the time"],
+)
+def test_f15_a_body_that_comes_letter_by_letter_is_not_waited_for(tmp_path: Path, options: ServerOptions) -> None:
+    with serving(tmp_path, options) as server, connected(server.port, head(1 << 20) + b"{") as talk:
+        for _ in range(int(PATIENCE / 0.02)):
+            answered, _, _ = select.select([talk], [], [], 0.02)
+            if answered:
+                break
+            talk.sendall(b" ")
+        assert talk.recv(1 << 16).startswith(b"HTTP/1.1 408")
+
+
+def test_f15_a_body_that_comes_in_parts_is_taken(tmp_path: Path) -> None:
+    with serving(tmp_path, ServerOptions()) as server, connected(server.port, head(len(BODY)) + BODY[:5]) as talk:
+        with connected(server.port, HEALTH) as other:
+            assert whole_answer(other).startswith(b"HTTP/1.1 200")
+        talk.sendall(BODY[5:])
+        assert talk.recv(1 << 16).startswith(b"HTTP/1.1 200")
+
+
+def test_f15_those_who_wait_longest_give_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Connection, "most", 4)
+    with serving(tmp_path, ServerOptions()) as server, ExitStack() as stack:
+        waiting = [stack.enter_context(connected(server.port, head(9) + b"{"))]
+        for _ in range(3):
+            with connected(server.port, HEALTH) as other:  # the one before is known to have been taken
+                assert whole_answer(other).startswith(b"HTTP/1.1 200")
+            waiting.append(stack.enter_context(connected(server.port, head(9) + b"{")))
+        with connected(server.port, HEALTH) as other:
+            assert whole_answer(other).startswith(b"HTTP/1.1 200")
+        assert whole_answer(waiting[0]) == b""  # it was closed
+        readable, _, _ = select.select(waiting[1:], [], [], 0)
+        assert readable == []
+
+
+def test_f15_half_sent_requests_do_not_keep_others_from_being_answered(tmp_path: Path) -> None:
+    """More of them than the process has files."""
+    log = tmp_path / "server.log"
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "recollect", "serve", "--port", "0"],
+            stderr=file,
+            cwd=tmp_path,
+            env=os.environ | {"RECOLLECT_FOLLOWERS": "false"},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES)),
+        )
+    try:
+        port = None
+        for _ in range(int(PATIENCE * 20)):
+            port = re.search(r"http://127\.0\.0\.1:(\d+)", log.read_text())
+            if port or process.poll() is not None:
+                break
+            threading.Event().wait(0.05)
+        assert port is not None, log.read_text()
+        with ExitStack() as stack:
+            for _ in range(320):
+                stack.enter_context(connected(int(port[1]), head(1 << 20) + b"{"))
+            with connected(int(port[1]), HEALTH) as other:
+                assert whole_answer(other).startswith(b"HTTP/1.1 200")
+    finally:
+        process.kill()
+        process.wait()
