@@ -13,24 +13,12 @@ what is forbidden and what does not exist.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from recollect.errors import Forbidden
 from recollect.model import Fact, Statement
 from recollect.rules.log import checked_id
 
 RIGHTS = ("read", "write", "admin")
-
-
-class Spoken(Protocol):
-    """What a fact and a statement have in common: of whom it is, and who said it."""
-
-    @property
-    def user(self) -> str: ...
-    @property
-    def speaker(self) -> str: ...
-    @property
-    def audience(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +53,7 @@ def channels_of(item: Fact | Statement) -> frozenset[str]:
     return frozenset(others if item.audience is None else (item.audience, *others))
 
 
-def is_claim(item: Spoken) -> bool:
+def is_claim(item: Fact | Statement) -> bool:
     """Whether it is what somebody says of another, and not a person's own word."""
     return item.speaker != item.user
 
