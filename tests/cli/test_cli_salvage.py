@@ -1,4 +1,4 @@
-"""F15, F16: a damaged store on the command line: what is wrong is named without a word of it, and what is readable can
+"""F15, F18: a damaged store on the command line: what is wrong is named without a word of it, and what is readable can
 be taken out. And what an erasure could not clear out of the files, and how to clear it."""
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def test_a_damaged_page_is_no_traceback_f15(tmp_path: Path) -> None:
 # -- what is left in files
 
 
-def test_an_erasure_says_what_is_left_and_scrub_clears_it_f16(tmp_path: Path) -> None:
+def test_an_erasure_says_what_is_left_and_scrub_clears_it_f18(tmp_path: Path) -> None:
     path = tmp_path / "recollect.db"
     quick = {"RECOLLECT_BUSY_SECONDS": "1"}
     assert "hold nothing that was removed" in succeeded("scrub")
@@ -124,5 +124,5 @@ def test_an_erasure_says_what_is_left_and_scrub_clears_it_f16(tmp_path: Path) ->
     assert b"Kyoto" not in b"".join(file.read_bytes() for file in tmp_path.glob("recollect.db*"))
 
 
-def test_scrub_makes_no_store_f16() -> None:
+def test_scrub_makes_no_store_f18() -> None:
     assert "there is no store" in failed("scrub", "--store", "none.db")

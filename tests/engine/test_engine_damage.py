@@ -258,7 +258,7 @@ def test_a_conversation_is_salvaged_from_its_messages_f15(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("damaged_url", KINDS, indirect=True)
-def test_a_damaged_message_is_erased_with_its_person_f15_f16(damaged_url: str) -> None:
+def test_a_damaged_message_is_erased_with_its_person_f15_f18(damaged_url: str) -> None:
     with Memory(damaged_url, followers=False) as memory:
         assert memory.erase(user="alex").messages == TURNS
         assert memory.verify().ok

@@ -1,4 +1,4 @@
-"""F16: what an erasure leaves behind. Not the person's id, in no table and no file; and where the words cannot leave
+"""F18: what an erasure leaves behind. Not the person's id, in no table and no file; and where the words cannot leave
 the files yet, because another program still reads them, the erasure says so and names the command that clears them."""
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def begin_digest(tx: Tx) -> None:
     tx.claim("digesting", "default", f"week 2026-01-01 UTC {PERSON}", "somebody", now, now)
 
 
-def test_the_id_of_a_person_is_gone_with_them_f16(store_url: str) -> None:
+def test_the_id_of_a_person_is_gone_with_them_f18(store_url: str) -> None:
     with closing(open_store(store_url, Settings())) as store:
         store.write(begin_digest)
     with Memory(store_url) as memory:
@@ -84,7 +84,7 @@ def test_the_id_of_a_person_is_gone_with_them_f16(store_url: str) -> None:
     assert PERSON.encode() not in held(store_url)
 
 
-def test_whoever_was_erased_can_tell_something_again_f16(store_url: str) -> None:
+def test_whoever_was_erased_can_tell_something_again_f18(store_url: str) -> None:
     with Memory(store_url, followers=False) as memory:
         memory.remember("Alexandra likes tea", user=PERSON)
         memory.erase(user=PERSON)
@@ -95,7 +95,7 @@ def test_whoever_was_erased_can_tell_something_again_f16(store_url: str) -> None
         assert PERSON.encode() not in held(store_url)
 
 
-def test_an_id_that_an_older_version_left_is_erased_f16(store_url: str) -> None:
+def test_an_id_that_an_older_version_left_is_erased_f18(store_url: str) -> None:
     """There the conversation kept its name, and nothing else was left to find the person by."""
     with Memory(store_url, followers=False) as memory:
         memory.remember("Alexandra likes tea", user=PERSON)
@@ -120,7 +120,7 @@ def erase_as_before(tx: Tx) -> None:
     tx.save_conversation(type(owner)(owner.space, owner.id, None, now, now, owner.turns, owner.head))
 
 
-def test_a_conversation_of_others_keeps_its_name_f16(store_url: str) -> None:
+def test_a_conversation_of_others_keeps_its_name_f18(store_url: str) -> None:
     """Only what was the person's own is renamed: a channel is called as those in it call it."""
     with Memory(store_url, followers=False) as memory:
         memory.conversation(f"about:{PERSON}").add("user", "we like her", author="kim")
@@ -133,7 +133,7 @@ def test_a_conversation_of_others_keeps_its_name_f16(store_url: str) -> None:
 # -- the files of SQLite
 
 
-def test_words_that_a_reader_keeps_in_the_files_are_told_f16(tmp_path: Path) -> None:
+def test_words_that_a_reader_keeps_in_the_files_are_told_f18(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with Memory(SqliteStore(path, busy_seconds=0.2)) as memory:
         memory.conversation("chat", user=PERSON).add("user", WORDS)
@@ -156,7 +156,7 @@ def test_words_that_a_reader_keeps_in_the_files_are_told_f16(tmp_path: Path) -> 
         assert PERSON.encode() not in held(str(path))
 
 
-def test_a_reader_who_ends_in_time_leaves_nothing_f16(tmp_path: Path) -> None:
+def test_a_reader_who_ends_in_time_leaves_nothing_f18(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with Memory(str(path)) as memory:
         memory.conversation("chat", user=PERSON).add("user", WORDS)
@@ -167,7 +167,7 @@ def test_a_reader_who_ends_in_time_leaves_nothing_f16(tmp_path: Path) -> None:
             assert b"flibbertigibbet" not in held(str(path))
 
 
-def test_what_retention_takes_out_is_told_alike_f16(tmp_path: Path) -> None:
+def test_what_retention_takes_out_is_told_alike_f18(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with Memory(SqliteStore(path, busy_seconds=0.2), retain_messages=1) as memory:
         long_ago = FrozenClock().now().replace(year=2001)

@@ -1,4 +1,4 @@
-"""F18: the place a store is in. A file that is taken away while it is open acknowledges nothing more; one that cannot
+"""the place a store is in. A file that is taken away while it is open acknowledges nothing more; one that cannot
 be written can be read; who may read a file, and the link that names it, stay as they were."""
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def put_back_a_copy(path: Path) -> None:
 
 
 @pytest.mark.parametrize("take", [remove_file, remove_folder, move_folder, replace_file, put_back_a_copy])
-def test_a_file_that_was_taken_away_acknowledges_nothing_f18(tmp_path: Path, take: Callable[[Path], None]) -> None:
+def test_a_file_that_was_taken_away_acknowledges_nothing(tmp_path: Path, take: Callable[[Path], None]) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     path = folder / "memory.db"
@@ -79,7 +79,7 @@ def test_a_file_that_was_taken_away_acknowledges_nothing_f18(tmp_path: Path, tak
         assert memory.verify().ok
 
 
-def test_a_file_that_is_put_back_goes_on_f18(tmp_path: Path) -> None:
+def test_a_file_that_is_put_back_goes_on(tmp_path: Path) -> None:
     path, aside = tmp_path / "memory.db", tmp_path / "aside.db"
     with Memory(str(path), followers=False) as memory:
         chat = memory.conversation("chat", user="alex")
@@ -94,7 +94,7 @@ def test_a_file_that_is_put_back_goes_on_f18(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("url", ["memory.db", "json:memory.json"])
-def test_a_program_that_changes_its_folder_keeps_its_store_f18(
+def test_a_program_that_changes_its_folder_keeps_its_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
@@ -117,7 +117,7 @@ def modes(folder: Path) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
-def test_a_json_file_keeps_its_mode_f18(tmp_path: Path, mode: int) -> None:
+def test_a_json_file_keeps_its_mode(tmp_path: Path, mode: int) -> None:
     path = tmp_path / "memory.json"
     with closing(JsonStore(path)) as store:
         store.write(lambda tx: keep(tx, message(1)))
@@ -130,7 +130,7 @@ def test_a_json_file_keeps_its_mode_f18(tmp_path: Path, mode: int) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives files to others")
-def test_a_json_file_keeps_its_owner_f18(tmp_path: Path) -> None:
+def test_a_json_file_keeps_its_owner(tmp_path: Path) -> None:
     path = tmp_path / "memory.json"
     with closing(JsonStore(path)) as store:
         store.write(lambda tx: keep(tx, message(1)))
@@ -139,7 +139,7 @@ def test_a_json_file_keeps_its_owner_f18(tmp_path: Path) -> None:
     assert (path.stat().st_uid, path.stat().st_gid) == (12345, 23456)
 
 
-def test_a_new_json_file_is_as_private_as_the_umask_says_f18(tmp_path: Path) -> None:
+def test_a_new_json_file_is_as_private_as_the_umask_says(tmp_path: Path) -> None:
     before = os.umask(0o077)
     try:
         with closing(JsonStore(tmp_path / "memory.json")) as store:
@@ -149,7 +149,7 @@ def test_a_new_json_file_is_as_private_as_the_umask_says_f18(tmp_path: Path) -> 
     assert set(modes(tmp_path).values()) == {0o600}
 
 
-def test_a_link_to_a_json_file_stays_one_f18(tmp_path: Path) -> None:
+def test_a_link_to_a_json_file_stays_one(tmp_path: Path) -> None:
     real, link = tmp_path / "real" / "memory.json", tmp_path / "link.json"
     real.parent.mkdir()
     link.symlink_to(Path("real") / "memory.json")
@@ -164,7 +164,7 @@ def test_a_link_to_a_json_file_stays_one_f18(tmp_path: Path) -> None:
             JsonStore(link)
 
 
-def test_a_link_that_leads_nowhere_is_refused_f18(tmp_path: Path) -> None:
+def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
     circle = tmp_path / "circle.json"
     circle.symlink_to(circle)
     with pytest.raises(StoreError):
@@ -261,7 +261,7 @@ def fill(url: str) -> None:
         memory.conversation("chat", user="alex").add("assistant", "which no view has seen yet")
 
 
-def test_what_cannot_be_written_can_be_read_f18(tmp_path: Path) -> None:
+def test_what_cannot_be_written_can_be_read(tmp_path: Path) -> None:
     """A file that is protected, its folder, and both, of each kind of store that is a file."""
     whole = {"json": tmp_path / "memory.json", "sqlite": tmp_path / "memory.db"}
     fill(f"json:{whole['json']}")
@@ -319,7 +319,7 @@ def attempted(path: Path) -> str:
     return answer
 
 
-def test_changes_that_cannot_be_seen_are_not_passed_over_f18(tmp_path: Path) -> None:
+def test_changes_that_cannot_be_seen_are_not_passed_over(tmp_path: Path) -> None:
     """A WAL beside the file holds the newest messages: to read without it would be to lose them and say nothing."""
     here, away = tmp_path / "here", tmp_path / "away"
     here.mkdir()
@@ -334,7 +334,7 @@ def test_changes_that_cannot_be_seen_are_not_passed_over_f18(tmp_path: Path) -> 
     assert "copy both files" in answer
 
 
-def test_an_old_store_that_cannot_be_brought_up_says_so_f18(tmp_path: Path) -> None:
+def test_an_old_store_that_cannot_be_brought_up_says_so(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path).close()
     with closing(sqlite3.connect(path)) as file, file:
@@ -342,5 +342,5 @@ def test_an_old_store_that_cannot_be_brought_up_says_so_f18(tmp_path: Path) -> N
     assert attempted(path).startswith(f"{SchemaMismatch.__name__}: ")
 
 
-def test_a_folder_that_cannot_be_written_makes_no_new_store_f18(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_makes_no_new_store(tmp_path: Path) -> None:
     assert attempted(tmp_path / "memory.db").startswith("StoreUnwritable: ")
