@@ -85,7 +85,7 @@ def check_proof(id: str, file: Path, name: str) -> None:
     assert found, f"{id}: there is no {name} in {file.name}"
     opening = source.split('"""', 2)[1] if source.startswith('"""') else ""
     assert (
-        re.search(rf"(?<![A-Za-z0-9]){id}(?![0-9])", found[0] + opening, re.IGNORECASE)
+        re.search(rf"(?<![A-Za-z0-9]){id}(?![0-9])", found[0] + "\n" + opening, re.IGNORECASE)
         or f"_{id.lower()}_" in name + "_"
     ), f"{name} does not carry the id {id}"
 

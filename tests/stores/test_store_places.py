@@ -1,4 +1,4 @@
-"""the place a store is in. A file that is taken away while it is open acknowledges nothing more; one that cannot
+"""The place a store is in. A file that is taken away while it is open acknowledges nothing more; one that cannot
 be written can be read; who may read a file, and the link that names it, stay as they were."""
 
 from __future__ import annotations
