@@ -6,6 +6,8 @@ when it runs. So finding out what the program can do costs only the parser.
 
 from __future__ import annotations
 
+import signal
+
 import click
 
 from recollect import __version__
@@ -92,7 +94,10 @@ for command in (
 
 def main() -> None:
     """Run the program as a script does."""
-    program(prog_name="recollect")
+    try:
+        program(prog_name="recollect")
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: Ctrl-C pressed once more is not to look as a crash
 
 
 if __name__ == "__main__":
