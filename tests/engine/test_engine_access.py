@@ -96,7 +96,80 @@ def test_others_take_back_only_what_they_said_themselves_f14(memory: Memory) -> 
         assert "tea" in known
 
 
+@pytest.mark.parametrize("said", ["allergic to peanuts", "allergic to peanuts and plays the cello"])
+@pytest.mark.parametrize("first", ["own", "claim"])
+def test_what_others_take_back_takes_nothing_of_the_persons_own_f14(memory: Memory, said: str, first: str) -> None:
+    """Also if it says the same, and whenever it is read: now, with the next message, or with all of them anew."""
+    with memory:
+        group, private = memory.conversation("general"), memory.conversation("dm", user="u2")
+        group.add("user", "Hello!", author="u2")
+        if first == "own":
+            private.add("user", "I'm allergic to peanuts.")
+        group.command(f"Bot, remember that u2 is {said}", author="u1")
+        if first == "claim":
+            private.add("user", "I'm allergic to peanuts.")
+        gone = group.command("Bot, forget that u2 is allergic to peanuts", author="u1")
+        assert gone is not None
+        private.add("user", "I'm allergic to latex.")
+        for _ in range(2):
+            memory.settle()
+            assert values(memory, "u2") >= {("u2", "peanuts"), ("u2", "latex")}
+            memory.rebuild("facts")
+
+
+def test_what_others_say_does_not_keep_ones_own_word_from_coming_back_f14(memory: Memory) -> None:
+    with memory:
+        group = memory.conversation("general")
+        group.add("user", "Hello!", author="u2")
+        memory.conversation("dm", user="u2").add("user", "I live in Utrecht.")
+        memory.remember("u2 collects stamps", user="u2")
+        memory.settle()
+        undo = [memory.forget(what, user="u2").id for what in ("lives in Utrecht", "collects stamps")]
+        assert values(memory, "u2") == set()
+        for claim in ("lives in Quuxberg", "collects stamps"):
+            group.command(f"Bot, remember that u2 {claim}", author="u1")
+        for id in undo:
+            assert id is not None
+            assert memory.undo(id, user="u2").found
+        assert ("u2", "Utrecht") in values(memory, "u2")
+
+
 # -- reading
+
+
+GUESSES = (
+    ("I'm allergic to quinces.", "is allergic to quinces"),
+    ("I live in Utrecht.", "lives in Quuxberg"),
+    ("I like zimmers.", "likes zimmers"),
+    ("My name is Zebediah.", "is a friend of Zebediah"),
+)
+
+
+@pytest.mark.parametrize("place", ["private", "channel"])
+@pytest.mark.parametrize("first", ["secret", "guess"])
+@pytest.mark.parametrize(("secret", "guess"), GUESSES)
+def test_nobody_learns_by_a_guess_what_another_told_in_private_f14(
+    tmp_path: Path, place: str, first: str, secret: str, guess: str
+) -> None:
+    """Whatever somebody says of another, what they are answered and shown then is the same, whether the other said so
+    in private or something else."""
+    answers = list[list[str | None]]()
+    for number, private in enumerate((secret, "The weather was fine.")):
+        with Memory(str(tmp_path / f"{number}.db"), followers=False) as memory:
+            group = memory.conversation("general")
+            group.add("user", "Hello!", author="u2")
+            group.add("user", "Hello!", author="u1")
+            chat = memory.conversation("mine", user="u1") if place == "private" else group
+            said = [("dm", "u2", private), (chat.id, "u1", f"Bot, remember that u2 {guess}")]
+            for conversation, author, text in said if first == "secret" else reversed(said):
+                owner = "u2" if conversation == "dm" else chat.user
+                if memory.conversation(conversation, user=owner).command(text, author=author) is None:
+                    memory.conversation(conversation, user=owner).add("user", text)
+                memory.settle()
+            asked = (f"remember that u2 {guess}", "what do you know about u2?", f"forget that u2 {guess}")
+            shown = [answer_text(chat.command(f"Bot, {text}", author="u1")) for text in asked]
+            answers.append([*shown, sent(group.context("Who is u2?")).partition("WHAT IS KNOWN")[2]])
+    assert answers[0] == answers[1]
 
 
 def test_a_private_chat_shows_nothing_of_channels_one_was_never_in_f14(memory: Memory) -> None:

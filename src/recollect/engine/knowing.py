@@ -15,14 +15,14 @@ from recollect.engine.digests import Merged
 from recollect.engine.fact_rows import facts_of
 from recollect.engine.pieces import Note
 from recollect.engine.profiles import statements_of
-from recollect.engine.viewers import own_name, public_name
+from recollect.engine.viewers import hears_channel, name_for, own_name, public_name
 from recollect.errors import DamagedMessage
 from recollect.model import FACT_CATEGORIES, Fact, Profile, Statement
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim
 from recollect.rules.fact_finding import find
 from recollect.rules.fact_lines import HEADINGS, told
-from recollect.rules.facts import MAX_SOURCES
+from recollect.rules.facts import MAX_SOURCES, without_answered_claims
 from recollect.rules.fences import byline
 from recollect.rules.profiles import reading
 
@@ -45,8 +45,9 @@ def profile_of(tx: Tx, space: str, person: str, viewer: Viewer) -> Profile:
 
 def known_to(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[list[Fact], list[Statement]]:
     """What a viewer may be shown of a person."""
-    facts = [shown(tx, fact, viewer) for fact in facts_of(tx, space, person, active=True) if viewer.sees(fact)]
-    return facts, [statement for statement in statements_of(tx, space, person) if viewer.sees(statement)]
+    seen = without_answered_claims([fact for fact in facts_of(tx, space, person, active=True) if viewer.sees(fact)])
+    facts = [shown(tx, fact, viewer) for fact in seen]
+    return facts, shown_statements(tx, [one for one in statements_of(tx, space, person) if viewer.sees(one)], viewer)
 
 
 def listed(facts: Sequence[Fact], statements: Iterable[Statement]) -> str:
@@ -90,16 +91,22 @@ def lately(made: Merged, person: str, number: int) -> list[Note]:
 
 def channel_profile(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[str, str]:
     """What a person is called in a channel, and what is known of them there."""
-    name, private = public_name(tx, space, person), own_name(tx, space, person)
-    text = listed(*known_to(tx, space, person, viewer))
-    return name, without_private_name(text, private, name)
+    return public_name(tx, space, person), listed(*known_to(tx, space, person, viewer))
 
 
-def without_private_name(text: str, private: str, name: str) -> str:
-    """A text that calls a person by the name they have before many, and not by one they told in private."""
+def shown_statements(tx: Tx, statements: Sequence[Statement], viewer: Viewer) -> list[Statement]:
+    """Statements of one person as a viewer may be shown them: what the person said themselves calls them by the name
+    they have there, and not by one that they told in private. What others say stays as they said it: who sees a name of
+    theirs replaced knows that it is the person's."""
+    own = next((one for one in statements if not is_claim(one)), None)
+    if own is None or own.user == viewer.person:
+        return list(statements)
+    private = own_name(tx, own.space, own.user)
+    name = name_for(tx, own.space, own.user, viewer)
     if private == name:
-        return text
-    return re.sub(rf"(?<!\w){re.escape(private)}(?!\w)", lambda _: name, text)
+        return list(statements)
+    called = re.compile(rf"(?<!\w){re.escape(private)}(?!\w)")
+    return [one if is_claim(one) else replace(one, text=called.sub(lambda _: name, one.text)) for one in statements]
 
 
 def shown(tx: Tx, fact: Fact, viewer: Viewer) -> Fact:
@@ -110,8 +117,7 @@ def shown(tx: Tx, fact: Fact, viewer: Viewer) -> Fact:
         return fact
     unread: list[DamagedMessage] = []  # may have been told where they did not hear it
     sources = tx.find_messages(fact.space, ids=fact.sources, damaged=unread.append)
-    channels = [tx.conversation(fact.space, place) for place in {message.conversation for message in sources}]
-    heard = all(channel is not None and channel.user is None and viewer.hears(channel.id) for channel in channels)
+    heard = all(hears_channel(tx, fact.space, place, viewer) for place in {message.conversation for message in sources})
     is_shown = heard and not unread and len(fact.sources) < MAX_SOURCES
     return fact if is_shown else replace(fact, valid_from=None, valid_to=None)
 

@@ -19,7 +19,7 @@ from recollect.engine.fact_rows import facts_of
 from recollect.engine.fact_rows import put as put_facts
 from recollect.engine.profiles import across, statements_of
 from recollect.engine.running import CATCH_UP, Running
-from recollect.engine.viewers import name_for, own_name, viewer_alone
+from recollect.engine.viewers import is_channel, name_for, own_name, viewer_alone
 from recollect.errors import EmbedderError, InvalidInput, NotFound
 from recollect.model import FACT_CATEGORIES, Digest, Draft, Fact, Forgotten, Message, Profile, Statement
 from recollect.ports import Tx
@@ -28,6 +28,7 @@ from recollect.rules.access import Viewer, may_take_back
 from recollect.rules.days import zone_named
 from recollect.rules.facts import as_of as as_of_then
 from recollect.rules.facts import history as fact_history
+from recollect.rules.facts import without_answered_claims
 from recollect.rules.forgetting import matching_facts, sought
 from recollect.rules.names import Ambiguous, Member, Resolved, Unknown, resolve
 from recollect.rules.profiles import Heard, Merge, contradicts, reading, remembered, restored, says_same
@@ -51,7 +52,7 @@ class Knowledge(Running):
         place, who, when = self._space(space), rules.checked_id("user", user), self._time("as_of", as_of)
         kind = None if category is None else checked_category(category)
         known = await self._read(lambda tx: facts_of(tx, place, who, active=when is None))
-        held = known if when is None else as_of_then(known, when)
+        held = without_answered_claims(known) if when is None else as_of_then(known, when)
         chosen = [fact for fact in held if kind is None or fact.category == kind]
         return sorted(chosen, key=lambda fact: (-fact.importance, fact.category, fact.key, fact.recorded_at, fact.id))
 
@@ -343,8 +344,7 @@ def said_after(tx: Tx, said: Message, statements: Sequence[Statement]) -> list[S
 
 def heard(tx: Tx, said: Message) -> str | None:
     """The group that heard a message, or None if it was said in private."""
-    owner = tx.conversation(said.space, said.conversation)
-    return said.conversation if owner is not None and owner.user is None else None
+    return said.conversation if is_channel(tx, said.space, said.conversation) else None
 
 
 def everything_of(tx: Tx, space: str, user: str, asker: str, viewer: Viewer) -> tuple[str, list[Statement], list[Fact]]:
@@ -380,13 +380,16 @@ def bring_back(tx: Tx, space: str, user: str, id: str) -> Forgotten:
         raise NotFound(f"user {user!r} has nothing forgotten under {id!r} in space {space!r}")
     profiles.put(tx, [replace(requests[0], active=False)], profiles.FORGET)
     every, name = statements_of(tx, space, user, active=False), own_name(tx, space, user)
-    # What was told since stands: nothing comes back that it contradicts, or says already.
-    standing = [reading(name, one.text) for one in every if one.active]
-    gone = [(one, reading(name, one.text)) for one in every if one.retired_by == id]
+    # What the same speaker told since stands: nothing comes back that it contradicts, or says already.
+    standing = [(statement.speaker, reading(name, statement.text)) for statement in every if statement.active]
+    gone = [(statement, reading(name, statement.text)) for statement in every if statement.retired_by == id]
     back = [
-        restored(one)
-        for one, was in gone
-        if not any(contradicts(was, each) or says_same(each, was) for each in standing)
+        restored(statement)
+        for statement, was in gone
+        if not any(
+            speaker == statement.speaker and (contradicts(was, stands) or says_same(stands, was))
+            for speaker, stands in standing
+        )
     ]
     held = facts_of(tx, space, user)
     again = [facts.standing(fact) for fact in held if fact.retired_by == id and not facts.taken(fact, held)]

@@ -12,7 +12,15 @@ from datetime import datetime
 from typing import Any
 
 from recollect.engine.fact_rows import facts_of
-from recollect.engine.viewers import CHANNEL, PEOPLE, channels_spoken_in, name_for, speakers_in, viewer_of_statement
+from recollect.engine.viewers import (
+    CHANNEL,
+    PEOPLE,
+    channels_spoken_in,
+    is_channel,
+    name_for,
+    speakers_in,
+    viewer_of_statement,
+)
 from recollect.errors import InvalidInput
 from recollect.model import Fact, Message, Statement
 from recollect.ports import Tx
@@ -59,9 +67,10 @@ def said_in(tx: Tx, messages: Iterable[Message]) -> list[tuple[Message, Statemen
 
 
 def may_give_way(old: Statement, new: Statement) -> bool:
-    """Whether a statement may retire another: one of the same speaker; and to a person's own word, what others said of
-    them before many."""
-    return old.speaker == new.speaker or (not is_claim(new) and old.audience is not None)
+    """Whether a statement may retire another: one of the same speaker; and a person's own word what others said of them
+    in the same channel. What was said elsewhere stays there: by its absence others would learn of a private word."""
+    heard_both = old.audience is not None and old.audience == new.audience
+    return old.speaker == new.speaker or (not is_claim(new) and heard_both)
 
 
 def across(name: str, new: Statement, others: Iterable[Statement]) -> tuple[list[Statement], Statement | None]:
@@ -141,7 +150,7 @@ def note_people(tx: Tx, messages: Iterable[Message]) -> None:
     """Whoever speaks in a space is somebody there, from the first time on; and before many goes by the display name
     that came with the message. In a chat with one person a name is private, and stays in the log."""
     spoke = [message for message in messages if message.role == "user" and not message.erased]
-    public = {place: is_public(tx, *place) for place in {(message.space, message.conversation) for message in spoke}}
+    public = {place: is_channel(tx, *place) for place in {(message.space, message.conversation) for message in spoke}}
     for space, person in sorted({(message.space, message.author) for message in spoke}):
         own = [message for message in spoke if (message.space, message.author) == (space, person)]
         if not tx.rows(PEOPLE, limit=1, where={"space": space, "user_id": person, "kind": "id"}):
@@ -164,11 +173,6 @@ def note_channels(tx: Tx, space: str, person: str, messages: Iterable[Message]) 
     new = first.keys() - channels_spoken_in(tx, space, person) if first else ()
     rows = [name_row(space, person, CHANNEL, channel, first[channel]) | {"seen": None} for channel in sorted(new)]
     tx.put(PEOPLE, rows)
-
-
-def is_public(tx: Tx, space: str, conversation: str) -> bool:
-    found = tx.conversation(space, conversation)
-    return found is not None and found.user is None
 
 
 def display_name(message: Message) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from recollect.engine.viewers import viewer_alone
+from recollect.engine.viewers import hears_channel, viewer_alone
 from recollect.model import Fact, Message, Profile
 from recollect.rules.access import Access, Viewer
 
@@ -38,8 +38,10 @@ async def visible_messages(
     if viewer is None:
         return list(messages)
     own = viewer.person
+    places = sorted({message.conversation for message in messages})
+    channels = await memory._read(lambda tx: {place for place in places if hears_channel(tx, space, place, viewer)})
     return [
-        message for message in messages if own in (message.user, message.author) or viewer.hears(message.conversation)
+        message for message in messages if own in (message.user, message.author) or message.conversation in channels
     ]
 
 
