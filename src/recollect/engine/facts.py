@@ -176,7 +176,7 @@ def kept_of(
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """What was asked to be forgotten of a person, what they are called, and what they can see of what is said of them."""
+    """What was asked to be forgotten of a person, what they are called, and what they see of what is said of them."""
 
     requests: Sequence[Statement]
     name: str

@@ -21,7 +21,7 @@ from recollect.model import FACT_CATEGORIES, Fact, Profile, Statement
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim
 from recollect.rules.fact_finding import find
-from recollect.rules.fact_lines import HEADINGS, told
+from recollect.rules.fact_lines import HEADINGS, dated
 from recollect.rules.facts import MAX_SOURCES, without_answered_claims
 from recollect.rules.fences import byline
 from recollect.rules.profiles import reading
@@ -33,14 +33,15 @@ LINE = 300  # characters of a line, about: a key of many values takes several li
 
 def of_person(tx: Tx, space: str, person: str, viewer: Viewer) -> list[Note]:
     """What a chat with one person shows of them."""
-    known, told = known_to(tx, space, person, viewer)
-    return [*notes(known), *remembered(told)]
+    facts, statements = known_to(tx, space, person, viewer)
+    return [*notes(facts), *remembered(statements)]
 
 
 def profile_of(tx: Tx, space: str, person: str, viewer: Viewer) -> Profile:
     """What is known of a person, with the text that a chat of theirs would show."""
-    known, told = known_to(tx, space, person, viewer)
-    return Profile(person, own_name(tx, space, person), tuple(known), tuple(told), listed(known, told))
+    facts, statements = known_to(tx, space, person, viewer)
+    text = listed(facts, statements)
+    return Profile(person, own_name(tx, space, person), tuple(facts), tuple(statements), text)
 
 
 def known_to(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[list[Fact], list[Statement]]:
@@ -73,7 +74,7 @@ def of_group(
         if made is not None and made.made_by == "model":
             found.append(Note(person, made.text, "merged", f"{person}: In short", (number, "", -1, 0.0, "", 0)))
             said = made.text.casefold()
-            known = [fact for fact in known if fact.value.casefold() not in said]
+            known = [fact for fact in known if is_claim(fact) or fact.value.casefold() not in said]
         found += notes(known, name=person, number=number)
         found += lately(made, person, number) if made is not None and made.made_by != "model" else []
     return found
@@ -90,8 +91,19 @@ def lately(made: Merged, person: str, number: int) -> list[Note]:
 
 
 def channel_profile(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[str, str]:
-    """What a person is called in a channel, and what is known of them there."""
-    return public_name(tx, space, person), listed(*known_to(tx, space, person, viewer))
+    """What a person is called in a channel, and what they said of themselves there."""
+    return public_name(tx, space, person), listed(*own_words(*known_to(tx, space, person, viewer)))
+
+
+def own_words(facts: Iterable[Fact], statements: Iterable[Statement]) -> tuple[list[Fact], list[Statement]]:
+    """What a person said of themselves. Only this is merged with digests: a model that words it anew may leave out who
+    said what."""
+    return [fact for fact in facts if not is_claim(fact)], [one for one in statements if not is_claim(one)]
+
+
+def listed_claims(profile: Profile) -> str:
+    """What others say of a person, line by line with their names."""
+    return listed([fact for fact in profile.facts if is_claim(fact)], filter(is_claim, profile.statements))
 
 
 def shown_statements(tx: Tx, statements: Sequence[Statement], viewer: Viewer) -> list[Statement]:
@@ -131,10 +143,15 @@ def remembered(statements: Iterable[Statement], *, name: str = "", number: int =
             continue
         title = "Said by others" if claim else "Remembered"
         heading = f"{name}: {title}" if name else title
-        text = f"says {byline(statement.speaker)}: {statement.text}" if claim else statement.text
+        text = attributed(statement, statement.text)
         rank = (number, "", len(FACT_CATEGORIES) + claim, 0.0, f"{place:06}")
         lines.append(Note(statement.id, text, "remembered", heading, rank))
     return lines
+
+
+def attributed(item: Fact | Statement, text: str) -> str:
+    """A line, with who says it before all of it if it is somebody else: nothing in it can pass for another's word."""
+    return f"says {byline(item.speaker)}: {text}" if is_claim(item) else text
 
 
 def gives_instructions(statement: Statement) -> bool:
@@ -145,19 +162,19 @@ def gives_instructions(statement: Statement) -> bool:
 
 
 def notes(facts: Sequence[Fact], *, name: str = "", number: int = 0, least: float = IMPORTANT) -> list[Note]:
-    """One line a key, or several where its values are many; the most important first."""
-    lines: dict[tuple[str, str, str], list[Fact]] = {}
+    """One line a key and speaker, or several where its values are many; the most important first."""
+    lines: dict[tuple[str, str, str, str], list[Fact]] = {}
     ranked = sorted(facts, key=lambda one: (-one.importance, -one.said_at.timestamp(), one.id))
     ranks = {fact.id: rank for rank, fact in enumerate(ranked)}
     for fact in ranked:
         if fact.importance >= least:
-            lines.setdefault((fact.subject or "", fact.category, fact.key), []).append(fact)
+            lines.setdefault((fact.subject or "", fact.category, fact.key, fact.speaker), []).append(fact)
     found = list[Note]()
-    for (subject, category, key), values in lines.items():
+    for (subject, category, key, _), values in lines.items():
         heading = f"About {subject}" if subject else HEADINGS[category]
         for some in broken(values):
             place = (number, subject, FACT_CATEGORIES.index(some[0].category), -some[0].importance, key, len(found))
-            text = f"{key}: {', '.join(map(told, some))}"
+            text = attributed(some[0], f"{key}: {', '.join(map(dated, some))}")
             reason = f"known, importance {some[0].importance:.1f}"
             found.append(Note(some[0].id, text, reason, f"{name}: {heading}" if name else heading, place))
     return sorted(found, key=lambda note: ranks[note.id])
@@ -167,7 +184,7 @@ def broken(values: Sequence[Fact]) -> Iterator[list[Fact]]:
     """The values of a key, as many at a time as stand in a line."""
     some, size = list[Fact](), 0
     for fact in values:
-        length = len(told(fact))
+        length = len(dated(fact))
         if some and size + length > LINE:
             yield some
             some, size = [], 0

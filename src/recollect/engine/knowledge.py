@@ -151,8 +151,12 @@ class Knowledge(Running):
 
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
         """Bring back what a `forget` took out, by the id it gave."""
-        place, who, key = self._space(space), rules.checked_id("user", user), rules.checked_id("id", id)
-        return await self._write(lambda tx: bring_back(tx, place, who, key))
+        return await self._undo(id, user, self._space(space))
+
+    async def _undo(self, id: str, user: str, space: str, asker: str | None = None) -> Forgotten:
+        """The same; for an `asker` only what they had forgotten themselves."""
+        who, key = rules.checked_id("user", user), rules.checked_id("id", id)
+        return await self._write(lambda tx: bring_back(tx, space, who, key, asker))
 
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
         """What is known of a person: what they said of themselves, and what was said of them in channels, by whom.
@@ -168,8 +172,10 @@ class Knowledge(Running):
         """What a viewer may be shown of a person."""
         asked = await self._digests.asked(space, self._seconds(wait))
         known: Profile = await self._read(lambda tx: knowing.profile_of(tx, space, person, viewer))
-        made = await self._digests.merged(asked, person, known.name, known.text)
-        return replace(known, today=made.today, history=made.history, context=made.text)
+        own = knowing.listed(*knowing.own_words(known.facts, known.statements))
+        made = await self._digests.merged(asked, person, known.name, own)
+        context = "\n".join(filter(None, (made.text, knowing.listed_claims(known))))
+        return replace(known, today=made.today, history=made.history, context=context)
 
     async def digests(
         self,
@@ -373,9 +379,10 @@ def forget_all(space: str, user: str, what: str, texts: set[str], meant: set[str
     return Forgotten(said.id, tuple(gone), tuple(over))
 
 
-def bring_back(tx: Tx, space: str, user: str, id: str) -> Forgotten:
+def bring_back(tx: Tx, space: str, user: str, id: str, asker: str | None) -> Forgotten:
     tx.lock(facts.LOCK, space, user)
-    requests = [one for one in statements_of(tx, space, user, kind=profiles.FORGET) if one.id == id]
+    every_request = statements_of(tx, space, user, kind=profiles.FORGET)
+    requests = [request for request in every_request if request.id == id and asker in (None, request.speaker)]
     if not requests:
         raise NotFound(f"user {user!r} has nothing forgotten under {id!r} in space {space!r}")
     profiles.put(tx, [replace(requests[0], active=False)], profiles.FORGET)

@@ -31,7 +31,8 @@ from recollect.rules.profiles import contradicts, reading, says_same, unrestated
 
 TABLE = "statements"
 SAID, FORGET = "statement", "forget"
-KINDS = ("display", "nickname", "alias", "mention")
+SHOWN_BY_PLATFORM = ("display", "mention")  # by which others see a person: not for the person's own key to say
+KINDS = (*SHOWN_BY_PLATFORM, "nickname", "alias")
 
 
 def statements_of(tx: Tx, space: str, person: str, *, kind: str = SAID, active: bool = True) -> list[Statement]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from recollect.engine.viewers import hears_channel, viewer_alone
-from recollect.model import Fact, Message, Profile
+from recollect.model import Fact, Forgotten, Message, Profile
 from recollect.rules.access import Access, Viewer
 
 if TYPE_CHECKING:
@@ -52,3 +52,8 @@ async def visible_profile(
     if viewer is None:
         return await memory.profile(user=user, space=space, wait=wait)
     return await memory._profile(user, space, wait, viewer)
+
+
+async def undo_for(memory: MemoryEngine, access: Access, id: str, *, user: str, space: str) -> Forgotten:
+    """Bring back what was forgotten: by a key that is one user's, what that user had forgotten."""
+    return await memory._undo(id, user, space, access.user)
