@@ -173,8 +173,9 @@ class Knowledge(Running):
         asked = await self._digests.asked(space, self._seconds(wait))
         known: Profile = await self._read(lambda tx: knowing.profile_of(tx, space, person, viewer))
         own = knowing.listed(*knowing.own_words(known.facts, known.statements))
+        claims = knowing.listed(*knowing.claims_in(known.facts, known.statements))
         made = await self._digests.merged(asked, person, known.name, own)
-        context = "\n".join(filter(None, (made.text, knowing.listed_claims(known))))
+        context = "\n".join(filter(None, (made.text, claims)))
         return replace(known, today=made.today, history=made.history, context=context)
 
     async def digests(

@@ -6,6 +6,7 @@ facts that are built anew from the log stay forgotten.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
@@ -120,8 +121,18 @@ def fact_sense(fact: Fact) -> tuple[str, str, str, str]:
 
 
 def worded_name(tx: Tx, statement: Statement) -> str:
-    """The name by which a statement calls whom it is about."""
-    return name_for(tx, statement.space, statement.user, viewer_of_statement(tx, statement))
+    """The name by which a statement calls whom it is about: as they are called now where it was said, or were then."""
+    name = name_for(tx, statement.space, statement.user, viewer_of_statement(tx, statement))
+    if calls(statement.text, name):
+        return name
+    rows = tx.rows(PEOPLE, where={"space": statement.space, "user_id": statement.user, "kind": KINDS})
+    earlier = (statement.user, *(row["name"] for row in rows))
+    return next((other for other in earlier if calls(statement.text, other)), name)
+
+
+def calls(text: str, name: str) -> bool:
+    """Whether a statement begins with a name."""
+    return re.match(rf"{re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 # -- names
