@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from digest_doubles import Scribe, clock_at, section
 
-from recollect import Budget, Context, Memory
+from recollect import Budget, Context, Memory, ScopeError
 
 
 @pytest.fixture
@@ -411,3 +411,17 @@ def test_a_flood_of_claims_does_not_take_the_place_of_ones_own_words_f14(memory:
         text = memory.profile(user="u2").text
         assert "u2 is allergic to b59x" in text
         assert "u2 is allergic to b3x" not in text
+
+
+def test_what_is_said_in_a_channel_does_not_get_into_a_chat_that_took_its_id_f14(memory: Memory) -> None:
+    """Somebody who begins a chat under the id of a channel to come reads nothing of what others say there."""
+    with memory:
+        mine = memory.conversation("general", user="u1")
+        mine.add("user", "This one is mine.")
+        with pytest.raises(ScopeError):
+            memory.conversation("general").add("user", "I live in Quuxberg.", author="u2")
+        with pytest.raises(ScopeError):
+            memory.conversation("general").command("Bot, remember that I collect zimmers", author="u2")
+        assert "Quuxberg" not in str(mine.history())
+        assert "zimmers" not in str(mine.history())
+        memory.conversation("dm", user="u1").add("user", "A guest whom the program lets in.", author="u3")
