@@ -11,6 +11,7 @@ import pytest
 from digest_doubles import Scribe, clock_at, section
 
 from recollect import Budget, Context, Memory, ScopeError
+from recollect.model import Fact
 
 
 @pytest.fixture
@@ -151,6 +152,51 @@ def test_what_was_said_of_somebody_stays_so_after_they_are_called_otherwise_f14(
         memory.settle()
         assert values(memory, "u2") == before
         assert {fact.subject for fact in memory.facts(user="u2")} == {None}
+
+
+TALK = (
+    ("general", "u1", "Bot, remember that u2 lives in Rome"),
+    ("dm", "u2", "I live in Oslo. I like tea."),
+    ("mine", "u1", "Bot, remember that u2 likes tea"),
+    ("mods", "u3", "Bot, remember that u2 doesn't like tea"),
+    ("general", "u2", "I'm allergic to kiwi."),
+    ("mods", "u3", "Bot, remember that u2 is allergic to kiwi"),
+    ("dm", "u2", "I don't like tea any more."),
+    ("general", "u1", "Bot, forget that u2 lives in Rome"),
+    ("mods", "u2", "I moved to Bern."),
+    ("general", "u3", "Bot, remember that u2 lives in Bari"),
+)
+
+
+def test_facts_of_several_speakers_are_the_same_in_whatever_order_they_are_read_f14(memory: Memory) -> None:
+    """Conversation by conversation, as a rebuild reads them, or as it was said."""
+    owners = {"dm": "u2", "mine": "u1"}
+
+    def everything() -> list[Fact]:
+        keys = ("location", "likes", "dislikes", "allergies")
+        return [fact for key in keys for fact in memory.fact_history(key, user="u2")]
+
+    with memory:
+        for channel in ("general", "mods"):
+            memory.conversation(channel).add("user", "Hello!", author="u2")
+        memory.settle()
+        for id, author, text in TALK:
+            chat = memory.conversation(id, user=owners.get(id))
+            if chat.command(text, author=author) is None:
+                chat.add("user", text, author=author)
+            memory.settle()
+        before = everything()
+        assert {(fact.speaker, fact.value) for fact in before if fact.active} == {
+            ("u1", "tea"),
+            ("u2", "kiwi"),
+            ("u2", "Bern"),
+            ("u3", "kiwi"),
+            ("u3", "Bari"),
+        }
+        assert values(memory, "u2") == {("u1", "tea"), ("u2", "kiwi"), ("u2", "Bern")}
+        memory.rebuild("facts")
+        memory.settle()
+        assert everything() == before
 
 
 # -- reading

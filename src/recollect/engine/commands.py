@@ -173,10 +173,10 @@ class Obeying:
             return "you"
         return await self.memory._read(lambda tx: name_for(tx, self.place.space, person, self.viewer))
 
-    async def shown(self, statements: Sequence[Statement]) -> list[str]:
+    async def statement_texts(self, statements: Sequence[Statement]) -> list[str]:
         """The texts of a person's statements as they may be said here, each once."""
-        seen = await self.memory._read(lambda tx: shown_statements(tx, statements, self.viewer))
-        return list(dict.fromkeys(statement.text for statement in seen))
+        shown = await self.memory._read(lambda tx: shown_statements(tx, statements, self.viewer))
+        return list(dict.fromkeys(statement.text for statement in shown))
 
     # -- remember
 
@@ -190,7 +190,7 @@ class Obeying:
         if not kept:
             name = await self.called(person)
             return Answer(self.kind, f"I found nothing to remember about {name} there.", self.message, person)
-        said = f"I will remember: {' '.join(await self.shown(kept))}"
+        said = f"I will remember: {' '.join(await self.statement_texts(kept))}"
         return Answer(self.kind, said, self.message, person, tuple(kept))
 
     async def _by_name(self, person: str, text: str) -> str:
@@ -229,7 +229,7 @@ class Obeying:
     async def _told_forgotten(self, gone: Forgotten) -> str:
         if not gone.found:
             return "I know nothing of that, so there is nothing to forget."
-        lines = await self.shown([statement for statement in gone.statements if self.viewer.sees(statement)])
+        lines = await self.statement_texts([statement for statement in gone.statements if self.viewer.sees(statement)])
         facts = [fact for fact in gone.facts if self.viewer.sees(fact)]
         lines = lines or [f"{fact.key}: {fact.value}." for fact in facts]
         return f"Forgotten: {' '.join(lines)}" if lines else "Forgotten."

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import lru_cache
+from itertools import filterfalse
 
 from recollect.engine.digests import Merged
 from recollect.engine.fact_rows import facts_of
@@ -113,7 +114,7 @@ def channel_profile(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[st
 def own_words(facts: Iterable[Fact], statements: Iterable[Statement]) -> tuple[list[Fact], list[Statement]]:
     """What a person said of themselves. Only this is merged with digests: a model that words it anew may leave out who
     said what."""
-    return [fact for fact in facts if not is_claim(fact)], [one for one in statements if not is_claim(one)]
+    return list(filterfalse(is_claim, facts)), list(filterfalse(is_claim, statements))
 
 
 def claims_in(facts: Iterable[Fact], statements: Iterable[Statement]) -> tuple[list[Fact], list[Statement]]:
@@ -125,7 +126,7 @@ def shown_statements(tx: Tx, statements: Sequence[Statement], viewer: Viewer) ->
     """Statements of one person as a viewer may be shown them: what the person said themselves calls them by the name
     they have there, and not by one that they told in private. What others say stays as they said it: who sees a name of
     theirs replaced knows that it is the person's."""
-    own = next((one for one in statements if not is_claim(one)), None)
+    own = next((statement for statement in statements if not is_claim(statement)), None)
     if own is None or own.user == viewer.person:
         return list(statements)
     private = own_name(tx, own.space, own.user)
@@ -133,7 +134,10 @@ def shown_statements(tx: Tx, statements: Sequence[Statement], viewer: Viewer) ->
     if private == name:
         return list(statements)
     called = re.compile(rf"(?<!\w){re.escape(private)}(?!\w)")
-    return [one if is_claim(one) else replace(one, text=called.sub(lambda _: name, one.text)) for one in statements]
+    return [
+        statement if is_claim(statement) else replace(statement, text=called.sub(lambda _: name, statement.text))
+        for statement in statements
+    ]
 
 
 def shown_facts(tx: Tx, space: str, facts: Sequence[Fact], viewer: Viewer) -> list[Fact]:
