@@ -471,3 +471,16 @@ def test_what_is_said_in_a_channel_does_not_get_into_a_chat_that_took_its_id_f14
         assert "Quuxberg" not in str(mine.history())
         assert "zimmers" not in str(mine.history())
         memory.conversation("dm", user="u1").add("user", "A guest whom the program lets in.", author="u3")
+
+
+def test_what_others_take_back_stays_in_the_persons_own_days_f14(memory: Memory) -> None:
+    with memory:
+        group = memory.conversation("general")
+        group.add("user", "I collect zimmers, and I found a new one.", author="u2")
+        memory.remember("u2 plays chess", user="u2")
+        memory.settle()
+        group.command("Bot, remember that u2 collects zimmers", author="u1")
+        assert "zimmers" in str(memory.profile(user="u2").today)
+        group.command("Bot, forget that u2 collects zimmers", author="u1")
+        context = memory.profile(user="u2").context
+        assert "zimmers" in context.partition("Today")[2]
