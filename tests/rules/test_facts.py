@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,6 +24,7 @@ from recollect.rules.facts import (
     refusal,
     same_value,
     stored,
+    without_answered_claims,
 )
 
 START = datetime(2024, 1, 1, 9, 30, tzinfo=UTC)
@@ -45,6 +47,11 @@ def said(facts: list[Fact], found: FoundFact, at: Message, *, audience: str | No
 
 def active(facts: list[Fact]) -> list[str]:
     return [fact.value for fact in facts if fact.active]
+
+
+def standing(facts: list[Fact]) -> list[Fact]:
+    """What holds, as whoever hears all of it is shown it."""
+    return without_answered_claims([fact for fact in facts if fact.active])
 
 
 class TestThresholds:
@@ -133,7 +140,9 @@ class TestConflict:
 
     def test_somebody_elses_correction_does_not_win_at_once(self) -> None:
         facts = said([], name("Alex"), message(5))
-        assert active(said(facts, name("Bobby", 0.7, corrects=True), message(6, author="bob"))) == ["Alex"]
+        after = said(facts, name("Bobby", 0.7, corrects=True), message(6, author="bob"))
+        assert active(standing(after)) == ["Alex"]
+        assert set(facts) <= set(after)
 
     def test_saying_it_again_keeps_one_fact_and_makes_it_young(self) -> None:
         facts: list[Fact] = []
@@ -289,7 +298,8 @@ class TestVoices:
             FoundFact("identity", "location", "", 1.0, holds="ended"),
         ):
             after = stored(own, decide(own, found, message(9, author="bob"), user="alex", audience="general"))
-            assert [fact for fact in after if fact.active] == own
+            assert standing(after) == own
+            assert [fact for fact in after if fact.active and fact.speaker == "alex"] == own
 
     def test_each_speaker_is_weighed_alone(self) -> None:
         facts: list[Fact] = []
@@ -298,13 +308,45 @@ class TestVoices:
             facts = stored(facts, decide(facts, found, message(turn, author=author), user="alex", audience="general"))
         assert {(fact.speaker, fact.value) for fact in facts if fact.active} == {("bob", "Oslo"), ("ann", "Bari")}
 
-    def test_a_persons_own_word_retires_what_was_said_of_them_before_many(self) -> None:
+    CLAIMS = (("ann", "general"), ("bob", None), ("cem", "mods"))
+
+    def claims(self) -> list[Fact]:
         facts: list[Fact] = []
-        for author, audience in (("ann", "general"), ("bob", None)):
+        for turn, (author, audience) in enumerate(self.CLAIMS, 1):
             found = FoundFact("identity", "location", "Oslo")
-            facts = stored(facts, decide(facts, found, message(1, author=author), user="alex", audience=audience))
-        facts = said(facts, FoundFact("identity", "location", "Rome", 0.5), message(2))
-        assert {(fact.speaker, fact.value) for fact in facts if fact.active} == {("bob", "Oslo"), ("alex", "Rome")}
+            facts = said(facts, found, message(turn, author=author), audience=audience)
+        return facts
+
+    @pytest.mark.parametrize(("audience", "retired"), [("general", {"ann"}), ("garden", set()), (None, set())])
+    def test_a_persons_own_word_retires_what_was_said_of_them_where_all_hear_it(
+        self, audience: str | None, retired: set[str]
+    ) -> None:
+        """Elsewhere it stays, so that nobody there can tell what the person said; who hears both is shown one."""
+        facts = said(self.claims(), FoundFact("identity", "location", "Rome", 0.5), message(9), audience=audience)
+        assert {fact.speaker for fact in facts if fact.active} == {"ann", "bob", "cem", "alex"} - retired
+        assert [(fact.speaker, fact.value) for fact in standing(facts)] == [("alex", "Rome")]
+
+    def test_what_a_person_denies_is_taken_back_before_many(self) -> None:
+        facts = said(self.claims(), FoundFact("identity", "location", "Oslo", holds="not"), message(9))
+        assert [(fact.speaker, fact.value) for fact in standing(facts)] == [("bob", "Oslo")]
+
+    @pytest.mark.parametrize(
+        ("own", "claim", "shown"),
+        [
+            (("constraint", "allergies", "peanuts"), ("constraint", "allergies", "latex"), True),
+            (("constraint", "allergies", "peanuts"), ("constraint", "allergies", "peanuts"), False),
+            (("preference", "dislikes", "tea"), ("preference", "likes", "tea"), False),
+            (("preference", "dislikes", "tea"), ("preference", "likes", "jazz"), True),
+        ],
+    )
+    def test_who_hears_both_is_shown_the_persons_own_word(
+        self, own: tuple[Any, str, str], claim: tuple[Any, str, str], shown: bool
+    ) -> None:
+        facts = said([], FoundFact(*own), message(1))
+        facts = said(facts, FoundFact(*claim), message(2, author="ann"), audience="general")
+        assert len([fact for fact in facts if fact.active]) == 2
+        assert len(standing(facts)) == 1 + shown
+        assert len(as_of(facts, message(3).time)) == 1 + shown
 
     def test_nobody_gives_instructions_for_another(self) -> None:
         found = FoundFact("instruction", "reply language", "Latin")
@@ -399,10 +441,11 @@ def test_b3_whatever_is_said_a_key_with_one_value_has_one_and_nothing_is_lost(
                 assert kept[old.id].confidence == old.confidence
         assert not found.echo or len(facts) == len(before)
     held: set[tuple[str | None, str, str]] = set()
+    shown = standing(facts)
     for fact in facts:
         assert fact.active == (fact.retired_at is None)
         assert fact.valid_to is None or fact.valid_from is None or fact.valid_from <= fact.valid_to
-        if fact.active and not is_several(fact.category, fact.key):
+        if fact in shown and not is_several(fact.category, fact.key):
             place = (fact.subject, fact.category, fact.key)
             assert place not in held, "two active values of one key"
             held.add(place)

@@ -6,6 +6,7 @@ The tables below name every route. One that is added and not named here fails th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlencode
 
@@ -315,3 +316,59 @@ def test_what_others_told_of_a_user_in_private_is_not_for_that_users_key_f14(ser
             assert (gone["found"], gone["facts"], gone["statements"]) == (False, [], [])
     with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space=space)}"}) as http:
         assert "Quuxberg" in http.get("/v1/users/cleo/facts").text
+
+
+def test_a_users_key_does_not_say_how_others_see_the_user_f14(server: Serving) -> None:
+    """A display name and a mention are the platform's: with another's, one would speak as that person."""
+    bearer = {"Authorization": f"Bearer {server.key(space='names', user='bo', scopes=('read', 'write', 'admin'))}"}
+    with httpx2.Client(base_url=server.url, headers=bearer) as http:
+        answers = {
+            kind: http.post("/v1/users/bo/names", json={"name": "alex", "kind": kind}).status_code
+            for kind in ("display", "mention", "nickname", "alias")
+        }
+    assert answers == {"display": 403, "mention": 403, "nickname": 200, "alias": 200}
+
+
+def test_a_users_key_brings_back_what_that_user_had_forgotten_f14(server: Serving) -> None:
+    """What somebody else told of the user and took back is, under whatever id, not there."""
+    space = "undone"
+    with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space=space)}"}) as http:
+        for say in ("remember", "forget"):
+            asked_for = {"text": "Cleo likes zimmers"} if say == "remember" else {"what": "Cleo likes zimmers"}
+            answer = http.post(f"/v1/users/cleo/{say}", json={**asked_for, "speaker": "ann"}).json()
+        (taken_back,) = answer["statements"]
+    with httpx2.Client(
+        base_url=server.url, headers={"Authorization": f"Bearer {server.key(space=space, user='cleo')}"}
+    ) as http:
+        assert http.post("/v1/users/cleo/remember", json={"text": "I play chess"}).status_code == 200
+        own = http.post("/v1/users/cleo/forget", json={"what": "plays chess"}).json()
+        answers = [http.post("/v1/users/cleo/undo", json={"id": id}) for id in (taken_back["retired_by"], "nothing")]
+        assert [answer.status_code for answer in answers] == [404, 404]
+        assert answers[0].text.replace(taken_back["retired_by"], "nothing") == answers[1].text
+        assert "chess" in http.post("/v1/users/cleo/undo", json={"id": own["id"]}).text
+
+
+def test_where_channels_are_open_to_all_a_users_key_reads_no_chat_of_another_f14(tmp_path: Path) -> None:
+    """The sources of a fact that was said before many and in private."""
+    with Serving(str(tmp_path / "memory.db"), auth=True, share_channels=True) as running:
+        bearer = {"Authorization": f"Bearer {running.key(space='open')}"}
+        with httpx2.Client(base_url=running.url, headers=bearer) as http:
+            for id, owner, said in (
+                ("general", None, "Bot, remember that cleo likes tea"),
+                ("general", None, "Bot, remember that cleo likes quinces"),
+                ("anns", "ann", "Bot, remember that cleo likes quinces"),
+            ):
+                hello = {"messages": [{"role": "user", "content": "Hello!", "author": "cleo"}]}
+                if owner is None:
+                    assert http.post(f"/v1/conversations/{id}/messages", json=hello).status_code == 200
+                command = {"text": said, "author": "ann", "user": owner}
+                assert http.post(f"/v1/conversations/{id}/command", json=command).json() is not None
+            assert http.post("/v1/settle", json={}).status_code == 200
+        bearer = {"Authorization": f"Bearer {running.key(space='open', user='cleo')}"}
+        with httpx2.Client(base_url=running.url, headers=bearer) as http:
+            facts = http.get("/v1/users/cleo/facts").json()["items"]
+            assert {fact["value"] for fact in facts} == {"tea", "quinces"}
+            sources = [
+                message for fact in facts for message in http.get(f"/v1/users/cleo/facts/{fact['id']}/why").json()
+            ]
+            assert {message["conversation"] for message in sources} == {"general"}

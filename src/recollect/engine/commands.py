@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Literal, cast
 from recollect.engine import log
 from recollect.engine.fact_rows import facts_of
 from recollect.engine.facts import command_of
-from recollect.engine.knowing import known_to, listed, without_private_name
+from recollect.engine.knowing import known_to, listed, shown_statements
 from recollect.engine.profiles import members_known_to
-from recollect.engine.viewers import name_for, own_name, viewer_of_chat
+from recollect.engine.viewers import name_for, viewer_of_chat
 from recollect.model import Draft, Fact, Filter, Forgotten, Message, Statement
 from recollect.ports import Tx
 from recollect.rules import log as rules
@@ -173,14 +173,10 @@ class Obeying:
             return "you"
         return await self.memory._read(lambda tx: name_for(tx, self.place.space, person, self.viewer))
 
-    async def shown(self, person: str, text: str) -> str:
-        """A text about a person as it may be said here: without a name that they told in private to others."""
-        space = self.place.space
-
-        def names(tx: Tx) -> tuple[str, str]:
-            return own_name(tx, space, person), name_for(tx, space, person, self.viewer)
-
-        return without_private_name(text, *await self.memory._read(names))
+    async def statement_texts(self, statements: Sequence[Statement]) -> list[str]:
+        """The texts of a person's statements as they may be said here, each once."""
+        shown = await self.memory._read(lambda tx: shown_statements(tx, statements, self.viewer))
+        return list(dict.fromkeys(statement.text for statement in shown))
 
     # -- remember
 
@@ -194,8 +190,8 @@ class Obeying:
         if not kept:
             name = await self.called(person)
             return Answer(self.kind, f"I found nothing to remember about {name} there.", self.message, person)
-        said = await self.shown(person, " ".join(dict.fromkeys(one.text for one in kept)))
-        return Answer(self.kind, f"I will remember: {said}", self.message, person, tuple(kept))
+        said = f"I will remember: {' '.join(await self.statement_texts(kept))}"
+        return Answer(self.kind, said, self.message, person, tuple(kept))
 
     async def _by_name(self, person: str, text: str) -> str:
         """What is said of somebody by a nickname, by the name their profile has."""
@@ -227,16 +223,16 @@ class Obeying:
                 f"Say one thing at a time, {EXAMPLE}. To remove all of it for good is to erase."
             )
         else:
-            said = await self._told_forgotten(person, gone)
+            said = await self._told_forgotten(gone)
         return Answer(self.kind, said, self.message, person, forgotten=gone)
 
-    async def _told_forgotten(self, person: str, gone: Forgotten) -> str:
+    async def _told_forgotten(self, gone: Forgotten) -> str:
         if not gone.found:
             return "I know nothing of that, so there is nothing to forget."
-        lines = [statement.text for statement in gone.statements if self.viewer.sees(statement)]
+        lines = await self.statement_texts([statement for statement in gone.statements if self.viewer.sees(statement)])
         facts = [fact for fact in gone.facts if self.viewer.sees(fact)]
         lines = lines or [f"{fact.key}: {fact.value}." for fact in facts]
-        return await self.shown(person, f"Forgotten: {' '.join(lines)}") if lines else "Forgotten."
+        return f"Forgotten: {' '.join(lines)}" if lines else "Forgotten."
 
     # -- ask
 
@@ -245,7 +241,7 @@ class Obeying:
         name = await self.called(person)
         said = "I know nothing of that yet." if self.found.text else f"I know nothing about {name} yet."
         if facts or statements:
-            said = await self.shown(person, f"What I know about {name}:\n{listed(facts, statements)}")
+            said = f"What I know about {name}:\n{listed(facts, statements)}"
         return Answer(self.kind, said, self.message, person, tuple(statements), tuple(facts))
 
     def _known(self, tx: Tx, person: str) -> tuple[list[Fact], list[Statement]]:

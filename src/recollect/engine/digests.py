@@ -24,7 +24,7 @@ from recollect.engine.once import Key, Made, Once, Patience
 from recollect.engine.profiles import FORGET, statements_of
 from recollect.model import Digest, Span
 from recollect.ports import Clock, Telemetry, Tx
-from recollect.rules.access import Viewer
+from recollect.rules.access import Viewer, is_claim
 from recollect.rules.days import Spoke, before, bucket, content_hash, day_of, fingerprint, holds, zone_named
 from recollect.rules.forgetting import matching
 from recollect.rules.sentences import split
@@ -284,7 +284,7 @@ class Digests:
         entries, fresh = await self._entries(at, at.today, user) if spoke else ({}, True)
         history, renewed = await self._history(at, user)
         history, today = heard_by(viewer, history), heard_by(viewer, entries.get(user))
-        wanted = await self._read(lambda tx: [one.text for one in statements_of(tx, at.space, user, kind=FORGET)])
+        wanted = await self._read(lambda tx: forgotten_by(tx, at.space, user))
         inputs = context_merge.Inputs(
             name, profile, without(today, name, wanted) if today else "", without(history, name, wanted)
         )
@@ -382,6 +382,12 @@ def heard_by(viewer: Viewer | None, digest: Digest | None) -> Digest | None:
     if digest is None or viewer is None:
         return digest
     return digest if all(viewer.hears(span.conversation) for span in digest.sources) else None
+
+
+def forgotten_by(tx: Tx, space: str, person: str) -> list[str]:
+    """What a person asked to be forgotten of themselves; what others take back is no word of the person's."""
+    requests = statements_of(tx, space, person, kind=FORGET)
+    return [request.text for request in requests if not is_claim(request)]
 
 
 def without(one: Digest | None, name: str, forgotten: Sequence[str]) -> str:

@@ -27,11 +27,11 @@ from recollect.engine.profiles import (
     worded_name,
 )
 from recollect.engine.view import Run, Saved
-from recollect.engine.viewers import own_name
+from recollect.engine.viewers import is_channel, own_name, viewer_alone
 from recollect.model import Fact, Filter, FoundFact, Message, Statement
 from recollect.ports import Tx
 from recollect.rules import facts as rules
-from recollect.rules.access import is_claim
+from recollect.rules.access import Viewer, is_claim, may_take_back
 from recollect.rules.fact_finding import find
 from recollect.rules.fact_keys import is_several
 from recollect.rules.forgetting import matching_facts, sought
@@ -132,8 +132,7 @@ def keep(
 ) -> list[rules.Action]:
     """Weigh what was found against what is known, and store what comes of it. It is of whoever spoke; what was `told`
     by command is of whom it names."""
-    owner = tx.conversation(space, conversation)
-    audience = conversation if owner is not None and owner.user is None else None
+    audience = conversation if is_channel(tx, space, conversation) else None
     by_person: dict[str, list[tuple[Message, FoundFact]]] = {}
     for person, message, several in (*((m.user or m.author, m, facts) for m, facts in found), *told):
         for one in several:
@@ -148,8 +147,7 @@ def keep(
 def kept_of(
     tx: Tx, space: str, person: str, audience: str | None, found: Sequence[tuple[Message, FoundFact]]
 ) -> list[rules.Action]:
-    forgotten = statements_of(tx, space, person, kind=FORGET)
-    name = own_name(tx, space, person) if forgotten else person
+    forgotten = forgotten_of(tx, space, person)
     by_slot: dict[str, list[Fact]] = {}
     for fact in facts_of(tx, space, person):
         by_slot.setdefault(slot_of(fact), []).append(fact)
@@ -158,7 +156,7 @@ def kept_of(
     for slot, (findings, anew) in noted(tx, person, audience, found).items():
         known = {fact.id: fact for fact in by_slot.get(slot, ())}
         facts, actions = weighed([] if anew else [*known.values()], findings, person)
-        facts = {id: still_forgotten(fact, forgotten, name) for id, fact in facts.items()}
+        facts = {id: still_forgotten(fact, forgotten) for id, fact in facts.items()}
         for id in known.keys() - facts.keys():
             tx.remove("facts", {"space": space, "user_id": person, "id": id})
         changed |= {id: fact for id, fact in facts.items() if fact != known.get(id)}
@@ -176,19 +174,39 @@ def kept_of(
 # -- what was forgotten
 
 
-def still_forgotten(fact: Fact, forgotten: Iterable[Statement], name: str) -> Fact:
-    """A fact that was said before somebody asked for it to be forgotten is not active, whenever it is read."""
-    for request in forgotten:
-        if fact.active and fact.said_at <= request.said_at and is_meant(fact, request, name):
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """What was asked to be forgotten of a person, what they are called, and what they see of what is said of them."""
+
+    requests: Sequence[Statement]
+    name: str
+    viewer: Viewer
+
+
+def forgotten_of(tx: Tx, space: str, person: str) -> Requests:
+    requests = statements_of(tx, space, person, kind=FORGET)
+    if not requests:
+        return Requests((), person, Viewer(person))
+    return Requests(requests, own_name(tx, space, person), viewer_alone(tx, space, person))
+
+
+def still_forgotten(fact: Fact, forgotten: Requests) -> Fact:
+    """A fact that was said before it was asked to be forgotten, by somebody who may ask that, is not active, whenever
+    it is read."""
+    for request in forgotten.requests:
+        if fact.active and fact.said_at <= request.said_at and is_meant(fact, request, forgotten):
             return retired(fact, request.id, request.said_at)
     return fact
 
 
-def is_meant(fact: Fact, request: Statement, name: str) -> bool:
+def is_meant(fact: Fact, request: Statement, forgotten: Requests) -> bool:
     """Whether a request to forget took this fact. The request names those it took: of the others it chose not to take
     any, so that only what says exactly the same, and was not known yet, is meant."""
+    name = forgotten.name
     if fact.id in request.sources:
         return True
+    if not may_take_back(request.speaker, fact, forgotten.viewer):
+        return False
     if len(request.sources) > 1 and not is_exactly(fact, request.text, name):
         return False
     return bool(matching_facts([fact], request.text, name=name))
@@ -214,10 +232,10 @@ def standing(fact: Fact) -> Fact:
 
 
 def taken(fact: Fact, known: Iterable[Fact]) -> bool:
-    """Whether another value has taken a fact's place meanwhile."""
+    """Whether another value that the same speaker said has taken a fact's place meanwhile."""
+    place = (fact.speaker, fact.category, fact.key, fact.subject)
     return not is_several(fact.category, fact.key) and any(
-        other.active and (other.category, other.key, other.subject) == (fact.category, fact.key, fact.subject)
-        for other in known
+        other.active and (other.speaker, other.category, other.key, other.subject) == place for other in known
     )
 
 

@@ -10,43 +10,58 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import date
+from functools import lru_cache
+from itertools import filterfalse
 
 from recollect.engine.digests import Merged
 from recollect.engine.fact_rows import facts_of
+from recollect.engine.log import warn_of_damage
 from recollect.engine.pieces import Note
 from recollect.engine.profiles import statements_of
-from recollect.engine.viewers import own_name, public_name
-from recollect.errors import DamagedMessage
+from recollect.engine.viewers import hears_channel, name_for, own_name, public_name
 from recollect.model import FACT_CATEGORIES, Fact, Profile, Statement
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim
 from recollect.rules.fact_finding import find
-from recollect.rules.fact_lines import HEADINGS, told
-from recollect.rules.facts import MAX_SOURCES
+from recollect.rules.fact_instructions import is_about_answering
+from recollect.rules.fact_lines import HEADINGS, dated
+from recollect.rules.facts import MAX_SOURCES, without_answered_claims
 from recollect.rules.fences import byline
 from recollect.rules.profiles import reading
 
 IMPORTANT = 0.5  # facts of less importance are found by search, not shown in every context
 LAST = len(FACT_CATEGORIES) + 2  # the place of digests: after what is known
+ANY_DAY = date(2000, 1, 1)  # what is no instruction on one day is none on another
+CLAIMS = 50  # statements of others about a person that are shown: the newest
 LINE = 300  # characters of a line, about: a key of many values takes several lines, so that a small budget holds some
 
 
 def of_person(tx: Tx, space: str, person: str, viewer: Viewer) -> list[Note]:
-    """What a chat with one person shows of them."""
-    known, told = known_to(tx, space, person, viewer)
-    return [*notes(known), *remembered(told)]
+    """What a chat with one person shows of them, the most important first: before all else what they said themselves,
+    which what others say takes no room from, however much it is; of that the newest first."""
+    known = known_to(tx, space, person, viewer)
+    (facts, statements), (other_facts, other_statements) = own_words(*known), claims_in(*known)
+    return [*notes(facts), *remembered(statements), *notes(other_facts), *reversed(remembered(other_statements))]
 
 
 def profile_of(tx: Tx, space: str, person: str, viewer: Viewer) -> Profile:
     """What is known of a person, with the text that a chat of theirs would show."""
-    known, told = known_to(tx, space, person, viewer)
-    return Profile(person, own_name(tx, space, person), tuple(known), tuple(told), listed(known, told))
+    facts, statements = known_to(tx, space, person, viewer)
+    text = listed(facts, statements)
+    return Profile(person, own_name(tx, space, person), tuple(facts), tuple(statements), text)
 
 
 def known_to(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[list[Fact], list[Statement]]:
     """What a viewer may be shown of a person."""
-    facts = [shown(tx, fact, viewer) for fact in facts_of(tx, space, person, active=True) if viewer.sees(fact)]
-    return facts, [statement for statement in statements_of(tx, space, person) if viewer.sees(statement)]
+    statements = [statement for statement in statements_of(tx, space, person) if viewer.sees(statement)]
+    return facts_known_to(tx, space, person, viewer), shown_statements(tx, statements, viewer)
+
+
+def facts_known_to(tx: Tx, space: str, person: str, viewer: Viewer) -> list[Fact]:
+    """The facts of a person that a viewer may be shown."""
+    seen = [fact for fact in facts_of(tx, space, person, active=True) if viewer.sees(fact)]
+    return shown_facts(tx, space, without_answered_claims(seen), viewer)
 
 
 def listed(facts: Sequence[Fact], statements: Iterable[Statement]) -> str:
@@ -63,19 +78,22 @@ def listed(facts: Sequence[Fact], statements: Iterable[Statement]) -> str:
 def of_group(
     tx: Tx, space: str, people: Iterable[str], viewer: Viewer, speaker: tuple[str, Merged] | None = None
 ) -> list[Note]:
-    """What a channel shows of those who speak in it: only what was said in it. Of the `speaker` it also shows what they
-    did lately: merged with what is known, if a model did that, or else beside it."""
+    """What a channel shows of those who speak in it: only what was said in it, what others say of them last. Of the
+    `speaker` it also shows what they did lately: merged with what is known, if a model did that, or else beside it."""
     found: list[Note] = []
+    claims: list[Note] = []
     for number, person in enumerate(people):
         made = speaker[1] if speaker is not None and speaker[0] == person else None
-        known, _ = known_to(tx, space, person, viewer)
+        every = facts_known_to(tx, space, person, viewer)
+        known = [fact for fact in every if not is_claim(fact)]
+        claims += notes([fact for fact in every if is_claim(fact)], name=person, number=number)
         if made is not None and made.made_by == "model":
             found.append(Note(person, made.text, "merged", f"{person}: In short", (number, "", -1, 0.0, "", 0)))
             said = made.text.casefold()
             known = [fact for fact in known if fact.value.casefold() not in said]
         found += notes(known, name=person, number=number)
         found += lately(made, person, number) if made is not None and made.made_by != "model" else []
-    return found
+    return [*found, *claims]
 
 
 def lately(made: Merged, person: str, number: int) -> list[Note]:
@@ -89,69 +107,106 @@ def lately(made: Merged, person: str, number: int) -> list[Note]:
 
 
 def channel_profile(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[str, str]:
-    """What a person is called in a channel, and what is known of them there."""
-    name, private = public_name(tx, space, person), own_name(tx, space, person)
-    text = listed(*known_to(tx, space, person, viewer))
-    return name, without_private_name(text, private, name)
+    """What a person is called in a channel, and what they said of themselves there."""
+    return public_name(tx, space, person), listed(*own_words(*known_to(tx, space, person, viewer)))
 
 
-def without_private_name(text: str, private: str, name: str) -> str:
-    """A text that calls a person by the name they have before many, and not by one they told in private."""
+def own_words(facts: Iterable[Fact], statements: Iterable[Statement]) -> tuple[list[Fact], list[Statement]]:
+    """What a person said of themselves. Only this is merged with digests: a model that words it anew may leave out who
+    said what."""
+    return list(filterfalse(is_claim, facts)), list(filterfalse(is_claim, statements))
+
+
+def claims_in(facts: Iterable[Fact], statements: Iterable[Statement]) -> tuple[list[Fact], list[Statement]]:
+    """What others say of a person."""
+    return list(filter(is_claim, facts)), list(filter(is_claim, statements))
+
+
+def shown_statements(tx: Tx, statements: Sequence[Statement], viewer: Viewer) -> list[Statement]:
+    """Statements of one person as a viewer may be shown them: what the person said themselves calls them by the name
+    they have there, and not by one that they told in private. What others say stays as they said it: who sees a name of
+    theirs replaced knows that it is the person's."""
+    own = next((statement for statement in statements if not is_claim(statement)), None)
+    if own is None or own.user == viewer.person:
+        return list(statements)
+    private = own_name(tx, own.space, own.user)
+    name = name_for(tx, own.space, own.user, viewer)
     if private == name:
-        return text
-    return re.sub(rf"(?<!\w){re.escape(private)}(?!\w)", lambda _: name, text)
+        return list(statements)
+    called = re.compile(rf"(?<!\w){re.escape(private)}(?!\w)")
+    return [
+        statement if is_claim(statement) else replace(statement, text=called.sub(lambda _: name, statement.text))
+        for statement in statements
+    ]
 
 
-def shown(tx: Tx, fact: Fact, viewer: Viewer) -> Fact:
-    """A fact as a viewer may be shown it: without a date that may have been told where they did not hear it."""
-    if fact.speaker == viewer.person:
-        return fact
-    if fact.valid_from in (None, fact.recorded_at, fact.said_at) and fact.valid_to is None:
-        return fact
-    unread: list[DamagedMessage] = []  # may have been told where they did not hear it
-    sources = tx.find_messages(fact.space, ids=fact.sources, damaged=unread.append)
-    channels = [tx.conversation(fact.space, place) for place in {message.conversation for message in sources}]
-    heard = all(channel is not None and channel.user is None and viewer.hears(channel.id) for channel in channels)
-    is_shown = heard and not unread and len(fact.sources) < MAX_SOURCES
-    return fact if is_shown else replace(fact, valid_from=None, valid_to=None)
+def shown_facts(tx: Tx, space: str, facts: Sequence[Fact], viewer: Viewer) -> list[Fact]:
+    """Facts as a viewer may be shown them: without dates that may have been told where they did not hear it."""
+    dated_elsewhere = [fact for fact in facts if fact.speaker != viewer.person and has_dates(fact)]
+    if not dated_elsewhere:
+        return list(facts)
+    ids = sorted({id for fact in dated_elsewhere for id in fact.sources})
+    sources = tx.find_messages(space, ids=ids, damaged=warn_of_damage)
+    places = {message.id: message.conversation for message in sources}
+    heard = {place for place in set(places.values()) if hears_channel(tx, space, place, viewer)}
+    untold = {
+        fact.id
+        for fact in dated_elsewhere
+        if len(fact.sources) >= MAX_SOURCES or not all(places.get(id) in heard for id in fact.sources)
+    }
+    return [replace(fact, valid_from=None, valid_to=None) if fact.id in untold else fact for fact in facts]
 
 
-def remembered(statements: Iterable[Statement], *, name: str = "", number: int = 0) -> list[Note]:
-    """What was told to be remembered, in the order it was: by the person themselves, and by others, who are named."""
+def has_dates(fact: Fact) -> bool:
+    """Whether somebody said since when or until when a fact holds."""
+    return fact.valid_from not in (None, fact.recorded_at, fact.said_at) or fact.valid_to is not None
+
+
+def remembered(statements: Iterable[Statement]) -> list[Note]:
+    """What was told to be remembered, in the order it was: by the person themselves, and by others, who are named. Of
+    what others say the newest, as far as it does not say how to answer."""
+    every = list(statements)
+    claims = [statement.id for statement in every if is_claim(statement)]
+    too_old = set(claims[:-CLAIMS])
     lines: list[Note] = []
-    for place, statement in enumerate(statements):
+    for place, statement in enumerate(every):
         claim = is_claim(statement)
-        if claim and gives_instructions(statement):
+        if statement.id in too_old or (claim and says_how_to_answer(statement.user, statement.text)):
             continue
-        title = "Said by others" if claim else "Remembered"
-        heading = f"{name}: {title}" if name else title
-        text = f"says {byline(statement.speaker)}: {statement.text}" if claim else statement.text
-        rank = (number, "", len(FACT_CATEGORIES) + claim, 0.0, f"{place:06}")
-        lines.append(Note(statement.id, text, "remembered", heading, rank))
+        heading = "Said by others" if claim else "Remembered"
+        rank = (0, "", len(FACT_CATEGORIES) + claim, 0.0, f"{place:06}")
+        lines.append(Note(statement.id, attributed(statement, statement.text), "remembered", heading, rank))
     return lines
 
 
-def gives_instructions(statement: Statement) -> bool:
-    """Whether a statement says how to answer: that is for each to say for themselves."""
-    found = find(statement.text, statement.said_at.date())
-    about = reading(statement.user, statement.text).facts
-    return any(fact.category == "instruction" for fact in (*found, *about))
+def attributed(item: Fact | Statement, text: str) -> str:
+    """A line, with who says it before all of it if it is somebody else: nothing in it can pass for another's word."""
+    return f"says {byline(item.speaker)}: {text}" if is_claim(item) else text
+
+
+@lru_cache(maxsize=4096)
+def says_how_to_answer(person: str, text: str) -> bool:
+    """Whether words about a person say how to answer: that is for each to say for themselves."""
+    if is_about_answering(text):
+        return True
+    found = (*find(text, ANY_DAY), *reading(person, text).facts)
+    return any(fact.category == "instruction" for fact in found)
 
 
 def notes(facts: Sequence[Fact], *, name: str = "", number: int = 0, least: float = IMPORTANT) -> list[Note]:
-    """One line a key, or several where its values are many; the most important first."""
-    lines: dict[tuple[str, str, str], list[Fact]] = {}
+    """One line a key and speaker, or several where its values are many; the most important first."""
+    lines: dict[tuple[str, str, str, str], list[Fact]] = {}
     ranked = sorted(facts, key=lambda one: (-one.importance, -one.said_at.timestamp(), one.id))
     ranks = {fact.id: rank for rank, fact in enumerate(ranked)}
     for fact in ranked:
-        if fact.importance >= least:
-            lines.setdefault((fact.subject or "", fact.category, fact.key), []).append(fact)
+        if fact.importance >= least and not (is_claim(fact) and is_about_answering(f"{fact.key} {fact.value}")):
+            lines.setdefault((fact.subject or "", fact.category, fact.key, fact.speaker), []).append(fact)
     found = list[Note]()
-    for (subject, category, key), values in lines.items():
+    for (subject, category, key, _), values in lines.items():
         heading = f"About {subject}" if subject else HEADINGS[category]
         for some in broken(values):
             place = (number, subject, FACT_CATEGORIES.index(some[0].category), -some[0].importance, key, len(found))
-            text = f"{key}: {', '.join(map(told, some))}"
+            text = attributed(some[0], f"{key}: {', '.join(map(dated, some))}")
             reason = f"known, importance {some[0].importance:.1f}"
             found.append(Note(some[0].id, text, reason, f"{name}: {heading}" if name else heading, place))
     return sorted(found, key=lambda note: ranks[note.id])
@@ -161,7 +216,7 @@ def broken(values: Sequence[Fact]) -> Iterator[list[Fact]]:
     """The values of a key, as many at a time as stand in a line."""
     some, size = list[Fact](), 0
     for fact in values:
-        length = len(told(fact))
+        length = len(dated(fact))
         if some and size + length > LINE:
             yield some
             some, size = [], 0

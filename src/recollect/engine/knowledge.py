@@ -19,7 +19,7 @@ from recollect.engine.fact_rows import facts_of
 from recollect.engine.fact_rows import put as put_facts
 from recollect.engine.profiles import across, statements_of
 from recollect.engine.running import CATCH_UP, Running
-from recollect.engine.viewers import name_for, own_name, viewer_alone
+from recollect.engine.viewers import is_channel, name_for, own_name, viewer_alone
 from recollect.errors import EmbedderError, InvalidInput, NotFound
 from recollect.model import FACT_CATEGORIES, Digest, Draft, Fact, Forgotten, Message, Profile, Statement
 from recollect.ports import Tx
@@ -28,6 +28,7 @@ from recollect.rules.access import Viewer, may_take_back
 from recollect.rules.days import zone_named
 from recollect.rules.facts import as_of as as_of_then
 from recollect.rules.facts import history as fact_history
+from recollect.rules.facts import without_answered_claims
 from recollect.rules.forgetting import matching_facts, sought
 from recollect.rules.names import Ambiguous, Member, Resolved, Unknown, resolve
 from recollect.rules.profiles import Heard, Merge, contradicts, reading, remembered, restored, says_same
@@ -51,7 +52,7 @@ class Knowledge(Running):
         place, who, when = self._space(space), rules.checked_id("user", user), self._time("as_of", as_of)
         kind = None if category is None else checked_category(category)
         known = await self._read(lambda tx: facts_of(tx, place, who, active=when is None))
-        held = known if when is None else as_of_then(known, when)
+        held = without_answered_claims(known) if when is None else as_of_then(known, when)
         chosen = [fact for fact in held if kind is None or fact.category == kind]
         return sorted(chosen, key=lambda fact: (-fact.importance, fact.category, fact.key, fact.recorded_at, fact.id))
 
@@ -150,8 +151,12 @@ class Knowledge(Running):
 
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
         """Bring back what a `forget` took out, by the id it gave."""
-        place, who, key = self._space(space), rules.checked_id("user", user), rules.checked_id("id", id)
-        return await self._write(lambda tx: bring_back(tx, place, who, key))
+        return await self._undo(id, user, self._space(space))
+
+    async def _undo(self, id: str, user: str, space: str, asker: str | None = None) -> Forgotten:
+        """The same; for an `asker` only what they had forgotten themselves."""
+        who, key = rules.checked_id("user", user), rules.checked_id("id", id)
+        return await self._write(lambda tx: bring_back(tx, space, who, key, asker))
 
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
         """What is known of a person: what they said of themselves, and what was said of them in channels, by whom.
@@ -167,8 +172,11 @@ class Knowledge(Running):
         """What a viewer may be shown of a person."""
         asked = await self._digests.asked(space, self._seconds(wait))
         known: Profile = await self._read(lambda tx: knowing.profile_of(tx, space, person, viewer))
-        made = await self._digests.merged(asked, person, known.name, known.text)
-        return replace(known, today=made.today, history=made.history, context=made.text)
+        own = knowing.listed(*knowing.own_words(known.facts, known.statements))
+        claims = knowing.listed(*knowing.claims_in(known.facts, known.statements))
+        made = await self._digests.merged(asked, person, known.name, own)
+        context = "\n".join(filter(None, (made.text, claims)))
+        return replace(known, today=made.today, history=made.history, context=context)
 
     async def digests(
         self,
@@ -343,8 +351,7 @@ def said_after(tx: Tx, said: Message, statements: Sequence[Statement]) -> list[S
 
 def heard(tx: Tx, said: Message) -> str | None:
     """The group that heard a message, or None if it was said in private."""
-    owner = tx.conversation(said.space, said.conversation)
-    return said.conversation if owner is not None and owner.user is None else None
+    return said.conversation if is_channel(tx, said.space, said.conversation) else None
 
 
 def everything_of(tx: Tx, space: str, user: str, asker: str, viewer: Viewer) -> tuple[str, list[Statement], list[Fact]]:
@@ -373,20 +380,24 @@ def forget_all(space: str, user: str, what: str, texts: set[str], meant: set[str
     return Forgotten(said.id, tuple(gone), tuple(over))
 
 
-def bring_back(tx: Tx, space: str, user: str, id: str) -> Forgotten:
+def bring_back(tx: Tx, space: str, user: str, id: str, asker: str | None) -> Forgotten:
     tx.lock(facts.LOCK, space, user)
-    requests = [one for one in statements_of(tx, space, user, kind=profiles.FORGET) if one.id == id]
+    every_request = statements_of(tx, space, user, kind=profiles.FORGET)
+    requests = [request for request in every_request if request.id == id and asker in (None, request.speaker)]
     if not requests:
         raise NotFound(f"user {user!r} has nothing forgotten under {id!r} in space {space!r}")
     profiles.put(tx, [replace(requests[0], active=False)], profiles.FORGET)
     every, name = statements_of(tx, space, user, active=False), own_name(tx, space, user)
-    # What was told since stands: nothing comes back that it contradicts, or says already.
-    standing = [reading(name, one.text) for one in every if one.active]
-    gone = [(one, reading(name, one.text)) for one in every if one.retired_by == id]
+    # What the same speaker told since stands: nothing comes back that it contradicts, or says already.
+    standing = [(statement.speaker, reading(name, statement.text)) for statement in every if statement.active]
+    gone = [(statement, reading(name, statement.text)) for statement in every if statement.retired_by == id]
     back = [
-        restored(one)
-        for one, was in gone
-        if not any(contradicts(was, each) or says_same(each, was) for each in standing)
+        restored(statement)
+        for statement, was in gone
+        if not any(
+            speaker == statement.speaker and (contradicts(was, stands) or says_same(stands, was))
+            for speaker, stands in standing
+        )
     ]
     held = facts_of(tx, space, user)
     again = [facts.standing(fact) for fact in held if fact.retired_by == id and not facts.taken(fact, held)]

@@ -69,6 +69,8 @@ def append(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str] = ())
     fresh = Conversation(batch.space, batch.conversation, batch.user, created_at=now, changed_at=now)
     conversation = adopted(tx, tx.lock_conversation(fresh), batch.user)
     drafts = [rules.checked(draft, conversation, now) for draft in batch.drafts]
+    if batch.user is None:
+        refuse_strangers(conversation, drafts)
     known = known_messages(tx, conversation, drafts, fresh_ids)
     added: list[Added] = []
     new: list[Message] = []
@@ -146,6 +148,15 @@ def adopted(tx: Tx, conversation: Conversation, user: str | None) -> Conversatio
     if conversation.user is None and is_empty(tx, conversation):
         return replace(conversation, user=user)
     raise ScopeError(f"conversation {conversation.id!r} does not belong to user {user!r}; choose another id")
+
+
+def refuse_strangers(conversation: Conversation, drafts: Iterable[Draft]) -> None:
+    """What is meant for a channel does not get into a chat with one person that has its id: whoever began that chat
+    would read what the others say."""
+    if conversation.user is None:
+        return
+    if any(draft.role == "user" and draft.author != conversation.user for draft in drafts):
+        raise ScopeError(f"conversation {conversation.id!r} is a chat with one user, and no channel; name that user")
 
 
 def owned(tx: Tx, space: str, conversation: str, user: str | None) -> Conversation | None:

@@ -6,13 +6,22 @@ facts that are built anew from the log stay forgotten.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
 from recollect.engine.fact_rows import facts_of
-from recollect.engine.viewers import CHANNEL, PEOPLE, channels_spoken_in, name_for, speakers_in, viewer_of_statement
+from recollect.engine.viewers import (
+    CHANNEL,
+    PEOPLE,
+    channels_spoken_in,
+    is_channel,
+    name_for,
+    speakers_in,
+    viewer_of_statement,
+)
 from recollect.errors import InvalidInput
 from recollect.model import Fact, Message, Statement
 from recollect.ports import Tx
@@ -23,7 +32,8 @@ from recollect.rules.profiles import contradicts, reading, says_same, unrestated
 
 TABLE = "statements"
 SAID, FORGET = "statement", "forget"
-KINDS = ("display", "nickname", "alias", "mention")
+SHOWN_BY_PLATFORM = ("display", "mention")  # by which others see a person: not for the person's own key to say
+KINDS = (*SHOWN_BY_PLATFORM, "nickname", "alias")
 
 
 def statements_of(tx: Tx, space: str, person: str, *, kind: str = SAID, active: bool = True) -> list[Statement]:
@@ -59,9 +69,10 @@ def said_in(tx: Tx, messages: Iterable[Message]) -> list[tuple[Message, Statemen
 
 
 def may_give_way(old: Statement, new: Statement) -> bool:
-    """Whether a statement may retire another: one of the same speaker; and to a person's own word, what others said of
-    them before many."""
-    return old.speaker == new.speaker or (not is_claim(new) and old.audience is not None)
+    """Whether a statement may retire another: one of the same speaker; and a person's own word what others said of them
+    in the same channel. What was said elsewhere stays there: by its absence others would learn of a private word."""
+    heard_both = old.audience is not None and old.audience == new.audience
+    return old.speaker == new.speaker or (not is_claim(new) and heard_both)
 
 
 def across(name: str, new: Statement, others: Iterable[Statement]) -> tuple[list[Statement], Statement | None]:
@@ -110,8 +121,18 @@ def fact_sense(fact: Fact) -> tuple[str, str, str, str]:
 
 
 def worded_name(tx: Tx, statement: Statement) -> str:
-    """The name by which a statement calls whom it is about."""
-    return name_for(tx, statement.space, statement.user, viewer_of_statement(tx, statement))
+    """The name by which a statement calls whom it is about: as they are called now where it was said, or were then."""
+    name = name_for(tx, statement.space, statement.user, viewer_of_statement(tx, statement))
+    if calls(statement.text, name):
+        return name
+    rows = tx.rows(PEOPLE, where={"space": statement.space, "user_id": statement.user, "kind": KINDS})
+    earlier = (statement.user, *(row["name"] for row in rows))
+    return next((other for other in earlier if calls(statement.text, other)), name)
+
+
+def calls(text: str, name: str) -> bool:
+    """Whether a statement begins with a name."""
+    return re.match(rf"{re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 # -- names
@@ -141,7 +162,7 @@ def note_people(tx: Tx, messages: Iterable[Message]) -> None:
     """Whoever speaks in a space is somebody there, from the first time on; and before many goes by the display name
     that came with the message. In a chat with one person a name is private, and stays in the log."""
     spoke = [message for message in messages if message.role == "user" and not message.erased]
-    public = {place: is_public(tx, *place) for place in {(message.space, message.conversation) for message in spoke}}
+    public = {place: is_channel(tx, *place) for place in {(message.space, message.conversation) for message in spoke}}
     for space, person in sorted({(message.space, message.author) for message in spoke}):
         own = [message for message in spoke if (message.space, message.author) == (space, person)]
         if not tx.rows(PEOPLE, limit=1, where={"space": space, "user_id": person, "kind": "id"}):
@@ -164,11 +185,6 @@ def note_channels(tx: Tx, space: str, person: str, messages: Iterable[Message]) 
     new = first.keys() - channels_spoken_in(tx, space, person) if first else ()
     rows = [name_row(space, person, CHANNEL, channel, first[channel]) | {"seen": None} for channel in sorted(new)]
     tx.put(PEOPLE, rows)
-
-
-def is_public(tx: Tx, space: str, conversation: str) -> bool:
-    found = tx.conversation(space, conversation)
-    return found is not None and found.user is None
 
 
 def display_name(message: Message) -> str | None:

@@ -48,6 +48,17 @@ def viewer_of_statement(tx: Tx, statement: Statement) -> Viewer:
     return viewer_alone(tx, statement.space, statement.speaker)
 
 
+def is_channel(tx: Tx, space: str, conversation: str) -> bool:
+    """Whether many read a conversation: a chat with one person is none."""
+    found = tx.conversation(space, conversation)
+    return found is not None and found.user is None
+
+
+def hears_channel(tx: Tx, space: str, conversation: str, viewer: Viewer) -> bool:
+    """Whether what is said in a conversation is said in a channel that the viewer hears."""
+    return is_channel(tx, space, conversation) and viewer.hears(conversation)
+
+
 def name_for(tx: Tx, space: str, person: str, viewer: Viewer) -> str:
     """What to call a person before a viewer: as others see them, as they said, or by their id. A name that they said
     in a channel is the space's own; one that they told in private is not. What somebody else calls them is neither."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from recollect.engine.viewers import viewer_alone
-from recollect.model import Fact, Message, Profile
+from recollect.engine.viewers import hears_channel, viewer_alone
+from recollect.model import Fact, Forgotten, Message, Profile
 from recollect.rules.access import Access, Viewer
 
 if TYPE_CHECKING:
@@ -38,8 +38,10 @@ async def visible_messages(
     if viewer is None:
         return list(messages)
     own = viewer.person
+    places = sorted({message.conversation for message in messages})
+    channels = await memory._read(lambda tx: {place for place in places if hears_channel(tx, space, place, viewer)})
     return [
-        message for message in messages if own in (message.user, message.author) or viewer.hears(message.conversation)
+        message for message in messages if own in (message.user, message.author) or message.conversation in channels
     ]
 
 
@@ -50,3 +52,8 @@ async def visible_profile(
     if viewer is None:
         return await memory.profile(user=user, space=space, wait=wait)
     return await memory._profile(user, space, wait, viewer)
+
+
+async def undo_for(memory: MemoryEngine, access: Access, id: str, *, user: str, space: str) -> Forgotten:
+    """Bring back what was forgotten: by a key that is one user's, what that user had forgotten."""
+    return await memory._undo(id, user, space, access.user)

@@ -53,6 +53,11 @@ _NICKNAMED = re.compile(
     r"^(?:(?:all\s)?my\s(?:friends|family|colleagues|mates)|friends|people|everyone|everybody)(?:\sall)?\scalls?\sme\s",
     re.IGNORECASE,
 )
+_ANSWERING = re.compile(
+    r"\b(?:you|your|yours|yourself|(?:the|this|an?)\s(?:assistant|bot|chatbot|ai|model)|instructions?|prompts?"
+    r"|answer(?:s|ed|ing)?|repl(?:y|ies|ied|ying)|respon(?:d|ds|ded|ding|se|ses))\b",
+    re.IGNORECASE,
+)
 _TOPICS = {
     "emojis": r"\bemojis?\b|\bsmileys?\b|\bemoticons?\b",
     "answer length": r"\b(?:answers?|replies|responses?|it|things|explanations?)\b.*\b(?:short|brief|concise|long"
@@ -70,6 +75,11 @@ _JOINT = re.compile(
 _PLEASING = re.compile(r"[,\s]*(?:please|thanks|thank\syou|ok|okay)[\s.!]*$", re.IGNORECASE)
 _LONGEST = 16  # words; what is longer is a task
 _LONGEST_CHARACTERS = 600
+
+
+def is_about_answering(text: str) -> bool:
+    """Whether words, in whatever form, speak to whoever answers, or of their answers."""
+    return _ANSWERING.search(text) is not None
 
 
 def instructions(sentences: list[str]) -> Iterator[FoundFact]:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from recollect.model import FACT_CATEGORIES, Fact
+from recollect.rules.access import is_claim
 from recollect.rules.fences import byline
 
 HEADINGS = {
@@ -42,13 +43,16 @@ def profile_lines(facts: Iterable[Fact]) -> list[str]:
 
 def told(fact: Fact) -> str:
     """A fact's value, with its dates if they were said, and with who said it if it was somebody else."""
+    return f"{dated(fact)} (says {byline(fact.speaker)})" if is_claim(fact) else dated(fact)
+
+
+def dated(fact: Fact) -> str:
+    """A fact's value, with its dates if they were said."""
     notes = []
     if fact.valid_from is not None and fact.valid_from != fact.recorded_at and fact.valid_from != fact.said_at:
         notes.append(f"since {when(fact.valid_from)}")
     if fact.valid_to is not None:
         notes.append(f"until {when(fact.valid_to)}")
-    if fact.speaker != fact.user:
-        notes.append(f"says {byline(fact.speaker)}")
     return f"{fact.value} ({', '.join(notes)})" if notes else fact.value
 
 

@@ -6,8 +6,9 @@ nickname said in passing does not change a name, and the full name said later do
 once. Of a key that holds several values, each stands for itself.
 
 What others say of a person is kept apart, each speaker's word for itself: it neither corrects nor confirms what the
-person said, and gives way to it. Only what the person could have heard gives way: what was said in private stays with
-whoever said it.
+person said. Whoever is shown the person's own word is not shown what others say of the same. It is retired only where
+all who heard it hear the person, too, or where the person denies it: so nobody learns by a guess what was said in
+private.
 
 Nothing is ever removed: a value that no longer holds keeps its row, with the times between which it held. What the
 rules return is the rows to store, whole, so that storing them twice is the same as once. Ids come from what was said
@@ -25,6 +26,7 @@ from datetime import UTC, date, datetime
 from typing import Literal
 
 from recollect.model import FACT_CATEGORIES, HOLDS, Fact, FoundFact, Message
+from recollect.rules.access import channels_of, is_claim
 from recollect.rules.fact_keys import is_several, normalise
 from recollect.rules.fact_lexicon import species
 from recollect.rules.text import analyse
@@ -47,6 +49,8 @@ FLOOR = 0.7
 """The part of a confidence that never ages away: what was said clearly is not undone by a murmur, however late."""
 TURNS_A_DAY = 10
 """How many turns a day counts for, between conversations: their turns are not numbered together."""
+
+UNDONE_BY = {"likes": "dislikes", "dislikes": "likes"}
 
 Kind = Literal["add", "replace", "confirm", "retire", "ignore"]
 
@@ -155,38 +159,43 @@ def _decided(
     if message.author != user:
         if found.category == "instruction":
             return [Action("ignore", "nobody gives instructions for another")]
-        if _is_known_from_user(every, found, user):
-            return [Action("ignore", "the person's own word stands")]
-    elif claims := [fact for fact in every if fact.active and fact.speaker != user and fact.audience is not None]:
+    elif claims := [fact for fact in every if fact.active and fact.speaker != user and _may_yield(fact, said)]:
         return [*_yielding(said, claims), *_weigh(said, [fact for fact in every if fact.speaker == user])]
     return _weigh(said, [fact for fact in every if fact.speaker == message.author])
 
 
-def _is_known_from_user(known: Iterable[Fact], found: FoundFact, user: str) -> bool:
-    """Whether the person said this of themselves, or something else where there is but one answer."""
-    own = [
-        fact
-        for fact in known
-        if fact.active and fact.speaker == user and (fact.category, fact.key) == (found.category, found.key)
-    ]
-    several = is_several(found.category, found.key)
-    return bool(own) and not found.retracts and (not several or any(same_value(fact, found) for fact in own))
+def _may_yield(claim: Fact, said: _Said) -> bool:
+    """Whether what others said may be retired by a person's own word: what was said before many if the person denies
+    it, and else only what was said where all who heard it hear the person, too. So nobody can tell by it what somebody
+    said elsewhere."""
+    return claim.audience is not None if said.found.retracts else channels_of(claim) == {said.audience}
 
 
 def _yielding(said: _Said, claims: Sequence[Fact]) -> list[Action]:
-    """What others said of a person before many gives way to the person's own word on it."""
+    """What others said of a person gives way to the person's own word on it."""
     found, message = said.found, said.message
     same_key = [fact for fact in claims if fact.key == found.key and fact.category == found.category]
-    if found.retracts:
-        over = _meant(same_key, found)
-    elif is_several(found.category, found.key):
-        over = [fact for fact in same_key if same_value(fact, found)]
-    else:
-        over = same_key
+    over = _meant(same_key, found) if found.retracts else [fact for fact in same_key if _is_answered(fact, found)]
     return [
         *(Action("retire", "the person says it themselves", (_over(fact, message),)) for fact in over),
         *_opposed(said, claims),
     ]
+
+
+def _is_answered(claim: Fact, own: FoundFact | Fact) -> bool:
+    """Whether a person says the same themselves, or something else where there is but one answer."""
+    if not _about(claim, own) or claim.category != own.category:
+        return False
+    if claim.key != own.key:
+        return UNDONE_BY.get(claim.key) == own.key and sense(claim) == sense(own)
+    return not is_several(own.category, own.key) or same_value(claim, own)
+
+
+def without_answered_claims(facts: Sequence[Fact]) -> list[Fact]:
+    """Facts of one person that hold, as they are shown to somebody: where the person's own word is among them, what
+    others say of the same is not."""
+    own = [fact for fact in facts if not is_claim(fact)]
+    return [fact for fact in facts if not (is_claim(fact) and any(_is_answered(fact, word) for word in own))]
 
 
 def _weigh(said: _Said, mine: Sequence[Fact]) -> list[Action]:
@@ -229,9 +238,9 @@ def as_of(facts: Iterable[Fact], when: datetime | date) -> list[Fact]:
     held.sort(key=lambda fact: (_begin(fact), -_end(fact).timestamp(), fact.id))
     found: dict[tuple[object, ...], Fact] = {}
     for fact in held:
-        several = is_several(fact.category, fact.key)
-        found[(fact.user, fact.subject, fact.category, fact.key, fold(fact.value) if several else None)] = fact
-    return list(found.values())
+        value = fold(fact.value) if is_several(fact.category, fact.key) else None
+        found[(fact.user, fact.speaker, fact.subject, fact.category, fact.key, value)] = fact
+    return without_answered_claims(list(found.values()))
 
 
 def history(facts: Iterable[Fact], key: str, *, subject: str | None = None) -> list[Fact]:
@@ -262,7 +271,7 @@ def sense(found: FoundFact | Fact) -> tuple[str, ...]:
     return analyse(folded, "en").terms or (folded,)
 
 
-def same_value(fact: Fact, found: FoundFact) -> bool:
+def same_value(fact: Fact, found: FoundFact | Fact) -> bool:
     """Whether a fact has this value already; of an animal, its kind alone means the one that is known by name."""
     if sense(fact) == sense(found):
         return True
@@ -407,7 +416,7 @@ def _meant(held: Sequence[Fact], found: FoundFact) -> list[Fact]:
 
 def _opposed(said: _Said, mine: Sequence[Fact]) -> list[Action]:
     """What a like or a dislike undoes: the other of the same thing."""
-    other = {"likes": "dislikes", "dislikes": "likes"}.get(said.found.key)
+    other = UNDONE_BY.get(said.found.key)
     opposite = [
         fact
         for fact in mine
@@ -444,7 +453,7 @@ def _wording(old: str, new: str) -> str:
     return old if old.casefold() == new.casefold() and new == new.lower() else new
 
 
-def _about(fact: Fact, found: FoundFact) -> bool:
+def _about(fact: Fact, found: FoundFact | Fact) -> bool:
     return _subject(fact.subject, found.subject)
 
 

@@ -106,6 +106,8 @@ def resolve(text: str, members: Iterable[Member], *, speaker: str | None = None)
         return Resolved(wanted, "mention" if mention else "id")
     if mention:
         return Unknown()
+    if any(member.id == said.removeprefix("@") for member in everybody):
+        return _by_handle(said.removeprefix("@"), everybody)
     steps = _steps(said)
     for step in steps:
         found = [candidate for member in everybody if (candidate := _first(member, step)) is not None]
@@ -114,6 +116,18 @@ def resolve(text: str, members: Iterable[Member], *, speaker: str | None = None)
             found += [] if step is steps[0] and said.startswith("@") else _doubles(said, found, everybody)
             return Resolved(found[0].member, found[0].why) if len(found) == 1 else Ambiguous(tuple(found))
     return Unknown(_suggested(said, everybody))
+
+
+def _by_handle(id: str, members: Iterable[Member]) -> Resolved | Ambiguous:
+    """Whom "@" with an id means: that member, whatever others call themselves; only a mention, which is the platform's,
+    may be another's."""
+    handles = [
+        Candidate(member.id, name.text, _kind(name))
+        for member in members
+        for name in member.names
+        if member.id != id and name.kind == "mention" and _as_mention(name) == id
+    ]
+    return Ambiguous((Candidate(id, id, "id"), *handles)) if handles else Resolved(id, "id")
 
 
 @lru_cache(maxsize=32_768)
@@ -206,13 +220,18 @@ def _names(member: Member) -> Sequence[Name]:
 
 
 def _doubles(said: str, found: Sequence[Candidate], members: Iterable[Member]) -> list[Candidate]:
-    """Other members with a name that looks like one that was found, in other letters."""
+    """Other members with an id that is what was said but for case or accents, or with a name that looks like one that
+    was found, in other letters."""
     taken = {candidate.member for candidate in found}
+    small = fold_name(said.removeprefix("@"))
     shown = looks(said.removeprefix("@")).union(*(looks(candidate.name) for candidate in found))
     plain = {_small(candidate.name) for candidate in found}
     made = []
     for member in members:
         for name in _names(member) if member.id not in taken else ():
+            if name.kind == "id" and fold_name(name.text) == small:
+                made.append(Candidate(member.id, name.text, "id, but for case or accents"))
+                break
             # What differs in case or accents only was weighed in its own step; what nobody sees was not.
             hidden = _small(name.text) not in plain
             if name.kind != "id" and looks(_as_mention(name)) & shown and hidden:

@@ -25,6 +25,7 @@ from starlette.routing import Route
 
 from recollect import __version__
 from recollect.engine.conversation import conversation_for
+from recollect.engine.knowing import attributed
 from recollect.engine.memory import MemoryEngine
 from recollect.engine.visible import visible_facts, visible_profile
 from recollect.errors import NotFound
@@ -204,7 +205,8 @@ class Tools(Asking):
         gone = await self._memory.forget(what, **self._person(ctx, "write", user))
         if gone.everything:
             raise ToolError("that would be everything, and nothing was forgotten: say one thing at a time")
-        lines = [*(fences.line(one.text) for one in gone.statements), *map(fact_line, gone.facts)]
+        statements = (fences.line(attributed(statement, statement.text)) for statement in gone.statements)
+        lines = [*statements, *map(fact_line, gone.facts)]
         text = data("FORGOTTEN", lines) if gone.found else "Nothing is known of that; nothing was forgotten."
         return answered(
             text,
@@ -371,7 +373,7 @@ def about(query: str, message: Message) -> Message:
 
 def fact_line(fact: Fact) -> fences.Fenced:
     whose = f"{fact.subject}: " if fact.subject else ""
-    return fences.line(f"{whose}{fact.key}: {fact.value} ({fact.category})")
+    return fences.line(attributed(fact, f"{whose}{fact.key}: {fact.value} ({fact.category})"))
 
 
 def whole(messages: Iterable[Any]) -> str:

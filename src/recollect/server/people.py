@@ -10,7 +10,8 @@ from fastapi import APIRouter, Path, Query
 from pydantic import AwareDatetime
 from starlette.responses import Response, StreamingResponse
 
-from recollect.engine.visible import visible_facts, visible_messages, visible_profile
+from recollect.engine.profiles import SHOWN_BY_PLATFORM
+from recollect.engine.visible import undo_for, visible_facts, visible_messages, visible_profile
 from recollect.errors import NotFound
 from recollect.model import FactCategory, Message
 from recollect.server import shapes
@@ -99,12 +100,14 @@ async def forget(here: Writing, id: Person, body: shapes.ForgetIn, key: Once = N
 async def undo(here: Writing, id: Person, body: shapes.UndoIn, key: Once = None) -> Response:
     """Bring back what a `forget` took out."""
     given = about(here, id)
-    return await once(here, key, lambda: here.memory.undo(body.id, **given))
+    return await once(here, key, lambda: undo_for(here.memory, here.access, body.id, **given))
 
 
 @router.post("/users/{id:id}/names", response_model=shapes.Done)
 async def add_name(here: Writing, id: Person, body: shapes.NameIn) -> Response:
-    """What else a person goes by."""
+    """What else a person goes by; by a user's key a nickname or an alias."""
+    if body.kind in SHOWN_BY_PLATFORM:
+        here.access.check_unbound()
     await here.memory.add_name(body.name, kind=body.kind, **about(here, id))
     return out({"done": True})
 
