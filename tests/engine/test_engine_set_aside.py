@@ -204,6 +204,18 @@ def test_what_was_set_aside_is_tried_again_after_pauses_that_grow_f15(store_url:
         assert memory.stats().entries == 3
 
 
+def test_when_the_cause_is_mended_all_that_was_set_aside_is_brought_in_f15(store_url: str) -> None:
+    """F15: as soon as it is due, however many messages that are."""
+    clock, embedder = FrozenClock(), PoisonEmbedder()
+    with Memory(store_url, embedder=embedder, followers=False, clock=clock, window_turns=0) as memory:
+        say(memory, "chat", *(f"zebra {POISON} {number}" for number in range(30)))
+        assert memory.settle() == 30
+        embedder.poison = "nothing"
+        clock.advance(timedelta(minutes=1))
+        assert memory.settle() == 0
+        assert memory.stats().entries == 30
+
+
 def test_retry_runs_what_was_set_aside_now_f15(store_url: str) -> None:
     """F15: of a space, a conversation or a view, or all; and says what still fails."""
     embedder = PoisonEmbedder()

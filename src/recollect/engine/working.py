@@ -13,8 +13,8 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Literal
 
@@ -45,9 +45,11 @@ REMEMBERED = 10_000  # conversations of which it is known that they fail
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What a transaction stored of some runs: how much, whether it was all there was, and which leases it gave back."""
+    """What a transaction stored of some runs: how much, of which spaces, whether it was all there was, and which leases
+    it gave back."""
 
     done: int
+    spaces: Collection[str]
     whole: bool
     released: Sequence[ConversationKey]
 
@@ -61,10 +63,15 @@ class Progress:
     set_aside: int = 0
     refusals: int = 0  # in a row
     whole: bool = True  # whether nothing was left undone
+    spaces: set[str] = field(default_factory=set)  # of which something was seen to
+
+    @property
+    def seen_to(self) -> int:
+        return self.done + self.set_aside
 
     @property
     def is_late(self) -> bool:
-        return bool(self.done or self.set_aside) and time.monotonic() > self.deadline
+        return self.seen_to > 0 and time.monotonic() > self.deadline
 
 
 @dataclass(slots=True)
@@ -175,6 +182,7 @@ class Worker:
             self._failing.pop(place, None)
         self._taken += stored.done
         progress.done += stored.done
+        progress.spaces |= {*stored.spaces}
         progress.refusals = 0
         progress.whole = progress.whole and stored.whole
 
@@ -201,6 +209,7 @@ class Worker:
         name, places = self._view.name, [run.place for run in runs]
         ours, cursors = tx.held(name, places, self.holder), tx.cursors_of(name, places)
         done, whole, moved, released = 0, True, dict[ConversationKey, int](), list[ConversationKey]()
+        spaces: set[str] = set()
         for run, result in zip(runs, results, strict=True):
             # Another took over, or somebody moved the cursor, back for a rebuild or on: what we thought is void.
             if run.place not in ours or cursors[run.place] != run.lag.done:
@@ -218,10 +227,12 @@ class Worker:
                 self._release_failed(tx, run.place, STAND_IN + saved.outage)
             if saved.outage or run.last or saved.upto < run.end:
                 released.append(run.place)
+            if saved.done:
+                spaces.add(run.lag.space)
             done, whole = done + saved.done, whole and (saved.upto >= run.lag.turns or not run.last)
         tx.set_cursors(name, moved)
         tx.release_all(name, released, self.holder)
-        return Stored(done, whole, released)
+        return Stored(done, spaces, whole, released)
 
     def _save_run(self, tx: Tx, run: Run, result: Any) -> Saved:
         saved = Saved(run.end, len(run.messages) + len(run.damaged))
@@ -265,6 +276,7 @@ class Worker:
         await self._run(self._store.write, lambda tx: self._pass_over(tx, run, kind_of(error)))
         log.warning("%s: a message is set aside: %s; `recollect doctor` names it", self._view.name, kind_of(error))
         progress.set_aside += 1
+        progress.spaces.add(run.lag.space)
         if run.last:
             self.held.pop(run.place, None)
             self._failing.pop(run.place, None)
