@@ -102,6 +102,18 @@ def test_a_model_is_not_asked_again_about_messages_that_did_not_fail_f15(store_u
     assert {asked[f"number-{n}"] for n in range(24) if n not in (3, 20)} == {1}
 
 
+def test_a_message_that_fails_once_does_not_fail_again_in_the_summary_it_is_part_of_f15(store_url: str) -> None:
+    """F15: the window goes on: what comes after is not set aside on account of what leaves."""
+    with Memory(store_url, embedder=PoisonEmbedder(), followers=False, clock=FrozenClock()) as memory:
+        said = [f"I saw {POISON if number == 4 else 'a zebra'} in park {number}" for number in range(40)]
+        say(memory, "chat", *said)
+        assert memory.settle() == 1
+        chat = memory.conversation("chat", user="alex")
+        assert state_of(memory, "window").set_aside == 0
+        assert chat.archived()
+        assert [message.content for message in chat.history()] == said
+
+
 def find_pollen(request: Request) -> str | Exception:
     """A memory model that finds what somebody is allergic to, and whose adapter fails on poison."""
     text = request.messages[-1]["content"]
