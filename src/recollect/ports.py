@@ -143,7 +143,7 @@ class Tx(Protocol):
         besides: Collection[str] = (),
     ) -> list[Lag]:
         """Conversations whose view is behind and free to be claimed, those that have waited longest first; changed
-        since then if given, and not of the spaces in `besides`."""
+        since then if given. With `besides`, those of other spaces: the first of each before the second of any."""
 
     def unseen(self, view: str, now: datetime, *, space: str, since: datetime) -> bool:
         """Whether a view has still to see something of a space that changed since then, whoever is at work on it; what

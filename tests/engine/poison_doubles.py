@@ -64,14 +64,20 @@ class DamagedTx:
 
 
 class DamagedStore(StoreDouble):
-    """A store with rows of the log that cannot be read, each named by its conversation and turn."""
+    """A store with rows of the log that cannot be read, each named by its conversation and turn. What is to happen
+    `after_read` happens once, after the next read."""
 
     def __init__(self, inner: Store, *damaged: tuple[str, int]) -> None:
         super().__init__(inner)
         self.damaged = set(damaged)
+        self.after_read: Callable[[], object] | None = None
 
     def read(self, fn: Callable[[Tx], T]) -> T:
-        return super().read(lambda tx: fn(cast(Tx, DamagedTx(tx, self.damaged))))
+        result = super().read(lambda tx: fn(cast(Tx, DamagedTx(tx, self.damaged))))
+        meanwhile, self.after_read = self.after_read, None
+        if meanwhile is not None:
+            meanwhile()
+        return result
 
     def write(self, fn: Callable[[Tx], T]) -> T:
         return super().write(lambda tx: fn(cast(Tx, DamagedTx(tx, self.damaged))))

@@ -10,8 +10,10 @@ from engine_doubles import CountingEmbedder, HashEmbedder, StoreDouble
 
 from recollect import Batch, Draft, EmbedderMismatch, Memory, ModelTimeout, NotSettled, StoreUnwritable
 from recollect.config import Settings
+from recollect.engine.claiming import Served
 from recollect.model import ViewState
-from recollect.ports import Request, Tx, Vectors
+from recollect.ports import Lag, Request, Tx, Vectors
+from recollect.rules.fairness import fair_order
 from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.wiring import open_store
 
@@ -53,6 +55,28 @@ def test_a_long_conversation_does_not_keep_another_space_waiting_f16(tmp_path: P
     assert embedder.texts.index("a giraffe") < 3 * MANY
 
 
+def test_floods_of_many_spaces_do_not_keep_another_waiting_f16(tmp_path: Path) -> None:
+    """F16: however many of them there are, and however long the others have waited."""
+    embedder = CountingEmbedder()
+    with Memory(str(tmp_path / "memory.db"), embedder=embedder, followers=False) as memory:
+        for number in range(8):
+            flood(memory, f"red {number}")
+        memory.conversation("chat", user="bo", space="blue").add("user", "a giraffe")
+        memory.settle()
+    assert embedder.texts.index("a giraffe") < MANY
+
+
+def test_a_long_conversation_does_not_keep_others_of_its_space_waiting_f16(tmp_path: Path) -> None:
+    """F16: while somebody imports a history, what others say is searchable."""
+    embedder = CountingEmbedder()
+    with Memory(str(tmp_path / "memory.db"), embedder=embedder, followers=False) as memory:
+        for name in ("long", "longer"):
+            memory.conversation(name, user="alex").extend(Draft("user", f"a zebra {n}") for n in range(5 * MANY))
+        memory.conversation("chat", user="bo").add("user", "a giraffe")
+        memory.settle()
+    assert embedder.texts.index("a giraffe") < MANY
+
+
 def test_a_search_waits_for_its_own_space_and_not_for_a_flood_elsewhere_f16(tmp_path: Path) -> None:
     """F16: what was just added is found by the next search, while most of the flood is still to come."""
     embedder = CountingEmbedder()
@@ -61,6 +85,17 @@ def test_a_search_waits_for_its_own_space_and_not_for_a_flood_elsewhere_f16(tmp_
         memory.conversation("chat", user="bo", space="blue").add("user", "a giraffe")
         assert [hit.message.content for hit in memory.search("giraffe", space="blue")] == ["a giraffe"]
         assert len(embedder.texts) < 2 * MANY
+
+
+def test_who_searches_without_end_does_not_keep_others_waiting_f16() -> None:
+    """F16: a space that somebody waits for comes next, but not twice before another."""
+    served, lags = Served(), [Lag(space, "chat", 0, 1) for space in ("red", "blue", "green")]
+    order = []
+    for _ in range(6):
+        served.prefer("red")
+        order.append(fair_order(lags, served.order)[0].space)  # so slow that there is time for one
+        served.note(order[-1:])
+    assert order == ["red", "blue", "red", "green", "red", "blue"]
 
 
 # -- settled

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
 from collections import Counter
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from engine_doubles import HashEmbedder
+from engine_doubles import HashEmbedder, StoreDouble
 from fact_talks import answered, entry
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from poison_doubles import POISON, SECRET, DamagedStore, PoisonEmbedder
 
-from recollect import Draft, EmbedderRefused, InvalidInput, Memory, NotSettled, Retried
+from recollect import Draft, EmbedderError, EmbedderRefused, InvalidInput, Memory, NotSettled, Retried
 from recollect.config import Settings
 from recollect.engine.transfer import copy_store
 from recollect.model import Role, ViewState
-from recollect.ports import Request, Vectors
+from recollect.ports import Request, Tx, Vectors
 from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.wiring import open_store
 
@@ -97,6 +100,18 @@ def test_a_model_is_not_asked_again_about_messages_that_did_not_fail_f15(store_u
         memory.settle()
         assert state_of(memory, "facts") == ViewState("facts", 0, 0, 0, "OverflowError", set_aside=2)
     assert {asked[f"number-{n}"] for n in range(24) if n not in (3, 20)} == {1}
+
+
+def test_a_message_that_fails_once_does_not_fail_again_in_the_summary_it_is_part_of_f15(store_url: str) -> None:
+    """F15: the window goes on: what comes after is not set aside on account of what leaves."""
+    with Memory(store_url, embedder=PoisonEmbedder(), followers=False, clock=FrozenClock()) as memory:
+        said = [f"I saw {POISON if number == 4 else 'a zebra'} in park {number}" for number in range(40)]
+        say(memory, "chat", *said)
+        assert memory.settle() == 1
+        chat = memory.conversation("chat", user="alex")
+        assert state_of(memory, "window").set_aside == 0
+        assert chat.archived()
+        assert [message.content for message in chat.history()] == said
 
 
 def find_pollen(request: Request) -> str | Exception:
@@ -201,6 +216,18 @@ def test_what_was_set_aside_is_tried_again_after_pauses_that_grow_f15(store_url:
         assert memory.stats().entries == 3
 
 
+def test_when_the_cause_is_mended_all_that_was_set_aside_is_brought_in_f15(store_url: str) -> None:
+    """F15: as soon as it is due, however many messages that are."""
+    clock, embedder = FrozenClock(), PoisonEmbedder()
+    with Memory(store_url, embedder=embedder, followers=False, clock=clock, window_turns=0) as memory:
+        say(memory, "chat", *(f"zebra {POISON} {number}" for number in range(30)))
+        assert memory.settle() == 30
+        embedder.poison = "nothing"
+        clock.advance(timedelta(minutes=1))
+        assert memory.settle() == 0
+        assert memory.stats().entries == 30
+
+
 def test_retry_runs_what_was_set_aside_now_f15(store_url: str) -> None:
     """F15: of a space, a conversation or a view, or all; and says what still fails."""
     embedder = PoisonEmbedder()
@@ -265,7 +292,89 @@ def test_a_copy_knows_what_was_set_aside_f15(tmp_path: Path) -> None:
         assert indexed(memory) == {"zebra 1", f"zebra {POISON}"}
 
 
+def test_what_another_has_brought_in_meanwhile_is_not_brought_in_again_f15(store_url: str) -> None:
+    """F15: between the look at what was set aside and the retry, another process tries it too; a day counts it once."""
+    store = DamagedStore(open_store(store_url, Settings()), ("channel", 3))
+    with (
+        Memory(store, followers=False, clock=FrozenClock()) as memory,
+        Memory(store, followers=False, clock=FrozenClock()) as other,
+    ):
+        say(memory, "channel", "zebra 1", "zebra 2", "zebra 3", user=None)
+        memory.settle()
+        store.damaged.clear()
+        store.after_read = lambda: other.retry("digests")
+        memory.retry("digests")
+        assert ("digests", "channel", 3) not in aside(store)
+        assert [row["messages"] for row in store.read(lambda tx: tx.rows("days"))] == [2]
+
+
 # -- what is nobody's fault
+
+
+class FailingEmbedder(HashEmbedder):
+    """Fails on texts with the word, as it would if it were away, or the machine out of memory."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__("hash", 16)
+        self.error = error
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        if any(POISON in text for text in texts):
+            raise self.error
+        return await super().embed(texts)
+
+
+@pytest.mark.parametrize("error", [EmbedderError("HTTP 500"), EmbedderRefused("HTTP 400"), MemoryError(), OSError()])
+def test_an_outage_that_one_message_makes_stops_nobody_else_f15(store_url: str, error: Exception) -> None:
+    """F15: it looks as if the embedder were away; whoever waited with it is tried alone, and those who fail come last.
+    In the end the message is set aside, and its own conversation goes on."""
+    clock = FrozenClock()
+    with Memory(store_url, embedder=FailingEmbedder(error), followers=False, clock=clock, window_turns=0) as memory:
+        for number in range(4):
+            say(memory, f"bad {number}", f"zebra {POISON}", "zebra after it")
+        for number in range(4):
+            say(memory, f"good {number}", f"zebra {number}")
+        waited = 0
+        while not {f"zebra {number}" for number in range(4)} <= indexed(memory):
+            with contextlib.suppress(NotSettled):
+                memory.settle()
+            clock.advance(timedelta(seconds=1))
+            waited += 1
+        assert waited <= 8
+        for _ in range(8):
+            with contextlib.suppress(NotSettled):
+                memory.settle()
+            say(memory, "good 0", "zebra again")
+            clock.advance(timedelta(minutes=10))
+        memory.settle()
+        assert state_of(memory, "index") == ViewState("index", 0, 0, 0, type(error).__name__, set_aside=4)
+        assert "zebra after it" in indexed(memory)
+
+
+def test_work_that_is_cancelled_from_within_is_a_failure_as_any_other_f15(store_url: str) -> None:
+    """F15: it is not taken for the end of the memory: the view goes on."""
+    with Memory(store_url, embedder=FailingEmbedder(asyncio.CancelledError())) as memory:
+        say(memory, "bad", f"zebra {POISON}")
+        assert memory.settle() == 1
+        say(memory, "good", "zebra 1")
+        assert indexed(memory) == {"zebra 1"}
+
+
+def test_an_iterator_that_ends_too_early_is_a_failure_as_any_other_f15(store_url: str) -> None:
+    """F15: asyncio cannot pass it on from a thread, and whoever waits for that would wait for ever."""
+    store = StoreDouble(open_store(store_url, Settings()))
+    with Memory(store, followers=False, clock=FrozenClock()) as memory:
+        say(memory, "chat", "zebra 1")
+
+        def end_early(tx: Tx) -> None:
+            store.inside = lambda tx: None
+            next(iter(()))
+
+        store.inside = end_early
+        with pytest.raises(RuntimeError, match="ended too early"):
+            say(memory, "chat", "zebra 2")
+        memory.settle()
+        assert indexed(memory) == {"zebra 1"}
 
 
 class RefusingEmbedder(HashEmbedder):

@@ -27,6 +27,12 @@ def test_who_was_served_longest_ago_comes_first_f16() -> None:
     assert spaces("a", "a", "b", "c", served={"a": 3, "b": 1}) == "cbaa"
 
 
+def test_within_a_space_little_comes_before_much_f16() -> None:
+    lags = [Lag("a", "long", 0, 5_000), Lag("a", "first", 9, 10), Lag("b", "long", 0, 60), Lag("a", "second", 0, 16)]
+    order = [(lag.space, lag.conversation) for lag in fair_order(lags, {})]
+    assert order == [("a", "first"), ("b", "long"), ("a", "second"), ("a", "long")]
+
+
 @given(LAGS, SERVED)
 def test_nobody_is_left_out_and_none_is_two_ahead_f16(lags: list[Lag], served: dict[str, int]) -> None:
     ordered = fair_order(lags, served)

@@ -20,7 +20,6 @@ from recollect.ports import ConversationKey, Lag, Tx
 from recollect.rules.fairness import fair_order
 
 LOOKED_AT = 64  # conversations, at least, among which those to take are chosen
-LOOKS = 4  # at what lags, each past the spaces that the ones before found: a flood may be of several
 READ = 32  # conversations whose messages are read together
 CHARACTERS = 2_000_000  # of text at a time
 REMEMBERED = 10_000  # spaces of which it is known when they were last served
@@ -41,10 +40,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What was taken, how many messages (or conversations) that is, and whether there is more."""
+    """What was taken, and whether there is more."""
 
     runs: Sequence[Run]
-    size: int
     left: bool
 
 
@@ -67,9 +65,10 @@ class Served:
         while len(self._last) > REMEMBERED:
             self._last.popitem(last=False)
 
-    def forget(self, space: str) -> None:
-        """It comes first."""
-        self._last.pop(space, None)
+    def prefer(self, space: str) -> None:
+        """It comes next, unless it was served just now: who asks without end would keep the others waiting."""
+        if self._last.get(space) != self._count:
+            self._last.pop(space, None)
 
 
 def is_behind(tx: Tx, wanted: Wanted, now: datetime) -> bool:
@@ -79,18 +78,15 @@ def is_behind(tx: Tx, wanted: Wanted, now: datetime) -> bool:
 
 
 def lagging(tx: Tx, wanted: Wanted, now: datetime) -> tuple[list[Lag], bool]:
-    """Conversations that are behind and free, also of spaces that come behind a flood of another; and whether there may
+    """Conversations that are behind and free, also of spaces that come behind a flood of others; and whether there may
     be more."""
     limit = max(LOOKED_AT, wanted.room)
-    lags: list[Lag] = []
-    for _ in range(LOOKS):
-        seen = {lag.space for lag in lags}
-        some = tx.lagging(wanted.view.name, now, since=wanted.since, limit=limit, besides=seen)
-        lags += some
-        if len(some) < limit:
-            break
-    ready = [lag for lag in lags if not wanted.later(lag.space, lag.conversation)]
-    return ready, len(lags) >= limit
+    lags = tx.lagging(wanted.view.name, now, since=wanted.since, limit=limit)
+    cut = len(lags) == limit
+    if cut:
+        flooded = {lag.space for lag in lags}
+        lags += tx.lagging(wanted.view.name, now, since=wanted.since, limit=limit, besides=flooded)
+    return [lag for lag in lags if not wanted.later(lag.space, lag.conversation)], cut
 
 
 def take(tx: Tx, wanted: Wanted, now: datetime, served: Served) -> Claim:
@@ -104,13 +100,11 @@ def take(tx: Tx, wanted: Wanted, now: datetime, served: Served) -> Claim:
     claimed = [replace(lag, done=cursors[place]) for lag, place in zip(chosen, places, strict=True) if place in ours]
     if view.at_once:
         runs = read_runs(tx, [*planned(view, claimed, wanted.room)])
-        size = sum(len(run.messages) + len(run.damaged) for run in runs)
     else:
         runs = [Run(lag, ()) for lag in claimed]
-        size = len(runs)
     unread = ours - {run.place for run in runs}
     tx.release_all(view.name, [*unread], wanted.holder)
-    return Claim(runs, size, cut or len(chosen) < len(lags) or bool(unread))
+    return Claim(runs, cut or len(chosen) < len(lags) or bool(unread))
 
 
 def fitting(view: View[Any], lags: Iterable[Lag], room: int) -> Iterator[Lag]:

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from recollect.engine.ask import Answer, Asking
-from recollect.engine.faults import readable_messages
+from recollect.engine.faults import readable_messages, reason_of
 from recollect.engine.view import Run, Saved
-from recollect.errors import EmbedderError
 from recollect.model import Conversation, Episode, Filter, Message
 from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
 from recollect.rules.gist import Line
@@ -154,8 +153,8 @@ class Writer:
         try:
             vector = (await self._embedder.embed([reply.summary]))[0].astype(np.float16)
             stored = vector.tobytes() if vector.any() else None
-        except EmbedderError as error:
-            log.warning("an episode has no vector: %s", error)
+        except Exception as error:  # noqa: BLE001  an embedder may fail in any way on what one message brought in
+            log.warning("an episode has no vector: %s", reason_of(error))
         return replace(one, episode=summarised, vector=stored)
 
     def message_inputs(self, part: Sequence[Message], before: str) -> episode_summary.Inputs:

@@ -47,6 +47,11 @@ def fault_of(error: BaseException) -> Fault:
     return "message"
 
 
+def is_for_all(error: BaseException) -> bool:
+    """Whether a failure says that no message can be worked on: the store is away, or the settings are wrong."""
+    return isinstance(error, StoreError | ConfigError | MissingExtra) and type(error) is not StoreError
+
+
 def reason_of(error: BaseException) -> str:
     """What may be said of an error without repeating anybody's words."""
     name = type(error).__name__
@@ -82,8 +87,16 @@ def put_set_aside(tx: Tx, row: SetAside, now: datetime, *, retried: bool) -> Non
 
 
 def remove_set_aside(tx: Tx, row: SetAside) -> None:
-    place = {"space": row.space, "view": row.view, "conversation": row.conversation, "turn": row.turn}
-    tx.remove(TABLE, place)
+    tx.remove(TABLE, key_of(row))
+
+
+def is_set_aside(tx: Tx, row: SetAside) -> bool:
+    """Whether a message that was set aside still is."""
+    return bool(tx.rows(TABLE, limit=1, where=key_of(row)))
+
+
+def key_of(row: SetAside) -> dict[str, Any]:
+    return {"space": row.space, "view": row.view, "conversation": row.conversation, "turn": row.turn}
 
 
 def set_aside_in(tx: Tx, view: str, place: ConversationKey) -> list[SetAside]:

@@ -73,14 +73,16 @@ class Follower:
             try:
                 behind, due = await self._run(self._store.read, lambda tx: self._look(tx, since))
                 done = await self._catch_up(since) if behind else 0
-                return done + sum([await self._worker.retry(row) for row in due])
+                retried = sum([await self._worker.retry(row) for row in due])
+                self.drained = self.drained and not (retried and len(due) == RETRIED)
+                return done + retried
             except EmbedderMismatch as error:  # others have the right one: they do not wait for us
                 self.trouble = reason_of(error)
                 return 0
 
     def prefer(self, space: str) -> None:
-        """Somebody waits for this space: it is served next."""
-        self._served.forget(space)
+        """Somebody waits for this space: it is served next, if it was not just now."""
+        self._served.prefer(space)
 
     async def lags_in(self, space: str, since: datetime) -> bool:
         """Whether something of a space that changed since then is still to come into this view."""
@@ -117,6 +119,7 @@ class Follower:
         try:
             with keep_completions():
                 progress = await worker.work(claim.runs)
+            self._served.note(progress.spaces)
             if worker.held:
                 await worker.give_back(None)
         except asyncio.CancelledError:
@@ -137,8 +140,8 @@ class Follower:
         self.drained = self.drained and progress.whole
         if not self.view.ordered:
             seconds = time.monotonic() - begun
-            self._room = next_room(self._room, claim.size, seconds, target=BATCH_SECONDS, most=self._most)
-        return progress.done + progress.set_aside
+            self._room = next_room(self._room, progress.seen_to, seconds, target=BATCH_SECONDS, most=self._most)
+        return progress.seen_to
 
     async def _claim(self, since: datetime | None) -> Claim:
         """What is ours to do."""
@@ -156,7 +159,6 @@ class Follower:
                 await asyncio.shield(worker.give_back(None))
             raise
         worker.hold(claim.runs)
-        self._served.note(run.lag.space for run in claim.runs)
         return claim
 
 

@@ -52,8 +52,8 @@ class Loop:
     async def wait_for(self, space: str, timeout: float) -> bool:
         """Wait until all that was written here of a space so far has been seen to; False if that takes too long."""
         deadline = time.monotonic() + timeout
-        self._follower.prefer(space)
         while not self._idle.is_set():
+            self._follower.prefer(space)
             self._hurry.set()
             stepped = self._stepped
             if not await self._follower.lags_in(space, self._clock.now() - OVERLAP):

@@ -260,7 +260,7 @@ class Running:
         """For views: these calls are not counted among those of others."""
         loop = asyncio.get_running_loop()
         try:
-            work = loop.run_in_executor(self._pool, fn, *args)
+            work = loop.run_in_executor(self._pool, call_in_thread, fn, *args)
         except RuntimeError:  # the pool takes nothing more
             raise RecollectError(CLOSED) from None
         return await work
@@ -338,6 +338,14 @@ class Running:
 
     def _time(self, name: str, value: datetime | None) -> datetime | None:
         return None if value is None else rules.checked_time(name, value)
+
+
+def call_in_thread(fn: Callable[..., T], *args: Any) -> T:
+    """Call a function for the event loop, which cannot be given a StopIteration: who awaits it would wait for ever."""
+    try:
+        return fn(*args)
+    except StopIteration as error:
+        raise RuntimeError("an iterator ended too early") from error
 
 
 def whole(tx: Tx) -> None:

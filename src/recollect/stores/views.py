@@ -25,18 +25,24 @@ from recollect.stores.sql import SqlTx
 
 @lru_cache(maxsize=64)
 def behind(view: str, lately: bool, besides: bool) -> Any:
-    """Which conversations a view lags in. Asked after every message by every view, so built once."""
+    """Which conversations a view lags in; besides some spaces, the first of each other one before the second of any.
+    Asked after every message by every view, so built once."""
     done, (turns, source) = func.coalesce(cursors.c.turn, 0), target(view)
+    most, changed_at = bindparam("most", type_=Integer), conversations.c.changed_at
     query = (
-        select(conversations.c.space, conversations.c.id, done, turns)
+        select(conversations.c.space, conversations.c.id, done.label("done"), turns.label("turns"))
         .select_from(source.outerjoin(cursors, same(cursors, view)).outerjoin(leases, same(leases, view)))
         .where(turns > done, free(bindparam("now", type_=Instant)))
-        .order_by(conversations.c.changed_at)
-        .limit(bindparam("most", type_=Integer))
     )
-    if besides:
-        query = query.where(conversations.c.space.not_in(bindparam("besides", expanding=True)))
-    return query.where(conversations.c.changed_at >= bindparam("since", type_=Instant)) if lately else query
+    if lately:
+        query = query.where(changed_at >= bindparam("since", type_=Instant))
+    if not besides:
+        return query.order_by(changed_at).limit(most)
+    place = func.row_number().over(partition_by=conversations.c.space, order_by=changed_at)
+    query = query.where(conversations.c.space.not_in(bindparam("besides", expanding=True)))
+    rows = query.add_columns(place.label("place"), changed_at).subquery()
+    lags = select(rows.c.space, rows.c.id, rows.c.done, rows.c.turns)
+    return lags.order_by(rows.c.place, rows.c.changed_at).limit(most)
 
 
 @lru_cache(maxsize=64)
