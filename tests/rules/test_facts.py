@@ -449,5 +449,11 @@ def test_b3_whatever_is_said_a_key_with_one_value_has_one_and_nothing_is_lost(
             place = (fact.subject, fact.category, fact.key)
             assert place not in held, "two active values of one key"
             held.add(place)
+    spoken = [
+        (fact.speaker, fact.subject, fact.category, fact.key)
+        for fact in facts
+        if fact.active and not is_several(fact.category, fact.key)
+    ]
+    assert len(spoken) == len(set(spoken)), "two active values of one key on one person's word"
     assert profile_lines(facts) is not None
     assert all(fact in facts for fact in as_of(facts, START))
