@@ -29,8 +29,8 @@ from recollect.errors import SchemaMismatch, StoreBusy, StoreError, StoreUnwrita
 from recollect.model import Filter
 from recollect.ports import Posting, Vectors
 from recollect.stores import migrations, queries
-from recollect.stores.columns import noted_number
-from recollect.stores.damage import Unreadable, damage_of, strip_text
+from recollect.stores.columns import Unreadable, noted_number
+from recollect.stores.damage import damage_of, strip_text
 from recollect.stores.index import IndexTx, scope_terms, words_of
 from recollect.stores.schema import entries
 from recollect.stores.sql import SqlStore, transaction
