@@ -359,6 +359,33 @@ def test_without_its_index_the_log_is_read_row_by_row_f15(tmp_path: Path) -> Non
         assert [message.turn for message in memory.export(conversation="long")] == list(range(1, 61))
 
 
+@pytest.mark.parametrize("change", ["time = NULL", "time = 9223372036854775807", f"terms = {BYTES}", "terms = NULL"])
+def test_a_damaged_passage_names_the_index_f15(tmp_path: Path, change: str) -> None:
+    url = str(tmp_path / "memory.db")
+    fill(url)
+    with closing(sqlite3.connect(url)) as file, file:
+        file.execute("PRAGMA writable_schema = ON")
+        file.execute("UPDATE sqlite_master SET sql = replace(sql, 'NOT NULL', '') WHERE name = 'entries'")
+    with closing(sqlite3.connect(url)) as file, file:
+        file.execute(f"UPDATE entries SET {change}")
+    with Memory(url, followers=False) as memory:
+        with pytest.raises(StoreError, match="recollect rebuild index") as caught:
+            memory.search("parrots", user="alex")
+        assert SECRET not in told(caught.value)
+        memory.rebuild("index")
+        memory.settle()
+        assert len(memory.search("parrots", user="alex")) == TURNS
+
+
+def test_an_id_that_is_no_longer_proved_is_not_repeated_f15(tmp_path: Path) -> None:
+    url = str(tmp_path / "memory.db")
+    fill(url)
+    damage(url, f"id = '{SECRET}'")
+    with Memory(url, followers=False) as memory:
+        faults = [str(fault) for fault in memory.verify().faults]
+    assert faults == [f"default/chat turn {AT}: was changed"]
+
+
 def test_a_schema_that_is_no_text_is_damage_f15(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     fill(str(path))
