@@ -386,6 +386,16 @@ def test_an_id_that_is_no_longer_proved_is_not_repeated_f15(tmp_path: Path) -> N
     assert faults == [f"default/chat turn {AT}: was changed"]
 
 
+def test_an_erasure_that_is_not_noted_is_not_repeated_f15(tmp_path: Path) -> None:
+    url = str(tmp_path / "memory.db")
+    fill(url)
+    damage(url, f"erasure = '{SECRET}'")
+    with Memory(url, followers=False) as memory:
+        faults = [str(fault) for fault in memory.verify().faults]
+    assert len(faults) == 2
+    assert SECRET not in str(faults)
+
+
 def test_a_schema_that_is_no_text_is_damage_f15(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     fill(str(path))

@@ -167,6 +167,23 @@ def test_a_reader_who_ends_in_time_leaves_nothing_f16(tmp_path: Path) -> None:
             assert b"flibbertigibbet" not in held(str(path))
 
 
+def test_an_erasure_whose_files_cannot_be_cleared_is_one_f16(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    url = str(tmp_path / "memory.db")
+    with Memory(url) as memory:
+        memory.conversation("chat", user=PERSON).add("user", WORDS)
+        memory.conversation("other", user="kim").add("user", "I keep a parrot")
+        memory.settle()
+    with closing(sqlite3.connect(url)) as file, file:
+        file.execute("UPDATE fulltext_data SET block = x'00' WHERE id > 10")  # which clearing has to go through
+    with Memory(url, followers=False) as memory:
+        erasure = memory.erase(user=PERSON)
+        assert erasure.messages == 1
+        assert [line for line in erasure.left if "`recollect scrub`" in line]
+        assert "could not be cleared" in caplog.text
+        with pytest.raises(NotFound):
+            memory.erase(user=PERSON)
+
+
 def test_what_retention_takes_out_is_told_alike_f16(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with Memory(SqliteStore(path, busy_seconds=0.2), retain_messages=1) as memory:

@@ -263,6 +263,8 @@ class PostgresStore(SqlStore):
                 connection.detach()  # it waits for locks in a way of its own, which nobody after it should inherit
                 tables = [f"{SCHEMA}.{table}" for table in sorted(TABLES)]
                 return clear_traces(connection, tables, rewriting(full, self.busy_seconds))
+        except PoolTimeout as error:
+            raise self.no_connection() from error
         except DBAPIError as error:
             raise self.translate(error) from error
 

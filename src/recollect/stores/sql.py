@@ -390,11 +390,14 @@ class SqlStore(ABC):
                 with opened() as tx:
                     return fn(tx)
             except PoolTimeout as error:
-                raise StoreBusy(f"{self.name}: every connection is in use; nothing was written, try again") from error
+                raise self.no_connection() from error
             except DBAPIError as error:
                 ours = self.translate(error)
                 if not isinstance(ours, StoreBusy) or not patience.wait():
                     raise ours from error
+
+    def no_connection(self) -> StoreBusy:
+        return StoreBusy(f"{self.name}: every connection is in use; nothing was written, try again")
 
     @property
     def writable(self) -> bool:
