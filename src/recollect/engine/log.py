@@ -26,6 +26,7 @@ logger = logging.getLogger("recollect.log")
 PAGE = 1_000  # rows read at a time
 DIGESTING = "digesting"  # what the leases of those who make a digest are called
 SHOWN = 5  # of what is damaged, in one error
+ANSWERS = "answers"  # the table of what was answered to requests with a key, and the lock of who changes it
 COPYING = "copying"  # the note on a store that is being filled from another
 LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u to misread
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -255,7 +256,7 @@ OF_PEOPLE = (
 def erase(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
     """Take a person's messages out: what they wrote, and what was written to them in chats of their own."""
     locked = lock_all_of(tx, space, user, now)
-    tx.remove("answers", {"space": space})  # they repeat what was said, of whomever
+    drop_answers(tx, space)
     tx.remove("leases", {"space": space, "view": DIGESTING})  # named by those of whom a digest could not be made
     gone = {(m.conversation, m.turn): m for m in messages_of(tx, space, user) if m.conversation in locked}
     if not gone:
@@ -304,6 +305,15 @@ def remove_all_of(tx: Tx, space: str, user: str) -> int:
     ]
     gone = sum(tx.remove("documents", {name: row[name] for name in ("space", "namespace", "key")}) for row in named)
     return gone + sum(tx.remove(table, {"space": space, role: user}) for table, role in OF_PEOPLE)
+
+
+def drop_answers(tx: Tx, space: str) -> None:
+    """Take out the answers that are kept under the keys of requests: they repeat what was said, of whomever. A claim of
+    who is at work stays, so that nobody else does the same; with a body before its answer, it is void."""
+    tx.lock(ANSWERS, space)
+    claims = tx.rows(ANSWERS, where={"space": space, "status": None})
+    tx.remove(ANSWERS, {"space": space})
+    tx.put(ANSWERS, [{**claim, "body": b""} for claim in claims])
 
 
 def drop_digests(tx: Tx, space: str, gone: Collection[tuple[str, int]]) -> None:
