@@ -42,6 +42,7 @@ def live(memory: Memory) -> None:
     memory.conversation("chat", user=PERSON).add("user", f"I live in Berlin. My {WORDS}", name="Alexandra")
     memory.conversation(f"telegram:{PERSON}", user=PERSON).add("user", f"I work as a baker. {WORDS}")
     memory.conversation(f"telegram:{PERSON}~2", user=PERSON).add("user", f"I play chess. {WORDS}")
+    memory.conversation(f"channels/{PERSON}").add("user", "Nobody else is here", author=PERSON)
     channel = memory.conversation("general")
     channel.add("user", "I like parrots", author=PERSON, name="Alexandra")
     channel.add("user", "I keep a parrot", author="kim")

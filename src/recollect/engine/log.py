@@ -278,11 +278,11 @@ def erase(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
 
 
 def unname(tx: Tx, space: str, user: str, conversations: Iterable[Conversation], now: datetime) -> int:
-    """Give a name drawn by chance to each conversation of a person that was called by their id and is empty now. The
-    seals of erased messages do not cover it, so the chain holds. Returns how many there were."""
+    """Give a name drawn by chance to each conversation of a person, or of nobody, that was called by their id and is
+    empty now. The seals of erased messages do not cover it, so the chain holds. Returns how many there were."""
     count = 0
     for conversation in conversations:
-        own = conversation.user == user or conversation.id == rules.told_in(user)
+        own = conversation.user in (user, None) or conversation.id == rules.told_in(user)
         if own and rules.names_person(conversation.id, user) and is_empty(tx, conversation):
             tx.rename_conversation(space, conversation.id, f"{rules.ERASED}{new_id(now)}")
             count += 1

@@ -241,6 +241,9 @@ class SqlTx(ReadingTx, ABC):
             for column in (table.c[name] for name in ("conversation", "audience") if name in table.c):
                 here = update(table).where(table.c.space == space, column == old)
                 self.write(table, here.values({column.name: new}))
+        people = schema.people
+        spoke_there = (people.c.space == space, people.c.kind == "channel", people.c.name == old)
+        self.write(people, update(people).where(*spoke_there).values(name=new))
         place = (conversations.c.space == space, conversations.c.id == old)
         self.write(conversations, sql_delete(conversations).where(*place))
 
