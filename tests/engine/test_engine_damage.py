@@ -166,6 +166,34 @@ def test_a_row_of_another_table_is_named_by_its_key_f15(tmp_path: Path, table: s
     assert SECRET not in told(caught.value)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_damaged_time_is_counted_and_is_no_date_f15(kind: str, addresses: Callable[[str, str], str]) -> None:
+    url = addresses(kind, "memory")
+    fill(url)
+    damage(url, "time = 9223372036854775807")
+    with Memory(url, followers=False) as memory:
+        counts = memory.stats()
+    assert counts.messages == 2 * TURNS
+    assert counts.first is not None
+    assert counts.last is not None
+    assert counts.last.year < 9999
+
+
+@pytest.mark.parametrize(
+    "change", ["'{\"%s\": 1}'", "replace(found, 'category', '%s')", "replace(found, '\"since\"', '\"%s\"')"]
+)
+def test_a_damaged_finding_is_named_by_its_place_f15(tmp_path: Path, change: str) -> None:
+    url = str(tmp_path / "memory.db")
+    with Memory(url) as memory:
+        memory.conversation("chat", user="alex").add("user", "I live in Berlin.")
+        memory.settle()
+    with closing(sqlite3.connect(url)) as file, file:
+        file.execute(f"UPDATE findings SET found = {change % SECRET}")
+    with Memory(url, followers=False) as memory, pytest.raises(StoreError, match="message 1 of 'chat'") as caught:
+        memory.remember("I live in Delft", user="alex")
+    assert SECRET not in told(caught.value)
+
+
 # -- the memory
 
 
@@ -329,3 +357,51 @@ def test_without_its_index_the_log_is_read_row_by_row_f15(tmp_path: Path) -> Non
     path.write_bytes(data)
     with Memory(str(path), followers=False) as memory:
         assert [message.turn for message in memory.export(conversation="long")] == list(range(1, 61))
+
+
+@pytest.mark.parametrize("change", ["time = NULL", "time = 9223372036854775807", f"terms = {BYTES}", "terms = NULL"])
+def test_a_damaged_passage_names_the_index_f15(tmp_path: Path, change: str) -> None:
+    url = str(tmp_path / "memory.db")
+    fill(url)
+    with closing(sqlite3.connect(url)) as file, file:
+        file.execute("PRAGMA writable_schema = ON")
+        file.execute("UPDATE sqlite_master SET sql = replace(sql, 'NOT NULL', '') WHERE name = 'entries'")
+    with closing(sqlite3.connect(url)) as file, file:
+        file.execute(f"UPDATE entries SET {change}")
+    with Memory(url, followers=False) as memory:
+        with pytest.raises(StoreError, match="recollect rebuild index") as caught:
+            memory.search("parrots", user="alex")
+        assert SECRET not in told(caught.value)
+        memory.rebuild("index")
+        memory.settle()
+        assert len(memory.search("parrots", user="alex")) == TURNS
+
+
+def test_an_id_that_is_no_longer_proved_is_not_repeated_f15(tmp_path: Path) -> None:
+    url = str(tmp_path / "memory.db")
+    fill(url)
+    damage(url, f"id = '{SECRET}'")
+    with Memory(url, followers=False) as memory:
+        faults = [str(fault) for fault in memory.verify().faults]
+    assert faults == [f"default/chat turn {AT}: was changed"]
+
+
+def test_an_erasure_that_is_not_noted_is_not_repeated_f15(tmp_path: Path) -> None:
+    url = str(tmp_path / "memory.db")
+    fill(url)
+    damage(url, f"erasure = '{SECRET}'")
+    with Memory(url, followers=False) as memory:
+        faults = [str(fault) for fault in memory.verify().faults]
+    assert len(faults) == 2
+    assert SECRET not in str(faults)
+
+
+def test_a_schema_that_is_no_text_is_damage_f15(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    fill(str(path))
+    content = path.read_bytes()
+    assert content.count(b"CREATE TABLE tiers") == 1
+    path.write_bytes(content.replace(b"CREATE TABLE tiers", b"CREATE TABLE \xc1iers"))
+    with pytest.raises(StoreError, match="is damaged") as caught:
+        Memory(str(path)).__enter__()
+    assert SECRET not in told(caught.value)

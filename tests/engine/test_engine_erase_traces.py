@@ -42,6 +42,7 @@ def live(memory: Memory) -> None:
     memory.conversation("chat", user=PERSON).add("user", f"I live in Berlin. My {WORDS}", name="Alexandra")
     memory.conversation(f"telegram:{PERSON}", user=PERSON).add("user", f"I work as a baker. {WORDS}")
     memory.conversation(f"telegram:{PERSON}~2", user=PERSON).add("user", f"I play chess. {WORDS}")
+    memory.conversation(f"channels/{PERSON}").add("user", "Nobody else is here", author=PERSON)
     channel = memory.conversation("general")
     channel.add("user", "I like parrots", author=PERSON, name="Alexandra")
     channel.add("user", "I keep a parrot", author="kim")
@@ -165,6 +166,23 @@ def test_a_reader_who_ends_in_time_leaves_nothing_f18(tmp_path: Path) -> None:
             reader.execute("SELECT count(*) FROM messages").fetchone()
             assert memory.erase(user=PERSON).left == ()
             assert b"flibbertigibbet" not in held(str(path))
+
+
+def test_an_erasure_whose_files_cannot_be_cleared_is_one_f18(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    url = str(tmp_path / "memory.db")
+    with Memory(url) as memory:
+        memory.conversation("chat", user=PERSON).add("user", WORDS)
+        memory.conversation("other", user="kim").add("user", "I keep a parrot")
+        memory.settle()
+    with closing(sqlite3.connect(url)) as file, file:
+        file.execute("UPDATE fulltext_data SET block = x'00' WHERE id > 10")  # which clearing has to go through
+    with Memory(url, followers=False) as memory:
+        erasure = memory.erase(user=PERSON)
+        assert erasure.messages == 1
+        assert [line for line in erasure.left if "`recollect scrub`" in line]
+        assert "could not be cleared" in caplog.text
+        with pytest.raises(NotFound):
+            memory.erase(user=PERSON)
 
 
 def test_what_retention_takes_out_is_told_alike_f18(tmp_path: Path) -> None:

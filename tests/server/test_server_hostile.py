@@ -105,6 +105,37 @@ async def opened(gate: asyncio.Event) -> None:
     gate.set()
 
 
+def test_an_erasure_that_is_asked_for_again_answers_alike_f18(http: httpx2.Client) -> None:
+    """Whoever lost the answer is not told that nothing was erased."""
+    words = {"messages": [{"role": "user", "content": "my secret", "author": "zoe"}]}
+    assert http.post("/v1/conversations/zoes/messages", json=words).status_code == 200
+    answers = [http.post("/v1/users/zoe/erase", headers={"Idempotency-Key": "e"}) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].json() == answers[1].json()
+    assert answers[0].json()["messages"] == 1
+    assert told(http.post("/v1/users/zoe/erase", headers={"Idempotency-Key": "other"})) == (404, "not_found")
+
+
+def test_what_was_begun_before_an_erasure_is_done_once_and_its_answer_not_kept_f18(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    model = ScriptedLLM([["Half, ", gate, "whole."]])
+    ask, key = {"text": "Say it."}, {"Idempotency-Key": "k"}
+    with (
+        Serving(str(tmp_path / "a.db"), chat=model, followers=False) as server,
+        httpx2.Client(base_url=server.url, timeout=30) as http,
+        ThreadPoolExecutor(1) as threads,
+    ):
+        words = {"messages": [{"role": "user", "content": "my secret", "author": "zoe"}]}
+        assert http.post(MESSAGES, json=words).status_code == 200
+        first = threads.submit(http.post, "/v1/conversations/other/reply", json=ask, headers=key)
+        server.run(model.waiting.wait())
+        assert http.post("/v1/users/zoe/erase").status_code == 200
+        assert told(http.post("/v1/conversations/other/reply", json=ask, headers=key)) == (409, "in_progress")
+        server.run(opened(gate))
+        assert first.result(30).json()["text"] == "Half, whole."
+        assert server.store.read(lambda tx: tx.rows("answers")) == []
+
+
 def test_an_answer_is_kept_for_a_day_and_a_claim_whose_holder_died_lapses(tmp_path: Path) -> None:
     clock = FrozenClock()
     with (

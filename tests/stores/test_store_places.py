@@ -56,7 +56,20 @@ def put_back_a_copy(path: Path) -> None:
     os.replace(copy, path)
 
 
-@pytest.mark.parametrize("take", [remove_file, remove_folder, move_folder, replace_file, put_back_a_copy])
+def remove_log(path: Path) -> None:
+    path.with_name(path.name + "-wal").unlink()
+
+
+def replace_log(path: Path) -> None:
+    log = path.with_name(path.name + "-wal")
+    copy = shutil.copy(log, path.with_name("copy"))
+    os.replace(copy, log)
+
+
+TAKINGS = [remove_file, remove_folder, move_folder, replace_file, put_back_a_copy, remove_log, replace_log]
+
+
+@pytest.mark.parametrize("take", TAKINGS)
 def test_a_file_that_was_taken_away_acknowledges_nothing(tmp_path: Path, take: Callable[[Path], None]) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
@@ -77,6 +90,18 @@ def test_a_file_that_was_taken_away_acknowledges_nothing(tmp_path: Path, take: C
         assert "after" not in [said.content for said in chat.history()]
         assert chat.add("user", "again").content == "again"
         assert memory.verify().ok
+
+
+@pytest.mark.parametrize("take", [remove_log, replace_log])
+def test_the_log_of_changes_is_beside_what_a_link_leads_to(tmp_path: Path, take: Callable[[Path], None]) -> None:
+    target, link = tmp_path / "target.db", tmp_path / "link.db"
+    link.symlink_to(target)
+    with Memory(str(link), followers=False) as memory:
+        chat = memory.conversation("chat", user="alex")
+        chat.add("user", "before")
+        take(target)
+        with pytest.raises(StoreUnwritable, match=r"target\.db-wal beside it, was removed or replaced"):
+            chat.add("user", "after")
 
 
 def test_a_file_that_is_put_back_goes_on(tmp_path: Path) -> None:

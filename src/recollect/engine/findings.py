@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from typing import Any
 
+from recollect.errors import StoreError
 from recollect.model import Fact, FoundFact, Message
 from recollect.ports import Tx
 from recollect.rules import facts as rules
@@ -129,7 +130,15 @@ def to_finding(row: Mapping[str, Any]) -> Finding:
         "",
         row["time"],
     )
+    return Finding(message, row["number"], row["audience"], to_found_fact(row))
+
+
+def to_found_fact(row: Mapping[str, Any]) -> FoundFact:
     found = dict(row["found"])
-    for name in ("since", "until"):
-        found[name] = date.fromisoformat(found[name]) if found[name] else None
-    return Finding(message, row["number"], row["audience"], FoundFact(**found))
+    try:
+        for name in ("since", "until"):
+            found[name] = date.fromisoformat(found[name]) if found[name] else None
+        return FoundFact(**found)
+    except (LookupError, TypeError, ValueError):
+        place = f"message {row['turn']} of {row['conversation']!r} in space {row['space']!r}"
+        raise StoreError(f"what was read in {place} is damaged; run `recollect rebuild facts`") from None

@@ -26,6 +26,7 @@ logger = logging.getLogger("recollect.log")
 PAGE = 1_000  # rows read at a time
 DIGESTING = "digesting"  # what the leases of those who make a digest are called
 SHOWN = 5  # of what is damaged, in one error
+ANSWERS = "answers"  # the table of what was answered to requests with a key, and the lock of who changes it
 COPYING = "copying"  # the note on a store that is being filled from another
 LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u to misread
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -197,16 +198,14 @@ def verify(tx: Tx) -> Verification:
 
 
 def forged_erasures(tx: Tx) -> Iterator[Fault]:
-    """A message made to look erased, without an erasure that counts it."""
+    """A message made to look erased, without an erasure that counts it. One that is not noted is not named: in the row
+    of a damaged message, what stands there may be anything."""
     noted, found = tx.erasures(), tx.erased_by()
     for id in sorted({*noted, *(key or "" for key in found)}):
-        if noted.get(id) != found.get(id):
-            yield Fault(
-                "",
-                id,
-                0,
-                f"erasure counts {noted.get(id, 0)} messages but {found.get(id, 0)} are erased by it",
-            )
+        counted, erased = noted.get(id, 0), found.get(id, 0)
+        if counted != erased:
+            name = id if id in noted else "unknown"
+            yield Fault("", name, 0, f"erasure counts {counted} messages but {erased} are erased by it")
 
 
 def every_conversation(tx: Tx, space: str | None = None, user: str | None = None) -> Iterator[Conversation]:
@@ -268,7 +267,7 @@ OF_PEOPLE = (
 def erase(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
     """Take a person's messages out: what they wrote, and what was written to them in chats of their own."""
     locked = lock_all_of(tx, space, user, now)
-    tx.remove("answers", {"space": space})  # they repeat what was said, of whomever
+    drop_answers(tx, space)
     tx.remove("leases", {"space": space, "view": DIGESTING})  # named by those of whom a digest could not be made
     gone = {(m.conversation, m.turn): m for m in messages_of(tx, space, user) if m.conversation in locked}
     if not gone:
@@ -290,11 +289,11 @@ def erase(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
 
 
 def unname(tx: Tx, space: str, user: str, conversations: Iterable[Conversation], now: datetime) -> int:
-    """Give a name drawn by chance to each conversation of a person that was called by their id and is empty now. The
-    seals of erased messages do not cover it, so the chain holds. Returns how many there were."""
+    """Give a name drawn by chance to each conversation of a person, or of nobody, that was called by their id and is
+    empty now. The seals of erased messages do not cover it, so the chain holds. Returns how many there were."""
     count = 0
     for conversation in conversations:
-        own = conversation.user == user or conversation.id == rules.told_in(user)
+        own = conversation.user in (user, None) or conversation.id == rules.told_in(user)
         if own and rules.names_person(conversation.id, user) and is_empty(tx, conversation):
             tx.rename_conversation(space, conversation.id, f"{rules.ERASED}{new_id(now)}")
             count += 1
@@ -317,6 +316,15 @@ def remove_all_of(tx: Tx, space: str, user: str) -> int:
     ]
     gone = sum(tx.remove("documents", {name: row[name] for name in ("space", "namespace", "key")}) for row in named)
     return gone + sum(tx.remove(table, {"space": space, role: user}) for table, role in OF_PEOPLE)
+
+
+def drop_answers(tx: Tx, space: str) -> None:
+    """Take out the answers that are kept under the keys of requests: they repeat what was said, of whomever. A claim of
+    who is at work stays, so that nobody else does the same; with a body before its answer, it is void."""
+    tx.lock(ANSWERS, space)
+    claims = tx.rows(ANSWERS, where={"space": space, "status": None})
+    tx.remove(ANSWERS, {"space": space})
+    tx.put(ANSWERS, [{**claim, "body": b""} for claim in claims])
 
 
 def drop_digests(tx: Tx, space: str, gone: Collection[tuple[str, int]]) -> None:

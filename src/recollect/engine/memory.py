@@ -207,7 +207,7 @@ class MemoryEngine(Knowledge):
         place, who, now = self._space(space), rules.checked_id("user", user), self._opened.clock.now()
         erasure = await self._write(lambda tx: log.erase(tx, place, who, now))
         self._digests.clear()
-        return replace(erasure, left=await self._run(self._opened.store.scrub))
+        return replace(erasure, left=await self._scrub())
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
         """Say what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`, remove it."""
@@ -215,7 +215,7 @@ class MemoryEngine(Knowledge):
         if dry_run:
             return await self._retaining.planned(now, place)
         done = await self._retaining.applied(now, place)
-        left = await self._run(self._opened.store.scrub)
+        left = await self._scrub()
         self._wake()
         return replace(done, left=left)
 

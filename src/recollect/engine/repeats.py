@@ -3,7 +3,8 @@
 Who comes with a key first claims it; who comes while that one is at work is told to wait; who comes later with the same
 request gets the same answer, and with another request is refused. A claim whose holder died lapses. A request of which
 nobody knows whether it was done is not done again: that it is not known is its answer. Answers repeat what was said, so
-an erasure takes all of its space.
+an erasure takes all of its space. Whoever is at work on a key stays so; but of what was begun before an erasure, only
+an answer that repeats nobody's words is kept.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
 
+from recollect.engine.log import ANSWERS
 from recollect.ports import Tx
 
 if TYPE_CHECKING:
     from recollect.engine.memory import MemoryEngine
 
-TABLE, LOCK = "answers", "answers"
+TABLE = LOCK = ANSWERS
 LAPSES = timedelta(minutes=10)  # a claim that was neither kept nor given up
 DAY = timedelta(days=1)
 SWEPT = 100  # rows looked at for what is over, each time
@@ -63,13 +65,18 @@ async def claim(memory: MemoryEngine, repeat: Repeat) -> Known:
     return await memory._write(lambda tx: claimed(tx, repeat, now))
 
 
-async def keep(memory: MemoryEngine, repeat: Repeat, status: int, body: bytes) -> None:
-    """The answer, for whoever asks again."""
+async def keep(memory: MemoryEngine, repeat: Repeat, status: int, body: bytes, *, repeats_words: bool = True) -> None:
+    """The answer, for whoever asks again; or, after an erasure, that they may ask for it anew."""
     now = memory._opened.clock.now()
 
     def write(tx: Tx) -> None:
+        tx.lock(LOCK, repeat.space)
         row = held(tx, repeat, now)
-        if row is not None and is_ours(row, repeat):  # an erasure may have taken it
+        if row is None or not is_ours(row, repeat):
+            return
+        if repeats_words and row["body"] is not None:  # the claim is void
+            tx.remove(TABLE, {"space": repeat.space, "id": row["id"]})
+        else:
             tx.put(TABLE, [row | {"status": status, "body": body}])
 
     await memory._write(write)

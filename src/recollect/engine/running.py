@@ -7,6 +7,7 @@ slow model holds up its own view and nothing else. Closing finishes what is bein
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -47,6 +48,8 @@ from recollect.rules.topics import TopicRule
 from recollect.rules.window import WindowRule
 
 T = TypeVar("T")
+
+logger = logging.getLogger("recollect.running")
 
 THREADS = 8
 FOLLOWING = 2  # calls into the store by all views of a memory at a time
@@ -147,7 +150,7 @@ class Running:
             for name, follower in self._followers.items()
         }
         self._retaining = Retaining(parts.retention, read, write, parts.telemetry)
-        self._schedule = Schedule(self._retaining, parts.retention, parts.clock, partial(self._run, parts.store.scrub))
+        self._schedule = Schedule(self._retaining, parts.retention, parts.clock, self._scrub)
         try:
             await self._read(whole)
             if check_embedder:
@@ -280,6 +283,16 @@ class Running:
 
     async def _write(self, fn: Callable[[Any], T]) -> T:
         return await self._run(self._opened.store.write, fn)
+
+    async def _scrub(self) -> tuple[str, ...]:
+        """Clear what was removed out of the store's files. If that fails, what was removed is gone all the same: so it
+        is told as what is left, and not as an error."""
+        try:
+            return await self._run(self._opened.store.scrub)
+        except StoreError as error:
+            logger.warning("what was removed could not be cleared out of the files: %s", error)
+            kind = type(error).__name__
+            return (f"the store's files may still hold what was removed ({kind}): run `recollect scrub`",)
 
     async def _caught_up(self, space: str, *views: str) -> None:
         """Wait a moment for what this process has just added to a space to be searchable, and to be in these views."""

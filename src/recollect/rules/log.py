@@ -235,15 +235,16 @@ def erased_platform_id(platform_id: str) -> str:
 
 
 def problem(message: Message, expected: int, before: bytes | None) -> str | None:
-    """What is wrong with a message that should have this turn and follow this link, if that is known."""
+    """What is wrong with a message that should have this turn and follow this link, if that is known. Its id is named
+    where its digest proves it: in the row of a damaged message it may be anything, also what somebody said."""
     if message.turn != expected:
         return "is missing" if message.turn > expected else "is there twice"
     if message.erased and (message.author or message.user or message.content or message.metadata or message.seal.salt):
-        return f"is marked as erased and is not empty (message {message.id})"
+        return "is marked as erased and is not empty"
     if not message.erased and digest(message, message.seal.salt) != message.seal.digest:
-        return f"was changed (message {message.id})"
+        return "was changed"
     if before is not None and link(before, message.seal.digest) != message.seal.link:
-        return f"does not follow from the message before it (message {message.id})"
+        return "does not follow from the message before it" + ("" if message.erased else f" (message {message.id})")
     return None
 
 

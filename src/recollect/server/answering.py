@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -76,8 +77,15 @@ class Brief:
 AS_IT_IS = Brief(lambda given: given, lambda kept: kept)
 
 
-async def once(here: Here, key: str | None, work: Callable[[], Awaitable[Any]], brief: Brief = AS_IT_IS) -> Response:
-    """Do a write and answer with what it gave; with a key, do it once."""
+async def once(
+    here: Here,
+    key: str | None,
+    work: Callable[[], Awaitable[Any]],
+    brief: Brief = AS_IT_IS,
+    repeats_words: bool = True,
+) -> Response:
+    """Do a write and answer with what it gave; with a key, do it once. An answer that repeats nobody's words is kept
+    even if somebody was erased meanwhile."""
     if key is None:
         return out(await work())
     repeat, known = await begun(here, key)
@@ -89,7 +97,8 @@ async def once(here: Here, key: str | None, work: Callable[[], Awaitable[Any]], 
         await close_claim(here, repeat, error)
         raise
     body = wire.dumps(brief.told(given))
-    await wait_a_little(keep_trying(lambda: repeats.keep(here.memory, repeat, HTTPStatus.OK, body)))
+    keep = partial(repeats.keep, here.memory, repeat, HTTPStatus.OK, body, repeats_words=repeats_words)
+    await wait_a_little(keep_trying(keep))
     return out(given)
 
 
@@ -102,7 +111,8 @@ async def close_claim(here: Here, repeat: repeats.Repeat, error: BaseException) 
     is not known whether the request was done, that is what its key answers from now on."""
     if isinstance(error, CommitUnknown):
         problem = problem_of(error)
-        keep_trying(lambda: repeats.keep(here.memory, repeat, problem.status, wire.dumps(problem.document())))
+        document = wire.dumps(problem.document())
+        keep_trying(partial(repeats.keep, here.memory, repeat, problem.status, document, repeats_words=False))
         return
     await wait_a_little(keep_trying(lambda: repeats.give_up(here.memory, repeat)))
 

@@ -180,4 +180,4 @@ async def lines(source: AsyncIterator[Message]) -> Response:
 async def erase(here: Governing, id: Person, key: Once = None) -> Response:
     """Remove a person's messages and all that was derived from them, for good. Needs the scope `admin`."""
     given = about(here, id)
-    return await once(here, key, lambda: here.memory.erase(**given))
+    return await once(here, key, lambda: here.memory.erase(**given), repeats_words=False)

@@ -15,6 +15,18 @@ from recollect.errors import StoreError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+# What the decoding of a value raises that is none of ours.
+UNDECODED = (ValueError, TypeError, OverflowError, RecursionError)
+
+
+class Unreadable(StoreError):
+    """Some row of those asked for cannot be read; which one is not known yet."""
+
+
+def unreadable_value(kind: str) -> Unreadable:
+    return Unreadable(
+        f"a value that should be {kind} cannot be read; `recollect verify` names messages that are damaged"
+    )
 
 
 class Instant(TypeDecorator[datetime]):
@@ -27,7 +39,10 @@ class Instant(TypeDecorator[datetime]):
         return None if value is None else (value - EPOCH) // MICROSECOND
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
-        return None if value is None else EPOCH + timedelta(microseconds=value)
+        try:
+            return None if value is None else EPOCH + timedelta(microseconds=value)
+        except UNDECODED:
+            raise unreadable_value("a time") from None
 
 
 class Object(TypeDecorator[dict[str, Any]]):
@@ -40,7 +55,10 @@ class Object(TypeDecorator[dict[str, Any]]):
         return json.dumps(value or {}, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> dict[str, Any]:
-        return json.loads(value) if value and value != "{}" else {}
+        try:
+            return json.loads(value) if value and value != "{}" else {}
+        except UNDECODED:
+            raise unreadable_value("a JSON object") from None
 
 
 class Names(TypeDecorator[tuple[str, ...]]):
@@ -53,7 +71,10 @@ class Names(TypeDecorator[tuple[str, ...]]):
         return json.dumps(list(value or ()), ensure_ascii=False)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[str, ...]:
-        return tuple(json.loads(value or "[]"))
+        try:
+            return tuple(json.loads(value or "[]"))
+        except UNDECODED:
+            raise unreadable_value("a list of names") from None
 
 
 class Blob(LargeBinary):

@@ -18,21 +18,15 @@ from sqlalchemy.types import TypeDecorator
 
 from recollect.errors import DamagedMessage, StoreError
 from recollect.model import ROLES, Message
-from recollect.stores.columns import EPOCH, Instant, value_problem
+from recollect.stores.columns import EPOCH, UNDECODED, Instant, Unreadable, value_problem
 from recollect.stores.rows import to_message
 from recollect.stores.schema import messages
 
 NOT_TEXT = "Could not decode to UTF-8"  # as SQLite's driver begins, before it repeats what it could not decode
 PAGE_DAMAGED = "its page in the file is damaged"
-# What the decoding of a row raises when a value is none of ours.
-UNDECODED = (ValueError, TypeError, OverflowError, RecursionError)
 
 Raw = dict[str, Any]
 Tell = Callable[[StoreError, Mapping[str, Any]], None]
-
-
-class Unreadable(StoreError):
-    """Some row of those asked for cannot be read; which one is not known yet."""
 
 
 class ReadingTx:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import lru_cache
 from hashlib import blake2b
@@ -19,10 +20,11 @@ from unicodedata import category
 import numpy as np
 from sqlalchemy import and_, bindparam, delete, func, select
 
+from recollect.errors import StoreError
 from recollect.model import Entry, Filter, Message
 from recollect.ports import Candidate, Posting, Tally, Vectors
 from recollect.stores import queries
-from recollect.stores.columns import EPOCH, noted_number
+from recollect.stores.columns import EPOCH, UNDECODED, noted_number
 from recollect.stores.rows import turns_of
 from recollect.stores.schema import entries, tallies, vectors
 from recollect.stores.vectors import unit
@@ -220,24 +222,36 @@ class IndexTx(ViewTx):
         for number, group in enumerate(groups):
             for term in dict.fromkeys(words_of(group)):
                 places.setdefault(term, []).append(number)
-        return [
-            Candidate(
-                doc,
-                id,
-                EPOCH + timedelta(microseconds=time),
-                length,
-                counted(terms, places, len(groups)),
-                conversation,
-                turn,
-                role,
-                author,
-            )
-            for doc, id, time, length, terms, conversation, turn, role, author in rows
-        ]
+        with index_damage():
+            return [
+                Candidate(
+                    doc,
+                    id,
+                    EPOCH + timedelta(microseconds=time),
+                    length,
+                    counted(terms, places, len(groups)),
+                    conversation,
+                    turn,
+                    role,
+                    author,
+                )
+                for doc, id, time, length, terms, conversation, turn, role, author in rows
+            ]
 
     def vectors_of(self, space: str, conversation: str, first: int, last: int) -> dict[int, Vectors]:
         asked = {"at_space": space, "at_conversation": conversation, "first": first, "last": last}
-        return {turn: unit(np.frombuffer(vec, np.float16)) for turn, vec in self.connection.execute(VECTORS, asked)}
+        rows = self.connection.execute(VECTORS, asked).all()
+        with index_damage():
+            return {turn: unit(np.frombuffer(vec, np.float16)) for turn, vec in rows}
+
+
+@contextmanager
+def index_damage() -> Iterator[None]:
+    """Within it, a value of the index that cannot be read is named as such, and how the index is made anew."""
+    try:
+        yield
+    except (AttributeError, *UNDECODED):
+        raise StoreError("a row of the index cannot be read; make it anew: recollect rebuild index") from None
 
 
 @lru_cache(maxsize=256)

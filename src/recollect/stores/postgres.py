@@ -203,14 +203,20 @@ class PostgresStore(SqlStore):
         there = tx.connection.execute(text("SELECT to_regclass(:meta)"), {"meta": f"{SCHEMA}.meta"}).scalar()
         return migrations.version(tx.connection) if there else 0
 
-    def _migrate(self, tx: Any) -> None:
-        # Two processes that migrate at once: the second waits, and finds nothing left to do.
+    @staticmethod
+    def _lock_schema(tx: Any) -> None:
+        """Of several processes that change the schema at once, all but the first wait, and find nothing left to do:
+        `IF NOT EXISTS` does not wait for one who is just making it, and fails."""
         tx.connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('recollect migrate'))"))
+
+    def _migrate(self, tx: Any) -> None:
+        self._lock_schema(tx)
         tx.connection.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         tx.connection.exec_driver_sql("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
         migrations.migrate(tx.connection, self.name)
 
     def _index_vectors(self, tx: Any, width: int) -> None:
+        self._lock_schema(tx)
         tx.connection.exec_driver_sql(
             f"CREATE INDEX IF NOT EXISTS {HNSW}_{int(width)} ON vectors "
             f"USING hnsw ((CAST(vec AS halfvec({int(width)}))) halfvec_cosine_ops)"
@@ -257,6 +263,8 @@ class PostgresStore(SqlStore):
                 connection.detach()  # it waits for locks in a way of its own, which nobody after it should inherit
                 tables = [f"{SCHEMA}.{table}" for table in sorted(TABLES)]
                 return clear_traces(connection, tables, rewriting(full, self.busy_seconds))
+        except PoolTimeout as error:
+            raise self.no_connection() from error
         except DBAPIError as error:
             raise self.translate(error) from error
 

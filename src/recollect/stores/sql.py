@@ -241,6 +241,9 @@ class SqlTx(ReadingTx, ABC):
             for column in (table.c[name] for name in ("conversation", "audience") if name in table.c):
                 here = update(table).where(table.c.space == space, column == old)
                 self.write(table, here.values({column.name: new}))
+        people = schema.people
+        spoke_there = (people.c.space == space, people.c.kind == "channel", people.c.name == old)
+        self.write(people, update(people).where(*spoke_there).values(name=new))
         place = (conversations.c.space == space, conversations.c.id == old)
         self.write(conversations, sql_delete(conversations).where(*place))
 
@@ -390,11 +393,14 @@ class SqlStore(ABC):
                 with opened() as tx:
                     return fn(tx)
             except PoolTimeout as error:
-                raise StoreBusy(f"{self.name}: every connection is in use; nothing was written, try again") from error
+                raise self.no_connection() from error
             except DBAPIError as error:
                 ours = self.translate(error)
                 if not isinstance(ours, StoreBusy) or not patience.wait():
                     raise ours from error
+
+    def no_connection(self) -> StoreBusy:
+        return StoreBusy(f"{self.name}: every connection is in use; nothing was written, try again")
 
     @property
     def writable(self) -> bool:

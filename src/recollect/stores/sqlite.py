@@ -29,8 +29,8 @@ from recollect.errors import SchemaMismatch, StoreBusy, StoreError, StoreUnwrita
 from recollect.model import Filter
 from recollect.ports import Posting, Vectors
 from recollect.stores import migrations, queries
-from recollect.stores.columns import noted_number
-from recollect.stores.damage import Unreadable, damage_of, strip_text
+from recollect.stores.columns import Unreadable, noted_number
+from recollect.stores.damage import damage_of, strip_text
 from recollect.stores.index import IndexTx, scope_terms, words_of
 from recollect.stores.schema import entries
 from recollect.stores.sql import SqlStore, transaction
@@ -46,10 +46,8 @@ PLACED = text(
 )
 
 COMPILED = 1_000  # statements kept in their compiled form
-SCRUB_SECONDS, SCRUB_PAUSE = (
-    5.0,
-    0.05,
-)  # how long an erasure waits for those who read what was before, and between looks
+SCRUB_SECONDS = 5.0  # that an erasure waits for those who read what was before
+SCRUB_PAUSE = 0.05  # seconds between two looks whether they have ended
 RARE = 400  # passages with a word, up to which it is looked up whose they are
 
 REASONS = {
@@ -301,14 +299,16 @@ class SqliteStore(SqlStore):
 
     def _empty_wal(self) -> bool:
         """Write the WAL back into the file and leave it with no bytes; False if somebody still reads from it."""
-        with self._turn, self.engine.connect() as connection:
-            try:
+        try:
+            with self._turn, self.engine.connect() as connection:
                 before = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
                 connection.exec_driver_sql("PRAGMA busy_timeout = 0")
-                busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
-                connection.exec_driver_sql(f"PRAGMA busy_timeout = {before}")
-            except DBAPIError as error:
-                raise self.translate(error) from error
+                try:
+                    busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+                finally:
+                    connection.exec_driver_sql(f"PRAGMA busy_timeout = {before}")
+        except DBAPIError as error:
+            raise self.translate(error) from error
         return not busy
 
     def translate(self, error: DBAPIError) -> StoreError:

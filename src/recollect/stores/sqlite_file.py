@@ -1,8 +1,9 @@
 """The file of a SQLite store: how it is opened, and whether it still is the one that was.
 
 Nobody may be told that something is kept while the file it is in has no name any more: a file that was removed or
-replaced while it is open takes every write, and all of it is gone when it is closed. So the file behind the name is
-looked at before each commit. A file, folder or file system that cannot be written is opened for reading.
+replaced while it is open takes every write, and all of it is gone when it is closed; of the log of changes beside it
+(WAL), when the process is killed. So the files behind both names are looked at before each commit. A file, folder or
+file system that cannot be written is opened for reading.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ MAPPED = 256 << 20  # bytes of the file that are read where they are, and not co
 
 # How a file is opened: made if need be, as it is there, to be read, and to be read where nobody can write.
 Mode = Literal["mode=rwc", "mode=rw", "mode=ro", "immutable=1"]
+# The file and its log of changes, each by device and number.
+Identity = tuple[tuple[int, int] | None, tuple[int, int] | None]
 
 
 class DatabaseFile:
@@ -28,8 +31,10 @@ class DatabaseFile:
     def __init__(self, path: Path, busy_seconds: float) -> None:
         self.path = path  # as it was named, for people
         self._place = path.absolute()  # the program may change its working folder
+        self._target = self._place.resolve()  # of a link, what it links to: the log is beside that
+        self._log = self._target.with_name(self._target.name + "-wal")
         self._seconds = min(busy_seconds, BUSY_SECONDS)
-        self._identity: tuple[int, int] | None = None
+        self._identity: Identity | None = None
         self._mode: Mode = "mode=rwc"
 
     @property
@@ -44,18 +49,18 @@ class DatabaseFile:
     @property
     def is_in_protected_folder(self) -> bool:
         """Whether the file is there, and nothing can be made beside it, as writing may have to."""
-        return self._place.exists() and not os.access(self._place.resolve().parent, os.W_OK)
+        return self._place.exists() and not os.access(self._target.parent, os.W_OK)
 
     def open_for_reading(self) -> None:
         """From now on, connect only to read. What others write is seen where SQLite can see it."""
         self._mode = "mode=ro"
+        self._identity = None
         try:
             self.connect().close()
         except sqlite3.OperationalError as error:
-            log = self._place.with_name(self._place.name + "-wal")
-            if log.exists() and log.stat().st_size:
+            if self._log.exists() and self._log.stat().st_size:
                 raise StoreUnwritable(
-                    f"{self.path} cannot be read where it is: {log.name} beside it holds the newest changes, and"
+                    f"{self.path} cannot be read where it is: {self._log.name} beside it holds the newest changes, and"
                     " nothing can be written here; copy both files to a folder that can be written"
                 ) from error
             # Nobody has it open, and nobody can: then no locks are needed, nor the files they would be in.
@@ -65,15 +70,20 @@ class DatabaseFile:
 
     def connect(self) -> sqlite3.Connection:
         """A connection to the file that was opened first, and to no other."""
+        if self._identity is not None:
+            self._check_target()
         connection = sqlite3.connect(
             f"{self._place.as_uri()}?{self._mode}", uri=True, timeout=self._seconds, check_same_thread=False
         )
         try:
             self._settle(connection)
             if self._identity is None:
-                self._identity = self._present_identity()
                 self._mode = "mode=rw" if self._mode == "mode=rwc" else self._mode
+                self._identity = self._present_identity()
             self.check_in_place()
+        except UnicodeDecodeError:  # SQLite repeats what it cannot read of the schema, and that is no text
+            connection.close()
+            raise schema_damage() from None
         except BaseException:
             connection.close()
             raise
@@ -87,16 +97,25 @@ class DatabaseFile:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA cache_size = -16000")
         connection.execute(f"PRAGMA mmap_size = {MAPPED}")
-        if not self.writable:
-            connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # whether it can be read at all
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # from now on the log is there, until all close
 
     def check_in_place(self) -> None:
-        """Raise if the name no longer means the file that is open: what is written to it would be gone."""
+        """Raise if a name no longer means the file that is open: what is written to it would be gone."""
         if self._present_identity() != self._identity:
-            raise StoreUnwritable(
-                f"{self.path} was removed or replaced while it was open; nothing of this transaction was kept: put"
-                " the file back, or close the memory and open it again"
-            )
+            raise self._was_taken_away()
+
+    def _check_target(self) -> None:
+        """The same, before SQLite is asked for one more connection: it would make a second log of changes, in the place
+        of one that was removed, or beside the place where a link leads now."""
+        if self._place.resolve() != self._target:
+            raise self._was_taken_away()
+        self.check_in_place()
+
+    def _was_taken_away(self) -> StoreUnwritable:
+        return StoreUnwritable(
+            f"{self.path}, or {self._log.name} beside it, was removed or replaced while it was open; nothing of this"
+            " transaction was kept: put the file back, or close the memory and open it again"
+        )
 
     def check_writable(self) -> None:
         if not self.writable:
@@ -105,12 +124,23 @@ class DatabaseFile:
                 f" writable, or copy it: recollect copy {self.path} NEW.db"
             )
 
-    def _present_identity(self) -> tuple[int, int] | None:
-        try:
-            there = os.stat(self._place)
-        except OSError:
-            return None
-        return there.st_dev, there.st_ino
+    def _present_identity(self) -> Identity:
+        """Which files the names mean now. Whoever only reads writes to no log."""
+        return identity_of(self._place), identity_of(self._log) if self.writable else None
+
+
+def identity_of(path: Path) -> tuple[int, int] | None:
+    try:
+        there = os.stat(path)
+    except OSError:
+        return None
+    return there.st_dev, there.st_ino
+
+
+def schema_damage() -> sqlite3.DatabaseError:
+    error = sqlite3.DatabaseError("malformed database schema")
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return error
 
 
 def turn_on_wal(connection: sqlite3.Connection) -> None:

@@ -7,7 +7,7 @@ often in a row that has failed.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache, lru_cache
 from typing import Any
 
@@ -126,13 +126,14 @@ def state_of(view: str, of_space: bool) -> tuple[Any, Any, Any]:
 
 @cache
 def totals(of_space: bool) -> tuple[Any, Any, Any]:
-    """What there is of messages, of conversations, and of entries in the index."""
+    """What there is of messages, of conversations, and of entries in the index. A damaged time is no date."""
+    is_date = messages.c.time.between(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
     kept = select(
         func.count(),
         func.count().filter(messages.c.erasure.is_not(None)),
         func.coalesce(func.sum(func.length(messages.c.content)), 0),
-        func.min(messages.c.time).filter(messages.c.erasure.is_(None)),
-        func.max(messages.c.time).filter(messages.c.erasure.is_(None)),
+        func.min(messages.c.time).filter(messages.c.erasure.is_(None), is_date),
+        func.max(messages.c.time).filter(messages.c.erasure.is_(None), is_date),
         func.count(messages.c.user_id.distinct()),
     ).select_from(messages)
     held = select(func.count(), func.count(conversations.c.space.distinct())).select_from(conversations)

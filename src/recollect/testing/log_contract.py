@@ -315,6 +315,10 @@ class LogContract:
         stone = gone(said)
         store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [stone]))
         store.write(lambda tx: tx.set_cursor("index", "s", "c", 1))
+        names = [{"kind": "channel", "name": "c"}, {"kind": "channel", "name": "d"}, {"kind": "nickname", "name": "c"}]
+        store.write(
+            lambda tx: tx.put("people", [{"space": "s", "user_id": "kim", "since": T0, **name} for name in names])
+        )
         before = store.read(lambda tx: tx.conversation("s", "c"))
         store.write(lambda tx: tx.rename_conversation("s", "c", "z"))
         assert before is not None
@@ -324,6 +328,8 @@ class LogContract:
         assert store.read(lambda tx: (tx.cursor("index", "s", "c"), tx.cursor("index", "s", "z"))) == (0, 1)
         named = {row["conversation"] for row in store.read(lambda tx: tx.rows("leases"))}
         assert named <= {"d", "z"}
+        people = [(row["kind"], row["name"]) for row in store.read(lambda tx: tx.rows("people"))]
+        assert people == [("channel", "d"), ("channel", "z"), ("nickname", "c")]
 
     def test_scrubbing_changes_nothing_that_is_left(self, store: Store) -> None:
         said = [message(turn) for turn in (1, 2)]
