@@ -136,3 +136,21 @@ def test_f15_half_sent_requests_do_not_keep_others_from_being_answered(tmp_path:
     finally:
         process.kill()
         process.wait()
+
+
+READ_LISTS = """
+import gc, json, sys
+from recollect.config import Settings
+from recollect.server.hosting import application
+app = application(Settings(store=sys.argv[1]), auth=False)
+before = sum(each["collections"] for each in gc.get_stats())
+lists = json.loads("[" + "[]," * 1_000_000 + "[]]")
+print(sum(each["collections"] for each in gc.get_stats()) - before)
+"""
+
+
+def test_f15_a_body_of_many_lists_is_not_looked_through_again_and_again(tmp_path: Path) -> None:
+    """By Python's collector, as often as once for every 700 of them, while nobody else is answered."""
+    command = [sys.executable, "-c", READ_LISTS, str(tmp_path / "a.db")]
+    printed = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
+    assert int(printed) < 100
