@@ -111,7 +111,7 @@ def test_f15_the_end_of_a_long_query_is_searched_for_too(tmp_path: Path) -> None
 def test_f15_no_pattern_is_made_of_names_without_end(tmp_path: Path, names: list[str]) -> None:
     async def run() -> None:
         async with MemoryEngine(lambda: build(Settings(store=f"{tmp_path}/m.db", followers=False))) as memory:
-            with pytest.raises(InvalidInput, match="names: .* at most"):
+            with pytest.raises(InvalidInput, match=r"names: .* at most"):
                 await memory.conversation("demo", user="alex").command("Bot, remember that I keep bees.", names=names)
 
     asyncio.run(run())
