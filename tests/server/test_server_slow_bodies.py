@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
 
 import llm_server
 
+from recollect import Memory
 from recollect.server.connections import Connection
 from recollect.server.options import ServerOptions
 from recollect.testing.serving import Serving
@@ -151,7 +152,8 @@ def test_f15_no_model_goes_on_speaking_to_somebody_who_does_not_listen(
         reluctant(server.port, asked),
     ):
         assert service.hung_up.wait(PATIENCE)
-        history = server.run(server.memory.conversation("c", user="alex").history())
+    with Memory(str(tmp_path / "a.db"), followers=False) as memory:  # the turn has ended
+        history = memory.conversation("c", user="alex").history()
     assert history[-1].role == "assistant"
     assert history[-1].metadata["recollect"]["partial"] is True
 
