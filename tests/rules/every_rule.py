@@ -61,6 +61,7 @@ IDS = frozenset(["author", "authors", "id", "member", "members", "name", "names"
 
 # Parameters whose name says more than their type.
 BY_NAME: dict[str, Callable[[Given], Any]] = {
+    "indent": lambda given: "  ",
     "language": lambda given: "en",
     "languages": lambda given: ("en", "de", "zh"),
     "similarity": lambda given: (0.5,),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from time import thread_time
 
 import numpy as np
 import pytest
@@ -127,3 +128,14 @@ def test_a_huge_message_is_read_at_both_ends() -> None:
 @given(st.lists(st.text(max_size=80), max_size=12), st.text(max_size=200))
 def test_it_is_a_chance_whatever_is_said(before: list[str], text: str) -> None:
     assert 0 <= shift([seen(one) for one in before], seen(text)) <= 1
+
+
+def test_f15_question_marks_without_end_take_time_in_proportion() -> None:
+    def seconds(characters: int) -> float:
+        text = "x" + "\uff1f" * characters + "x"
+        begun = thread_time()
+        for _ in range(2_000 // characters):
+            read(text)
+        return thread_time() - begun
+
+    assert min(seconds(2_000) for _ in range(3)) < 4 * min(seconds(200) for _ in range(3))

@@ -18,7 +18,7 @@ import pytest
 from recollect import Client, Draft, InvalidInput, Memory, NotFound, RecollectError, ServerError, errors
 from recollect.client.asking import error_of
 from recollect.rules.names import Resolved, Unknown
-from recollect.server.problems import SPEAKING, problem_of
+from recollect.server.problems import RESERVED, SPEAKING, problem_of
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 from recollect.wire import dumps, read
@@ -175,7 +175,7 @@ def test_every_error_of_a_memory_is_the_same_error_over_http() -> None:
             assert isinstance(back, ServerError)
             continue
         words = str(error)
-        if issubclass(kind, errors.StoreError) and kind not in SPEAKING:  # the words of others name an address
+        if issubclass(kind, RESERVED) and kind not in SPEAKING:  # whose words name an address
             words = " ".join((kind.__doc__ or "").split())
         assert (type(back), str(back)) == (AS_ANOTHER.get(kind, kind), words), kind
 

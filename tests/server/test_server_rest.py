@@ -12,7 +12,7 @@ from urllib.parse import quote
 import httpx2
 import pytest
 
-from recollect import ModelBusy
+from recollect import EmbedderError, ModelBusy, ModelNonsense, ModelRefused, ModelTimeout, RecollectError
 from recollect.engine import repeats
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
@@ -206,6 +206,24 @@ def test_a_model_that_fails_is_a_problem_before_the_stream_and_an_event_in_it(tm
         assert failed.status_code == 503
         kept = [one["content"] for one in http.get(MESSAGES).json()["items"]]
         assert kept == ["Say it.", "Half a", "Say it."]  # the same key: the question is there once
+
+
+@pytest.mark.parametrize(
+    "error", [ModelBusy, ModelRefused, ModelTimeout, ModelNonsense, EmbedderError], ids=lambda kind: kind.__name__
+)
+def test_f18_no_problem_names_a_models_address_or_repeats_what_it_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, error: type[RecollectError]
+) -> None:
+    words = "m at http://10.0.0.7:8000/v1 refused, saying 'I keep bees'"
+    ask = {"text": "Say it.", "user": "alex"}
+    with (
+        Serving(str(tmp_path / "a.db"), chat=ScriptedLLM([error(words), [error(words)]]), followers=False) as server,
+        httpx2.Client(base_url=server.url) as http,
+    ):
+        answers = [http.post("/v1/conversations/c/reply", json=ask | {"stream": stream}) for stream in (False, True)]
+    for told in (*(answer.text for answer in answers), caplog.text):
+        assert "10.0.0.7" not in told
+        assert "bees" not in told
 
 
 def test_whoever_stops_listening_leaves_what_they_heard(tmp_path: Path) -> None:

@@ -18,6 +18,11 @@ from typing import Any
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
+
+import llm_server
+
+from recollect import Memory
 from recollect.server.connections import Connection
 from recollect.server.options import ServerOptions
 from recollect.testing.serving import Serving
@@ -109,6 +114,50 @@ def test_f15_those_who_wait_longest_give_way(tmp_path: Path, monkeypatch: pytest
         assert readable == []
 
 
+PAGE = b"GET /v1/conversations/c/messages HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+LARGE = 12 << 20  # bytes of an answer: more than the buffers of both sides have room for
+PIECE = {"choices": [{"index": 0, "delta": {"content": "word " * 2_000}}]}
+
+
+def reluctant(port: int, said: bytes) -> socket.socket:
+    """Somebody who asks for something and takes no more than the beginning."""
+    talk = socket.socket()
+    talk.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    talk.settimeout(PATIENCE)
+    talk.connect(("127.0.0.1", port))
+    talk.sendall(said)
+    assert talk.recv(1) == b"H"
+    return talk
+
+
+def test_f15_whoever_does_not_take_an_answer_gives_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(tmp_path, ServerOptions()) as server:
+        server.run(server.memory.conversation("c", user="alex").add("user", "x" * LARGE))
+        with reluctant(server.port, PAGE) as talk:
+            monkeypatch.setattr(Connection, "most", 1)
+            with connected(server.port, HEALTH) as other:
+                assert whole_answer(other).startswith(b"HTTP/1.1 200")
+            assert len(whole_answer(talk)) < LARGE
+
+
+def test_f15_no_model_goes_on_speaking_to_somebody_who_does_not_listen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Connection, "unread_patience", 0.3)
+    body = json.dumps({"text": "Tell me all of it.", "user": "alex", "stream": True}).encode()
+    asked = head(len(body)).replace(b"/messages", b"/reply") + body
+    with (
+        llm_server.serving(llm_server.endless(b"data: " + json.dumps(PIECE).encode() + b"\n\n")) as service,
+        Serving(str(tmp_path / "a.db"), chat_url=service.url, chat_model="m", followers=False, grace=1) as server,
+        reluctant(server.port, asked),
+    ):
+        assert service.hung_up.wait(PATIENCE)
+    with Memory(str(tmp_path / "a.db"), followers=False) as memory:  # the turn has ended
+        history = memory.conversation("c", user="alex").history()
+    assert history[-1].role == "assistant"
+    assert history[-1].metadata["recollect"]["partial"] is True
+
+
 def test_f15_half_sent_requests_do_not_keep_others_from_being_answered(tmp_path: Path) -> None:
     """More of them than the process has files."""
     log = tmp_path / "server.log"
@@ -136,3 +185,21 @@ def test_f15_half_sent_requests_do_not_keep_others_from_being_answered(tmp_path:
     finally:
         process.kill()
         process.wait()
+
+
+READ_LISTS = """
+import gc, json, sys
+from recollect.config import Settings
+from recollect.server.hosting import application
+app = application(Settings(store=sys.argv[1]), auth=False)
+before = sum(each["collections"] for each in gc.get_stats())
+lists = json.loads("[" + "[]," * 1_000_000 + "[]]")
+print(sum(each["collections"] for each in gc.get_stats()) - before)
+"""
+
+
+def test_f15_a_body_of_many_lists_is_not_looked_through_again_and_again(tmp_path: Path) -> None:
+    """By Python's collector, as often as once for every 700 of them, while nobody else is answered."""
+    command = [sys.executable, "-c", READ_LISTS, str(tmp_path / "a.db")]
+    printed = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
+    assert int(printed) < 100

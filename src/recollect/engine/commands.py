@@ -20,6 +20,7 @@ from recollect.engine.facts import command_of
 from recollect.engine.knowing import known_to, listed, shown_statements
 from recollect.engine.profiles import members_known_to
 from recollect.engine.viewers import name_for, viewer_of_chat
+from recollect.errors import InvalidInput
 from recollect.model import Draft, Fact, Filter, Forgotten, Message, Statement
 from recollect.ports import Tx
 from recollect.rules import log as rules
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from recollect.engine.memory import MemoryEngine
 
 Kind = Literal["remember", "forget", "ask"]
+MAX_NAMES = 20  # by which a memory is called in one command
 NEAR = 50  # messages whose authors are members, even if nobody has noted them yet
 MEANT = 1_000  # characters of a message that "forget what I just said" means
 EXAMPLE = 'as in "forget that I like tea"'
@@ -107,11 +109,12 @@ async def carried_out(
     shared = memory._opened.share_channels
     rules.checked_text("text", text)
     who = None if author is None else rules.checked_id("author", author)
-    if not may_be_command(text) or not (addressed or is_addressed(text, names)):
+    called = checked_names(names)
+    if not may_be_command(text) or not (addressed or await memory._run(is_addressed, text, called)):
         return None
     place = await memory._read(partial(place_of, *where, who, access, shared))
     exchange = tuple(Said(m.role, m.content) for m in place.before)
-    inputs = command.Inputs(text, names, addressed, known_by(place.members), exchange)
+    inputs = command.Inputs(text, called, addressed, known_by(place.members), exchange)
     found = (await memory._asking.ask(command, inputs)).reply
     meant = whom(found, place)
     if found.kind == "none" or isinstance(meant, Unknown):
@@ -124,6 +127,13 @@ async def carried_out(
     about = answer.person if place.owner is None else None
     await memory.add_many([log.Batch(*where, [Draft("assistant", answer.text, user=about, metadata=mark)])])
     return answer
+
+
+def checked_names(names: Sequence[str]) -> tuple[str, ...]:
+    """What the memory is called by. Patterns are made of it, which takes long if it is long."""
+    if len(names) > MAX_NAMES:
+        raise InvalidInput("names", f"are {len(names)}; at most {MAX_NAMES} are allowed")
+    return tuple(rules.checked_text("names", name, limit=rules.MAX_ID_BYTES) for name in names)
 
 
 def whom(found: Command, place: Place) -> Resolved | Ambiguous | Unknown:

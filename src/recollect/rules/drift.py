@@ -171,7 +171,7 @@ def _share(words: int) -> float:
 
 _SENTENCE = re.compile(r"[^.!?…。！？؟\n]+[.!?…。！？؟\s]*")
 _ASKED = re.compile(r"[?？؟]")
-_ASKED_LAST = re.compile(r"[?？؟][\W_]*$")
+_ENDING = re.compile(r"(?<![\W_])[\W_]+$")  # what follows the last word; each run of signs is looked at once
 _ASKS_YOU = re.compile(
     r"(?i)\b(?:do|are|have|did|would|can|could|will|what is|what's|whats|what are|where|how)\s"
     r"(?:\w+\s){0,2}(?:you|your)\b"
@@ -214,11 +214,12 @@ def read(text: str) -> Reading:
     said = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
     sentences = [sentence for sentence in _SENTENCE.findall(said) if any(map(str.isalnum, sentence))] or [said]
     asked = bool(_ASKED.search(said))
+    ending = _ENDING.search(said)
     return Reading(
         words=len(text.split()),
         terms=frozenset(analyse(said).terms),
         question=float(asked),
-        question_last=float(bool(_ASKED_LAST.search(said))),
+        question_last=float(ending is not None and bool(_ASKED.search(ending[0]))),
         asks_you=float(asked and bool(_ASKS_YOU.search(said)) and not _RETURNS.search(said)),
         back=float(bool(_BACK.search(sentences[-1]))),
         cue=float(bool(_CUE.search(said))),

@@ -138,23 +138,29 @@ def checked_metadata(value: object) -> dict[str, Any]:
     if not value:
         return {}
     try:
-        text = canonical(value) if keys_are_text(value) else None
+        text = canonical(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput("metadata", f"cannot be written as JSON: {error}") from None
-    if text is None:
+    checked_text("metadata", text, limit=MAX_METADATA)  # before it is walked through, which takes longer
+    if not keys_are_text(value):
         raise InvalidInput("metadata", "has a key that is not text")
     if "\\u0000" in text.replace("\\\\", ""):  # a backslash of the caller's own is written as two
         raise InvalidInput("metadata", "contains NUL; remove it")
-    checked_text("metadata", text, limit=MAX_METADATA)
     kept: dict[str, Any] = json.loads(text)
     return kept
 
 
-def keys_are_text(value: object) -> bool:
-    """JSON would turn a number into a text for a key and say nothing."""
-    if isinstance(value, Mapping):
-        return all(isinstance(key, str) and keys_are_text(one) for key, one in value.items())
-    return not isinstance(value, list | tuple) or all(map(keys_are_text, value))
+def keys_are_text(metadata: Mapping[str, Any]) -> bool:
+    """Of what can be written as JSON, which would turn a number into a text for a key and say nothing."""
+    unread: list[Any] = [dict(metadata)]
+    while unread:
+        value = unread.pop()
+        if isinstance(value, dict):
+            if not all(isinstance(key, str) for key in value):
+                return False
+            value = value.values()
+        unread += [inner for inner in value if isinstance(inner, (dict, list, tuple))]
+    return True
 
 
 def checked(draft: Draft, conversation: Conversation, now: datetime) -> Draft:

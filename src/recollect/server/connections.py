@@ -2,7 +2,8 @@
 
 Until the head of a request is there, nobody knows who asks: whoever sends it a letter a minute, or not at all, would
 hold a connection for nothing, and with many of them the server. The web server itself bounds only the time between two
-requests. Whoever is let in may take their time with the body, which the door bounds.
+requests. Whoever is let in may take their time with the body, which the door bounds. Whoever does not take what they
+asked for would hold it, the connection, and the model that is speaking to them: that has a time, too.
 
 A process has so many files and no more, and each connection is one. Before they are all taken, whoever waits for
 nothing but the other side gives way: so many who send half of something cannot keep others from being answered.
@@ -43,14 +44,17 @@ def connections_allowed() -> int:
 
 
 class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    """The web server's own, closed if a request's head is not there in time, or if it is in the way of others."""
+    """The web server's own, closed if a request's head is not there in time, if what is sent is not taken in time, or
+    if it is in the way of others."""
 
     patience = 20.0  # seconds from the first letter, or from the beginning
+    unread_patience = 60.0  # seconds in which some of what waits to be sent (48 KiB, by asyncio's marks) must be taken
     most: int | None = None  # connections at a time; None: as many as the process has files for
     cycle: Any  # the request being answered, or the last that was
     connections: set[Any]  # all of this server
     _begun = 0.0
     _timer: asyncio.TimerHandle | None = None
+    _unread_timer: asyncio.TimerHandle | None = None  # while the other side does not take what is sent
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
@@ -67,7 +71,17 @@ class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._relax()
+        self._forget_unread()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        loop = asyncio.get_running_loop()
+        self._unread_timer = loop.call_later(self.unread_patience, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._forget_unread()
+        super().resume_writing()
 
     def _make_room(self) -> None:
         """If there are too many, the oldest of those that wait for the other side is closed."""
@@ -79,7 +93,10 @@ class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             min(waiting, key=lambda other: other._begun).transport.abort()
 
     def _waits(self) -> bool:
-        """Whether nothing happens here until the other side says more: between requests, or in one half sent."""
+        """Whether nothing happens here until the other side does something: between requests, in one half sent, or in
+        an answer half taken."""
+        if self._unread_timer is not None:  # even if it is to be closed once all is taken
+            return True
         return not self.transport.is_closing() and (not self._is_busy() or self.cycle.more_body)
 
     def _is_busy(self) -> bool:
@@ -93,6 +110,11 @@ class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _forget_unread(self) -> None:
+        if self._unread_timer is not None:
+            self._unread_timer.cancel()
+            self._unread_timer = None
 
     def _hang_up(self) -> None:
         self._timer = None

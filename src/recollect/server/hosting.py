@@ -7,6 +7,7 @@ turn that is cut off keeps what was seen of it.
 
 from __future__ import annotations
 
+import gc
 import logging
 import multiprocessing
 import os
@@ -43,6 +44,9 @@ MAX_WORKERS = 64
 # others (`connections.RESERVED`), so that those in the way can be closed before there are none left.
 BACKLOG = 100
 SWITCH = 0.001  # seconds a thread may keep another waiting: with Python's own 0.005, callers feel views think
+# After how many new objects the collector looks at them, and so on: with Python's own 700, a body of nothing but empty
+# lists takes five times as long to read, and nothing else happens meanwhile.
+COLLECTIONS = (50_000, 20, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ def application(settings: Settings, auth: bool, rates: Path | None = None) -> Fa
     log_as_json()
     end_with_parent()
     sys.setswitchinterval(SWITCH)
+    gc.set_threshold(*COLLECTIONS)
     store = open_store(settings.store, settings)
     memory = MemoryEngine(lambda: build(settings, store=store))
     telemetry = Counting(open_telemetry(settings))

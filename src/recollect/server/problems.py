@@ -70,7 +70,9 @@ NOT_JSON = "the body cannot be read: send JSON, in UTF-8, as `Content-Type: appl
 BODY = ("body",)
 
 
-SPEAKING = (errors.EmbedderMismatch, errors.DamagedMessage)  # whose words name neither an address nor what was said
+RESERVED = (errors.StoreError, errors.ModelError, errors.EmbedderError)
+# Of these, those whose words name neither an address nor what was said.
+SPEAKING = (errors.EmbedderMismatch, errors.DamagedMessage, errors.NoModel, errors.ModelSpent)
 
 
 class Problem(Exception):
@@ -124,13 +126,22 @@ def problem_of(error: Exception) -> Problem:
 
 
 def words_of(error: errors.RecollectError) -> str:
-    """What is told of an error. Of one of the store only what kind it is: its own words name the store's address, and
-    may repeat what is in it. Where they hold no more than that address, the log has them."""
-    if not isinstance(error, errors.StoreError) or isinstance(error, SPEAKING):
+    """What is told of an error. Of one of the store, of a model or of the embedder only what kind it is: their own
+    words name addresses, and may repeat what is stored, or was asked. Where a store's hold no more than its address,
+    the log has them."""
+    if not isinstance(error, RESERVED) or isinstance(error, SPEAKING):
         return str(error)
-    reason = type(error).__name__ if type(error) is errors.StoreError else str(error)
-    logger.warning("store: %s", reason, extra={"noted": where(error)})
+    plain = isinstance(error, errors.StoreError) and type(error) is not errors.StoreError
+    reason = str(error) if plain else type(error).__name__
+    logger.warning("%s: %s", source_of(error), reason, extra={"noted": where(error)})
     return " ".join((type(error).__doc__ or "").split())
+
+
+def source_of(error: errors.RecollectError) -> str:
+    """What failed."""
+    if isinstance(error, errors.StoreError):
+        return "store"
+    return "model" if isinstance(error, errors.ModelError) else "embedder"
 
 
 def parts_of(error: Exception) -> Sequence[Mapping[str, str]]:

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, create_model
 
 from recollect import model
-from recollect.engine.commands import Answer
+from recollect.engine.commands import MAX_NAMES, Answer
 from recollect.rules import names
 from recollect.server.examples import EXAMPLES
 from recollect.wire import COMPUTED, LEFT_OUT
@@ -26,6 +26,7 @@ from recollect.wire import COMPUTED, LEFT_OUT
 LINE = r"\u0000-\u001f\u007f-\u009f\u2028\u2029"
 PATTERN = {"pattern": rf"^[^{LINE}]*[^\s{LINE}][^{LINE}]*$"}
 Id = Annotated[str, StringConstraints(min_length=1, max_length=256), Field(json_schema_extra=PATTERN)]
+Name = Annotated[str, StringConstraints(max_length=256)]
 Text = Annotated[str, StringConstraints(min_length=1)]
 Limit = Annotated[int, Field(ge=1, le=1000)]
 MAX_BATCH = 1_000  # messages in one request
@@ -145,7 +146,7 @@ class CommandIn(Body):
     text: str
     user: Id | None = None
     author: Id | None = None
-    names: list[str] = Field(default=["recollect", "bot"], max_length=20)
+    names: list[Name] = Field(default=["recollect", "bot"], max_length=MAX_NAMES)
     addressed: bool = False
 
 

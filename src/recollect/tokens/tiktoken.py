@@ -7,8 +7,9 @@ is none is merged pair by pair with a heap: the library's own merging takes quad
 letters, as Chinese, Thai and joined emoji are, is one word to it.
 
 Merging still costs microseconds a byte. So a text may have a fixed number of bytes merged; in what comes after that, a
-word that is no token counts as its bytes, and so does all of a text that is larger than any context. A token has at
-least one byte, so this is never too low, and a budget holds.
+word that is no token counts as its bytes. So does a run without a place to part it at that has more bytes than that,
+and all of a text that is larger than any context. A token has at least one byte, so this is never too low, and a budget
+holds.
 
 The vocabulary is loaded on the first count (about a second), not on import.
 """
@@ -19,7 +20,7 @@ import hashlib
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from typing import Any
@@ -34,8 +35,12 @@ LARGEST = 2 << 20  # characters: what is longer fits no context, and its bytes a
 # Bytes of a text that are merged: about half a second at worst. The usual budget of 30,000 tokens has fewer in any
 # script, and English prose, most words of which are one token, has as many in two megabytes.
 MERGED = 192 << 10
+LINE_COST = 4  # bytes that take as long to merge as a line takes to be looked at
 LINE = re.compile(r"(?<=\n)(?=[^\s/])")
 SPACE = re.compile(r"(?<=\S)(?= \S)")
+APART = re.compile(
+    r"\n(?=[^\s/])| (?<=\S )(?=\S)"
+)  # either of them, sooner seen: behind a line's end, or before a space
 PLAIN = re.compile(" ?[A-Za-z]?[a-z]+")
 MARK = "\x00"
 LONG_WORD = 40  # characters: what is longer is rarely said again
@@ -76,14 +81,15 @@ class TiktokenTokenizer:
 
     def _text_count(self, text: str) -> int:
         tokens, left = 0, MERGED
+        rest: list[str] = []
         for line, times in Counter(LINE.split(text)).items():
             if left <= 0 or len(line) > LONG_LINE:
-                merged, count = self._words.partial_weight(line, left)
-            else:
-                merged, count = divmod(self._weight(line), MERGED_UNIT)
+                rest.append(line * times)
+                continue
+            merged, count = divmod(self._weight(line), MERGED_UNIT)
             tokens += count * times
-            left -= merged
-        return tokens
+            left -= merged + LINE_COST
+        return tokens + self._words.count_partly("".join(rest), left)
 
     def _weight(self, line: str) -> int:
         if len(line) <= LONG:
@@ -134,19 +140,26 @@ class Words(dict[str, int]):
             return 1
         return merged_tokens(letters, self._ranks) + len(letters) * MERGED_UNIT
 
-    def partial_weight(self, line: str, most: int) -> tuple[int, int]:
-        """Of a line too large to be merged whole, the bytes that were, and its tokens or more."""
-        merged, tokens = 0, 0
-        for piece, times in Counter(self._split(line)).items():
-            letters = encoded(piece)
-            if letters in self._ranks:
-                tokens += times
-            elif merged + len(letters) <= most:
-                merged += len(letters)
-                tokens += merged_tokens(letters, self._ranks) * times
-            else:
-                tokens += len(letters) * times
-        return merged, tokens
+    def count_partly(self, text: str, most: int) -> int:
+        """The tokens, or more, of a text of which no more than so many bytes are to be merged."""
+        tokens = 0
+        known: dict[str, int] = {}
+        for portion in portions(text):
+            if len(portion) > MERGED:
+                tokens += len(encoded(portion))
+                continue
+            for piece, times in Counter(self._split(portion)).items():
+                if piece not in known:
+                    letters = encoded(piece)
+                    if letters in self._ranks:
+                        known[piece] = 1
+                    elif len(letters) <= most:
+                        most -= len(letters)
+                        known[piece] = merged_tokens(letters, self._ranks)
+                    else:
+                        known[piece] = len(letters)
+                tokens += known[piece] * times
+        return tokens
 
 
 def remembered(numbers: dict[bytes, int], text: str, number_of: Callable[[str], int]) -> int:
@@ -164,6 +177,17 @@ def remembered(numbers: dict[bytes, int], text: str, number_of: Callable[[str], 
 def encoded(text: str) -> bytes:
     """The bytes that are counted. A lone surrogate is no text, but a model may send one: it counts as three."""
     return text.encode("utf-8", "surrogatepass")
+
+
+def portions(text: str) -> Iterator[str]:
+    """The text in parts of some thousand characters that are encoded apart, as far as there are places to part it at:
+    one call of the library keeps all other threads waiting."""
+    start = 0
+    while start < len(text):
+        place = APART.search(text, start + LONG_LINE)
+        end = len(text) if place is None else place.start() + len(place[0].strip(" "))
+        yield text[start:end]
+        start = end
 
 
 def parted(text: str) -> list[str]:
