@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,23 @@ SPEAKERS = 12  # messages of a channel whose authors a context tells about
 EXCHANGE = 4  # messages that tell what a follow-up question is about
 PATIENCE = 0.3  # seconds that a turn waits for a digest
 FOUND = 10  # messages that a model's own search gives it
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """What a context is built for: the message, what to search for with it and its vector, and what it may hold."""
+
+    text: str
+    query: str
+    vector: Vectors | None
+    now: datetime
+    budget: Budget
+    system: str | None
+    standing: str
+    asked: Message | None
+    speaker: tuple[str, Merged] | None
+    found: Sequence[Hit]
+    aside: frozenset[str]
 
 
 class AsyncConversation(TopicalConversation):
@@ -229,57 +247,68 @@ class AsyncConversation(TopicalConversation):
             head = head_of(standing, system)
             await self._memory._run(room_beside, text, head, budget, parts.tokenizer.count)
         query, vector = await self._sought(text, asked)
-        now, speaker = parts.clock.now(), await self._speaker(asked)
-
-        def look(tx: Tx) -> State:
-            owner = self._own(tx)
-            person = owner.user if owner is not None else self.user
-            start = archived_upto(tx, self.space, self.id)
-            where = Filter(self.space, conversation=self.id)
-            window = self._window(tx, start) if owner else []
-            window = [m for m in window if not m.erased and (asked is None or m.turn < asked.turn)]
-            hits, past, topic = list[Hit](), list[Episode](), None
-            if vector is not None:
-                self._memory._index.check(tx)
-                scope = Filter(self.space, user=person) if person is not None else where
-                most = min(max(budget.retrieved // TOKENS, RELEVANT[0]), RELEVANT[1])
-                hits = recall.search(tx, scope, query, vector, most, now, parts.weights)
-                past = episodes.nearest(tx, scope, vector, parts.near_episodes, 1 - parts.episode_distance)
-                if owner is not None:
-                    topic = talked_of(tx, self._memory._topics, (self.space, self.id), text, vector, window, now)
-            hits = [hit for hit in hits if asked is None or not follows(hit.message, asked)]
-            inside = {message.id for message in window}
-            # While little has left the window, all of it would come back by being found, and nothing would be saved.
-            outside = start if person is None else max(tx.tally(self.space, person).docs - len(window), 0)
-            back = max(RETURNING[0], -(-outside // RETURNING[1]))
-            return State(
-                text=text,
-                instructions=standing,
-                system=system,
-                conversation=self.id,
-                window=[m for m in window if m.id not in aside],
-                tiers=load_tiers(tx, self.space, self.id, window[0].turn - 1) if window else {},
-                episodes=[one.episode for one in episodes.active_episodes(tx, self.space, self.id)] if owner else (),
-                past=past,
-                profile=self._known(tx, person, window, asked, speaker),
-                relevance={hit.message.turn: hit.score for hit in hits if hit.message.id in inside},
-                retrieved=[hit for hit in hits if hit.message.id not in inside and hit.message.id not in aside][:back],
-                found=found,
-                topic=topic,
-                channel=person is None,
-                raised_turns=parts.raised_turns,
-                author=None if asked is None else asked.author,
-            )
+        speaker, now = await self._speaker(asked), parts.clock.now()
+        request = ContextRequest(
+            text, query, vector, now, budget, system, standing, asked, speaker, found, frozenset(aside)
+        )
 
         def build() -> Context | State:
             # The look ends before the context is made of it, in the same thread: to change threads takes its time, too.
-            state = parts.store.read(look)
+            state = parts.store.read(lambda tx: self._state(tx, request))
             return state if state.is_large else assemble(state, budget, parts.tokenizer)
 
         built = await self._memory._search(build)
         if isinstance(built, State):
             built = await self._memory._run(assemble, built, budget, parts.tokenizer)
         return built
+
+    def _state(self, tx: Tx, request: ContextRequest) -> State:
+        """What there is to choose from for a context."""
+        asked, aside = request.asked, request.aside
+        owner = self._own(tx)
+        person = owner.user if owner is not None else self.user
+        start = archived_upto(tx, self.space, self.id)
+        window = self._window(tx, start) if owner else []
+        window = [m for m in window if not m.erased and (asked is None or m.turn < asked.turn)]
+        hits, past = self._recalled(tx, request, person)
+        topic = None
+        if request.vector is not None and owner is not None:
+            place, topics = (self.space, self.id), self._memory._topics
+            topic = talked_of(tx, topics, place, request.text, request.vector, window, request.now)
+        inside = {message.id for message in window}
+        # While little has left the window, all of it would come back by being found, and nothing would be saved.
+        outside = start if person is None else max(tx.tally(self.space, person).docs - len(window), 0)
+        back = max(RETURNING[0], -(-outside // RETURNING[1]))
+        return State(
+            text=request.text,
+            instructions=request.standing,
+            system=request.system,
+            conversation=self.id,
+            window=[m for m in window if m.id not in aside],
+            tiers=load_tiers(tx, self.space, self.id, window[0].turn - 1) if window else {},
+            episodes=[row.episode for row in episodes.active_episodes(tx, self.space, self.id)] if owner else (),
+            past=past,
+            profile=self._known(tx, person, window, asked, request.speaker),
+            relevance={hit.message.turn: hit.score for hit in hits if hit.message.id in inside},
+            retrieved=[hit for hit in hits if hit.message.id not in inside and hit.message.id not in aside][:back],
+            found=request.found,
+            topic=topic,
+            channel=person is None,
+            raised_turns=self._memory._opened.raised_turns,
+            author=None if asked is None else asked.author,
+        )
+
+    def _recalled(self, tx: Tx, request: ContextRequest, person: str | None) -> tuple[list[Hit], list[Episode]]:
+        """Messages and past episodes near the message: of the person's memory, or of the channel."""
+        if request.vector is None:
+            return [], []
+        parts, asked = self._memory._opened, request.asked
+        self._memory._index.check(tx)
+        scope = Filter(self.space, user=person) if person is not None else Filter(self.space, conversation=self.id)
+        most = min(max(request.budget.retrieved // TOKENS, RELEVANT[0]), RELEVANT[1])
+        hits = recall.search(tx, scope, request.query, request.vector, most, request.now, parts.weights)
+        past = episodes.nearest(tx, scope, request.vector, parts.near_episodes, 1 - parts.episode_distance)
+        return [hit for hit in hits if asked is None or not follows(hit.message, asked)], past
 
     def _window(self, tx: Tx, start: int) -> list[Message]:
         """What has not left the window, at most so much of it as is considered."""

@@ -9,7 +9,7 @@ from recollect.engine.documents import AsyncDocuments
 from recollect.model.documents import Change, Document
 
 if TYPE_CHECKING:
-    from recollect.engine.sync import Private
+    from recollect.engine.private_loop import Private
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from recollect.rules.topics import IMPORTANCE
 
 if TYPE_CHECKING:
     from recollect.engine.conversation import AsyncConversation
-    from recollect.engine.sync import Private
+    from recollect.engine.private_loop import Private
 
 
 class BlockingTopicalConversation:

@@ -50,6 +50,7 @@ def create_app(
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
+        openapi_url=None,  # it is served as bytes that are made once: strangers may ask for it
         redirect_slashes=False,  # a redirect would be built of the Host header, and may send a key over plain http
     )
     app.state.memory, app.state.options, app.state.keys = memory, settled, keys

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from typing import Annotated, Any
 
@@ -39,6 +40,15 @@ async def ready(request: Request) -> dict[str, str]:
         parts = [{"field": "store", "reason": "does not answer"}]
         raise Problem(problem.status, problem.code, problem.detail, parts, problem.headers) from None
     return {"status": "ready"}
+
+
+@router.get("/openapi.json", include_in_schema=False)
+async def description(request: Request) -> Response:
+    """The description of the API, written once: anybody may ask for it, as often as they like."""
+    state = request.app.state
+    if not hasattr(state, "description"):
+        state.description = await asyncio.to_thread(json.dumps, request.app.openapi(), separators=(",", ":"))
+    return Response(state.description, media_type="application/json")
 
 
 @router.get("/metrics", response_class=Response)
