@@ -149,6 +149,8 @@ def grows(name: str, unit: str) -> str | None:
     if last > max(GROWTH * first, LONG):
         last = seconds(name, text_of(unit, 4 * size), 3)
     wrong = last > max(GROWTH * first, LONG)
+    if wrong:  # a step, where a rule begins to do more, is passed once; what grows too fast goes on growing
+        wrong = seconds(name, text_of(unit, 16 * size), 2) > GROWTH * last
     return f"{name}, {unit!r}: {first:.4f} s at {size}, {last:.4f} s at {4 * size}" if wrong else None
 
 
