@@ -19,10 +19,11 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from corpus import words
+from quality.talks import read_talk
 from recollect import AsyncMemory
-from recollect.bench.talks import read
 from recollect.cli.demo_script import drafts
 from recollect.config import Settings
 from recollect.embed.static import StaticEmbedder
@@ -109,7 +110,8 @@ def said_in(path: str | None) -> list[TopicMessage]:
     if path is None:
         lines = [(draft.role, draft.content) for draft in drafts()]
     else:
-        exchanges = read(path).exchanges
+        with tempfile.TemporaryDirectory() as folder:
+            exchanges = read_talk(Path(path), Path(folder)).exchanges
         lines = [one for each in exchanges for one in (("user", each.asked), ("assistant", each.answered))]
     return [
         TopicMessage(turn, role, "alex" if role == "user" else "assistant", text, START + turn * timedelta(seconds=47))

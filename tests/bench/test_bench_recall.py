@@ -1,4 +1,4 @@
-"""What `recollect bench recall` reads, how it measures, and what it prints."""
+"""What `python -m benchmarks recall` reads, how it measures, and what it prints."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import pytest
 from click.testing import CliRunner, Result
 from recall_sets import locomo_question, locomo_record, locomo_turn, longmemeval_records, written
 
-from recollect.bench import measures
-from recollect.bench.baselines import METHODS, Baselines, Signals, TextIndex, as_indexed, embedded
-from recollect.bench.datasets import Turn, load, sample, select
-from recollect.bench.recall import OURS, OURS_AND_SUMMARIES, evaluate
-from recollect.cli.main import program
+from quality import measures
+from quality.baselines import METHODS, Baselines, Signals, TextIndex, as_indexed, embedded
+from quality.datasets import Turn, load, sample, select
+from quality.main import program
+from quality.recall import OURS, OURS_AND_SUMMARIES, evaluate
 from recollect.embed.static import StaticEmbedder
 from recollect.errors import InvalidInput
 
@@ -296,7 +296,7 @@ def test_a_context_too_small_for_all_holds_a_part_of_the_evidence(tmp_path: Path
 
 
 def bench(*arguments: object) -> Result:
-    return CliRunner().invoke(program, ["bench", "recall", *map(str, arguments)])
+    return CliRunner().invoke(program, ["recall", *map(str, arguments)])
 
 
 def test_the_command_prints_an_object_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

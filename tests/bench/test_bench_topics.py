@@ -1,4 +1,4 @@
-"""What `recollect bench topics` reads, how it measures, and what it prints."""
+"""What `python -m benchmarks topics` reads, how it measures, and what it prints."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner, Result
 from recall_sets import written
 
-from recollect.bench.dialogues import Dialogue, Line, among_people, load
-from recollect.bench.segmentation import by_chance, in_windows, score, tiling, window
-from recollect.bench.topics import OURS, RANDOM, TILING, assigned, evaluate
-from recollect.cli.main import program
+from quality.dialogues import Dialogue, Line, among_people, load
+from quality.main import program
+from quality.segmentation import by_chance, in_windows, score, tiling, window
+from quality.topics import OURS, RANDOM, TILING, assigned, evaluate
 from recollect.embed.static import StaticEmbedder
 from recollect.errors import InvalidInput
 from recollect.rules.topics import TopicRule
@@ -207,7 +207,7 @@ def test_ours_and_the_others_are_measured_on_the_same_dialogues(tmp_path: Path) 
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(program, ["bench", "topics", *map(str, arguments)])
+    return CliRunner().invoke(program, ["topics", *map(str, arguments)])
 
 
 def test_it_prints_a_table_a_file_and_says_who_is_better(tmp_path: Path) -> None:

@@ -10,7 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 from cli_driver import failed, recollect, succeeded
+from click.testing import CliRunner
 
+from quality.main import program as benchmarks
 from recollect.bench.chart import ticks
 from recollect.rules import tiers
 from recollect.tasks.reply import InlineTiers, instructions, render_inline
@@ -164,7 +166,9 @@ def test_a_published_set_is_read_and_people_take_turns() -> None:
     turns = [{"speaker": who, "dia_id": f"D1:{n}", "text": text} for n, (who, text) in enumerate(said, 1)]
     record = {"conversation": {"session_1": turns, "session_1_date_time": "1:56 pm on 8 May, 2023"}, "qa": []}
     Path("set.json").write_text(json.dumps([record]), encoding="utf-8")
-    (step,) = measured("--data", "set.json")["steps"]
+    result = CliRunner().invoke(benchmarks, ["tokens", "--data", "set.json", "--json"])
+    assert result.exit_code == 0, result.output
+    (step,) = json.loads(result.stdout)["steps"]
     assert step["reply"] == count("Hello.\nHow are you?")
 
 

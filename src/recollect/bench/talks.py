@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from recollect.bench import datasets
-from recollect.errors import ImportFailed, InvalidInput
+from recollect.errors import InvalidInput
 from recollect.formats import BadRecord, open_records
 
 
@@ -48,8 +47,7 @@ class Line:
 
 
 def read(path: str | Path, conversation: str | None = None) -> Talk:
-    """A conversation of a file: the one named, or else the longest. Reads all that `recollect import` reads, LoCoMo and
-    LongMemEval."""
+    """A conversation of a file that `recollect import` reads: the one named, or else the longest."""
     found = _conversations(path)
     talks = {id: tuple(exchanges(lines)) for id, lines in found.items()}
     if conversation is None:
@@ -83,19 +81,8 @@ def exchanges(lines: Iterable[Line]) -> Iterator[Exchange]:
 
 
 def _conversations(path: str | Path) -> dict[str, list[Line]]:
-    try:
-        reader = open_records(path)
-    except ImportFailed as error:
-        try:
-            known = datasets.load(path)
-        except InvalidInput:
-            raise error from None
-        return {
-            haystack.name: [Line(turn.speaker, turn.role, turn.text) for turn in haystack.turns]
-            for haystack in known.haystacks
-        }
     found: dict[str, list[Line]] = {}
-    with reader as records:
+    with open_records(path) as records:
         for record in records:
             if not isinstance(record, BadRecord):
                 draft = record.draft

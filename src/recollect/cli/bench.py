@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.bench_recall import recall
-from recollect.cli.bench_topics import topics
 from recollect.cli.options import printable
 from recollect.cli.show import console, counted, progress, show_table, table
 
@@ -24,17 +22,11 @@ FULL, OURS = "full history", "recollect"
 
 @click.group()
 def bench() -> None:
-    """Measure what memory costs and what it finds.
+    """Measure what memory costs.
 
     \b
     recollect bench tokens
-    recollect bench recall --data locomo10.json
-    recollect bench topics --data tiage_dev.json
     """
-
-
-bench.add_command(recall)
-bench.add_command(topics)
 
 
 def budget_of(ctx: click.Context, param: click.Parameter, value: str) -> Budget:
@@ -86,7 +78,7 @@ def tokens(
     message; an exchange is a user's message and its reply.
 
     Without --data it is a chat about Python's standard library, answered by its own documentation. --data takes
-    whatever `recollect import` reads, and the files of LoCoMo and LongMemEval.
+    whatever `recollect import` reads.
 
     \b
     recollect bench tokens --out tokens.svg

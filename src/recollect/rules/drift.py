@@ -4,7 +4,7 @@ Only what came before counts, since a message is given its topic when it arrives
 added up, and the sum is read as a chance. Those of meaning count the cosine in deviations above that of unrelated texts
 of such lengths, so they mean the same for every embedder. Those of words are English cues; where none is found, in any
 language, the others decide. What says nothing (a nod, an emoji, a script the embedder cannot read) belongs to what it
-follows, and so does an assistant's reply. The weights were learned by `scripts/train_drift.py`.
+follows, and so does an assistant's reply. The weights were learned by `benchmarks/train_drift.py`.
 """
 
 from __future__ import annotations

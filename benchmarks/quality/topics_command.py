@@ -1,4 +1,4 @@
-"""`recollect bench topics`: how well shifts of subject are found, beside simple methods, as a table or as JSON."""
+"""`python -m benchmarks topics`: how well shifts of subject are found, beside simple methods, as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recollect.cli.show import counted, progress, show_table, table
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from recollect.bench.topics import Evaluation
+    from quality.topics import Evaluation
 
 
 @click.command()
@@ -43,11 +43,11 @@ def topics(files: tuple[Path, ...], embedder: str, people: bool, as_json: bool) 
     The data sets are not part of recollect: see docs/benchmarks.md for where they are published.
 
     \b
-    recollect bench topics --data tiage_dev.json
-    recollect bench topics --data dialseg711.json --json
+    python -m benchmarks topics --data tiage_dev.json
+    python -m benchmarks topics --data dialseg711.json --json
     """
-    from recollect.bench.dialogues import among_people, load
-    from recollect.bench.topics import evaluate
+    from quality.dialogues import among_people, load
+    from quality.topics import evaluate
 
     read = [(file, among_people(load(file)) if people else load(file)) for file in files]
     for file, marked in read:

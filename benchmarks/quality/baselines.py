@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.bench.datasets import Turn
+from quality.datasets import Turn
 from recollect.ports import Embedder, Vectors
 from recollect.rules.language import detect
 from recollect.rules.text import analyse

@@ -1,6 +1,6 @@
 """Find, for each embedder, the cosine to a topic's centroid from which on a message belongs to that topic.
 
-    python scripts/calibrate_topics.py --tiage tiage_train.json --longmemeval longmemeval_oracle.json
+    python benchmarks/calibrate_topics.py --tiage tiage_train.json --longmemeval longmemeval_oracle.json
 
 Two questions are asked. "Goes on": a message and the topic being talked of; is it still that one? "Comes back": a
 conversation of twenty topics, as many as recollect keeps active, is dealt out from different dialogues in two rounds,
@@ -27,8 +27,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.bench.baselines import embedded
-from recollect.bench.dialogues import Dialogue, Line, load
+from quality.baselines import embedded
+from quality.dialogues import Dialogue, Line, load
 from recollect.config import Settings
 from recollect.errors import RecollectError
 from recollect.ports import Vectors

@@ -15,7 +15,7 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.bench.dialogues import Dialogue
+from quality.dialogues import Dialogue
 from recollect.ports import Vectors
 
 DRAWS = 200

@@ -1,4 +1,4 @@
-"""`recollect bench recall`: how much of the evidence is found, beside simple methods, as tables or as JSON."""
+"""`python -m benchmarks recall`: how much of the evidence is found, beside simple methods, as tables or as JSON."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from recollect.cli.show import counted, progress, show_table, table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from recollect.bench.datasets import Dataset
-    from recollect.bench.recall import Evaluation, Progress, Scope
+    from quality.datasets import Dataset
+    from quality.recall import Evaluation, Progress, Scope
 
 TURNS = ("recall@5", "recall@10", "recall@20", "all@5", "all@10", "all@20", "any@10", "ndcg@10")
 SESSIONS = ("session recall@5", "session all@5", "session all@10", "session any@5")
@@ -59,11 +59,11 @@ def recall(
     not part of recollect: see docs/benchmarks.md for where they are published.
 
     \b
-    recollect bench recall --data locomo10.json --part report
-    recollect bench recall --data longmemeval_oracle.json --json
+    python -m benchmarks recall --data locomo10.json --part report
+    python -m benchmarks recall --data longmemeval_oracle.json --json
     """
-    from recollect.bench.datasets import load, sample, select
-    from recollect.bench.recall import evaluate
+    from quality.datasets import load, sample, select
+    from quality.recall import evaluate
     from recollect.errors import InvalidInput
 
     chosen: list[tuple[Path, Dataset]] = []
@@ -145,7 +145,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def show(found: Evaluation, file: Path, part: str, seconds: float) -> None:
-    from recollect.bench.recall import OURS
+    from quality.recall import OURS
 
     click.echo(
         f"{found.dataset} ({printable(file.name)}, part: {part}): {counted(found.questions, 'question')}, "
@@ -172,7 +172,7 @@ def show(found: Evaluation, file: Path, part: str, seconds: float) -> None:
 
 
 def show_coverage(coverage: Scope) -> None:
-    from recollect.bench.recall import BUDGETS, OURS
+    from quality.recall import BUDGETS, OURS
 
     budgets = [f"{name}{tokens}" for name in ("", "all ") for tokens in BUDGETS]
     click.echo("\nevidence in a context of so many tokens: its share, and how often all of it is there")

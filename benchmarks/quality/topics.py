@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from recollect.bench.baselines import embedded
-from recollect.bench.dialogues import Dialogue, Marked
-from recollect.bench.segmentation import Scores, by_chance, score, tiling
+from quality.baselines import embedded
+from quality.dialogues import Dialogue, Marked
+from quality.segmentation import Scores, by_chance, score, tiling
 from recollect.config import Settings
 from recollect.ports import Vectors
 from recollect.rules.centroids import as_kept

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 
-from recollect.bench import measures
-from recollect.bench.baselines import STRONGEST, Baselines, as_indexed, embedded
-from recollect.bench.datasets import AFTER_THE_LAST, Dataset, Haystack, Question, Turn
+from quality import measures
+from quality.baselines import STRONGEST, Baselines, as_indexed, embedded
+from quality.datasets import AFTER_THE_LAST, Dataset, Haystack, Question, Turn
 from recollect.config import Settings
 from recollect.engine.sync import BlockingMemory
 from recollect.model import Budget, Draft, Role

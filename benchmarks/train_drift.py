@@ -1,6 +1,6 @@
 """Learn the weights of `recollect.rules.drift` from published dialogues, and print them to be put there.
 
-    python scripts/train_drift.py --tiage tiage_train.json --longmemeval longmemeval_oracle.json
+    python benchmarks/train_drift.py --tiage tiage_train.json --longmemeval longmemeval_oracle.json
 
 Both sets are under the MIT licence; neither is part of recollect. TIAGE (github.com/HuiyuanXie/tiage) says of chats
 between two people where the subject shifts. A rule learned from it alone takes every question for a shift and makes
@@ -24,8 +24,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.bench.dialogues import Dialogue, Line, load
-from recollect.bench.segmentation import Scores, score
+from quality.dialogues import Dialogue, Line, load
+from quality.segmentation import Scores, score
 from recollect.embed.static import StaticEmbedder
 from recollect.rules.drift import BUILT_IN, WEIGHTS, Seen, signs
 

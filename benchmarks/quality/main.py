@@ -1,0 +1,32 @@
+"""The command: one group, one module a measure."""
+
+from __future__ import annotations
+
+import click
+
+from quality.recall_command import recall
+from quality.tokens_command import tokens
+from quality.topics_command import topics
+from recollect.cli.options import Program
+
+
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
+def program() -> None:
+    """Measure how good the memory is, on data sets that others published.
+
+    They are not part of recollect: docs/benchmarks.md says where each is to be had. No model is asked.
+
+    \b
+    python -m benchmarks recall --data locomo10.json --part report
+    python -m benchmarks topics --data tiage_dev.json
+    python -m benchmarks tokens --data locomo10.json
+    """
+
+
+program.add_command(recall)
+program.add_command(topics)
+program.add_command(tokens)
+
+
+def main() -> None:
+    program(prog_name="python -m benchmarks")
