@@ -25,7 +25,7 @@ from pathlib import Path
 from corpus import corpus
 from recollect import Draft, Memory
 from recollect.config import Settings
-from recollect.server.keys import create
+from recollect.server.door.keys import create
 from recollect.wiring import open_store
 from table import milliseconds, percentile, show
 
@@ -34,7 +34,7 @@ BARE = """
 import sys, uvicorn
 from fastapi import FastAPI
 from recollect.server.hosting import listening
-from recollect.server.shapes import MessagesIn
+from recollect.server.routes.shapes import MessagesIn
 app = FastAPI()
 @app.post("/bare")
 async def bare(body: MessagesIn) -> MessagesIn:

@@ -24,16 +24,16 @@ from pathlib import Path
 from corpus import words
 from quality.talks import read_talk
 from recollect import AsyncMemory
-from recollect.cli.demo_script import drafts
+from recollect.cli.demo.script import drafts
 from recollect.config import Settings
 from recollect.embed.static import StaticEmbedder
 from recollect.engine.conversation import AsyncConversation
 from recollect.model import TopicMessage
-from recollect.rules import packing
-from recollect.rules import topics as rule
-from recollect.rules.centroids import as_kept
-from recollect.rules.faded import Faded
-from recollect.rules.topics import Book, Said
+from recollect.rules.topics import compression
+from recollect.rules.topics import topics as rule
+from recollect.rules.topics.centroids import as_kept
+from recollect.rules.topics.faded import Faded
+from recollect.rules.topics.topics import Book, Said
 from recollect.tasks.standalone import leans
 from recollect.wiring import topic_rule
 from table import milliseconds, percentile, show
@@ -129,11 +129,11 @@ def packed(messages: Sequence[TopicMessage]) -> list[tuple[object, ...]]:
             run = messages[start : start + size]
             form = [{"role": m.role, "content": m.content, "timestamp": m.timestamp} for m in run]
             text = json.dumps(form, ensure_ascii=False).encode()
-            pack = packing.pack(run)
+            pack = compression.pack(run)
             plain, zipped, ours = plain + len(text), zipped + len(gzip.compress(text, 9)), ours + len(pack)
             for _ in range(20):
                 begun = time.perf_counter()
-                packing.unpack(pack)
+                compression.unpack(pack)
                 spent.append(time.perf_counter() - begun)
         saved = [f"{100 - 100 * part / plain:.1f} %" for part in (zipped * 4 / 3, zipped, ours)]
         rows.append((size, f"{plain:,}", *saved, milliseconds(percentile(spent, 0.5))))

@@ -1,4 +1,4 @@
-"""Learn the weights of `recollect.rules.drift` from published dialogues, and print them to be put there.
+"""Learn the weights of `recollect.rules.topics.drift` from published dialogues, and print them to be put there.
 
     python benchmarks/train_drift.py --tiage tiage_train.json --longmemeval longmemeval_oracle.json
 
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from quality.dialogues import Dialogue, Line, load
 from quality.segmentation import Scores, score
 from recollect.embed.static import StaticEmbedder
-from recollect.rules.drift import BUILT_IN, WEIGHTS, Seen, signs
+from recollect.rules.topics.drift import BUILT_IN, WEIGHTS, Seen, signs
 
 Floats = NDArray[np.float64]
 PENALTY = 3.0
@@ -198,7 +198,7 @@ def main() -> None:
     for least, found in zip(CHANCES, left_out(tiage, others, embedder), strict=True):
         print(f"  chance {least:.2f}: Pk {found.pk:.3f}  WindowDiff {found.window_diff:.3f}  F1 {found.f1:.3f}")
     weights, bias = learn([rows(tiage, embedder), *others])
-    print("\nfor rules/drift.py:\nWEIGHTS = {")
+    print("\nfor rules/topics/drift.py:\nWEIGHTS = {")
     for name, weight in zip(WEIGHTS, weights, strict=True):
         print(f'    "{name}": {weight:.2f},')
     print(f"}}\nBIAS = {bias:.2f}")

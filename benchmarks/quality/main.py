@@ -7,7 +7,7 @@ import click
 from quality.recall_command import recall
 from quality.tokens_command import tokens
 from quality.topics_command import topics
-from recollect.cli.options import Program
+from recollect.cli.terminal.options import Program
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})

@@ -22,7 +22,7 @@ from recollect.config import Settings
 from recollect.engine.sync import BlockingMemory
 from recollect.model import Budget, Draft, Role
 from recollect.ports import Embedder, Tokenizer, Vectors
-from recollect.rules.budgets import PER_MESSAGE, PER_REPLY
+from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
 from recollect.wiring import Memory, open_embedder, open_tokenizer
 
 OURS = "recollect"

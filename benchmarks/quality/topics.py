@@ -1,8 +1,8 @@
 """Where the subject shifts: as recollect assigns topics, beside simple methods, on the same dialogues and vectors.
 
-Ours is what the product does, the rule that gives each message its topic as it arrives (`rules/topics.py`): a shift is
-where a message has another topic than the one before. So it sees only what came before, while TextTiling sees the whole
-dialogue. The sets have no times: messages follow each other within seconds. No model is asked.
+Ours is what the product does, the rule that gives each message its topic as it arrives (`rules/topics/topics.py`): a
+shift is where a message has another topic than the one before. So it sees only what came before, while TextTiling sees
+the whole dialogue. The sets have no times: messages follow each other within seconds. No model is asked.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from quality.dialogues import Dialogue, Marked
 from quality.segmentation import Scores, by_chance, score, tiling
 from recollect.config import Settings
 from recollect.ports import Vectors
-from recollect.rules.centroids import as_kept
-from recollect.rules.faded import Faded
-from recollect.rules.topics import Book, Said, TopicRule, step
+from recollect.rules.topics.centroids import as_kept
+from recollect.rules.topics.faded import Faded
+from recollect.rules.topics.topics import Book, Said, TopicRule, step
 from recollect.tasks.standalone import leans
 from recollect.wiring import open_embedder, topic_rule
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from recollect.client import AsyncClient, Client
     from recollect.config import Settings
-    from recollect.engine.log import Batch
+    from recollect.engine.tables.log import Batch
     from recollect.errors import (
         CommitUnknown,
         ConfigError,
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "recollect.client": ("AsyncClient", "Client"),
     "recollect.config": ("Settings",),
-    "recollect.engine.log": ("Batch",),
+    "recollect.engine.tables.log": ("Batch",),
     "recollect.errors": (
         "CommitUnknown",
         "ConfigError",

@@ -11,18 +11,18 @@ from typing import Any
 
 from recollect.clock import SystemClock
 from recollect.config import Settings
-from recollect.engine.counting import Counting
 from recollect.engine.memory import MemoryEngine
-from recollect.engine.metering import Meter
-from recollect.engine.running import Parts
+from recollect.engine.runtime import Parts
 from recollect.engine.sync import BlockingMemory
+from recollect.engine.work.metrics import Counting
+from recollect.engine.work.usage import Meter
 from recollect.errors import ConfigError
 from recollect.ports import LLM, Clock, Embedder, Models, Store, Telemetry, Tokenizer
-from recollect.rules.drift import Scale
-from recollect.rules.ranking import Weights
+from recollect.rules.episodes.window import WindowRule
+from recollect.rules.recall.ranking import Weights
 from recollect.rules.retention import Retention
-from recollect.rules.topics import TopicRule
-from recollect.rules.window import WindowRule
+from recollect.rules.topics.drift import Scale
+from recollect.rules.topics.topics import TopicRule
 from recollect.tasks import context_merge, week_history
 
 # The cosine of texts that have nothing to do with each other, its mean and deviation, is a property of the embedder.

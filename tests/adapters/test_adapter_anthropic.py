@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from recollect import AsyncMemory, Memory
 from recollect.adapters.anthropic import MemoryTool, async_memory_tool, memory_tool
-from recollect.rules.memory_files import Refused, carried_out
+from recollect.rules.documents.memory_files import Refused, carried_out
 
 PATHS = st.sampled_from(
     [

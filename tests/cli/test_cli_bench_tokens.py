@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from quality.main import program as benchmarks
 from recollect.bench.chart import ticks
-from recollect.rules import tiers
+from recollect.rules.tiers import tiers
 from recollect.tasks.reply import InlineTiers, instructions, render_inline
 from recollect.tokens.tiktoken import TiktokenTokenizer
 

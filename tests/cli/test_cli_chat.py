@@ -25,7 +25,7 @@ from llm_server import PATIENCE, Exchange, Service, Step, fails, says, serving, 
 
 from recollect import Settings
 from recollect.cli.chat import Shown
-from recollect.cli.options import CONTROL, printable
+from recollect.cli.terminal.options import CONTROL, printable
 from recollect.model import Budget, Item, Receipt, Section
 from recollect.wiring import LOCAL, chat_models, memory_models
 

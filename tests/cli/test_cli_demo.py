@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from cli_driver import process, recollect, succeeded
 
-from recollect.cli.demo_script import drafts
+from recollect.cli.demo.script import drafts
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from cli_driver import failed, json_lines, recollect, succeeded
 sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
 from llm_server import serving, streams
 
-from recollect.cli.options import CONTROL
+from recollect.cli.terminal.options import CONTROL
 
 SAID = [
     ("My name is Alex and I live in Lima.", "2025-01-03T09:00:00Z"),

@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect import Budget, Context, InvalidInput, Message, Role
-from recollect.engine.assemble import OVER, State, assemble
+from recollect.engine.context.build import OVER, State, assemble
 from recollect.model import Episode, Hit, Section, Tiers
 from recollect.ports import Tokenizer
-from recollect.rules.budgets import PER_MESSAGE, PER_REPLY
+from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
 from recollect.tasks.reply import instructions
 from recollect.tokens.estimate import EstimateTokenizer
 from recollect.tokens.tiktoken import TiktokenTokenizer

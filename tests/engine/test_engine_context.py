@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from recollect import Budget, Context, Draft, InvalidInput, Memory, Role
 from recollect.model import Section
-from recollect.rules.budgets import PER_MESSAGE, PER_REPLY
+from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
 from recollect.testing import ScriptedLLM
 from recollect.tokens.tiktoken import TiktokenTokenizer
 

@@ -15,7 +15,7 @@ import pytest
 
 from recollect import Memory
 from recollect.config import Settings
-from recollect.engine.log import verify
+from recollect.engine.tables.log import verify
 from recollect.engine.transfer import copy_store
 from recollect.errors import DamagedMessage, StoreError
 from recollect.model import Filter

@@ -26,7 +26,7 @@ from recollect import (
     RecollectError,
     Settings,
 )
-from recollect.engine.once import VIEW
+from recollect.engine.work.single_flight import VIEW
 from recollect.testing import ScriptedLLM
 from recollect.testing.llm import Said
 from recollect.wiring import open_store

@@ -327,8 +327,8 @@ def test_only_the_method_of_that_name_erases() -> None:
     assert {(module, name) for module, name in callers if not module.startswith("cli/")} == {
         ("engine/sync.py", "erase"),
         ("engine/memory.py", "erase"),
-        ("engine/log.py", "erase"),
-        ("server/people.py", "erase"),  # the route of that name, for keys with the scope `admin`
+        ("engine/tables/log.py", "erase"),
+        ("server/routes/people.py", "erase"),  # the route of that name, for keys with the scope `admin`
         ("engine/retention.py", "expire"),  # what the settings no longer keep, and somebody asked for
     }
     assert {name for module, name in callers if module.startswith("cli/")} <= {"erase"}

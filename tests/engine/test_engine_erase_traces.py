@@ -13,7 +13,7 @@ import pytest
 
 from recollect import Memory, NotFound
 from recollect.config import Settings
-from recollect.engine.log import new_id
+from recollect.engine.tables.log import new_id
 from recollect.model import Erasure, Filter
 from recollect.ports import Tx
 from recollect.rules.log import tombstone

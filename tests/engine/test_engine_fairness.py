@@ -10,7 +10,7 @@ from engine_doubles import CountingEmbedder, HashEmbedder, StoreDouble
 
 from recollect import Batch, Draft, EmbedderMismatch, Memory, ModelTimeout, NotSettled, StoreUnwritable
 from recollect.config import Settings
-from recollect.engine.claiming import Served
+from recollect.engine.work.claiming import Served
 from recollect.model import ViewState
 from recollect.ports import Lag, Request, Tx, Vectors
 from recollect.rules.fairness import fair_order

@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 import pytest
 
 from recollect import Draft, InvalidInput, Memory
-from recollect.engine.days import names_of
-from recollect.rules.names import Ambiguous, Member, Resolved, Unknown
-from recollect.rules.transcript import transcript
+from recollect.engine.views.digests import names_of
+from recollect.rules.people.names import Ambiguous, Member, Resolved, Unknown
+from recollect.rules.people.transcript import transcript
 from recollect.testing import FrozenClock
 
 GUILD = "guild"

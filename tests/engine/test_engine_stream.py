@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
 from llm_server import Exchange, Service, serving, stays_open
 
 from recollect import AsyncMemory, Memory, Message, ModelBusy, ModelNonsense, RecollectError
-from recollect.rules.holding import Holding
-from recollect.rules.markers import strip
+from recollect.rules.prompt.markers import strip
+from recollect.rules.prompt.reply_filter import Holding
 from recollect.testing.llm import ScriptedLLM
 
 QUESTION = "How many shops do I run?"

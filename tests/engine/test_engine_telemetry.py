@@ -20,8 +20,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 from recollect import Activity, ConfigError, Memory, ModelTimeout, Settings, StoreError
 from recollect.embed.cache import CachedEmbedder
 from recollect.embed.static import StaticEmbedder
-from recollect.engine.counting import Counting, word
 from recollect.engine.memory import MemoryEngine
+from recollect.engine.work.metrics import Counting, word
 from recollect.ports import Call, Telemetry, Tx
 from recollect.telemetry.otel import OpenTelemetry
 from recollect.telemetry.prometheus import PrometheusTelemetry

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Budget, Memory, Settings
-from recollect.engine.tiering import load_tiers
+from recollect.engine.views.tiers import load_tiers
 from recollect.llm.local import LocalModel
 from recollect.ports import Completion, Request
 from recollect.wiring import open_store

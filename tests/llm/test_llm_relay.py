@@ -26,8 +26,8 @@ from recollect.llm.relay import Relayed
 from recollect.llm.role import Role
 from recollect.llm.trouble import Trouble
 from recollect.ports import LLM
-from recollect.rules.passing import Answer, Passing, added
-from recollect.rules.spoken import calls_told
+from recollect.rules.openai.messages import calls_told
+from recollect.rules.openai.stream import Answer, Passing, added
 from recollect.testing.llm import ScriptedLLM
 
 ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi?"}]}

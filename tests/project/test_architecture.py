@@ -65,7 +65,10 @@ def test_arrows_have_no_cycle() -> None:
         left = {package: needs for package, needs in left.items() if package not in free}
 
 
-@pytest.mark.parametrize("path", sorted((SOURCE / "rules").glob("*.py")), ids=lambda path: path.stem)
+PURE = sorted(path for package in ("language", "rules") for path in (SOURCE / package).rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", PURE, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_rules_are_pure(path: Path) -> None:
     """No clock, no files, no await, no chance in what decides."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

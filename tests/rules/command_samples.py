@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from fact_corpus import Score
 
-from recollect.rules.commands import Command, read
+from recollect.rules.people.commands import Command, read
 
 NAMES = ("Bot", "Memo", "<@999>")
 

@@ -20,27 +20,21 @@ from typing import Any, Literal, Union
 
 import numpy as np
 
+import recollect.language
 import recollect.rules
 import recollect.tasks
 from recollect.errors import ModelNonsense
+from recollect.language import dates
 from recollect.model import Budget
 from recollect.ports import Candidate, Request
-from recollect.rules import (
-    asking,
-    holding,
-    layout,
-    markers,
-    memory_files,
-    passing,
-    ranking,
-    reconciling,
-    retention,
-    spoken,
-    times,
-    topics,
-)
-from recollect.rules.faded import Faded
-from recollect.rules.grounds import Grounds
+from recollect.rules import retention
+from recollect.rules.documents import memory_files
+from recollect.rules.facts.grounding import Grounds
+from recollect.rules.openai import messages, reconcile, stream, tail
+from recollect.rules.prompt import markers, reply_filter
+from recollect.rules.recall import query, ranking
+from recollect.rules.topics import topics
+from recollect.rules.topics.faded import Faded
 from recollect.tasks import answers
 from recollect.tokens.estimate import EstimateTokenizer
 
@@ -159,7 +153,7 @@ def arguments_of(rule: Callable[..., Any], given: Given) -> tuple[list[Any], dic
 def public_rules() -> dict[str, Callable[..., Any]]:
     """Every public function of the rules and the tasks, by its name."""
     found = {}
-    for package in (recollect.rules, recollect.tasks):
+    for package in (recollect.language, recollect.rules, recollect.tasks):
         for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             module = importlib.import_module(each.name)
             for name, value in vars(module).items():
@@ -208,12 +202,12 @@ def message_of(given: Given) -> dict[str, Any]:
     return {"role": "user", "content": given.text}
 
 
-def utterances_of(given: Given) -> list[reconciling.Utterance]:
-    return [reconciling.Utterance(role, given.text) for role in ("user", "assistant", "user")]
+def utterances_of(given: Given) -> list[reconcile.Utterance]:
+    return [reconcile.Utterance(role, given.text) for role in ("user", "assistant", "user")]
 
 
-def effort_of(given: Given) -> reconciling.Effort:
-    return reconciling.Effort(utterances_of(given), utterances_of(given))
+def effort_of(given: Given) -> reconcile.Effort:
+    return reconcile.Effort(utterances_of(given), utterances_of(given))
 
 
 def row_of(given: Given) -> dict[str, Any]:
@@ -223,7 +217,7 @@ def row_of(given: Given) -> dict[str, Any]:
 
 def fuse(given: Given) -> object:
     found = [Candidate(1, "a", given.moment, 5, (1,)), Candidate(2, "b", NOON, 5, (1,), author=given.text)]
-    asked = asking.Asked((("a",),), (1.0,), times=times.spans(given.text, given.moment))
+    asked = query.Asked((("a",),), (1.0,), times=dates.spans(given.text, given.moment))
     scores = np.ones((2, 1))
     return ranking.fuse(found, scores, {1: 0.5}, asked, given.moment, ranking.Weights())
 
@@ -237,40 +231,40 @@ RULE = topics.TopicRule()
 
 # Rules that need more than their types say, and the classes that read a text.
 CALLS: dict[str, Callable[[Given], Any]] = {
-    "rules.asking.closeness": lambda given: asking.closeness(
-        times.spans(given.text, given.moment), np.array([given.moment.timestamp()])
+    "rules.recall.query.closeness": lambda given: query.closeness(
+        dates.spans(given.text, given.moment), np.array([given.moment.timestamp()])
     ),
-    "rules.grounds.Grounds": lambda given: (
+    "rules.facts.grounding.Grounds": lambda given: (
         Grounds.of(given.text).share(given.text),
         Grounds.of(given.text).pairs(given.text),
         Grounds.of(given.text).invented(given.text),
     ),
-    "rules.holding.Holding": lambda given: feed_in_pieces(holding.Holding(), given.text, 7),
-    "rules.language.script_of": lambda given: [RULES["rules.language.script_of"](letter) for letter in {*given.text}],
-    "rules.layout.cut": lambda given: layout.cut([message_of(given)], COUNT, 100),
-    "rules.layout.laid_out": lambda given: layout.laid_out(body_of(given), Budget(), COUNT, all_of_it=False),
-    "rules.markers.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),
-    "rules.memory_files.folders_of": lambda given: memory_files.folders_of({}, FILE, given.text),
-    "rules.memory_files.carried_out": lambda given: memory_files.carried_out(
+    "rules.prompt.reply_filter.Holding": lambda given: feed_in_pieces(reply_filter.Holding(), given.text, 7),
+    "language.detect.script_of": lambda given: [RULES["language.detect.script_of"](letter) for letter in {*given.text}],
+    "rules.openai.tail.cut": lambda given: tail.cut([message_of(given)], COUNT, 100),
+    "rules.openai.tail.laid_out": lambda given: tail.laid_out(body_of(given), Budget(), COUNT, all_of_it=False),
+    "rules.prompt.markers.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),
+    "rules.documents.memory_files.folders_of": lambda given: memory_files.folders_of({}, FILE, given.text),
+    "rules.documents.memory_files.carried_out": lambda given: memory_files.carried_out(
         {FILE: given.text}, {"command": "str_replace", "path": FILE, "old_str": given.text, "new_str": given.text}
     ),
-    "rules.memory_files.insert": lambda given: memory_files.insert(
+    "rules.documents.memory_files.insert": lambda given: memory_files.insert(
         {FILE: given.text}, {"path": FILE, "insert_line": 0, "insert_text": given.text}
     ),
-    "rules.memory_files.view": lambda given: memory_files.view({FILE: given.text}, {"path": FILE}),
-    "rules.passing.Passing": lambda given: relay_in_pieces(given),
-    "rules.ranking.fuse": fuse,
-    "rules.reconciling.ending": lambda given: reconciling.ending(
+    "rules.documents.memory_files.view": lambda given: memory_files.view({FILE: given.text}, {"path": FILE}),
+    "rules.openai.stream.Passing": lambda given: relay_in_pieces(given),
+    "rules.recall.ranking.fuse": fuse,
+    "rules.openai.reconcile.ending": lambda given: reconcile.ending(
         utterances_of(given), utterances_of(given), -1, 0, effort_of(given)
     ),
-    "rules.reconciling.evident": lambda given: reconciling.evident(utterances_of(given), [0]),
-    "rules.reconciling.longest": lambda given: reconciling.longest(
+    "rules.openai.reconcile.evident": lambda given: reconcile.evident(utterances_of(given), [0]),
+    "rules.openai.reconcile.longest": lambda given: reconcile.longest(
         utterances_of(given), utterances_of(given), effort_of(given)
     ),
-    "rules.reconciling.run": lambda given: reconciling.run(
+    "rules.openai.reconcile.run": lambda given: reconcile.run(
         utterances_of(given), utterances_of(given), 0, 0, effort_of(given)
     ),
-    "rules.reconciling.shortened": lambda given: reconciling.shortened(
+    "rules.openai.reconcile.shortened": lambda given: reconcile.shortened(
         utterances_of(given), 0, utterances_of(given), 0, effort_of(given)
     ),
     "rules.retention.digest_is_over": lambda given: retention.digest_is_over(row_of(given), given.moment),
@@ -281,19 +275,19 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "rules.retention.Retention": lambda given: retention.Retention(messages=90, every=1).before(
         "messages", given.moment
     ),
-    "rules.spoken.size": lambda given: spoken.size(message_of(given), COUNT),
-    "rules.spoken.spoken": lambda given: spoken.spoken(message_of(given)),
-    "rules.topics.fading": lambda given: topics.fading(book_of(given), given.moment, RULE),
-    "rules.topics.grown_alike": lambda given: topics.grown_alike(book_of(given), RULE),
-    "rules.topics.parts": lambda given: topics.parts(book_of(given).states, 1),
-    "rules.topics.step": lambda given: topics.step(book_of(given), said_of(given), RULE, Faded),
-    "rules.topics.whole": lambda given: topics.whole(book_of(given).states, 1),
+    "rules.openai.messages.size": lambda given: messages.size(message_of(given), COUNT),
+    "rules.openai.messages.spoken": lambda given: messages.spoken(message_of(given)),
+    "rules.topics.topics.fading": lambda given: topics.fading(book_of(given), given.moment, RULE),
+    "rules.topics.topics.grown_alike": lambda given: topics.grown_alike(book_of(given), RULE),
+    "rules.topics.topics.parts": lambda given: topics.parts(book_of(given).states, 1),
+    "rules.topics.topics.step": lambda given: topics.step(book_of(given), said_of(given), RULE, Faded),
+    "rules.topics.topics.whole": lambda given: topics.whole(book_of(given).states, 1),
     "tasks.answers.labelled": lambda given: answers.labelled(given.text, {"question": "question"}),
 }
 
 
 def relay_in_pieces(given: Given) -> object:
-    reader = passing.Passing({})
+    reader = stream.Passing({})
     for start in range(0, len(given.text), 7):
         reader.feed(chunk_of(Given(given.text[start : start + 7])))
     reader.finish()
@@ -304,16 +298,16 @@ def relay_in_pieces(given: Given) -> object:
 OTHERS = frozenset(
     [
         "rules.days.holds",
-        "rules.excerpts.joined",
-        "rules.markers.growing",
-        "rules.markers.name",
-        "rules.segments.continues",
-        "rules.segments.cuts",
-        "rules.segments.depths",
-        "rules.surroundings.surroundings",
-        "rules.topics.changed",
-        "rules.topics.merged",
-        "rules.topics.root",
-        "rules.topics.taken_out",
+        "rules.recall.excerpts.joined",
+        "rules.prompt.markers.growing",
+        "rules.prompt.markers.name",
+        "rules.episodes.segments.continues",
+        "rules.episodes.segments.cuts",
+        "rules.episodes.segments.depths",
+        "rules.recall.neighbours.surroundings",
+        "rules.topics.topics.changed",
+        "rules.topics.topics.merged",
+        "rules.topics.topics.root",
+        "rules.topics.topics.taken_out",
     ]
 )

@@ -16,7 +16,7 @@ from datetime import date
 from pathlib import Path
 
 from recollect.model import FoundFact
-from recollect.rules.fact_finding import find
+from recollect.rules.facts_english.finder import find
 
 PATH = Path(__file__).parent.parent / "data" / "fact_utterances.jsonl"
 SAID_ON = date(2024, 9, 10)

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from recollect.rules.asking import NAME, TIME, closeness, named, naming, read, several
-from recollect.rules.text import query_groups
-from recollect.rules.times import spans
+from recollect.language.dates import spans
+from recollect.language.terms import query_groups
+from recollect.rules.recall.query import NAME, TIME, closeness, named, naming, read, several
 
 NOW = datetime(2024, 5, 15, 14, 30, tzinfo=UTC)
 EN = ("en",)

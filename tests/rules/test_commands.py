@@ -7,7 +7,15 @@ from command_samples import NAMES, samples, score
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.rules.commands import MAX_COMMAND, NO_COMMAND, Command, is_addressed, is_talk, may_be_command, read
+from recollect.rules.people.commands import (
+    MAX_COMMAND,
+    NO_COMMAND,
+    Command,
+    is_addressed,
+    is_talk,
+    may_be_command,
+    read,
+)
 
 
 class TestTable:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from recollect.embed.static import StaticEmbedder
 from recollect.model import Role
-from recollect.rules.drift import BUILT_IN, LIKELY, REACH, WEIGHTS, Scale, Seen, likeness, read, shift, signs
+from recollect.rules.topics.drift import BUILT_IN, LIKELY, REACH, WEIGHTS, Scale, Seen, likeness, read, shift, signs
 
 EMBEDDER = StaticEmbedder()
 NOON = datetime(2031, 5, 8, 12, tzinfo=UTC)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import FoundFact
-from recollect.rules.echoes import echoes
-from recollect.rules.fact_finding import find, grounded, reconciled
+from recollect.rules.facts.echoes import echoes
+from recollect.rules.facts_english.finder import find, grounded, reconciled
 
 TODAY = date(2024, 9, 10)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import FACT_CATEGORIES, FactCategory
-from recollect.rules.fact_keys import MAX_KEY, category_of, is_several, normalise
+from recollect.rules.facts.keys import MAX_KEY, category_of, is_several, normalise
 
 
 @pytest.mark.parametrize(

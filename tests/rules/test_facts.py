@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import Fact, FoundFact, Holds, Message
-from recollect.rules.fact_keys import is_several
-from recollect.rules.fact_lines import profile_lines
-from recollect.rules.facts import (
+from recollect.rules.facts.deciding import (
     MAX_SOURCES,
     accepted,
     aged,
@@ -26,6 +24,8 @@ from recollect.rules.facts import (
     stored,
     without_answered_claims,
 )
+from recollect.rules.facts.keys import is_several
+from recollect.rules.facts.profile_lines import profile_lines
 
 START = datetime(2024, 1, 1, 9, 30, tzinfo=UTC)
 

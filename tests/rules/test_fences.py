@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
-from recollect.rules.fences import GUARD, MAX_AUTHOR, escape, label, line, message, section
-from recollect.rules.markers import Parsed, TierRequest, parse
+from recollect.rules.prompt.fences import GUARD, MAX_AUTHOR, escape, label, line, message, section
+from recollect.rules.prompt.markers import Parsed, TierRequest, parse
 
 ID = "1m7ejx4s2qjr1qzpde9c"
 OTHER = "1m7ejx4s2qjr1qzpde9d"

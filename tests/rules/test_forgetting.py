@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import Fact, FactCategory
-from recollect.rules.forgetting import matching, matching_facts, means_everything, sought
+from recollect.rules.people.forgetting import matching, matching_facts, means_everything, sought
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 KNOWN = (

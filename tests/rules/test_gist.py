@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.gist import MAX_CHARACTERS, Line, condense, gist, level, looked_at, within
+from recollect.rules.episodes.extract import MAX_CHARACTERS, Line, condense, gist, level, looked_at, within
 from recollect.tokens.estimate import EstimateTokenizer
 from recollect.tokens.tiktoken import TiktokenTokenizer
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.grounds import Grounds
+from recollect.rules.facts.grounding import Grounds
 
 MESSAGE = "Emma moved to Lisbon in 2021 and pays 1,250 euros for a flat with three rooms."
 GROUNDS = Grounds.of(MESSAGE)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.keyvalues import key_values
+from recollect.rules.tiers.keyvalues import key_values
 from recollect.tokens.tiktoken import TiktokenTokenizer
 
 count = TiktokenTokenizer().count

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.model import Role
-from recollect.rules.fences import MAX_AUTHOR, byline
-from recollect.rules.labels import author_labels, distinct_labels, without_posing
 from recollect.rules.log import checked_id
-from recollect.rules.names import looks
+from recollect.rules.people.names import looks
+from recollect.rules.prompt.fences import MAX_AUTHOR, byline
+from recollect.rules.prompt.labels import author_labels, distinct_labels, without_posing
 
 PIECES = (
     *(

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.markers import MAX_BODY, MAX_REQUESTS, MAX_WORDS, Parsed, TierRequest, parse, strip
+from recollect.rules.prompt.markers import MAX_BODY, MAX_REQUESTS, MAX_WORDS, Parsed, TierRequest, parse, strip
 
 ID = "1m7ejx4s2qjr1qzpde9c"
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.rules.names import (
+from recollect.rules.people.names import (
     Ambiguous,
     Candidate,
     Member,

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.cli.demo_script import drafts
+from recollect.cli.demo.script import drafts
 from recollect.errors import InvalidInput
 from recollect.model import ROLES
 from recollect.model.topics import TopicMessage
-from recollect.rules.packing import MOST, pack, unpack
+from recollect.rules.topics.compression import MOST, pack, unpack
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MESSAGES = st.builds(

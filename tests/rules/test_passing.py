@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import Budget
-from recollect.rules.layout import laid_out, sized
-from recollect.rules.markers import strip
-from recollect.rules.passing import Answer, Passing, added
-from recollect.rules.spoken import opening, said, size, spoken, words
+from recollect.rules.openai.messages import opening, said, size, spoken, words
+from recollect.rules.openai.stream import Answer, Passing, added
+from recollect.rules.openai.tail import laid_out, sized
+from recollect.rules.prompt.markers import strip
 from recollect.testing.samples import message as sample
 
 FRAME = {"id": "chatcmpl-1", "created": 1, "model": "model-x"}

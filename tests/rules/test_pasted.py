@@ -14,8 +14,8 @@ from fact_corpus import SAID_ON, notation, plain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.fact_finding import find, grounded
-from recollect.rules.pasted import own_words
+from recollect.rules.facts.own_words import own_words
+from recollect.rules.facts_english.finder import find, grounded
 from recollect.tasks import fact_extraction
 
 PATH = Path(__file__).parent.parent / "data" / "pasted_texts.jsonl"

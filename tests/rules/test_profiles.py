@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
 from recollect.model import Statement
-from recollect.rules.profiles import Heard, Merge, forgotten, just_said, merge, remembered, restored
-from recollect.rules.third_person import statements_about
+from recollect.rules.people.statements import Heard, Merge, forgotten, just_said, merge, remembered, restored
+from recollect.rules.people.third_person import statements_about
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 KNOWN = (

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import ConfigError
+from recollect.language.dates import spans
 from recollect.ports import Candidate, Tally
-from recollect.rules.asking import Asked
-from recollect.rules.ranking import CROWD, SHORT, Weights, fuse, word_scores
-from recollect.rules.times import spans
+from recollect.rules.recall.query import Asked
+from recollect.rules.recall.ranking import CROWD, SHORT, Weights, fuse, word_scores
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 TALLY = Tally(docs=1_000, words=30_000, languages=("en",))

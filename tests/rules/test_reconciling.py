@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.reconciling import Fit, Utterance, best, continues, fit
+from recollect.rules.openai.reconcile import Fit, Utterance, best, continues, fit
 
 ROLES = {"u": "user", "a": "assistant", "t": "tool"}
 

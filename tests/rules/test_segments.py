@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.embed.static import StaticEmbedder
 from recollect.errors import InvalidInput
-from recollect.rules.segments import Rows, continues, cuts, depths
+from recollect.rules.episodes.segments import Rows, continues, cuts, depths
 
 BAKING = [
     "How long do I knead the dough for a sourdough bread?",

@@ -6,10 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.filler import bare_request, is_filler, trim, unaddressed
-from recollect.rules.mentions import AMOUNT, WHEN, amounts, names
-from recollect.rules.salience import stems, terse, weigh, words
-from recollect.rules.sentences import MAX_CHARACTERS, MAX_SENTENCE, MAX_SENTENCES, Sentence, clauses, part_of, sentences
+from recollect.language.filler import bare_request, is_filler, trim, unaddressed
+from recollect.language.mentions import AMOUNT, WHEN, amounts, names
+from recollect.language.sentences import (
+    MAX_CHARACTERS,
+    MAX_SENTENCE,
+    MAX_SENTENCES,
+    Sentence,
+    clauses,
+    part_of,
+    sentences,
+)
+from recollect.language.word_weights import stems, terse, weigh, words
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=400)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.smalltalk import is_small_talk
+from recollect.language.smalltalk import is_small_talk
 
 SMALL = """
     hi | Hi! | hello there | hey | good morning | Good night! | thanks! | Thank you so much for your help! | thx | ok |

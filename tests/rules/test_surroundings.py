@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from recollect.ports import Candidate
-from recollect.rules.surroundings import MEANING, REPLY, SHORT_LINES, WORDS, Surroundings, next_to, surroundings
+from recollect.rules.recall.neighbours import MEANING, REPLY, SHORT_LINES, WORDS, Surroundings, next_to, surroundings
 
 T0 = datetime(2024, 5, 15, tzinfo=UTC)
 

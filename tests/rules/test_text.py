@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.text import MAX_GROUPS, MAX_TERM, MAX_TERMS, analyse, passages, query_groups
+from recollect.language.terms import MAX_GROUPS, MAX_TERM, MAX_TERMS, analyse, passages, query_groups
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 # Letters and joints in the proportions of chat, from many scripts: st.text() alone rarely makes a word.

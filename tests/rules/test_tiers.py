@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tier_samples import SAMPLES, Sample
 
 from recollect.model import Tiers
-from recollect.rules.markers import parse
-from recollect.rules.tiers import (
+from recollect.rules.prompt.markers import parse
+from recollect.rules.tiers.tiers import (
     SHORT,
     TIER1_LEAST,
     TIER1_MOST,

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules import centroids
-from recollect.rules import topics as rule
-from recollect.rules.faded import Faded
-from recollect.rules.topics import Book, Said, State, TopicRule
+from recollect.rules.topics import centroids
+from recollect.rules.topics import topics as rule
+from recollect.rules.topics.faded import Faded
+from recollect.rules.topics.topics import Book, Said, State, TopicRule
 
 T0 = datetime(2026, 1, 1, 12, tzinfo=UTC)
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)

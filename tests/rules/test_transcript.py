@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import Message
-from recollect.rules.fences import escape, line
-from recollect.rules.transcript import MAX_SHOWN, mentions_shown, transcript
+from recollect.rules.people.transcript import MAX_SHOWN, mentions_shown, transcript
+from recollect.rules.prompt.fences import escape, line
 
 NOON = datetime(2024, 5, 1, 12, 0, tzinfo=UTC)
 NAMES = {"123": "Alex", "sam": "Sam Lee", "7.up": "Seven"}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.model import ROLES
-from recollect.rules.window import Leaving, Shown, WindowRule, ends, leaving
+from recollect.rules.episodes.window import Leaving, Shown, WindowRule, ends, leaving
 
 OFF = WindowRule(tokens=0, turns=0, user_messages=0)
 

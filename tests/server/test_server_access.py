@@ -25,10 +25,10 @@ from recollect.config import Settings
 from recollect.embed.static import StaticEmbedder
 from recollect.errors import ConfigError, EmbedderError, InvalidInput, NotFound
 from recollect.ports import Store, Vectors
-from recollect.server import keys
+from recollect.server.door import keys
+from recollect.server.door.keys import Keys, create, listed, note, revoke
+from recollect.server.door.loopback import is_loopback
 from recollect.server.hosting import wants_keys
-from recollect.server.keys import Keys, create, listed, note, revoke
-from recollect.server.loopback import is_loopback
 from recollect.server.options import ServerOptions
 from recollect.testing.serving import Serving
 from recollect.wiring import open_store

@@ -16,7 +16,7 @@ import httpx2
 import pytest
 
 from recollect import AsyncMemory
-from recollect.engine import repeats
+from recollect.engine import idempotency
 from recollect.ports import Request
 from recollect.server.app import create_app
 from recollect.server.options import ServerOptions
@@ -152,11 +152,11 @@ def test_an_answer_is_kept_for_a_day_and_a_claim_whose_holder_died_lapses(tmp_pa
         clock.advance(timedelta(hours=49))
         seen.append(forget().headers.get("Idempotent-Replayed"))
         assert seen == [None, "true", None]
-        held = repeats.repeat_of("default", "anonymous", "d", b'POST /v1/users/alex/undo?\n{"id":"x"}')
-        assert server.run(repeats.claim(server.memory, held)).state == "new"
-        assert server.run(repeats.claim(server.memory, held)).state == "busy"
+        held = idempotency.repeat_of("default", "anonymous", "d", b'POST /v1/users/alex/undo?\n{"id":"x"}')
+        assert server.run(idempotency.claim(server.memory, held)).state == "new"
+        assert server.run(idempotency.claim(server.memory, held)).state == "busy"
         clock.advance(timedelta(minutes=11))
-        assert server.run(repeats.claim(server.memory, held)).state == "new"
+        assert server.run(idempotency.claim(server.memory, held)).state == "new"
 
 
 def test_whoever_hung_up_may_ask_again_under_the_same_key(tmp_path: Path) -> None:
@@ -384,7 +384,7 @@ def test_events_are_framed_whatever_is_said(tmp_path: Path) -> None:
 
 def test_every_route_is_counted_under_its_own_name_and_nothing_else(tmp_path: Path) -> None:
     """However many addresses and methods somebody invents, there are no more labels."""
-    from recollect.engine.counting import Counting
+    from recollect.engine.work.metrics import Counting
 
     counting = Counting()
 

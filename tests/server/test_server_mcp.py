@@ -21,8 +21,8 @@ from mcp_types import CallToolResult
 
 from recollect import AsyncMemory, Memory
 from recollect.cli.mcp import ended
-from recollect.server.mcp import alone
-from recollect.server.mcp import serving as protocol
+from recollect.server.mcp.tools import alone
+from recollect.server.mcp.tools import serving as protocol
 from recollect.server.options import ServerOptions
 from recollect.testing.serving import Serving
 

@@ -16,7 +16,7 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult
 
 from recollect import AsyncMemory
-from recollect.server.mcp import Who, alone, serving
+from recollect.server.mcp.tools import Who, alone, serving
 
 SAID = {"null": "a zebra in the hall", "[1]": "a zebra on the list", "sam": "a zebra knows the vault code"}
 

@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from recollect import AsyncMemory
-from recollect.engine.counting import Counting
+from recollect.engine.work.metrics import Counting
 from recollect.ports import Request
 from recollect.server.app import create_app
 from recollect.server.observing import JsonLines, Observing

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
 from llm_server import says, streams
 from openai_doubles import BLOCK, USAGE, Exchange, World, answers, assistant, either, user, world_of
 
-from recollect.rules.markers import strip
+from recollect.rules.prompt.markers import strip
 
 CALLS: list[dict[str, Any]] = [
     {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}},

@@ -25,7 +25,7 @@ from click.testing import CliRunner
 from recollect import Memory
 from recollect.cli.main import program
 from recollect.config import Settings
-from recollect.server.keys import create, revoke
+from recollect.server.door.keys import create, revoke
 from recollect.testing import ScriptedLLM
 from recollect.testing.postgres import PostgresServer
 from recollect.testing.serving import Serving

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.server.rates import SIZE, Rates, empty_table
+from recollect.server.door.rates import SIZE, Rates, empty_table
 
 # What is run in processes of their own. Their clock stands still: nothing fills up meanwhile.
 TAKING = """

@@ -18,7 +18,7 @@ import pytest
 
 from recollect import Memory
 from recollect.config import Settings
-from recollect.engine.log import verify
+from recollect.engine.tables.log import verify
 from recollect.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
 from recollect.model import Filter
 from recollect.ports import Tx

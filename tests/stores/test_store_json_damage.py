@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from recollect import Memory
-from recollect.engine.log import verify
+from recollect.engine.tables.log import verify
 from recollect.errors import RecollectError, StoreError
 from recollect.stores.jsonfile import JsonStore
 from recollect.testing import FrozenClock

@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from recollect.config import Settings
-from recollect.engine import log
+from recollect.engine.tables import log
 from recollect.errors import InvalidInput, NotFound, ScopeError
 from recollect.model import Draft, Entry, Filter, Message
 from recollect.ports import Store, Tx

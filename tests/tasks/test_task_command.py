@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import ModelNonsense
-from recollect.rules.commands import NO_COMMAND, Command
+from recollect.rules.people.commands import NO_COMMAND, Command
 from recollect.tasks import command
 from recollect.tasks.command import Inputs, Reply, build, offline, parse, repair
 from recollect.tasks.task import Said, Task

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from recollect.errors import ModelNonsense
 from recollect.model import FACT_CATEGORIES
 from recollect.ports import Request
-from recollect.rules.fact_finding import find
+from recollect.rules.facts_english.finder import find
 from recollect.tasks import fact_extraction
 from recollect.tasks.fact_extraction import MAX_FACTS, Inputs, Reply, build, offline, parse, repair
 from recollect.tasks.task import Task

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recollect.errors import ModelNonsense
 from recollect.model import Tiers
 from recollect.ports import Request
-from recollect.rules.tiers import write
+from recollect.rules.tiers.tiers import write
 from recollect.tasks import message_tiers
 from recollect.tasks.message_tiers import Inputs, Reply, build, offline, parse, repair
 from recollect.tasks.task import MAX_QUOTED, MAX_SHOWN, Said, Task

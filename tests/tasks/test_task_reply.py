@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.fences import message
-from recollect.rules.holding import Holding
-from recollect.rules.markers import parse
+from recollect.rules.prompt.fences import message
+from recollect.rules.prompt.markers import parse
+from recollect.rules.prompt.reply_filter import Holding
 from recollect.tasks.reply import CLOSE, OPEN, InlineTiers, instructions, parse_inline, render_inline
 from recollect.tokens.tiktoken import TiktokenTokenizer
 

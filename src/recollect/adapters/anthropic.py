@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from recollect.adapters.faces import AnyMemory, Steps, later, now
 from recollect.errors import MissingExtra
 from recollect.model import Change, Document
-from recollect.rules.documents import FILES
+from recollect.rules.documents.documents import FILES
+from recollect.rules.documents.memory_files import Changes, Refused, carried_out
 from recollect.rules.log import checked_id
-from recollect.rules.memory_files import Changes, Refused, carried_out
 
 if TYPE_CHECKING:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool

@@ -16,7 +16,7 @@ from recollect.adapters.faces import AnyMemory, Steps, later, now
 from recollect.engine.documents import MAX_LIMIT
 from recollect.errors import MissingExtra
 from recollect.model import Change, Document
-from recollect.rules.documents import LANGGRAPH, fits
+from recollect.rules.documents.documents import LANGGRAPH, fits
 
 try:
     from langgraph.store.base import (

@@ -18,7 +18,7 @@ from typing import Any
 from recollect.adapters.faces import AnyMemory, Steps
 from recollect.errors import InvalidInput
 from recollect.model import Change, Document, Draft, Message
-from recollect.rules.documents import SESSIONS
+from recollect.rules.documents.documents import SESSIONS
 from recollect.rules.log import MAX_ID, checked_id
 
 LONGEST = MAX_ID - 16  # characters of a session's id: a number follows it

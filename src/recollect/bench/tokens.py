@@ -30,8 +30,8 @@ from recollect.engine.memory import MemoryEngine
 from recollect.errors import InvalidInput, NoModel
 from recollect.model import Budget, ChatMessage, Role
 from recollect.ports import Completion, Request
-from recollect.rules import tiers
-from recollect.rules.budgets import PER_MESSAGE, PER_REPLY
+from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
+from recollect.rules.tiers import tiers
 from recollect.tasks import message_tiers
 from recollect.tasks.reply import InlineTiers, render_inline
 from recollect.tasks.task import Said

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.options import printable
-from recollect.cli.show import console, counted, progress, show_table, table
+from recollect.cli.terminal.options import printable
+from recollect.cli.terminal.show import console, counted, progress, show_table, table
 
 if TYPE_CHECKING:
     from recollect.bench.chart import Chart

@@ -20,9 +20,9 @@ import click
 
 from recollect.cli.context import budget_of, explained, memory_of
 from recollect.cli.log import show_message
-from recollect.cli.opening import Opened, current_settings
-from recollect.cli.options import INTERRUPTED, Failure, StoreCommand, printable
-from recollect.cli.show import console, counted
+from recollect.cli.terminal.opening import Opened, current_settings
+from recollect.cli.terminal.options import INTERRUPTED, Failure, StoreCommand, printable
+from recollect.cli.terminal.show import console, counted
 from recollect.model import Budget
 
 if TYPE_CHECKING:
@@ -271,11 +271,11 @@ class Talk:
     def show_facts(self, _: str) -> None:
         """What is known now of who speaks; in a channel, what was said in it."""
         from recollect.cli.facts import unread
-        from recollect.engine.knowing import known_to
-        from recollect.engine.viewers import viewer_of_chat
+        from recollect.engine.context.people import known_to
+        from recollect.engine.context.viewers import viewer_of_chat
         from recollect.model import Fact
         from recollect.ports import Tx
-        from recollect.rules.fact_lines import profile_lines
+        from recollect.rules.facts.profile_lines import profile_lines
 
         place, owner = self.conversation, self.conversation.user
         person = owner or self.author or USER

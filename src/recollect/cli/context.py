@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.opening import Opened, conversation_in, current_settings, existing
-from recollect.cli.options import StoreCommand, printable, warn
-from recollect.cli.settling import index_state
-from recollect.cli.show import console, counted, json_line
+from recollect.cli.terminal.opening import Opened, conversation_in, current_settings, existing
+from recollect.cli.terminal.options import StoreCommand, printable, warn
+from recollect.cli.terminal.settling import index_state
+from recollect.cli.terminal.show import console, counted, json_line
 from recollect.model import Budget
 
 if TYPE_CHECKING:

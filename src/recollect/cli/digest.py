@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.options import StoreCommand, printable
 from recollect.cli.profile import telling
-from recollect.cli.show import console, counted, indented, json_line
+from recollect.cli.terminal.options import StoreCommand, printable
+from recollect.cli.terminal.show import console, counted, indented, json_line
 
 if TYPE_CHECKING:
     from recollect.model import Digest

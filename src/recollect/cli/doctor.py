@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from recollect.cli.opening import current_settings, file_of
-from recollect.cli.options import StoreCommand, masked, printable
-from recollect.cli.show import console, counted
+from recollect.cli.terminal.opening import current_settings, file_of
+from recollect.cli.terminal.options import StoreCommand, masked, printable
+from recollect.cli.terminal.show import console, counted
 
 if TYPE_CHECKING:
     from recollect.config import Settings
@@ -281,7 +281,7 @@ def writable(store: Store) -> Iterator[Line]:
 
 
 def schema(store: Store) -> Iterator[Line]:
-    from recollect.engine.log import COPYING
+    from recollect.engine.tables.log import COPYING
     from recollect.stores.migrations import CURRENT
 
     found = store.read(lambda tx: tx.note("schema"))
@@ -295,7 +295,7 @@ def schema(store: Store) -> Iterator[Line]:
 
 
 def vectors(store: Store, identity: list[str]) -> Iterator[Line]:
-    from recollect.engine.indexing import EMBEDDER
+    from recollect.engine.views.index import EMBEDDER
 
     made_by = store.read(lambda tx: tx.note(EMBEDDER))
     if made_by is None:
@@ -343,7 +343,7 @@ def set_aside(store: Store) -> Iterator[Line]:
 def log(store: Store) -> Iterator[Line]:
     from datetime import UTC, datetime
 
-    from recollect.engine.log import verify
+    from recollect.engine.tables.log import verify
 
     messages = store.read(lambda tx: tx.stats(datetime.now(UTC))).messages
     if messages > QUICK:

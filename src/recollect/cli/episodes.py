@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.opening import conversation_in, opened
-from recollect.cli.options import StoreCommand, printable
-from recollect.cli.show import console, json_line, when
+from recollect.cli.terminal.opening import conversation_in, opened
+from recollect.cli.terminal.options import StoreCommand, printable
+from recollect.cli.terminal.show import console, json_line, when
 
 if TYPE_CHECKING:
     from rich.tree import Tree

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.opening import opened
-from recollect.cli.options import StoreCommand, moment, printable, warn
-from recollect.cli.settling import view_states
-from recollect.cli.show import console, counted, indented, json_line, show_table, table, when
+from recollect.cli.terminal.opening import opened
+from recollect.cli.terminal.options import StoreCommand, moment, printable, warn
+from recollect.cli.terminal.settling import view_states
+from recollect.cli.terminal.show import console, counted, indented, json_line, show_table, table, when
 from recollect.model import FACT_CATEGORIES
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def why(fact: str, user: str, as_json: bool) -> None:
     \b
     recollect why f41d0c6a9be27b3155aa --user alex
     """
-    from recollect.engine.fact_rows import facts_of
+    from recollect.engine.tables.facts import facts_of
     from recollect.formats import dump
 
     with opened() as here:

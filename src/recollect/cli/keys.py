@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.opening import current_settings, existing
-from recollect.cli.options import SPACE, StoreCommand, given, printable
-from recollect.cli.show import json_line, show_table, table, when
+from recollect.cli.terminal.opening import current_settings, existing
+from recollect.cli.terminal.options import SPACE, StoreCommand, given, printable
+from recollect.cli.terminal.show import json_line, show_table, table, when
 
 if TYPE_CHECKING:
     from recollect.ports import Store
-    from recollect.server.keys import Key
+    from recollect.server.door.keys import Key
 
 
 @click.group()
@@ -71,7 +71,7 @@ def create(
     recollect keys create --all-spaces --scopes read,write,admin --name operator
     recollect keys create --space app --user alex --days 90 --name "Alex's phone"
     """
-    from recollect.server.keys import create as make
+    from recollect.server.door.keys import create as make
 
     spaces = [] if all_spaces else [current_settings().space]
     with kept(new=True) as store:
@@ -101,7 +101,7 @@ def list_(as_json: bool) -> None:
     recollect keys list
     recollect keys list --space team --json
     """
-    from recollect.server.keys import listed
+    from recollect.server.door.keys import listed
 
     space = given(SPACE)
     with kept() as store:
@@ -145,7 +145,7 @@ def revoke(id: str) -> None:
     \b
     recollect keys revoke 3f2a9c1b7d6e5f40
     """
-    from recollect.server.keys import revoke as end
+    from recollect.server.door.keys import revoke as end
 
     with kept() as store:
         gone = end(store, id)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.opening import Opened, conversation_in, opened
-from recollect.cli.options import StoreCommand, moment, printable, report_remains, warn
-from recollect.cli.settling import index_state
-from recollect.cli.show import console, counted, indented, json_line, show_table, table, when
+from recollect.cli.terminal.opening import Opened, conversation_in, opened
+from recollect.cli.terminal.options import StoreCommand, moment, printable, report_remains, warn
+from recollect.cli.terminal.settling import index_state
+from recollect.cli.terminal.show import console, counted, indented, json_line, show_table, table, when
 from recollect.model import ROLES, Role
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
 def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> None:
     from rich.text import Text
 
-    from recollect.cli.snippet import snippet
+    from recollect.cli.terminal.snippet import snippet
 
     message = hit.message
     head = Text(f"{number:>3}. ")

@@ -15,7 +15,6 @@ from recollect.cli import (
     bench,
     chat,
     context,
-    demo,
     digest,
     doctor,
     episodes,
@@ -30,7 +29,8 @@ from recollect.cli import (
     topics,
     transfer,
 )
-from recollect.cli.options import PLACE, Program
+from recollect.cli.demo import command as demo
+from recollect.cli.terminal.options import PLACE, Program
 
 
 @click.group(

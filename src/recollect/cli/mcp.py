@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from recollect.cli.opening import current_settings
-from recollect.cli.options import STORE, StoreCommand
+from recollect.cli.terminal.opening import current_settings
+from recollect.cli.terminal.options import STORE, StoreCommand
 
 
 @click.command(cls=StoreCommand)
@@ -39,7 +39,7 @@ def mcp(url: str | None, user: str | None) -> None:
     if url is not None:
         click.get_current_context().meta[STORE] = url
     try:
-        from recollect.server.mcp import alone, serving
+        from recollect.server.mcp.tools import alone, serving
     except ImportError:
         raise MissingExtra("server", "`recollect mcp`") from None
 

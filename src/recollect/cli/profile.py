@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.facts import fields, unread
-from recollect.cli.opening import Opened, current_settings, existing, opened
-from recollect.cli.options import StoreCommand, printable, warn
-from recollect.cli.show import json_line
+from recollect.cli.terminal.opening import Opened, current_settings, existing, opened
+from recollect.cli.terminal.options import StoreCommand, printable, warn
+from recollect.cli.terminal.show import json_line
 
 if TYPE_CHECKING:
     from recollect.model import Fact, Profile, Statement

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.opening import opened
-from recollect.cli.options import SPACE, StoreCommand, given, report_remains, warn
-from recollect.cli.show import counted, json_line, show_table, table, when
+from recollect.cli.terminal.opening import opened
+from recollect.cli.terminal.options import SPACE, StoreCommand, given, report_remains, warn
+from recollect.cli.terminal.show import counted, json_line, show_table, table, when
 
 if TYPE_CHECKING:
     from recollect.model import Retained

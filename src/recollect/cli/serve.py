@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.opening import current_settings
-from recollect.cli.options import StoreCommand, masked
+from recollect.cli.terminal.opening import current_settings
+from recollect.cli.terminal.options import StoreCommand, masked
 
 
 @click.command(cls=StoreCommand)

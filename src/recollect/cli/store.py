@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.opening import current_settings, engine_of, existing, file_of, opened
-from recollect.cli.options import SPACE, STORE, StoreCommand, given, masked, printable, report_remains
-from recollect.cli.settling import follow, settle, stopping
-from recollect.cli.show import counted, json_line, show_table, table, when
+from recollect.cli.terminal.opening import current_settings, engine_of, existing, file_of, opened
+from recollect.cli.terminal.options import SPACE, STORE, StoreCommand, given, masked, printable, report_remains
+from recollect.cli.terminal.settling import follow, settle, stopping
+from recollect.cli.terminal.show import counted, json_line, show_table, table, when
 
 if TYPE_CHECKING:
     from recollect.config import Settings

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.opening import conversation_in, opened
-from recollect.cli.options import StoreCommand, printable
-from recollect.cli.show import json_line, show_table, table, when
+from recollect.cli.terminal.opening import conversation_in, opened
+from recollect.cli.terminal.options import StoreCommand, printable
+from recollect.cli.terminal.show import json_line, show_table, table, when
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def topics(conversation: str, whole: bool, plot: bool, as_json: bool) -> None:
 
 def draw(found: Sequence[Topic]) -> None:
     """One curve a topic, all over the same days: until the last of them has faded."""
-    from recollect.rules.topics import DAY, TopicRule, lasts
+    from recollect.rules.topics.topics import DAY, TopicRule, lasts
 
     least = TopicRule().least
     left = {topic.id: lasts(topic.priority, topic.half_life, least) / DAY for topic in found}

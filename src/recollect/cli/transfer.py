@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from recollect.cli.opening import (
+from recollect.cli.terminal.opening import (
     conversation_in,
     current_settings,
     engine_of,
@@ -28,9 +28,9 @@ from recollect.cli.opening import (
     opened,
     without_embedder,
 )
-from recollect.cli.options import INTERRUPTED, SPACE, StoreCommand, given, masked, printable
-from recollect.cli.settling import settle_or_warn
-from recollect.cli.show import counted, progress
+from recollect.cli.terminal.options import INTERRUPTED, SPACE, StoreCommand, given, masked, printable
+from recollect.cli.terminal.settling import settle_or_warn
+from recollect.cli.terminal.show import counted, progress
 
 if TYPE_CHECKING:
     from recollect.config import Settings
@@ -191,7 +191,7 @@ def export(user: str | None, conversation: str | None, output: str, salvage: boo
     recollect export -o backup.jsonl
     recollect export --user alex | gzip > alex.jsonl.gz
     """
-    from recollect.engine.log import damaged_messages
+    from recollect.engine.tables.log import damaged_messages
     from recollect.formats import dump
     from recollect.model import Filter
 
@@ -347,7 +347,7 @@ def into(
     salvage: Callable[[StoreError], None] | None,
 ) -> tuple[dict[str, int], Verification]:
     """Copy and verify. If it is stopped, a file that was made for it goes again."""
-    from recollect.engine.log import verify
+    from recollect.engine.tables.log import verify
     from recollect.engine.transfer import copy_store
     from recollect.wiring import open_store
 

@@ -28,7 +28,7 @@ from recollect.model import (
     TopicStats,
 )
 from recollect.rules.log import checked_id, checked_metadata, checked_number
-from recollect.rules.topics import IMPORTANCE
+from recollect.rules.topics.topics import IMPORTANCE
 from recollect.wire import read
 
 PAGE = 1_000

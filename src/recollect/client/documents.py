@@ -15,7 +15,7 @@ from recollect.client.asking import Asking, Changed, Page, given, path_of
 from recollect.engine.documents import MAX_OFFSET, skipped
 from recollect.errors import NotFound, StoreBusy
 from recollect.model.documents import Change, Document
-from recollect.rules import documents as rules
+from recollect.rules.documents import documents as rules
 from recollect.rules.log import checked_id, checked_number
 from recollect.wire import read
 

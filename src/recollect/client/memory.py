@@ -11,8 +11,8 @@ from typing import Any, Self, TypeVar
 from recollect.client.asking import Asking, Page, given, path_of, person, timed
 from recollect.client.conversation import AsyncClientConversation, draft_of
 from recollect.client.documents import AsyncClientDocuments
-from recollect.engine.knowledge import Whom
-from recollect.engine.log import Batch
+from recollect.engine.people import Whom
+from recollect.engine.tables.log import Batch
 from recollect.errors import InvalidInput, NotSettled
 from recollect.model import (
     Added,
@@ -32,7 +32,7 @@ from recollect.model import (
     Verification,
 )
 from recollect.rules.log import checked_id
-from recollect.rules.names import Member
+from recollect.rules.people.names import Member
 from recollect.wire import read
 
 T = TypeVar("T")

@@ -14,21 +14,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
-from recollect.engine import log
-from recollect.engine.fact_rows import facts_of
-from recollect.engine.facts import command_of
-from recollect.engine.knowing import known_to, listed, shown_statements
-from recollect.engine.profiles import members_known_to
-from recollect.engine.viewers import name_for, viewer_of_chat
+from recollect.engine.context.people import known_to, listed, shown_statements
+from recollect.engine.context.viewers import name_for, viewer_of_chat
+from recollect.engine.tables import log
+from recollect.engine.tables.facts import facts_of
+from recollect.engine.tables.people import members_known_to
+from recollect.engine.views.facts import command_of
 from recollect.errors import InvalidInput
 from recollect.model import Draft, Fact, Filter, Forgotten, Message, Statement
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.access import Access, Viewer
-from recollect.rules.commands import Command, is_addressed, may_be_command
-from recollect.rules.forgetting import matching, matching_facts
-from recollect.rules.names import Ambiguous, Candidate, Member, Resolved, Unknown, fold_name, resolve
-from recollect.rules.profiles import LOOKED_BACK, Heard
+from recollect.rules.people.commands import Command, is_addressed, may_be_command
+from recollect.rules.people.forgetting import matching, matching_facts
+from recollect.rules.people.names import Ambiguous, Candidate, Member, Resolved, Unknown, fold_name, resolve
+from recollect.rules.people.statements import LOOKED_BACK, Heard
 from recollect.tasks import command
 from recollect.tasks.task import Said
 

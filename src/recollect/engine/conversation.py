@@ -14,21 +14,25 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from recollect.engine import episodes, knowing, log, recall, turn
-from recollect.engine.archiving import archived_upto, chunks
-from recollect.engine.assemble import State, assemble, head_of, room_beside
+from recollect.engine import turn
 from recollect.engine.commands import Answer, carried_out
-from recollect.engine.digests import Merged
-from recollect.engine.pieces import Note
-from recollect.engine.talked import talked_of
-from recollect.engine.tiering import load_tiers
-from recollect.engine.topical import TopicalConversation
+from recollect.engine.context import people as knowing
+from recollect.engine.context import recall
+from recollect.engine.context.build import State, assemble, head_of, room_beside
+from recollect.engine.context.render import Note
+from recollect.engine.context.topic import talked_of
+from recollect.engine.conversation_topics import TopicalConversation
+from recollect.engine.tables import log
+from recollect.engine.views import episodes
+from recollect.engine.views.digest_texts import Merged
+from recollect.engine.views.tiers import load_tiers
+from recollect.engine.views.window import archived_upto, chunks
+from recollect.language.smalltalk import is_small_talk
 from recollect.model import Added, Budget, Chunk, Context, Draft, Episode, Filter, Hit, Message, Reply, Role
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
 from recollect.rules.access import PROGRAM, Access, Viewer
 from recollect.rules.log import checked_number
-from recollect.rules.smalltalk import is_small_talk
 from recollect.tasks import standalone
 from recollect.tasks.reply import instructions
 from recollect.tasks.task import Said

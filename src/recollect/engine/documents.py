@@ -22,7 +22,7 @@ import numpy as np
 from recollect.errors import ScopeError
 from recollect.model.documents import Change, Document
 from recollect.ports import Tx, Vectors
-from recollect.rules import documents as rules
+from recollect.rules.documents import documents as rules
 from recollect.rules.log import checked_id, checked_number, checked_text
 
 if TYPE_CHECKING:

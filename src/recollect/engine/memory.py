@@ -11,15 +11,16 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from recollect.engine import log, recall
+from recollect.engine.context import recall
 from recollect.engine.conversation import AsyncConversation
-from recollect.engine.counting import activity_of
-from recollect.engine.days import DaysView, begin_anew
 from recollect.engine.documents import AsyncDocuments
-from recollect.engine.followers import settle
-from recollect.engine.indexing import EMBEDDER
-from recollect.engine.knowledge import Knowledge
-from recollect.engine.retrying import TOGETHER, retry_set_aside
+from recollect.engine.people import Knowledge
+from recollect.engine.tables import log
+from recollect.engine.views.digests import DaysView, begin_anew
+from recollect.engine.views.index import EMBEDDER
+from recollect.engine.work.follower import settle
+from recollect.engine.work.metrics import activity_of
+from recollect.engine.work.retry import TOGETHER, retry_set_aside
 from recollect.errors import DamagedMessage, InvalidInput
 from recollect.model import (
     Added,

@@ -19,9 +19,9 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from recollect.engine import days
-from recollect.engine.facts import LOCK
-from recollect.engine.log import every_conversation, new_id, unreadable_message
+from recollect.engine.tables.log import every_conversation, new_id, unreadable_message
+from recollect.engine.views import digests
+from recollect.engine.views.facts import LOCK
 from recollect.errors import DamagedMessage, RecollectError
 from recollect.model import Conversation, Erasure, Expired, Filter, Message, Retained
 from recollect.ports import Clock, Telemetry, Tx
@@ -212,13 +212,13 @@ def settle_days(tx: Tx, space: str, conversation: str, before: datetime) -> None
     over = [row for row in noted if day_is_over(row["day"], before)]
     if not over:
         return
-    tx.lock(days.LOCK, space)
+    tx.lock(digests.LOCK, space)
     for row in over:
         made = tx.rows("digests", where={"space": space, "kind": "day", "day": row["day"]})
         if not made:
             tx.remove("days", {key: row[key] for key in KEYS["days"]})
         tx.put("digests", [{**one, "pending": 0} for one in made if one["pending"]])
-    days.touch(tx, space)
+    digests.touch(tx, space)
 
 
 # -- what was derived
@@ -269,7 +269,7 @@ def remove(tx: Tx, table: str, rows: Sequence[Row], before: datetime) -> int:
         count += tx.remove(table, where) if now else 0
     if table in ("digests", "days"):
         for space in sorted({row["space"] for row in rows}):
-            days.touch(tx, space)
+            digests.touch(tx, space)
     return count
 
 
@@ -304,7 +304,7 @@ def lock(tx: Tx, table: str, rows: Iterable[Row]) -> None:
             tx.lock(LOCK, space, person)
     elif table in ("digests", "days"):
         for space in sorted({row["space"] for row in rows}):
-            tx.lock(days.LOCK, space)
+            tx.lock(digests.LOCK, space)
 
 
 # -- the schedule

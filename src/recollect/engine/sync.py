@@ -13,12 +13,12 @@ from typing import Any, Self
 
 from recollect.engine.commands import Answer
 from recollect.engine.conversation import AsyncConversation
-from recollect.engine.knowledge import Whom
-from recollect.engine.log import Batch
 from recollect.engine.memory import MemoryEngine
+from recollect.engine.people import Whom
 from recollect.engine.private_loop import Private, finish
 from recollect.engine.sync_documents import BlockingDocuments
 from recollect.engine.sync_topics import BlockingTopicalConversation
+from recollect.engine.tables.log import Batch
 from recollect.model import (
     Added,
     Budget,
@@ -42,7 +42,7 @@ from recollect.model import (
     Stats,
     Verification,
 )
-from recollect.rules.names import Member
+from recollect.rules.people.names import Member
 
 
 class BlockingMemory:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from recollect.model import ChatMessage
 from recollect.model.topics import Topic, TopicHit, TopicMessage, TopicStats
-from recollect.rules.topics import IMPORTANCE
+from recollect.rules.topics.topics import IMPORTANCE
 
 if TYPE_CHECKING:
     from recollect.engine.conversation import AsyncConversation

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
-from recollect.engine.log import COPYING, EPOCH, Batch, new_id, refusal
 from recollect.engine.memory import MemoryEngine
+from recollect.engine.tables.log import COPYING, EPOCH, Batch, new_id, refusal
 from recollect.errors import DamagedMessage, ImportFailed, InvalidInput, ScopeError, StoreError
 from recollect.model import ROLES, BadRecord, Record
 from recollect.ports import Store, Tx

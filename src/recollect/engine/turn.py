@@ -16,16 +16,17 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.engine import log, tiering
-from recollect.engine.log import warn_of_damage
+from recollect.engine.tables import log
+from recollect.engine.tables.log import warn_of_damage
+from recollect.engine.views import tiers
 from recollect.errors import ModelNonsense, RecollectError
 from recollect.model import ChatMessage, Context, Draft, Hit, Message, Reply, Round, Tiers
 from recollect.ports import LLM, Completion, Request, Tx
-from recollect.rules import tiers as tier_rules
-from recollect.rules.fences import seen
-from recollect.rules.holding import Held, Holding
 from recollect.rules.log import MAX_CONTENT, SURROGATE
-from recollect.rules.markers import TierRequest
+from recollect.rules.prompt.fences import seen
+from recollect.rules.prompt.markers import TierRequest
+from recollect.rules.prompt.reply_filter import Held, Holding
+from recollect.rules.tiers import tiers as tier_rules
 from recollect.tasks import reply as reply_task
 
 logger = logging.getLogger("recollect.turn")
@@ -206,7 +207,7 @@ def raise_tiers(tx: Tx, asked: Message, requests: Sequence[TierRequest], raised_
     for request in requests:
         turn = turn_of(tx, asked, request.id)
         if turn is not None and 0 < turn < asked.turn:
-            tiering.raise_tier(tx, asked.space, asked.conversation, turn, request.tier, asked.turn, raised_turns)
+            tiers.raise_tier(tx, asked.space, asked.conversation, turn, request.tier, asked.turn, raised_turns)
             done.append((turn, request.tier))
     return done
 
@@ -244,7 +245,7 @@ async def keep(turn: Turn, tools: Tools, *, partial: bool) -> None:
             given = ((asked, inline.user1, inline.user2), (message, inline.reply1, inline.reply2))
             spoken = [(m, one, two) for m, one, two in given if (one or two) and m.role in ("user", "assistant")]
             made = {m.turn: accepted(m, one, two, tools.count) for m, one, two in spoken}
-            tiering.put_tiers(tx, message.space, message.conversation, made)
+            tiers.put_tiers(tx, message.space, message.conversation, made)
         return message
 
     turn.reply = await tools.write(write)

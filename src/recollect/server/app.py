@@ -18,15 +18,17 @@ from recollect import __version__
 from recollect.engine.memory import MemoryEngine
 from recollect.errors import RecollectError
 from recollect.ports import Telemetry
-from recollect.server import conversations, documents, mcp, openai, operations, people, spaces, topics
-from recollect.server.access import Door
-from recollect.server.browsers import Browsers
-from recollect.server.description import described
+from recollect.server.door.access import Door
+from recollect.server.door.browsers import Browsers
+from recollect.server.door.keys import Keys
 from recollect.server.incoming import Incoming
-from recollect.server.keys import Keys
+from recollect.server.mcp import tools
 from recollect.server.observing import Observing
+from recollect.server.openai import endpoint
 from recollect.server.options import ServerOptions
 from recollect.server.problems import Problem, Shape, answer
+from recollect.server.routes import conversations, documents, operations, people, spaces, topics
+from recollect.server.routes.description import described
 
 Service = Callable[[], AbstractAsyncContextManager[Any]]
 
@@ -65,8 +67,8 @@ def create_app(
         app.add_exception_handler(kind, answer)
     for router in ROUTERS:
         app.include_router(router)
-    openai.mount(app)
-    mcp.mount(app)
+    endpoint.mount(app)
+    tools.mount(app)
     app.openapi = lambda: described(app)  # type: ignore[method-assign]
     return app
 

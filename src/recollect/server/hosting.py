@@ -26,13 +26,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.config import Settings
-from recollect.engine.counting import Counting
 from recollect.engine.memory import MemoryEngine
+from recollect.engine.work.metrics import Counting
 from recollect.errors import ConfigError, MissingExtra
-from recollect.server.keys import Keys, listed
-from recollect.server.loopback import is_loopback
+from recollect.server.door.keys import Keys, listed
+from recollect.server.door.loopback import is_loopback
+from recollect.server.door.rates import empty_table
 from recollect.server.options import MULTIPROCESS, ServerOptions
-from recollect.server.rates import empty_table
 from recollect.wiring import build, open_store, open_telemetry
 
 if TYPE_CHECKING:

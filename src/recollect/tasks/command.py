@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from recollect.errors import ModelNonsense
+from recollect.language.terms import analyse
 from recollect.ports import Request
-from recollect.rules.commands import NO_COMMAND, Command, CommandKind, is_addressed, is_talk, read
-from recollect.rules.fences import Fenced, line, plain, section
-from recollect.rules.names import fold_name
-from recollect.rules.text import analyse
+from recollect.rules.people.commands import NO_COMMAND, Command, CommandKind, is_addressed, is_talk, read
+from recollect.rules.people.names import fold_name
+from recollect.rules.prompt.fences import Fenced, line, plain, section
 from recollect.tasks import answers
 from recollect.tasks.task import DATA, Said, again, ask, object_schema, shown
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from recollect.errors import ModelNonsense
 from recollect.ports import Request
 from recollect.rules.days import composed, content_hash, sources
-from recollect.rules.fences import Fenced, escape, plain, section
+from recollect.rules.prompt.fences import Fenced, escape, plain, section
 from recollect.tasks.level_summary import summary_in
 from recollect.tasks.task import DATA, again, ask, object_schema
 

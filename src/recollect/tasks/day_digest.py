@@ -18,11 +18,11 @@ from typing import Any
 from recollect.errors import ModelNonsense
 from recollect.model import Message
 from recollect.ports import Request
-from recollect.rules import gist
-from recollect.rules.fences import Fenced, line, plain, section
-from recollect.rules.grounds import Grounds
-from recollect.rules.tiers import clean
-from recollect.rules.transcript import People, mentions_shown, transcript
+from recollect.rules.episodes import extract
+from recollect.rules.facts.grounding import Grounds
+from recollect.rules.people.transcript import People, mentions_shown, transcript
+from recollect.rules.prompt.fences import Fenced, line, plain, section
+from recollect.rules.tiers.tiers import clean
 from recollect.tasks import answers
 from recollect.tasks.task import DATA, again, ask, object_schema
 
@@ -107,7 +107,7 @@ def parse(text: str, inputs: Inputs) -> Reply:
         id, summary = by_label.get(label) or by_label.get(html.unescape(label)), clean(said)
         wrong = _fault(summary, grounds)
         if id is not None and id not in found and not wrong:
-            found[id] = gist.within(summary, MOST, len)
+            found[id] = extract.within(summary, MOST, len)
         fault = fault or wrong
     if not found:
         raise ModelNonsense(fault or (_STRANGERS if given else _NO_ENTRIES))
@@ -180,12 +180,12 @@ def _fault(summary: str, grounds: Grounds) -> str:
 def _own(id: str, inputs: Inputs) -> str:
     """What a member said, the sentences that carry most; with notes, what those say."""
     said = [mentions_shown(message.content, inputs.names) for message in inputs.messages if message.author == id]
-    most = gist.level([len(text) for text in said], OWN)
+    most = extract.level([len(text) for text in said], OWN)
     texts = [text[:most] for text in said]
     if inputs.notes:
-        return gist.condense(texts, MOST, len)
+        return extract.condense(texts, MOST, len)
     who = plain(inputs.names.get(id, id)) or "A member"
-    made = gist.gist([gist.Line("user", who, text) for text in texts], CHARACTERS, len)
+    made = extract.gist([extract.Line("user", who, text) for text in texts], CHARACTERS, len)
     return made or f"{who}: {' '.join(line(text) for text in texts)}"[:CHARACTERS].strip()
 
 

@@ -11,12 +11,12 @@ import json
 from dataclasses import dataclass, field
 
 from recollect.errors import ModelNonsense
+from recollect.language.terms import analyse
 from recollect.ports import Request
-from recollect.rules import gist
-from recollect.rules.fences import Fenced, attribution, line, section
-from recollect.rules.labels import author_labels
-from recollect.rules.text import analyse
-from recollect.rules.tiers import Count
+from recollect.rules.episodes import extract
+from recollect.rules.prompt.fences import Fenced, attribution, line, section
+from recollect.rules.prompt.labels import author_labels
+from recollect.rules.tiers.tiers import Count
 from recollect.tasks.level_summary import summary_in, words_of
 from recollect.tasks.task import DATA, again, ask, object_schema
 
@@ -33,7 +33,7 @@ _TRACE = 5  # words that only the summary so far has, from which on one of them 
 class Inputs:
     """The new messages, the summary so far (empty for a new episode), the most tokens, and how they are counted."""
 
-    lines: tuple[gist.Line, ...]
+    lines: tuple[extract.Line, ...]
     before: str
     limit: int
     count: Count = field(compare=False, repr=False)
@@ -84,9 +84,9 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 
 
 def offline(inputs: Inputs) -> Reply:
-    made = gist.gist(inputs.lines, inputs.limit, inputs.count)
+    made = extract.gist(inputs.lines, inputs.limit, inputs.count)
     if inputs.before.strip():
-        made = gist.condense([one for one in (inputs.before, made) if one], inputs.limit, inputs.count)
+        made = extract.condense([one for one in (inputs.before, made) if one], inputs.limit, inputs.count)
     return Reply(made)
 
 
@@ -99,16 +99,16 @@ def _messages(inputs: Inputs) -> list[Fenced]:
     ]
 
 
-def _shown(inputs: Inputs) -> list[gist.Line]:
+def _shown(inputs: Inputs) -> list[extract.Line]:
     """The messages as a model is shown them: of many the first and the last, of long ones both ends."""
     lines = list(inputs.lines)
     if len(lines) > MAX_LINES:
         lines = lines[: MAX_LINES // 2] + lines[-MAX_LINES // 2 :]
-    texts = gist.looked_at([each.text for each in lines])
+    texts = extract.looked_at([each.text for each in lines])
     sizes = [inputs.count(text) for text in texts]
-    most = gist.level(sizes, MAX_TOKENS)
+    most = extract.level(sizes, MAX_TOKENS)
     return [
-        gist.Line(each.role, each.author, _ends(text, len(text) * most // size if size > most else len(text)))
+        extract.Line(each.role, each.author, _ends(text, len(text) * most // size if size > most else len(text)))
         for each, text, size in zip(lines, texts, sizes, strict=True)
     ]
 

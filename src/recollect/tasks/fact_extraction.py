@@ -16,16 +16,16 @@ from datetime import date
 from typing import Any
 
 from recollect.errors import ModelNonsense
+from recollect.language.lexicon import RELATIONS
+from recollect.language.sentences import part_of
+from recollect.language.since import point
 from recollect.model import FACT_CATEGORIES, FoundFact, Holds
 from recollect.ports import Request
-from recollect.rules.echoes import echoes
-from recollect.rules.fact_dates import point
-from recollect.rules.fact_finding import find, grounded, reconciled
-from recollect.rules.fact_keys import category_of
-from recollect.rules.fact_lexicon import RELATIONS
-from recollect.rules.facts import accepted
-from recollect.rules.pasted import own_words
-from recollect.rules.sentences import part_of
+from recollect.rules.facts.deciding import accepted
+from recollect.rules.facts.echoes import echoes
+from recollect.rules.facts.keys import category_of
+from recollect.rules.facts.own_words import own_words
+from recollect.rules.facts_english.finder import find, grounded, reconciled
 from recollect.tasks import answers
 from recollect.tasks.task import DATA, again, ask, object_schema, shown
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from recollect.errors import ModelNonsense
 from recollect.ports import Request
-from recollect.rules.fences import Fenced, line, plain, section
-from recollect.rules.forgetting import matching, means_everything, sought
-from recollect.rules.profiles import reading
+from recollect.rules.people.forgetting import matching, means_everything, sought
+from recollect.rules.people.statements import reading
+from recollect.rules.prompt.fences import Fenced, line, plain, section
 from recollect.tasks import answers
 from recollect.tasks.task import DATA, again, ask, object_schema
 

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from recollect.errors import ModelNonsense
+from recollect.language.word_weights import words
 from recollect.ports import Request
-from recollect.rules import gist
-from recollect.rules.fences import Fenced, line, section
-from recollect.rules.grounds import Grounds
-from recollect.rules.salience import words
-from recollect.rules.tiers import Count, clean
+from recollect.rules.episodes import extract
+from recollect.rules.facts.grounding import Grounds
+from recollect.rules.prompt.fences import Fenced, line, section
+from recollect.rules.tiers.tiers import Count, clean
 from recollect.tasks import answers
 from recollect.tasks.task import DATA, again, ask, object_schema
 
@@ -80,7 +80,7 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 
 
 def offline(inputs: Inputs) -> Reply:
-    return Reply(gist.condense(inputs.summaries, inputs.limit, inputs.count))
+    return Reply(extract.condense(inputs.summaries, inputs.limit, inputs.count))
 
 
 def words_of(tokens: int) -> int:
@@ -89,9 +89,9 @@ def words_of(tokens: int) -> int:
 
 
 def _shown(inputs: Inputs) -> list[str]:
-    texts = gist.looked_at(inputs.summaries)
-    most = gist.level([inputs.count(text) for text in texts], MAX_TOKENS)
-    return [gist.within(text, most, inputs.count) for text in texts]
+    texts = extract.looked_at(inputs.summaries)
+    most = extract.level([inputs.count(text) for text in texts], MAX_TOKENS)
+    return [extract.within(text, most, inputs.count) for text in texts]
 
 
 # -- what a model wrote, for this task and for the summary of an episode
@@ -107,7 +107,7 @@ def summary_in(text: str, source: str, prompt: Sequence[str], limit: int, count:
     summary = clean(_found(text))
     if fault := _fault(summary, source, prompt):
         raise ModelNonsense(fault)
-    return gist.within(summary, limit, count)
+    return extract.within(summary, limit, count)
 
 
 def _found(text: str) -> str:

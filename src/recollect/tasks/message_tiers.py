@@ -14,7 +14,7 @@ from typing import Any
 from recollect.errors import ModelNonsense
 from recollect.model import Tiers
 from recollect.ports import Request
-from recollect.rules import tiers
+from recollect.rules.tiers import tiers
 from recollect.tasks import answers
 from recollect.tasks.task import DATA, Said, again, ask, object_schema, shown
 

@@ -15,13 +15,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.errors import ModelNonsense
+from recollect.language.terms import analyse
 from recollect.ports import Request
-from recollect.rules.fences import Fenced, byline, line, plain, section
-from recollect.rules.grounds import Grounds
-from recollect.rules.labels import author_labels
-from recollect.rules.profiles import Heard, Merge, contradicts, just_said, merge, reading, says_same, unrestated
-from recollect.rules.text import analyse
-from recollect.rules.third_person import MAX_STATEMENT, MAX_STATEMENTS, statements_about
+from recollect.rules.facts.grounding import Grounds
+from recollect.rules.people.statements import (
+    Heard,
+    Merge,
+    contradicts,
+    just_said,
+    merge,
+    reading,
+    says_same,
+    unrestated,
+)
+from recollect.rules.people.third_person import MAX_STATEMENT, MAX_STATEMENTS, statements_about
+from recollect.rules.prompt.fences import Fenced, byline, line, plain, section
+from recollect.rules.prompt.labels import author_labels
 from recollect.tasks import answers
 from recollect.tasks.task import DATA, again, ask, object_schema
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from recollect.rules.tiers import clean, pairs_in
+from recollect.rules.tiers.tiers import clean, pairs_in
 
 OPEN = "<recollect>"
 CLOSE = "</recollect>"

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.errors import ModelNonsense
+from recollect.language.detect import detect
+from recollect.language.filler import is_filler
+from recollect.language.mentions import names
+from recollect.language.sentences import Sentence, sentences
+from recollect.language.terms import analyse
+from recollect.language.word_weights import is_content, stems, weigh, words
 from recollect.ports import Request
-from recollect.rules.fences import Fenced, line, section
-from recollect.rules.filler import is_filler
-from recollect.rules.language import detect
-from recollect.rules.mentions import names
-from recollect.rules.particulars import topic
-from recollect.rules.salience import is_content, stems, weigh, words
-from recollect.rules.sentences import Sentence, sentences
-from recollect.rules.text import analyse
+from recollect.rules.prompt.fences import Fenced, line, section
+from recollect.rules.tiers.particulars import topic
 from recollect.tasks import answers
 from recollect.tasks.task import DATA, Said, again, ask, object_schema
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from recollect.errors import ModelNonsense
 from recollect.model import ChatMessage, Role
 from recollect.ports import Request
-from recollect.rules.fences import Fenced, escape, line, section, seen
+from recollect.rules.prompt.fences import Fenced, escape, line, section, seen
 
 I_contra = TypeVar("I_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)

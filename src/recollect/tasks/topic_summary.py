@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from recollect.errors import ModelNonsense
 from recollect.ports import Request
-from recollect.rules import gist
-from recollect.rules.fences import Fenced, line, section
-from recollect.rules.grounds import Grounds
-from recollect.rules.tiers import Count
+from recollect.rules.episodes import extract
+from recollect.rules.facts.grounding import Grounds
+from recollect.rules.prompt.fences import Fenced, line, section
+from recollect.rules.tiers.tiers import Count
 from recollect.tasks import answers, episode_summary
 from recollect.tasks.task import DATA, again, ask, object_schema
 
@@ -31,7 +31,7 @@ class Inputs:
     they are counted."""
 
     title: str
-    lines: tuple[gist.Line, ...]
+    lines: tuple[extract.Line, ...]
     before: str
     limit: int
     count: Count = field(compare=False, repr=False)

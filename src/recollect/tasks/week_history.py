@@ -8,8 +8,8 @@ from datetime import date
 
 from recollect.errors import ModelNonsense
 from recollect.ports import Request
-from recollect.rules import gist
-from recollect.rules.fences import Fenced, line, plain, section
+from recollect.rules.episodes import extract
+from recollect.rules.prompt.fences import Fenced, line, plain, section
 from recollect.tasks.level_summary import summary_in
 from recollect.tasks.task import DATA, again, ask, object_schema
 
@@ -66,4 +66,4 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 
 
 def offline(inputs: Inputs) -> Reply:
-    return Reply(gist.condense([text for _, text in inputs.days], CHARACTERS, len))
+    return Reply(extract.condense([text for _, text in inputs.days], CHARACTERS, len))

@@ -30,7 +30,7 @@ class Serving:
         self, store: str | Store, *, auth: bool = False, options: Any = None, grace: int = 10, **given: Any
     ) -> None:
         from recollect.server.app import create_app
-        from recollect.server.keys import Keys
+        from recollect.server.door.keys import Keys
 
         self.store = open_store(store, Settings()) if isinstance(store, str) else store
         self.memory = AsyncMemory(self.store, **{"telemetry": "off"} | given)
@@ -47,7 +47,7 @@ class Serving:
 
     def key(self, *, space: str | Iterable[str] = "default", **about: Any) -> str:
         """The text of a new key."""
-        from recollect.server.keys import create
+        from recollect.server.door.keys import create
 
         spaces = [space] if isinstance(space, str) else list(space)
         return create(self.store, spaces=spaces, **{"name": "a test"} | about)[1]

@@ -7,7 +7,7 @@ from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
-from recollect.engine.log import COPYING
+from recollect.engine.tables.log import COPYING
 from recollect.engine.transfer import TABLES, copy_store
 from recollect.model import Erasure, Filter, ViewState
 from recollect.ports import Store, Tx

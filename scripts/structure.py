@@ -1,0 +1,211 @@
+"""Measures how the package is built: `python scripts/structure.py [FOLDER]`.
+
+Prints modules a folder, the length of functions and files, the share of functions that are named by a bare participle
+and of variables that are filler words, accesses to another object's private names, import circles, and class names
+that stand for two things. With `--places`, also where each of them is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import quantiles
+
+PARTICIPLE = re.compile(
+    r"_?(?:[a-z]+ed|told|said|kept|held|made|heard|seen|known|given|found|left|sent|spoken|written|drawn|taken|chosen"
+    r"|shown|thought|meant|begun|gone|done|built|read_by|put_by)(?:_(?:of|by|in|to|for|with|at|from|on|as|out))?"
+)
+NO_PARTICIPLE = {"embed", "feed", "seed", "need", "speed", "_embed", "shed"}
+FILLER = {
+    *("one", "ones", "it", "here", "there", "said", "told", "found", "kept", "made", "given", "gone", "done", "held"),
+    *("known", "shown", "seen", "heard", "meant", "taken", "chosen", "asked", "wanted", "some", "each", "thing"),
+    *("things", "stuff", "these", "those", "other_one", "own", "such", "what", "who", "whom"),
+}
+MAX_MODULES = 20
+MAX_SHARE = 2.0  # percent
+MAX_FUNCTION = 30  # lines, 95 of 100
+MAX_FILE = 500  # lines
+
+
+@dataclass
+class Report:
+    """What was counted, and where."""
+
+    folders: Counter[str] = field(default_factory=Counter)
+    files: dict[str, int] = field(default_factory=dict)
+    lengths: list[tuple[int, str]] = field(default_factory=list)
+    functions: int = 0
+    variables: int = 0
+    participles: list[str] = field(default_factory=list)
+    fillers: list[str] = field(default_factory=list)
+    private: list[str] = field(default_factory=list)
+    classes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    imports: dict[str, set[str]] = field(default_factory=dict)
+
+
+def measure(source: Path) -> Report:
+    report = Report()
+    for path in sorted(source.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        tree = ast.parse(text)
+        name = str(path)
+        report.files[name] = text.count("\n")
+        if path.name != "__init__.py":
+            report.folders[str(path.parent)] += 1
+        report.imports[module_name(source, path)] = set(imported_modules(tree))
+        measure_functions(report, name, tree)
+        measure_variables(report, name, tree)
+        report.private += [f"{name}:{line} {access}" for line, access in foreign_private_accesses(tree)]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                report.classes[node.name].append(name)
+    return report
+
+
+def measure_functions(report: Report, name: str, tree: ast.AST) -> None:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        report.functions += 1
+        place = f"{name}:{node.lineno} {node.name}"
+        report.lengths.append(((node.end_lineno or node.lineno) - node.lineno + 1, place))
+        is_bool = isinstance(node.returns, ast.Name) and node.returns.id == "bool"
+        if PARTICIPLE.fullmatch(node.name) and node.name not in NO_PARTICIPLE and not is_bool:
+            report.participles.append(place)
+
+
+def measure_variables(report: Report, name: str, tree: ast.AST) -> None:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            variable = node.id
+        elif isinstance(node, ast.arg) and node.arg not in ("self", "cls"):
+            variable = node.arg
+        else:
+            continue
+        report.variables += 1
+        if variable in FILLER:
+            report.fillers.append(f"{name}:{node.lineno} {variable}")
+
+
+def foreign_private_accesses(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Accesses to a private name of something that is neither `self` nor `cls`, nor of the class that has it."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute) or not node.attr.startswith("_") or node.attr.startswith("__"):
+            continue
+        owner = node.value
+        if isinstance(owner, ast.Name) and owner.id in ("self", "cls"):
+            continue
+        if isinstance(owner, ast.Call) and isinstance(owner.func, ast.Name) and owner.func.id == "super":
+            continue
+        yield node.lineno, ast.unparse(node)
+
+
+def module_name(source: Path, path: Path) -> str:
+    parts = path.relative_to(source.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported_modules(tree: ast.AST) -> Iterator[str]:
+    """Every module a file may mean by its imports, those for types alone included."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def circles(imports: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of modules that import each other, directly or through others (Tarjan)."""
+    graph = {name: sorted(used & imports.keys() - {name}) for name, used in imports.items()}
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    groups: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        order[name] = low[name] = len(order)
+        stack.append(name)
+        for target in graph[name]:
+            if target not in order:
+                visit(target)
+                low[name] = min(low[name], low[target])
+            elif target in stack:
+                low[name] = min(low[name], order[target])
+        if low[name] == order[name]:
+            group: list[str] = []
+            while not group or group[-1] != name:
+                group.append(stack.pop())
+            if len(group) > 1:
+                groups.append(sorted(group))
+
+    for name in sorted(graph):
+        if name not in order:
+            visit(name)
+    return groups
+
+
+def percent(part: int, whole: int) -> float:
+    return 100 * part / whole if whole else 0.0
+
+
+def print_report(report: Report, places: bool) -> bool:
+    """Print what was measured, a line each with its goal; whether every goal is met."""
+    lengths = sorted(length for length, _ in report.lengths)
+    hundredths = quantiles(lengths, n=100) if len(lengths) > 1 else [0.0] * 99
+    folder, modules = report.folders.most_common(1)[0]
+    longest_file = max(report.files, key=lambda name: report.files[name])
+    doubles = {
+        name: files
+        for name, files in report.classes.items()
+        if len(files) > 1 and not all("/tasks/" in file for file in files)
+    }
+    groups = circles(report.imports)
+    rows: tuple[tuple[str, float, float, str, Iterable[str]], ...] = (
+        ("most modules in a folder", modules, MAX_MODULES, folder, ()),
+        ("functions, p50 lines", hundredths[49], 0, f"{report.functions} functions", ()),
+        ("functions, p95 lines", hundredths[94], MAX_FUNCTION, "", ()),
+        ("functions, longest", lengths[-1], 0, max(report.lengths)[1], ()),
+        ("longest file, lines", report.files[longest_file], MAX_FILE, longest_file, ()),
+        ("functions named by a participle, %", percent(len(report.participles), report.functions), MAX_SHARE, "", ()),
+        ("filler variables, %", percent(len(report.fillers), report.variables), MAX_SHARE, "", ()),
+        ("foreign private accesses", len(report.private), 0.5, "", report.private),
+        ("import circles", len(groups), 0.5, "", (" <-> ".join(group) for group in groups)),
+        (
+            "class names that stand twice",
+            len(doubles),
+            0.5,
+            "",
+            (f"{name}: {where}" for name, where in doubles.items()),
+        ),
+    )
+    met = True
+    for title, value, goal, about, where in rows:
+        missed = bool(goal) and value > goal
+        met = met and not missed
+        limit = f"  (goal: at most {goal:g})" if goal > 1 else "  (goal: none)" if goal else ""
+        print(f"{title:36}{value:8.1f}{limit}{'  MISSED' if missed else ''}  {about}".rstrip())
+        if places:
+            print("".join(f"    {place}\n" for place in where), end="")
+    if places:
+        for title, found_at in (("participles", report.participles), ("fillers", report.fillers)):
+            print(title)
+            print("".join(f"    {place}\n" for place in found_at), end="")
+    return met
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("src/recollect"))
+    parser.add_argument("--places", action="store_true", help="say where each of them is")
+    arguments = parser.parse_args()
+    return 0 if print_report(measure(arguments.folder), arguments.places) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,116 @@
+"""Brings views up with the log while somebody watches, or in the background until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from recollect.cli.terminal.options import printable, warn
+from recollect.cli.terminal.show import counted, progress
+
+if TYPE_CHECKING:
+    from recollect.engine.memory import MemoryEngine
+    from recollect.model import ViewState
+    from recollect.ports import Store
+
+LOOK = 0.2  # seconds between looks for a progress bar
+BUSY, IDLE = 0.5, 3.0  # seconds between a worker's looks, while there is work and while there is none
+
+
+def index_state(store: Store, space: str | None = None) -> ViewState:
+    """How far the index is."""
+    from recollect.engine.views.index import IndexView
+
+    return view_states(store, [IndexView.name], space)[0]
+
+
+def view_states(store: Store, views: Sequence[str], space: str | None = None) -> list[ViewState]:
+    """How far each of these views is."""
+    now = datetime.now(UTC)
+    return store.read(lambda tx: [tx.view_state(view, now, space) for view in views])
+
+
+async def settle(memory: MemoryEngine, store: Store) -> int:
+    """Bring every view up with the log, with a progress bar. Returns how many messages the last of them was behind."""
+
+    async def lags() -> dict[str, int]:
+        return {state.view: state.behind for state in await asyncio.to_thread(view_states, store, memory.views)}
+
+    behind = await lags()
+    total = sum(behind.values())
+    with progress("{task.completed:,} of {task.total:,} steps") as bar:
+        task = bar.add_task("catching up", total=total)
+        work = asyncio.create_task(memory.settle(math.inf))
+        try:
+            while not (await asyncio.wait([work], timeout=None if bar.disable else LOOK))[0]:
+                left = await lags()
+                at_work = next((view for view in left if left[view]), "")
+                bar.update(task, description=at_work, completed=max(total - sum(left.values()), 0))
+            set_aside = await work
+        finally:
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+    if set_aside:
+        warn(f"{counted(set_aside, 'message')} set aside, since a view failed on them: `recollect doctor` names them")
+    return max(behind.values())
+
+
+async def follow(memory: MemoryEngine, store: Store, stop: asyncio.Event) -> None:
+    """Say how the followers of an open memory get on, until told to stop."""
+    from recollect.errors import StoreError
+
+    said = ""
+    while not stop.is_set():
+        try:
+            states = await asyncio.to_thread(view_states, store, memory.views)
+            news, pause = reported(states), BUSY if any(state.behind for state in states) else IDLE
+        except StoreError as error:  # the followers wait for it too
+            news, pause = f"waiting for the store: {error}", IDLE
+        if news and news != said:
+            click.echo(printable(news))
+        said = news
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), pause)
+
+
+def reported(states: Sequence[ViewState]) -> str:
+    """What to say of the views; nothing while they are simply at work."""
+    if not any(state.behind for state in states):
+        return "caught up: every view has every message"
+    return "\n".join(
+        f"{state.view}: {counted(state.behind, 'message')} behind, to be tried again; the last error was: {state.error}"
+        for state in states
+        if state.behind and state.waiting
+    )
+
+
+@contextmanager
+def stopping() -> Iterator[asyncio.Event]:
+    """An event that SIGINT and SIGTERM set, instead of ending the program in the middle of something."""
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    before = {
+        number: signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop.set))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+async def settle_or_warn(memory: MemoryEngine, store: Store) -> None:
+    """Settle; if a view cannot catch up now, say so: what was kept is safe, and it is tried again."""
+    from recollect.errors import NotSettled
+
+    try:
+        await settle(memory, store)
+    except NotSettled as error:
+        warn(f"{error}. The messages are kept; `recollect worker --once` tries now")

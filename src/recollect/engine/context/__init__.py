@@ -1,0 +1,1 @@
+"""What a model is sent: gathered, ranked, rendered, and for whose eyes."""

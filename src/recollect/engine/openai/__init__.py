@@ -1,0 +1,1 @@
+"""A chat completion with a memory behind it."""

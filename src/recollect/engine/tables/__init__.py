@@ -1,0 +1,1 @@
+"""Rows of the store as nouns, and back."""

@@ -1,0 +1,1 @@
+"""The views that follow the log, one module each, named as the view is."""

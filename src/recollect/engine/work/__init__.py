@@ -1,0 +1,1 @@
+"""How work is claimed, done, tried again and counted."""

@@ -1,0 +1,125 @@
+"""Whose fault a failure is, and what becomes of a message that a view fails on.
+
+A store, an embedder or a model that is away says nothing about the messages: work on them is tried again later. Every
+other error is of the message that was being worked on. That message is set aside: the view goes past it, and a row says
+which it is, how often it failed and when it is tried again. The row and the log name its place and the kind of the
+error, and nothing of what it says: the text of a foreign error may repeat it.
+"""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from recollect.engine.tables.log import warn_of_damage
+from recollect.errors import (
+    ConfigError,
+    DamagedMessage,
+    EmbedderError,
+    EmbedderRefused,
+    MissingExtra,
+    ModelError,
+    RecollectError,
+    StoreError,
+)
+from recollect.model import Filter, Message, SetAside
+from recollect.ports import ConversationKey, Tx
+
+TABLE = "set_aside"
+FIRST_RETRY = timedelta(seconds=1)
+LONGEST_RETRY = timedelta(minutes=10)
+FIRST_AGAIN = timedelta(minutes=1)  # until a message that was set aside is tried again
+LONGEST_AGAIN = timedelta(days=1)  # what fails on a message is mostly mended by a new version
+OUTSIDE = (StoreError, EmbedderError, ModelError, ConfigError, MissingExtra, ImportError, OSError, MemoryError)
+
+Fault = Literal["message", "doubtful", "outside"]
+
+
+def fault_of(error: BaseException) -> Fault:
+    """Whether a failure is of a message, of the world around, or may be of either."""
+    if isinstance(error, DamagedMessage):
+        return "message"
+    if isinstance(error, EmbedderRefused) or type(error) is StoreError:
+        return "doubtful"  # a database or an embedder that refuses: this value, or all of them
+    if isinstance(error, OUTSIDE) or type(error) is RecollectError:
+        return "outside"
+    return "message"
+
+
+def is_for_all(error: BaseException) -> bool:
+    """Whether a failure says that no message can be worked on: the store is away, or the settings are wrong."""
+    return isinstance(error, StoreError | ConfigError | MissingExtra) and type(error) is not StoreError
+
+
+def reason_of(error: BaseException) -> str:
+    """What may be said of an error without repeating anybody's words."""
+    name = type(error).__name__
+    if isinstance(error, DamagedMessage):
+        return f"{name}: {error.reason}"
+    return f"{name}: {error}" if isinstance(error, RecollectError) else name
+
+
+def kind_of(error: BaseException) -> str:
+    """The same of an error that is a message's own: of our errors, too, some repeat what they refuse."""
+    return reason_of(error) if isinstance(error, DamagedMessage) else type(error).__name__
+
+
+def backoff(failures: int, first: timedelta = FIRST_RETRY, longest: timedelta = LONGEST_RETRY) -> timedelta:
+    """Twice as long after each failure, with some chance in it, up to a limit."""
+    wait: timedelta = first * (1 << min(failures, 20))
+    return min(wait, longest) * random.uniform(0.75, 1.0)
+
+
+def put_set_aside(tx: Tx, row: SetAside, now: datetime, *, retried: bool) -> None:
+    """Note that a view failed on a message; `retried` says whether it is tried again by itself."""
+    pause = backoff(row.failures - 1, FIRST_AGAIN, LONGEST_AGAIN)
+    values: dict[str, Any] = {
+        "space": row.space,
+        "view": row.view,
+        "conversation": row.conversation,
+        "turn": row.turn,
+        "failures": row.failures,
+        "retry_at": now + pause if retried else None,
+        "error": row.error,
+    }
+    tx.put(TABLE, [values])
+
+
+def remove_set_aside(tx: Tx, row: SetAside) -> None:
+    tx.remove(TABLE, key_of(row))
+
+
+def is_set_aside(tx: Tx, row: SetAside) -> bool:
+    """Whether a message that was set aside still is."""
+    return bool(tx.rows(TABLE, limit=1, where=key_of(row)))
+
+
+def key_of(row: SetAside) -> dict[str, Any]:
+    return {"space": row.space, "view": row.view, "conversation": row.conversation, "turn": row.turn}
+
+
+def set_aside_in(tx: Tx, view: str, place: ConversationKey) -> list[SetAside]:
+    """What a view has set aside in a conversation."""
+    where = {"space": place[0], "view": view, "conversation": place[1]}
+    return [SetAside(**row) for row in tx.rows(TABLE, where=where)]
+
+
+def readable_messages(tx: Tx, view: str, where: Filter, *, after: int, upto: int) -> list[Message]:
+    """The messages of a conversation after a turn and up to another, without those that this view has set aside. One
+    that cannot be read is as one that was erased."""
+    assert where.conversation is not None
+    left_out = {row.turn for row in set_aside_in(tx, view, (where.space, where.conversation))}
+    messages = tx.messages(where, after=(where.conversation, after), upto=upto, damaged=warn_of_damage)
+    return [message for message in messages if message.turn not in left_out]
+
+
+def messages_around_damage(
+    tx: Tx, where: Filter, *, after: int, upto: int
+) -> tuple[list[Message], list[DamagedMessage]]:
+    """The messages of a conversation after a turn and up to another; and those of them that cannot be read."""
+    assert where.conversation is not None
+    damaged: list[DamagedMessage] = []
+    messages = tx.messages(where, after=(where.conversation, after), upto=upto, damaged=damaged.append)
+    unreadable = {error.turn for error in damaged}
+    return [message for message in messages if message.turn not in unreadable], damaged

@@ -1,0 +1,121 @@
+"""What models cost: every call is counted in the store, by day, role, task, model and outcome.
+
+The counts are shared by all processes on a store, so a ceiling for the day holds for all of them together. They are
+written a moment later, several calls at once: a reply that is being kept does not wait for its statistics. Whoever asks
+has them written first. What else is counted and kept (looks into caches, fallbacks) is written with them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from recollect.engine.work.loop import happened
+from recollect.engine.work.metrics import Counting
+from recollect.errors import NoModel, RecollectError
+from recollect.model import Activity
+from recollect.ports import Call, Clock, Tx
+
+log = logging.getLogger("recollect.metering")
+COUNTED = ("calls", "tokens_in", "tokens_out", "milliseconds")
+MOMENT = 0.25  # seconds in which more calls may come, before they are written down
+
+Row = dict[str, Any]
+
+
+class Meter:
+    """Writes calls down in the background, and knows what was spent today."""
+
+    def __init__(
+        self,
+        write: Callable[..., Awaitable[Any]],
+        read: Callable[..., Awaitable[Any]],
+        clock: Clock,
+        space: str,
+        counting: Counting,
+        writable: bool = True,
+    ) -> None:
+        self._writable = writable
+        self._write, self._read, self._clock, self._space = write, read, clock, space
+        self._counting = counting
+        self._calls: list[Row] = []
+        self._writing: asyncio.Task[None] | None = None
+        self._hurry = asyncio.Event()
+
+    def record(self, call: Call) -> None:
+        """Count a call. Never waits and never fails: a reply is worth more than its statistics."""
+        if call.outcome == NoModel.__name__:
+            return  # nobody was called
+        self._counting.call(call)
+        self._calls.append(self._call_row(call))
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.get_running_loop().create_task(self._soon())
+
+    async def _soon(self) -> None:
+        while self._calls:
+            await happened(self._hurry, MOMENT)
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write down what is counted and not yet kept."""
+        calls, self._calls = self._calls, []
+        counts = self._counting.drained()
+        rows = summed([*calls, *(self._row(one) for one in counts)])
+        if not rows or not self._writable:
+            return
+        try:
+            await self._write(lambda tx: tx.put("usage", rows, add=COUNTED))
+        except RecollectError as error:
+            self._counting.give_back(counts)
+            log.warning("%s was not counted: %s", f"{len(calls)} calls of models" if calls else "what was done", error)
+
+    def _call_row(self, call: Call) -> Row:
+        return {
+            "space": self._space,
+            "day": self._today(),
+            "role": call.role,
+            "task": call.task,
+            "model": self._counting.model(call.model)[:200],
+            "outcome": call.outcome,
+            "calls": 1,
+            "tokens_in": call.tokens_in,
+            "tokens_out": call.tokens_out,
+            "milliseconds": round(call.seconds * 1000),
+        }
+
+    def _row(self, one: Activity) -> Row:
+        names = {"space": self._space, "day": self._today(), "role": one.what, "task": one.kind, "model": ""}
+        counts = {"calls": one.count, "tokens_in": 0, "tokens_out": 0, "milliseconds": round(one.seconds * 1000)}
+        return names | {"outcome": one.outcome} | counts
+
+    async def spent(self, role: str = "memory") -> int:
+        """Tokens of this role today."""
+        await self.flush()
+        where = {"space": self._space, "day": self._today(), "role": role}
+
+        def total(tx: Tx) -> int:
+            return sum(row["tokens_in"] + row["tokens_out"] for row in tx.rows("usage", where=where))
+
+        return int(await self._read(total))
+
+    async def finish(self) -> None:
+        if self._writing is not None:
+            self._hurry.set()
+            await asyncio.gather(self._writing, return_exceptions=True)
+        await self.flush()
+
+    def _today(self) -> str:
+        return self._clock.now().date().isoformat()
+
+
+def summed(rows: Iterable[Row]) -> list[Row]:
+    """One row for what is counted together."""
+    found: dict[tuple[Any, ...], Row] = {}
+    for row in rows:
+        key = tuple(value for name, value in row.items() if name not in COUNTED)
+        there = found.setdefault(key, {**row, **dict.fromkeys(COUNTED, 0)})
+        for name in COUNTED:
+            there[name] += row[name]
+    return list(found.values())

@@ -1,0 +1,130 @@
+"""What can be left out of a text without loss: greetings, praise, offers of help, and what only leads into a sentence.
+
+A yes or a no is never filler, and neither is a negation or "I think": what is left must mean what was said.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from recollect.language.sentences import Sentence
+from recollect.language.smalltalk import is_small_talk
+from recollect.language.word_weights import is_unspaced
+
+_OPENERS = re.compile(
+    r"""^(?:
+        (?: well|so|and|but|also|however|anyway|anyways|actually|basically|honestly|frankly|additionally|furthermore
+          | moreover|besides|finally|lastly|overall|ultimately|oh|ah|hmm|hm|wow|hey|hi|hello|yeah|yep|sure|certainly
+          | absolutely|definitely|of\ course|great|okay|ok|alright|right|now|then|first|firstly|secondly|thanks
+          | thank\ you|lol|haha|by\ the\ way|btw|on\ (?:a\ different|another|a\ side)\ note|in\ addition
+          | in\ (?:conclusion|summary|short|fact|general)|to\ (?:be\ honest|sum\ up|summarize|start|begin)
+          | as\ (?:i\ said|mentioned|you\ know|always|a\ result)|for\ (?:example|instance)|that\ (?:said|being\ said)
+          | speaking\ of\ which|you\ know|i\ mean|note\ that|également|außerdem|übrigens|además|entonces|pues
+          | inoltre|allora|além\ disso|então )
+        (?:\s*[,:–—!-]+\s*|\s+(?=(?:i|we|my|our|the|it|you)\b))
+      | (?: please\ (?:note|remember|keep\ in\ mind)\ that|keep\ in\ mind\ that
+          | it(?:['’]s|\ is)\ (?:important|worth\ (?:noting|mentioning)|essential)
+            (?:\ to\ (?:note|remember|mention))?\ that
+          | i\ (?:just\ )?wanted\ to\ (?:say|mention|let\ you\ know)(?:\ that)?
+          | i['’]d\ be\ happy\ to\ help(?:\ you)?(?:\ with)?|i\ was\ (?:just\ )?wondering(?:\ if)?
+          | as\ an\ ai(?:\ language\ model)?,? )\s+
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_PREFACE = re.compile(
+    r"""^(?: (?:can|could|would)\syou\s(?:please\s|also\s)?(?:help\sme\s(?:to\s|with\s)?|tell\sme\s|give\sme\s)?
+        | do\syou\s(?:have|know|think)\s(?:of\s)?(?:any\s|some\s|that\s)?(?:other\s|good\s)?
+        | i(?:['’]d|\swould)\s(?:like|love)\sto\s | i['’]m\s(?:also\s)?(?:looking\sfor|trying\sto)\s(?:some\s)?
+    )(?=\S)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_CALLED = re.compile(
+    r"^(?i:hey|hi|hello|thanks|thank you|thx|wow|yeah|yep|sure|dear|cheers|nice|cool|congrats|oh|aww|woah)"
+    r"[ ,]+[A-Z]\w+[,!.]+\s*"
+)
+_SPOKEN_TO = re.compile(r"(?<=[a-z]),\s[A-Z]\w+(?=[!.?]+$)")
+_ASIDE = re.compile(
+    r"(?:(?<!\s)\s+)?[(（\[][^()（）\[\]]{0,300}[)）\]]|(?<=,)\s(?:of course|for example|for instance|however|I think),"
+)
+_SOFTENERS = re.compile(
+    r"\s(?:really|very|just|actually|basically|definitely|literally|honestly|simply|quite|kind\sof|sort\sof|pretty|super"
+    r"|totally)(?=\s[a-z])"
+)
+_BEFORE_MARK = re.compile(r"(?<!\s)\s+([,.;:!?])")
+_NOTE = re.compile(r"^\[(?:code|log|data): [^\]]*\]$")
+_PRAISE = (
+    r"(?:great|good|amazing|awesome|fantastic|wonderful|excellent|incredible|cool|nice|lovely|perfect|welcome|right|fun"
+    r"|interesting|wise|fabulous|brilliant|thoughtful)"
+)
+_PRAISED = r"(?:to\ hear|idea|question|choice|start|goal|decision|plan|step|news|point|job|thinking|one)"
+_FILLER = re.compile(
+    rf"""^(?:
+        (?:i\ )?(?:really\ )?hope\ (?:this|that|it|these|you).{{0,60}}
+      | (?:please\ )?(?:let\ me\ know|feel\ free|don['’]t\ hesitate).{{0,120}}
+      | (?:if\ you\ (?:have|need|want)|should\ you).{{0,60}}(?:questions?|help|assistance|know|ask).{{0,60}}
+      | (?:is|was)\ there\ anything\ else.{{0,60}}
+      | (?:what\ an?|that['’]?s|that\ is|that\ sounds|sounds|this\ is|it\ sounds\ like|it['’]s|it\ was|you['’]re)
+        \s(?:\w+\s){{0,3}}{_PRAISE}(?:\s{_PRAISED}){{0,2}}
+      | {_PRAISE}\ {_PRAISED}
+      | (?:i['’]d|i\ would|i['’]m)\ (?:be\ )?(?:happy|glad|delighted|here)\ to\ (?:help|assist|hear)(?:\s\w+){{0,4}}
+      | (?:have|enjoy)\ (?:a|your|the)\ .{{0,50}}
+      | (?:happy|good\ luck|best\ of\ luck|safe\ travels|enjoy)(?:\s\w+){{0,4}}
+      | (?:i|we)\ (?:really\ )?appreciate\ (?:it|that|your\ (?:help|support|patience)).{{0,20}}
+      | (?:i\ )?(?:apologi[sz]e|sorry)\ for\ (?:the|any|my)\ \w+.{{0,20}}
+      | thanks?(?:\ you)?\ (?:so\ much\ )?for\ .{{0,50}}
+      | how\ (?:are|have)\ you(?:\ been)?(?:\s\w+){{0,3}} | (?:i['’]m|i\ am)\ (?:so\ )?glad\ (?:to\ hear|you).{{0,30}}
+      | (?:it['’]s|it\ is|so)\ (?:so\ |really\ )?(?:good|great|nice|lovely)\ to\ (?:hear|talk|see|know|chat).{{0,40}}
+      | i\ (?:completely\ |totally\ |fully\ )?(?:understand|get\ it)(?:\s\w+){{0,4}} | don['’]t\ worry.{{0,40}}
+      | congrat(?:s|ulations)(?:\s\w+){{0,5}} | (?:and\ )?(?:what|how)\ about\ (?:you|yours|yourself)
+      | can['’]t\ wait(?:\s\w+){{0,4}} | (?:it\ )?means\ a\ lot.{{0,20}} | keep\ (?:it\ up|up\ the\ good\ work)
+    )[\s.!?]*$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_GREETING_END = re.compile(r"[,،，!！]\s*")
+_GREETING = 5  # characters; a shorter one may be a yes or a no
+
+
+def is_filler(sentence: Sentence) -> bool:
+    """Whether a sentence only keeps the talk going: greetings, praise, offers of help."""
+    if sentence.kind != "prose":
+        return False
+    said = trim(unaddressed(sentence.text))
+    return not said or is_small_talk(said) or bool(_FILLER.match(said))
+
+
+def trim(text: str) -> str:
+    """A sentence without what leads into it, softens it, or is said in brackets."""
+    if _NOTE.match(text):
+        return text
+    kept = _without_greeting(_CALLED.sub("", text))
+    for _ in range(3):
+        kept, times = _OPENERS.subn("", kept)
+        if not times:
+            break
+    kept = _BEFORE_MARK.sub(r"\1", _SOFTENERS.sub("", _ASIDE.sub("", kept))).strip(" ,;–—")
+    if not any(unicodedata.category(c)[0] in "LN" for c in kept):
+        return text
+    return kept if kept[0] == text[0] else capital(kept)
+
+
+def bare_request(text: str) -> str:
+    """A request without "can you", a wish without "I'd like to"."""
+    return capital(_PREFACE.sub("", text))
+
+
+def unaddressed(text: str) -> str:
+    """A sentence without the name of whom it is said to."""
+    return _CALLED.sub("", _SPOKEN_TO.sub("", text))
+
+
+def capital(text: str) -> str:
+    """With a capital to begin with, where the script has any."""
+    return text[:1].upper() + text[1:]
+
+
+def _without_greeting(text: str) -> str:
+    """Without a first clause that is small talk, in any language."""
+    end = _GREETING_END.search(text, 0, 60)
+    at = end.end() if end else text.find(" ") + 1 if is_unspaced(text) else 0
+    return text[at:] if at > _GREETING and text[at:].strip() and is_small_talk(text[:at]) else text

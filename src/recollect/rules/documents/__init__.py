@@ -1,0 +1,1 @@
+"""What programs keep under keys of their own."""

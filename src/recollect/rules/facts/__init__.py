@@ -1,0 +1,1 @@
+"""What becomes of a fact that was found, and which words may ground one."""

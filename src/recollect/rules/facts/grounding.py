@@ -1,0 +1,76 @@
+"""Whether what a model wrote about a message is in the message.
+
+Small models repeat the example of their prompt, and invent. So a pair must share a word with the message, and a summary
+must not name people and numbers that are not there. Words are compared by their terms, so another form of a word is the
+same; what can be said in other words (a small number spelt out, a month) is not held against anybody.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from recollect.language.mentions import CALENDAR, CAPITAL_NOUNS
+from recollect.language.sentences import split
+from recollect.language.terms import analyse
+from recollect.language.word_weights import WORD, is_content, is_ordinary
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_SEPARATORS = re.compile(r"[.,]")
+_SPEAKERS = frozenset({"user", "assistant", "ai", "i", "person", "they", "the"})
+_SMALL = 12  # numbers up to it are often spelt out
+_TOLERATED = 1  # inventions: an abbreviation written out looks like one
+_MOST_INVENTED = 1 / 3  # of the names and numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What a message is made of."""
+
+    language: str
+    terms: frozenset[str]
+    numbers: frozenset[str]
+
+    @classmethod
+    def of(cls, message: str) -> Grounds:
+        analysed = analyse(message)
+        terms = analysed.terms if any(map(str.isalnum, message)) else ()  # emoji have terms, but nobody repeats them
+        return cls(analysed.language, frozenset(terms), _numbers(message))
+
+    def share(self, text: str) -> bool:
+        """Whether a text has a word of the message, or the message none."""
+        return not self.terms or not self.terms.isdisjoint(analyse(text, self.language).terms)
+
+    def pairs(self, line: str) -> str:
+        """The `key = value` pairs that share a word with the message."""
+        return "; ".join(pair for pair in line.split("; ") if self.share(pair) and not self._strangers(pair))
+
+    def invented(self, text: str) -> list[str]:
+        """The names and numbers in a text that are not in the message; none if they are few."""
+        strangers = self._strangers(text)
+        mentioned = len(_names(text, self.language)) + len(_numbers(text))
+        return strangers if len(strangers) > max(_TOLERATED, mentioned * _MOST_INVENTED) else []
+
+    def _strangers(self, text: str) -> list[str]:
+        names = [name for name in _names(text, self.language) if not self.share(name)]
+        numbers = [number for number in _numbers(text) if number not in self.numbers]
+        return names + sorted(number for number in numbers if len(number) > 2 or int(number) > _SMALL)
+
+
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(_SEPARATORS.sub("", number)[:40] for number in _NUMBER.findall(text))
+
+
+def _names(text: str, language: str) -> list[str]:
+    """Words with a capital that does not begin a sentence or a value."""
+    if language in CAPITAL_NOUNS:
+        return []
+    found: dict[str, None] = {}
+    for sentence in split(text):
+        for word in WORD.findall(sentence)[1:]:
+            plain = word.casefold().removesuffix("'s").removesuffix("’s")
+            if not word[0].isupper() or plain in CALENDAR | _SPEAKERS:
+                continue
+            if is_content(plain, language) and not is_ordinary(plain):
+                found[word] = None
+    return list(found)

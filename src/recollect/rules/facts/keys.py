@@ -1,0 +1,179 @@
+"""The keys of facts: one key for one thing, however it was called.
+
+"favourite language" and "preferred language" must not live side by side, so a key is brought to one form before it is
+kept: small letters, one spelling, singular, no words that say nothing; then looked up by its stems among the other
+names of the keys we know. A key that nobody knows keeps its own plain form. Normalising twice is the same as once.
+
+A key holds one value, as a name does, or several, as allergies do.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+from recollect.language.lexicon import PROGRAMMING, RELATIONS
+from recollect.language.terms import analyse
+from recollect.model import FACT_CATEGORIES, FactCategory
+
+MAX_KEY = 40
+"""Characters of a key; what is longer is a sentence, not a key."""
+
+# Each key with the other names it goes by, in the category it belongs to.
+_KEYS: dict[FactCategory, dict[str, str]] = {
+    "identity": {
+        "name": "full name; first name; given name; real name; user name; called; who",
+        "surname": "last name; family name; second name",
+        "nickname": "nick; alias; known as; screen name",
+        "pronouns": "gender pronouns; preferred pronouns",
+        "age": "years old; how old",
+        "birthday": "date of birth; birth date; dob; born on; bday",
+        "birth year": "year of birth; born",
+        "birthplace": "place of birth; born in",
+        "location": "lives in; city; home; home city; current city; current location; residence; address; country; "
+        "place; town; town of residence; place of residence; moved to; living in; based in; country of residence",
+        "origin": "from; hometown; home town; home country; country of origin; grew up in; comes from; native country",
+        "nationality": "citizenship; citizen of; passport",
+        "job": "job title; occupation; profession; works as; role; career; position; current job",
+        "employer": "company; works at; works for; workplace; current employer; place of work; firm",
+        "school": "university; college; studies at",
+        "studies": "study; major; field of study; degree; subject of study; studying",
+        "languages": "language; spoken language; languages spoken; speaks; fluent in",
+        "native language": "mother tongue; first language; native tongue",
+        "time zone": "timezone; tz; utc offset; local time zone",
+        "pets": "pet; animals; pet name; pets owned; dog; cat; dog name; cat name; name of dog; name of cat",
+        "marital status": "relationship status; family status",
+        "number of children": "children; kids; number of kids; child count",
+        "anniversary": "wedding anniversary; wedding date; wedding day",
+        "email": "email address; e-mail; mail; mail address; e-mail address",
+        "phone": "phone number; telephone; telephone number; mobile; mobile number; cell",
+    },
+    "preference": {
+        "likes": "like; loves; enjoys; interests; interest; interested in; hobbies; hobby; fan of; passions; "
+        "favourites; "
+        "favourite things; favourite hobby; favourite activity",
+        "dislikes": "dislike; hates; does not like; cannot stand; pet peeves",
+        "prefers": "preference; preferences; prefer",
+        "programming language": "coding language; language of choice for programming; code language; coding",
+        "colour": "",
+        "coding style": "code style; programming style; formatter; code formatting",
+    },
+    "constraint": {
+        "allergies": "allergy; allergic to; food allergies; allergens; allergen; allergic",
+        "diet": "dietary restriction; dietary restrictions; diet type; dietary preference; eating habits; food "
+        "restriction; "
+        "dietary; intolerance; food intolerance; dietary need; dietary requirement",
+        "avoids": "avoid; does not eat; does not drink; cannot eat; must not eat; not allowed",
+        "conditions": "condition; medical condition; health condition; illness; disability; health; diagnosis; "
+        "impairment",
+        "budget": "spending limit; price limit",
+    },
+    "instruction": {
+        "reply language": "language; answer language; response language; language of answers; reply in; answer in; "
+        "respond in; preferred language; output language",
+        "call me": "address; form of address; address as; name to use; preferred name; how to address; called",
+        "emojis": "emoji; emoji use; use of emojis; smileys",
+        "answer length": "length; response length; reply length; verbosity; brevity; answer size; conciseness",
+        "tone": "style; answer style; response style; tone of voice; formality; register",
+        "units": "unit; unit system; measurement units; measurement system; metric",
+        "format": "answer format; response format; output format; formatting; layout",
+        "always": "rule; rules; standing rule; must; do; guideline",
+        "never": "do not; must not; forbidden; prohibited; avoid; banned",
+    },
+}
+
+_PEOPLE = """
+    brother sister son daughter child friend cousin aunt uncle niece nephew grandson granddaughter colleague neighbour
+    roommate twin stepson stepdaughter stepbrother stepsister
+"""
+_SEVERAL: dict[FactCategory, frozenset[str]] = {
+    "identity": frozenset({"languages", "pets", "nationality", "email", "phone", *_PEOPLE.split()}),
+    "preference": frozenset({"likes", "dislikes", "prefers"}),
+    "constraint": frozenset({"allergies", "diet", "avoids", "conditions"}),
+    "instruction": frozenset({"always", "never"}),
+}
+
+# Words that say nothing in a key, words that every preference has, and spellings that are made one.
+_NOISE_WORDS = "my the a an of user users s person i is are am current currently your their his her to"
+_NOISE = frozenset(_NOISE_WORDS.split())
+_CHOICE_WORDS = "favourite preferred preference prefer best liked most go choice top usual"
+_CHOICE = frozenset(_CHOICE_WORDS.split())
+_SPELLINGS = {
+    "favorite": "favourite", "fave": "favourite", "fav": "favourite", "favourites": "favourite",
+    "favorites": "favourite", "color": "colour", "colors": "colour", "flavor": "flavour", "neighbor": "neighbour",
+    "organization": "organisation", "theater": "theatre", "center": "centre", "grey": "gray", "behavior": "behaviour",
+    "humor": "humour", "programme": "program", "mum": "mother", "mom": "mother", "movie": "film", "movies": "film",
+    "doesnt": "does not", "cant": "cannot", "dont": "do not",
+}  # fmt: skip
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+
+
+def category_of(name: str) -> FactCategory | None:
+    """The category a name means, or None if there is no such one; a plural or a capital does no harm."""
+    plain = name.strip().casefold()
+    for category in FACT_CATEGORIES:
+        if plain in (category, f"{category}s") or (plain, category) == ("identities", "identity"):
+            return category
+    return None
+
+
+def normalise(category: FactCategory, key: str, value: str = "") -> str:
+    """The one form of a key; empty if there is nothing in it. The value tells what a "language" is."""
+    words = _plain_words(key)
+    if category == "preference":
+        # What is preferred needs no word for it: "favourite colour" is the colour that is preferred.
+        kept = [word for word in words if word not in _CHOICE]
+        words = kept or words
+    found = _names(category).get(_form(words))
+    if found is None:
+        found = " ".join(_singular(word) for word in words)[:MAX_KEY].strip()
+        if category == "identity" and found in RELATIONS:
+            found = RELATIONS[found]
+    if category == "preference" and found in ("language", "prefers") and value.strip().casefold() in PROGRAMMING:
+        return "programming language"
+    return found
+
+
+def is_several(category: FactCategory, key: str) -> bool:
+    """Whether a normalised key holds several values at once."""
+    return key in _SEVERAL[category]
+
+
+def _plain_words(key: str) -> list[str]:
+    text = (
+        unicodedata.normalize("NFKC", _HUMP.sub(" ", key[: 4 * MAX_KEY]))
+        .casefold()
+        .replace("’", "'")
+        .replace("'s", "")
+        .replace("'", "")
+    )
+    spelt = [_SPELLINGS.get(word, word) for word in _WORD.findall(text)]
+    words = [word for one in spelt for word in one.split()]
+    return [word for word in words if word not in _NOISE] or words
+
+
+def _form(words: list[str]) -> tuple[str, ...]:
+    """What keys are compared by: stems, in any order. Function words count here ("born in"), so each is taken alone."""
+    return tuple(sorted(term for word in words for term in analyse(word, "en").terms or (word,)))
+
+
+def _singular(word: str) -> str:
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
+
+
+@cache
+def _names(category: FactCategory) -> dict[tuple[str, ...], str]:
+    """Every name of every key of a category, by its form."""
+    found: dict[tuple[str, ...], str] = {}
+    for key, others in _KEYS[category].items():
+        found[_form(_plain_words(key))] = key
+        for other in filter(None, map(str.strip, others.split(";"))):
+            words = _plain_words(other)
+            if category == "preference":
+                words = [word for word in words if word not in _CHOICE] or words
+            found.setdefault(_form(words), key)
+    return found

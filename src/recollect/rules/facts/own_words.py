@@ -1,0 +1,429 @@
+"""A message's own words: what whoever wrote it says, without the text of others that was pasted into it.
+
+A mail, a chat, a page, data, a song, a letter, a script: all of them say "I", and none of these is the person who
+pastes them. They are known by how they are built, not by what they say: headers, a time and a name before a line,
+speakers and a colon, tags, delimiters, timings, verses, fences like ours, a sentence that says that another wrote what
+follows. Where a text has an end to be seen, what comes after it is read again; else all that follows is another's. When
+in doubt a line is another's: a fact that is missed is told again, one that is wrong stands for its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+
+from recollect.language.word_weights import is_ordinary
+from recollect.rules.prompt.fences import AT_START, plain_breaks
+
+MAX_QUOTATION = 4_000
+"""Characters of a quotation over several lines."""
+
+Lines = Sequence[str]
+
+
+def own_words(text: str) -> str:
+    """The text with an empty line for every line of another's."""
+    lines = _without_introduced(_without_spans(plain_breaks(text)).split("\n"))
+    others: set[int] = set()
+    for rule in _RULES:
+        others.update(rule(lines))
+    first = next((number for number in range(len(lines)) if _opens_rest(lines, number)), len(lines))
+    kept = ["" if number in others or number > first else line for number, line in enumerate(lines)]
+    if first < len(lines):
+        kept[first] = _before_text(lines[first])
+    return "\n".join(kept)
+
+
+# -- inside lines: tags and quotations
+
+_TAG = re.compile(r"<([a-z][\w:.-]{0,40})(?:\s[^<>]{0,400})?>", re.IGNORECASE)
+_INLINE = "a abbr b big br code del em font hr i img ins kbd mark s small strong sub sup tt u"
+_EMPHASIS = frozenset(_INLINE.split())
+_MOST_TAGS = 40  # texts between tags in one message
+_QUOTATIONS = re.compile(
+    rf"“[^“”]{{1,{MAX_QUOTATION}}}”|«[^«»]{{1,{MAX_QUOTATION}}}»|„[^„“”]{{1,{MAX_QUOTATION}}}[“”]"
+    rf"|「[^「」]{{1,{MAX_QUOTATION}}}」|(?:(?<=:\s)|^)\"[^\"]{{1,{MAX_QUOTATION}}}\"(?=\s*(?:$|\n))",
+    re.MULTILINE,
+)
+_LONG_QUOTATION = 400  # characters; a shorter one in a line is read with its sentence
+
+
+def _without_spans(text: str) -> str:
+    """Without what stands between tags, and without quotations that are longer than a line or a sentence."""
+    start = 0
+    for _ in range(_MOST_TAGS):
+        tag = _TAG.search(text, start)
+        if tag is None:
+            break
+        end = text.lower().rfind(f"</{tag[1].lower()}>") if tag[1].lower() not in _EMPHASIS else -1
+        start = tag.end() if end < tag.end() else tag.start()
+        if end >= tag.end():
+            text = text[: tag.start()] + "\n" + text[end:].partition(">")[2]
+    return _QUOTATIONS.sub(
+        lambda quotation: " … " if "\n" in quotation[0] or len(quotation[0]) > _LONG_QUOTATION else quotation[0], text
+    )
+
+
+# -- from here on it is another's
+
+_FORWARDED = re.compile(
+    r"\s*+(?:[-_*=]{2,}\s*+)(?:original|forwarded|weitergeleitete|ursprüngliche)\s\w+|\s*begin\sforwarded\smessage\b",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(r"\s*+(?:re|fwd?|aw|wg)\s?:\s\S", re.IGNORECASE)
+_ON_WROTE = re.compile(
+    r"\s*+(?:on|am|le|el)\b.{5,160}\b(?:wrote|schrieb|a\sécrit|escribió)\b.{0,60}:\s*$", re.IGNORECASE
+)
+_HEADER = re.compile(r"\s*+\**(from|to|cc|bcc|subject|date|sent|reply-to)\**\s*:\**\s*(\S.*)", re.IGNORECASE)
+_HEADERS = 2  # in a row; and one of them is of mail alone
+_MAIL = re.compile(r"subject|cc|bcc|sent|reply-to", re.IGNORECASE)
+_SALUTATION = re.compile(
+    r"\s*+(?:dear\s(?!.{0,20}\b(?:assistant|bot|ai|chatgpt|gpt|claude|copilot|gemini|recollect)\b)[^\n]{1,60}[,:]"
+    r"|to\swhom\sit\smay\sconcern\W?)\s*$",
+    re.IGNORECASE,
+)
+_TELLER = (
+    r"(?:he|she|they|somebody|someone|which|who|it|(?:my|our|the|a|an|his|her|their|this|that|one\sof)\s(?:[\w'’-]+\s){0,3}?"
+    r"[\w'’-]+|[A-Z][\w'’-]+)"
+)
+_TELLS = (
+    r"(?:wrote|writes|said|says|sent|sends|posted|texted|e-?mailed|messaged|replied|answered|tweeted|commented|shared"
+    r"|left\s(?:me\s|us\s)?(?:this|a|the)\s(?:note|message|voicemail)|told\s\w+|read|reads|goes"
+    r"|begins|began|continues|continued|explains|explained|adds|added)"
+)
+_TEXTS = (
+    r"(?:e-?mails?|mails?|messages?|letters?|posts?|tweets?|articles?|reviews?|lyrics|song|poem|quotes?|quotation|transcripts?"
+    r"|chat\s?(?:log|history)s?|group\schat|threads?|bio|biography|ad|adverts?|advertisement|listing|posting|contract|clause"
+    r"|excerpt|passage|paragraph|snippet|script|dialogue|monologue|scene|caption|subtitles|texts?|testimon(?:y|ial)|cv"
+    r"|r[eé]sum[eé]|speech|interview|blog|log|profile|diary|journal|memoirs?|book|novel|statement|report|essay|leaflet|brochure|chapter)"
+)
+_INTRODUCES = re.compile(
+    rf"(?<![\w'’]){_TELLER}\s(?:(?:just|also|then|once|has|had|have|recently|[\w'’-]+ly)\s){{0,2}}{_TELLS}\b[^.!?:\n]{{0,40}}:"
+    rf"|^\W{{0,6}}(?:[\w'’-]+\s){{0,3}}?{_TEXTS}(?:\s(?:from|by|of|on|in)\b[^.!?:\n]{{0,60}})?\s?:"
+    rf"|['’]s\s(?:[\w'’-]+\s){{0,2}}?(?:{_TEXTS}|answers?|reply|response|words|story)\b[^.!?:\n]{{0,60}}:"
+    rf"|\b(?:this|these|the|that|his|her|their|an?|following|from|below)\s(?:[\w'’-]+\s){{0,3}}?{_TEXTS}\b[^.!?:\n]{{0,60}}:"
+    r"|\b(?:look\sat|read|see|check(?:\sout)?|got|received|found|saw|came\sacross)\s(?:this|these|that|the\sfollowing)"
+    r"(?:\s\w+){0,3}?\s?:\s*$",
+    re.IGNORECASE,
+)
+_MINE = re.compile(
+    r"\b(?:i|i['’]ve|we)\s(?:\w+\s){0,2}\w*$|\b(?:about\sme|myself|my\sown)\b|\bmy\s(?:(?:own|new|old|work|personal|first|last)\s)?"
+    + _TEXTS
+    + r"\b",
+    re.IGNORECASE,
+)
+_COLON = re.compile(r":(?=[\s*_\"'“«„]|$)")
+_MOST_COLONS = 40  # of a line that are looked at; one with more is no sentence
+_LONGEST_INTRODUCTION = 160  # characters before the colon
+_KNOWN = re.compile(
+    r"[\W_]*(?:what\sis\sknown\b.{0,40}|known\sfacts\b.{0,40}|(?:user|person(?:al)?)['’]?s?\s(?:profile|facts|memor(?:y|ies))"
+    r"|memor(?:y|ies)|remembered|retrieved\smemory|facts\sabout\s(?:the\suser|you))[\W_]*",
+    re.IGNORECASE,
+)
+
+
+def _opens_rest(lines: Lines, number: int) -> bool:
+    """Whether a line begins a text of another's that has no end to be seen."""
+    line = lines[number]
+    if not line.strip():
+        return False
+    wrapped = line if number + 1 >= len(lines) else f"{line} {lines[number + 1]}"
+    return bool(
+        _FORWARDED.match(line)
+        or (number == 0 and _SUBJECT.match(line))
+        or _ON_WROTE.match(line)
+        or (line.lstrip()[:3].lower() == "on " and _ON_WROTE.match(wrapped))
+        or _is_mail(lines, number)
+        or (_SALUTATION.match(line) and any(map(str.strip, lines[number + 1 :])))
+        or _KNOWN.fullmatch(line)
+        or _is_structure(line)
+        or ((introduction := _introduction(line)) and not line[introduction.end() :].strip(_MARKUP))
+    )
+
+
+def _is_mail(lines: Lines, number: int) -> bool:
+    run = []
+    for line in lines[number : number + 8]:
+        header = _HEADER.match(line)
+        if header is None:
+            break
+        run.append(header)
+    return len(run) >= _HEADERS and any(_MAIL.fullmatch(header[1]) or "@" in header[2] for header in run)
+
+
+def _is_structure(line: str) -> bool:
+    """Whether a line would be a fence, a label or a role's, of ours or of any prompt's; a heading is anybody's."""
+    return not line.lstrip().startswith("#") and AT_START.match(line) is not None
+
+
+def _introduction(line: str) -> re.Match[str] | None:
+    """Where a line says that what follows is another's."""
+    for colon in islice(_COLON.finditer(line), _MOST_COLONS):
+        start = max(colon.start() - _LONGEST_INTRODUCTION, 0)
+        introduction = _INTRODUCES.search(line, start, colon.end())
+        if introduction is not None and not _MINE.search(line, start, introduction.end() - 1):
+            return introduction
+    return None
+
+
+_MARKUP = " \t*_\"'“”«»„>"
+
+
+def _before_text(line: str) -> str:
+    """What of a line that begins another's text is still the author's: what stands before it is introduced."""
+    introduction = _introduction(line)
+    return "" if introduction is None or _is_structure(line) else line[: introduction.start()]
+
+
+def _without_introduced(lines: Lines) -> list[str]:
+    """Without what is introduced as another's in the middle of a line, to the end of its paragraph."""
+    kept, introduced = list[str](), False
+    for line in lines:
+        introduced = introduced and bool(line.strip())
+        introduction = None if introduced else _introduction(line)
+        if introduction is not None and line[introduction.end() :].strip(_MARKUP):
+            kept.append(line[: introduction.start()])
+            introduced = True
+        else:
+            kept.append("" if introduced else line)
+    return kept
+
+
+_DELIMITER = re.compile(r"\s*+([-=*_<>#\"'+])\1{2,}\s*+")
+
+
+def _delimited_lines(lines: Lines) -> Iterator[int]:
+    """What stands between two lines of nothing but signs. Code has signs of its own, and is left out elsewhere."""
+    marks = [number for number, line in enumerate(lines) if _DELIMITER.fullmatch(line)]
+    for opening, closing in zip(marks[::2], marks[1::2], strict=False):
+        yield from range(opening, closing + 1)
+
+
+# -- lines that are another's by themselves, or with those about them
+
+_TIME = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?"
+_DATE = r"\d{1,4}[./-]\d{1,2}(?:[./-]\d{1,4})?"
+_AGO = r"\d{1,3}\s?(?:s|sec|m|min|h|hr|hour|minute|d|day|w|wk|week|mo|month|y|yr|year)s?\.?\sago"
+_WHEN = rf"(?:(?:(?:{_DATE}|today|yesterday)[,\s]*(?:at\s)?)?{_TIME}|{_AGO})"
+_NICK = r"<[@+%~&]?[\w\[\]{}|^`\\-]{1,30}>"
+_SPOKEN = re.compile(
+    rf"\s*+(?:\[?{_WHEN}\]?[\s–—-]*(?:{_NICK}\s|[^\s:][^:\n]{{0,40}}:(?:\s|$))|{_NICK}\s\S)", re.IGNORECASE
+)
+_HEAD = re.compile(
+    rf"\s*+[^\s:\[][^:\n\[]{{0,40}}?(?:\s{{2,}}+|\t|\s[–—|·•]\s|,?\s\[){_WHEN}\]?\s*(?:\(edited\))?\s*$"
+    rf"|\s*+\[{_WHEN}\]\s*[^\s:][^:\n]{{0,40}}$|\s*+\[?{_WHEN}\]?[^:\n]{{1,60}}:\s*$",
+    re.IGNORECASE,
+)
+_SHORT_HEAD = re.compile(rf"\s*+(?:[^\s:]{{1,24}}\s){{0,4}}\(?{_WHEN}\)?\s*$", re.IGNORECASE)
+_FEWEST_HEADS = 2  # lines of a name and a time, where nothing else parts them
+_STAMPED = re.compile(r"\s*+\[?\d{4}-\d\d-\d\d[T\s]\d\d:\d\d|\s*[A-Z][a-z]{2}\s+\d{1,2}\s\d\d:\d\d:\d\d\s\S+\s")
+_LOGGED = re.compile(r"\b(?:INFO|DEBUG|TRACE|WARN(?:ING)?|ERROR|FATAL)\b|\b\w+=\S")
+_TIMING = re.compile(r"\s*+(?:\d\d?:)?\d\d:\d\d[.,]\d{1,3}\s*-->\s*\S")
+_COMMENT = re.compile(r"\s*+(?://|/\*|\*/)")
+
+
+def _chat_lines(lines: Lines) -> Iterator[int]:
+    """Lines with a time and a name, or a nick, before what is said."""
+    return (number for number, line in enumerate(lines) if _SPOKEN.match(line) or _COMMENT.match(line))
+
+
+def _log_lines(lines: Lines) -> Iterator[int]:
+    stamped = [number for number, line in enumerate(lines) if _STAMPED.match(line)]
+    return (number for number in stamped if len(stamped) > 1 or _LOGGED.search(lines[number]))
+
+
+def _headed_lines(lines: Lines) -> Iterator[int]:
+    """What stands under a name and a time, or under a timing, up to an empty line; with several short ones, all about
+    them."""
+    short = {number for number, line in enumerate(lines) if _SHORT_HEAD.match(line)}
+    # One under the other they are a timetable.
+    alone = {number for number in short if number - 1 not in short and number + 1 not in short}
+    for paragraph in _paragraphs(lines):
+        if len(alone) >= _FEWEST_HEADS and not alone.isdisjoint(paragraph):
+            yield from paragraph
+            continue
+        heads = (number for number in paragraph if _HEAD.match(lines[number]) or _TIMING.match(lines[number]))
+        yield from range(next(heads, paragraph.stop), paragraph.stop)
+
+
+def _paragraphs(lines: Lines) -> Iterator[range]:
+    """Where lines stand together without an empty one between."""
+    start = 0
+    for number in range(len(lines) + 1):
+        if number == len(lines) or not lines[number].strip():
+            if number > start:
+                yield range(start, number)
+            start = number + 1
+
+
+# Somebody and a colon
+
+_LABELLED = re.compile(
+    r"\s*+(?:[-*•]\s)?(?:[*_]{1,2})?(?P<label>[^\W\d_][\w.'’-]{0,24}(?:\s[\w.'’-]{1,24}){0,2}?)\s?\d{0,2}(?:\s?\([^()\n]{1,30}\))?(?:[*_]{1,2})?\s?[:：]"
+    r"(?:[*_]{1,2})?\s+(?P<said>\S.*)"
+)
+_FIRST_PERSON = re.compile(
+    r"\b(?:i|i['’]?m|i['’]ve|my|me|we|our|ich|wir|mein\w*|je|j['’]\w+|nous|yo|soy|nosotros|io|sono|noi|eu|sou|ik|wij|mijn|jag|jeg"
+    r"|я|мы|мо[йяи])\b|^(?:always|never)\b|[我私僕]",
+    re.IGNORECASE,
+)
+_TOPIC_WORDS = """
+    about address age allergies allergy also answer aside background birthday bonus budget btw career caveat
+    children city clarification constraint constraints context correction current currently desire details diet
+    disclaimer dislikes edit education email experience extra fact facts family favorite favourite finally first
+    food fyi goal goals health help hi hello history hobbies hobby home housing important info information
+    instruction instructions intro introduction issue job kids language languages lifestyle likes living
+    location me money myself name need note notes nutrition occupation personal pets plan plans preference
+    preferences problem profession profile ps question reminder request requirement requirements role second
+    situation sport sports status summary task third tldr today topic travel update warning weather well work
+"""
+_TOPICS = frozenset(_TOPIC_WORDS.split())
+_GREETINGS = frozenset({"hey", "hi", "hello", "dear", "yo", "ok", "okay", "thanks", "sorry", "please"})
+_ASKED = re.compile(r"q|question", re.IGNORECASE)
+_ANSWERED = re.compile(r"a|answer", re.IGNORECASE)
+_CUE = re.compile(r"\s*+([A-Z]{3,}(?:\s[A-Z]+){0,2})\.\s+\S")  # as plays are printed
+
+
+def _speaker_lines(lines: Lines) -> Iterator[int]:
+    """Lines that begin with a speaker: a name and a colon, and somebody says "I" behind it. A topic is no speaker, and
+    one in small letters is one only among others."""
+    matches = {number: match for number, line in enumerate(lines) if (match := _LABELLED.match(line))}
+    labels = [_bare(match["label"]) for match in matches.values()]
+    survey = any(map(_ASKED.fullmatch, labels)) and any(map(_ANSWERED.fullmatch, labels))
+    speakers = {number: match for number, match in matches.items() if _is_speaker(_bare(match["label"]), survey)}
+    times = Counter(match["label"] for match in speakers.values())
+    alternate = len(times) > 1 and max(times.values()) > 1
+    for number, match in speakers.items():
+        capitals = all(word[0].isupper() for word in match["label"].split())
+        if (alternate or capitals or len(times) > 1) and (alternate or _FIRST_PERSON.search(match["said"])):
+            yield number
+
+
+def _cue_lines(lines: Lines) -> Iterator[int]:
+    """The lines of a play: each begins with who speaks, in capitals and with a stop."""
+    cues = {number: cue[1] for number, line in enumerate(lines) if (cue := _CUE.match(line))}
+    return iter(cues if len({*cues.values()}) > 1 else ())
+
+
+def _bare(label: str) -> str:
+    return label.rstrip("0123456789. ") or label
+
+
+def _is_speaker(label: str, survey: bool) -> bool:
+    if _ASKED.fullmatch(label) or _ANSWERED.fullmatch(label):
+        return survey
+    return not _is_topic(label)
+
+
+def _is_topic(label: str) -> bool:
+    """Whether a label says of what, not who: an ordinary word, or several of which not all are written as names are."""
+    words = label.casefold().rstrip(".").split()
+    if words[0] in _GREETINGS:
+        return True
+    if len(words) > 1 and not all(word[0].isupper() for word in label.split()):
+        return True
+    return all(word.strip(".") in _TOPICS or is_ordinary(word) for word in words)
+
+
+# Data: columns, and keys in levels
+
+_DELIMITERS = (",", ";", "\t", "|")
+_FEWEST_COLUMNS = 3
+_KEY = re.compile(r"(?P<indent>\s*)(?:-\s)?[\w.-]{1,30}:(?:\s(?P<value>.*))?$")
+
+
+def _table_rows(lines: Lines) -> Iterator[int]:
+    """Runs of lines with as many fields each, and no space behind what parts them."""
+    for delimiter in _DELIMITERS:
+        run: list[int] = []
+        for number, line in enumerate([*lines, ""]):
+            fields = len(re.findall(rf"{re.escape(delimiter)}(?!\s)", line)) + 1
+            if fields >= _FEWEST_COLUMNS and run and fields == run[-1]:
+                run.append(fields)
+                continue
+            if len(run) > 1:
+                yield from range(number - len(run), number)
+            run = [fields] if fields >= _FEWEST_COLUMNS else []
+
+
+def _nested_keys(lines: Lines) -> Iterator[int]:
+    """Runs of keys of which one opens a level, and others stand deeper."""
+    run: list[re.Match[str]] = []
+    for number, line in enumerate([*lines, ""]):
+        key = _KEY.match(line)
+        if key is not None:
+            run.append(key)
+            continue
+        deeper = {len(match["indent"]) for match in run}
+        if len(run) > 2 and len(deeper) > 1 and any(not match["value"] for match in run):
+            yield from range(number - len(run), number)
+        run = []
+
+
+# Verses, and documents
+
+_LIST = re.compile(r"\s*+(?:[-*+•]|\d{1,3}[.)])\s")
+_FEWEST_VERSES = 4
+_LONGEST_VERSE = 64  # characters
+_PART_OF_SONG = re.compile(
+    r"\s*+[\[(](?:verse|chorus|pre-chorus|bridge|refrain|hook|outro)\b[^\])]{0,30}[\])]", re.IGNORECASE
+)
+_RIME = re.compile(r"[aeiouy]+[^aeiouy\W]*$|[aeiouy][^aeiouy\W]e$")
+_CAPITALS = re.compile(r"[A-Z][A-Z0-9 &'’/.-]{1,40}:?")
+_OF_ONESELF = re.compile(r"\b(?:I|ME|MY|WE|US|OUR|HI|HELLO|HELP|PLEASE|THANKS|URGENT|IMPORTANT|NOTE)\b")
+_PUBLISHED = re.compile(
+    r"\bwe\sare\s(?:currently\s)?(?:looking\sfor|hiring|seeking)\b|\bapply\s(?:now|today|by|here)\b|\bequal\sopportunity\b"
+    r"|\bjoin\sour\steam\b|\bideal\scandidate\b|\bhereby\b|\bthe\sundersigned\b|\bterms\sand\sconditions\b|\ball\srights\sreserved\b",
+    re.IGNORECASE,
+)
+
+
+def _verses(lines: Lines) -> Iterator[int]:
+    """All lines, where they are short, and rhyme or come again; or where parts of a song are named."""
+    numbers = [number for number, line in enumerate(lines) if line.strip()]
+    if any(_PART_OF_SONG.match(line) for line in lines):
+        yield from numbers
+        return
+    texts = [lines[number].strip().casefold().rstrip(".,;:!?…") for number in numbers]
+    if len(texts) < _FEWEST_VERSES or any(len(text) > _LONGEST_VERSE or _LIST.match(text) for text in texts):
+        return
+    again = [text for text, times in Counter(texts).items() if times > 1 and len(text.split()) > 2]
+    ends = [text.split()[-1] for text in texts if text]
+    rhymes = sum(_rhymes(end, [*ends[max(at - 2, 0) : at], *ends[at + 1 : at + 3]]) for at, end in enumerate(ends))
+    if again or 2 * rhymes >= len(texts):
+        yield from numbers
+
+
+def _rhymes(end: str, others: Iterable[str]) -> bool:
+    rime = _RIME.search(end)
+    return rime is not None and any(other != end and len(rime[0]) > 1 and other.endswith(rime[0]) for other in others)
+
+
+def _document_lines(lines: Lines) -> Iterator[int]:
+    """What stands under headings in capitals, where there are several; and what speaks for a company or a court."""
+    headings = {
+        number
+        for number, line in enumerate(lines)
+        if _CAPITALS.fullmatch(line.strip()) and not _OF_ONESELF.search(line) and number + 1 < len(lines)
+    }
+    headings = headings if len(headings) > 1 else set()
+    for paragraph in _paragraphs(lines):
+        first = next((number for number in paragraph if number in headings), paragraph.stop)
+        published = any(_PUBLISHED.search(lines[number]) for number in paragraph)
+        yield from paragraph if published else range(first, paragraph.stop)
+
+
+_RULES: tuple[Callable[[Lines], Iterator[int]], ...] = (
+    _delimited_lines,
+    _chat_lines,
+    _log_lines,
+    _headed_lines,
+    _speaker_lines,
+    _cue_lines,
+    _table_rows,
+    _nested_keys,
+    _verses,
+    _document_lines,
+)

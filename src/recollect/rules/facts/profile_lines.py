@@ -1,0 +1,75 @@
+"""Facts as lines for a profile: by category, the most important first, each key once with all its values.
+
+    Identity
+    - name: Alex
+    - employer: Contoso (since May 2024)
+    Constraints
+    - allergies: peanuts, latex
+
+Dates are there where somebody told them, since then they matter: what was merely said on a day has held before it.
+Facts about others stand under their names, and what somebody else said names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from recollect.model import FACT_CATEGORIES, Fact
+from recollect.rules.access import is_claim
+from recollect.rules.prompt.fences import byline
+
+HEADINGS = {
+    "identity": "Identity",
+    "preference": "Preferences",
+    "constraint": "Constraints",
+    "instruction": "Instructions",
+}
+
+
+def profile_lines(facts: Iterable[Fact]) -> list[str]:
+    """The active facts as lines under headings. The text is as it was said: fence it before a model sees it."""
+    active = [fact for fact in facts if fact.active]
+    lines: list[str] = []
+    for category in FACT_CATEGORIES:
+        mine = [fact for fact in active if fact.category == category and fact.subject is None]
+        lines += _section(HEADINGS[category], mine)
+    subjects = {fact.subject.casefold(): fact.subject for fact in active if fact.subject}
+    for folded, subject in subjects.items():
+        theirs = [fact for fact in active if fact.subject and fact.subject.casefold() == folded]
+        lines += _section(f"About {subject}", theirs)
+    return lines
+
+
+def told(fact: Fact) -> str:
+    """A fact's value, with its dates if they were said, and with who said it if it was somebody else."""
+    return f"{dated(fact)} (says {byline(fact.speaker)})" if is_claim(fact) else dated(fact)
+
+
+def dated(fact: Fact) -> str:
+    """A fact's value, with its dates if they were said."""
+    notes = []
+    if fact.valid_from is not None and fact.valid_from != fact.recorded_at and fact.valid_from != fact.said_at:
+        notes.append(f"since {when(fact.valid_from)}")
+    if fact.valid_to is not None:
+        notes.append(f"until {when(fact.valid_to)}")
+    return f"{fact.value} ({', '.join(notes)})" if notes else fact.value
+
+
+def when(moment: datetime) -> str:
+    """A time as closely as it is known: what begins a year is the year, what begins a month the month."""
+    if (moment.hour, moment.minute, moment.second, moment.day) != (0, 0, 0, 1):
+        return f"{moment.day} {moment:%B %Y}"
+    return f"{moment.year}" if moment.month == 1 else f"{moment:%B %Y}"
+
+
+def _section(title: str, facts: Sequence[Fact]) -> list[str]:
+    together: dict[str, list[Fact]] = {}
+    for fact in sorted(facts, key=_rank):
+        together.setdefault(fact.key, []).append(fact)
+    lines = [f"- {key}: {', '.join(map(told, values))}" for key, values in together.items()]
+    return [title, *lines] if lines else []
+
+
+def _rank(fact: Fact) -> tuple[float, float, str]:
+    return -fact.importance, -fact.said_at.timestamp(), fact.id

@@ -1,0 +1,1 @@
+"""Facts in English sentences: patterns over clauses, with their word lists."""

@@ -1,0 +1,169 @@
+"""Facts in a message, found by its wording, without a model: in plain English, few and sure rather than many.
+
+What somebody states of themselves, or of somebody they name, is found; what they ask, suppose, quote, joke about, or
+feel just now is not. Other languages give nothing. Any text takes a bounded time and raises nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+
+from recollect.language.lexicon import PETS, RELATIONS
+from recollect.language.sentences import Sentence
+from recollect.language.terms import analyse
+from recollect.model import FoundFact, Holds
+from recollect.rules.facts.deciding import accepted, fold
+from recollect.rules.facts.echoes import echoes
+from recollect.rules.facts.grounding import Grounds
+from recollect.rules.facts_english.attributes import Reading
+from recollect.rules.facts_english.clauses import Clause, asserted, prose, stated, supposes
+from recollect.rules.facts_english.instructions import instructions
+from recollect.rules.facts_english.patterns import readings
+from recollect.rules.facts_english.values import name
+
+HEDGED = 0.6
+"""The part of a confidence that "I think" leaves."""
+HEARSAY = 0.8
+"""The part that is left of what somebody says about somebody else."""
+
+_HINT = re.compile(
+    r"(?:\b(?:i|i['’]m|im|my|me|we|our|mine|here|always|never|stop|don['’]?t|keep|call|from\snow)\b|\bis\b|\b\w+s\s)",
+    re.IGNORECASE,
+)
+
+
+def find(text: str, today: date | None = None, shown: Sequence[str] = ()) -> list[FoundFact]:
+    """The facts a message states. `today` is the day it was written; `shown` is what the assistant said or was shown of
+    memory, so that a repetition of it is known for one."""
+    if not _HINT.search(text):
+        return []
+    spoken = prose(text)
+    said = asserted(spoken)
+    found = [*_told(said, today), *_mentioned(spoken), *instructions(said)]
+    kept = accepted(found)
+    if shown and kept and echoes(text, shown):
+        kept = [replace(fact, echo=True) for fact in kept]
+    return kept
+
+
+def _told(said: Sequence[str], today: date | None) -> Iterator[FoundFact]:
+    for clause in stated(said, today):
+        for reading in readings(clause):
+            yield _fact(reading, clause)
+
+
+def _fact(reading: Reading, clause: Clause) -> FoundFact:
+    span = clause.span
+    holds = _holds(reading, clause)
+    confidence = reading.confidence * (HEDGED if clause.hedged else 1.0)
+    if clause.subject is not None:
+        confidence *= HEARSAY
+    over = holds == "ended"
+    return FoundFact(
+        reading.category,
+        reading.key,
+        reading.value,
+        confidence,
+        reading.importance,
+        subject=clause.subject,
+        holds=holds,
+        corrects=clause.corrects or reading.changes or reading.denied,
+        since=None if over and span.lasted else span.since or (span.then if reading.changes else None),
+        until=span.until or (span.then if over else None),
+    )
+
+
+def _holds(reading: Reading, clause: Clause) -> Holds:
+    if reading.denied:
+        return "ended" if clause.holds == "ended" else "not"
+    if reading.timeless or (reading.flat and clause.holds == "not"):
+        return "now" if clause.holds != "not" or reading.flat else "not"
+    if clause.holds != "now":
+        return clause.holds
+    if reading.over or clause.past:
+        return "ended"
+    return "now"
+
+
+# Somebody named in passing: "my sister Noor", "my wife, Ana," — in a question too.
+
+_MODIFIER = (
+    r"(?:(?:older|younger|elder|little|big|best|twin|old|new|late|eldest|youngest|oldest|dear|good|close|childhood)\s)*"
+)
+_KIN = "|".join(
+    sorted(
+        map(re.escape, {*RELATIONS, *PETS} - {"ex", "child", "baby", "kid", "fish", "bird", "mouse", "rat"}),
+        key=len,
+        reverse=True,
+    )
+)
+_MENTION = re.compile(rf"\b(?:my|our)\s{_MODIFIER}({_KIN}),?\s(?=[^\W\d_])", re.IGNORECASE)
+_TITLES = frozenset({"i", "and", "mr", "mrs", "ms", "dr", "prof"})
+_AS_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?:\s[^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}")
+
+
+def _mentioned(spoken: Iterable[Sentence]) -> Iterator[FoundFact]:
+    for sentence in (each.text for each in spoken):
+        if re.search(r"\b(?:if|wish|imagine|called|named)\b", sentence, re.IGNORECASE):
+            continue
+        for mention in _MENTION.finditer(sentence):
+            words = _AS_NAME.match(sentence, mention.end())
+            given = re.sub(r"['’]s?$", "", name(words[0])) if words else ""
+            if given and not given.isupper() and given.casefold() not in _TITLES:
+                yield from _relation(mention[1].casefold(), given)
+
+
+def _relation(kind: str, given: str) -> Iterator[FoundFact]:
+    if kind in RELATIONS:
+        yield FoundFact("identity", RELATIONS[kind], given, 0.9, 0.7)
+    else:
+        yield FoundFact("identity", "pets", f"{given} ({kind})", 0.9, 0.6)
+
+
+# What a model found, held against the message
+
+_MOST_STRANGE = 0.5  # of the terms of a value
+
+
+def grounded(found: Iterable[FoundFact], text: str) -> list[FoundFact]:
+    """The facts whose values the message states. What it only asks, supposes or quotes grounds nothing."""
+    spoken = prose(text)
+    told = [each.text for each in spoken if not each.is_question and not supposes(each.text)]
+    said = " ".join(asserted(spoken) + told)
+    grounds = Grounds.of(said)
+    return [fact for fact in found if said.strip() and _is_grounded(fact, grounds)]
+
+
+def _is_grounded(fact: FoundFact, grounds: Grounds) -> bool:
+    if fact.subject is not None and not grounds.share(fact.subject):
+        return False
+    if not fact.value:
+        return fact.retracts and grounds.share(fact.key)
+    terms = analyse(fact.value, grounds.language).terms
+    if not terms:
+        return grounds.share(fact.key)
+    strange = [term for term in terms if term not in grounds.terms]
+    names = [word for word in fact.value.split() if word[:1].isupper() or any(map(str.isdigit, word))]
+    return len(strange) <= _MOST_STRANGE * len(terms) and all(grounds.share(word) for word in names)
+
+
+def reconciled(by_model: Iterable[FoundFact], by_rules: Sequence[FoundFact]) -> list[FoundFact]:
+    """What a model and the rules found in one message. The rules find little, but what they find is sure: of one value
+    they say whose it is and whether it holds, and a fact that the model has nothing about is theirs."""
+    kept: list[FoundFact] = []
+    for fact in by_model:
+        same = [other for other in by_rules if fold(other.value) == fold(fact.value)]
+        if same and not any(_place(other) == _place(fact) for other in same):
+            kept += same
+        else:
+            kept.append(fact)
+    keys = {(fact.category, fact.key) for fact in kept}
+    kept += [fact for fact in by_rules if (fact.category, fact.key) not in keys and fact.category != "preference"]
+    return accepted(kept)
+
+
+def _place(fact: FoundFact) -> tuple[object, ...]:
+    return fact.category, fact.key, fact.subject and fold(fact.subject), fact.holds

@@ -1,0 +1,435 @@
+"""Which clause is which fact: a table of verbs, each with a reader of what follows it.
+
+A pattern is held against a clause from its first word, so nothing is found in the middle of another thought. A fact
+carries how sure the wording makes it and how much it matters later: an allergy more than a taste, a taste more than
+nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from recollect.language.lexicon import (
+    BELIEFS,
+    CONDITION_ADJECTIVES,
+    DEMONYMS,
+    DIETS,
+    FOODS,
+    PROGRAMMING,
+    RELATIONS,
+    species,
+)
+from recollect.language.since import without_then
+from recollect.model import FactCategory
+from recollect.rules.facts_english.attributes import (
+    AGE,
+    CONTRAST,
+    EVERY,
+    PRONOUNS,
+    WHEN,
+    YEAR,
+    ZONE,
+    Reading,
+    attributes,
+    named,
+)
+from recollect.rules.facts_english.clauses import Clause
+from recollect.rules.facts_english.values import (
+    animals,
+    company,
+    condition,
+    languages,
+    name,
+    place,
+    thing,
+    things,
+    trade,
+)
+
+Finder = Callable[[str, Clause], Iterator[Reading]]
+
+
+def readings(clause: Clause) -> Iterator[Reading]:
+    """The facts in a clause."""
+    if clause.attribute:
+        yield from attributes(clause)
+        return
+    for pattern, finder in _VERBS:
+        found = pattern.match(clause.said)
+        if found:
+            yield from finder(clause.said[found.end() :].strip(), clause)
+            return
+
+
+def _at_place(
+    key: str, *, changes: bool = False, timeless: bool = False, over: bool = False, importance: float = 0.8
+) -> Finder:
+    def find(rest: str, clause: Clause) -> Iterator[Reading]:
+        where = place(rest, small=clause.small)
+        if where:
+            yield Reading("identity", key, where, 0.95, importance, changes=changes, over=over, timeless=timeless)
+            contrast = CONTRAST.search(rest)
+            if contrast and (other := place(contrast[1])):
+                yield Reading("identity", key, other, 0.95, importance, denied=True)
+
+    return find
+
+
+def _be_from(rest: str, clause: Clause) -> Iterator[Reading]:
+    if not re.match(r"the\s(?!Nether|US|UK|Phil|Czech|Baha|Mald|Unit)", rest):
+        yield from _at_place("origin", timeless=True, importance=0.6)(rest, clause)
+
+
+def _born(rest: str, clause: Clause) -> Iterator[Reading]:
+    year, day = YEAR.match(rest), WHEN.match(rest)
+    if year:
+        yield Reading("identity", "birth year", year[1], 0.95, 0.6, timeless=True)
+    elif rest.startswith("on ") and day:
+        yield Reading("identity", "birthday", day[1], 0.95, 0.8, timeless=True)
+    elif rest.startswith("in "):
+        yield from _at_place("birthplace", timeless=True, importance=0.5)(rest[3:], clause)
+
+
+def _employed(rest: str, clause: Clause, *, changes: bool = False, over: bool = False) -> Iterator[Reading]:
+    contrast = CONTRAST.search(rest)
+    firm = company(without_then(rest[: contrast.start()] if contrast else rest), small=clause.small)
+    if not firm:
+        return
+    yield Reading("identity", "employer", firm, 0.95, 0.7, changes=changes, over=over)
+    if contrast and (other := company(contrast[1])):
+        yield Reading("identity", "employer", other, 0.95, 0.7, denied=True)
+    trailing = re.search(r"\bas\s(an?\s.+|the\s.+)$", rest)
+    if trailing and (work := trade(trailing[1], loose=True)[0]):
+        yield Reading("identity", "job", work, 0.95, 0.8, changes=changes, over=over)
+
+
+def _works_as(rest: str, clause: Clause) -> Iterator[Reading]:
+    work, after = trade(rest, loose=True)
+    if work:
+        yield Reading("identity", "job", work, 0.95, 0.8)
+        yield from _where_employed(work, after, clause)
+
+
+def _where_employed(work: str, after: str, clause: Clause) -> Iterator[Reading]:
+    where = re.match(r"(?:at|for|with)\s(.+)", after)
+    firm = company(where[1]) if where else ""
+    if firm:
+        school = work.casefold().endswith("student")
+        yield Reading("identity", "school" if school else "employer", firm, 0.95, 0.6 if school else 0.7)
+    origin = re.match(r"(?:from|in)\s(.+)", after)
+    if origin and after.startswith("from") and (home := place(origin[1])):
+        yield Reading("identity", "origin", home, 0.9, 0.6, timeless=True)
+
+
+def _be(rest: str, clause: Clause) -> Iterator[Reading]:
+    """What somebody is: a name, a trade, a diet, an age, a nationality."""
+    contrast = CONTRAST.search(rest)
+    said = rest[: contrast.start()] if contrast else rest
+    found = list(_being(said, clause))
+    yield from found
+    if contrast:
+        for each in _being(contrast[1], clause):
+            yield Reading(each.category, each.key, each.value, each.confidence, each.importance, denied=True)
+
+
+def _being(rest: str, clause: Clause) -> Iterator[Reading]:
+    plain = re.sub(r"^(?:an?|the)\s", "", rest.casefold().strip(" .!"))
+    first = re.split(r"\s*[,.!;(]|\s(?:and|but|so|by|from|with|because|since|at|in|for|who)\b", plain)[0]
+    if first in DIETS:
+        yield Reading("constraint", "diet", first, 0.95, 0.9)
+    elif first in CONDITION_ADJECTIVES:
+        yield Reading("constraint", "conditions", first, 0.95, 0.8)
+    elif first in ("married", "divorced", "widowed", "engaged", "single") and first == plain:
+        yield Reading("identity", "marital status", first, 0.95, 0.6)
+    elif first == "retired" and plain in ("retired", "retired now"):
+        yield Reading("identity", "job", "retired", 0.95, 0.8)
+    elif first in DEMONYMS and not rest.casefold().startswith("the "):
+        yield Reading("identity", "nationality", re.sub(r"^an?\s", "", rest)[: len(first)], 0.9, 0.6)
+    elif (years := AGE.match(rest)) and clause.subject is None and 3 < int(years[1]) < 120:
+        yield Reading("identity", "age", years[1], 0.95, 0.6)
+    elif re.match(r"an?\s", rest) or (clause.subject and re.match(r"the\s", rest)):
+        yield from _be_a(rest, clause)
+    elif clause.subject is None:
+        yield from _be_named(rest, clause)
+    tongue = re.match(r"(?:an?\s)?(?:native\s)([\w\s]+?)\sspeaker", rest, re.IGNORECASE)
+    if tongue:
+        yield from (Reading("identity", "native language", one, 0.95, 0.8) for one in languages(tongue[1])[:1])
+
+
+def _be_a(rest: str, clause: Clause) -> Iterator[Reading]:
+    work, after = trade(rest)
+    if not work or re.match(r"(?:of|in)\s(?:my|the|this|a)\b", after):
+        return
+    former = clause.past
+    yield Reading("identity", "job", work, 0.9, 0.8, over=former)
+    if not former:
+        yield from _where_employed(work, after, clause)
+
+
+def _be_named(rest: str, clause: Clause) -> Iterator[Reading]:
+    """ "I am Dana", and what may follow: "I am Dana, a nurse from Oslo"."""
+    given = name(rest) if clause.holds == "now" and not clause.past else ""
+    first = given.split()[0].casefold() if given else ""
+    after = rest[len(given) :]
+    follows = re.match(r"\s*$|\s*[,.!;(–—-]|\s(?:and|from|here|by\sthe\sway|btw|nice|your)\b", after)
+    shouted = given.isupper() and len(given) > 3
+    if not given or not follows or shouted or first in DEMONYMS | BELIEFS | PROGRAMMING:
+        return
+    yield Reading("identity", "name", given, 0.9, 1.0)
+    for part in re.split(r"\s*,\s*(?:and\s)?|^\s+(?=from\b)|\sand\s(?=an?\s)", after):
+        origin = re.match(r"(?:originally\s)?from\s(.+)", part)
+        if origin and (home := place(origin[1])):
+            yield Reading("identity", "origin", home, 0.9, 0.6, timeless=True)
+        elif re.match(r"an?\s", part) and (found := list(_be_a(part, clause))):
+            yield from found
+        elif (years := AGE.fullmatch(part.strip(" .!"))) and 3 < int(years[1]) < 120:
+            yield Reading("identity", "age", years[1], 0.95, 0.6)
+
+
+def _several(category: FactCategory, key: str, importance: float, *, flat: bool = False, every: str = "") -> Finder:
+    every_word = re.compile(every or r"(?:anything|nothing)\b", re.IGNORECASE)
+
+    def find(rest: str, clause: Clause) -> Iterator[Reading]:
+        if every_word.match(rest):
+            if clause.holds != "now":
+                yield Reading(category, key, EVERY, 0.95, importance)
+            return
+        contrast = re.search(r",?\s(?:but|and)\snot\s(?!so\b|very\b|that\b|too\b|only\b|when\b|as\b)(.+)$", rest)
+        for one in things(rest[: contrast.start()] if contrast else rest):
+            # A long phrase is often of the day; a short one is a taste.
+            weight = importance if len(one.split()) <= 3 else importance - 0.1
+            yield Reading(category, key, one, 0.95, weight, flat=flat)
+        if contrast and key == "likes":
+            yield from (Reading(category, "dislikes", one, 0.9, importance) for one in things(contrast[1]))
+
+    return find
+
+
+def _like(rest: str, clause: Clause) -> Iterator[Reading]:
+    if clause.holds == "not":
+        yield from _several("preference", "dislikes", 0.5, flat=True)(rest, clause)
+    elif not clause.past:
+        yield from _several("preference", "likes", 0.5)(rest, clause)
+
+
+def _prefer(rest: str, clause: Clause) -> Iterator[Reading]:
+    end = re.search(r"[.!?;:(,]|\s(?:because|since|when|if|but|so|for|please|in\s(?:the|my|general))\b", rest)
+    said = (rest[: end.start()] if end else rest).strip()
+    said = re.sub(r"^to\s(?:use\s|have\s|be\s)?", "", said)
+    head = re.split(r"\s(?:over|to|rather\sthan|instead\sof)\s", said)[0]
+    if thing(head) and clause.holds == "now" and len(said.split()) <= 7:
+        said = re.sub(r"^(?:an?|the)\s", "", said)
+        yield Reading("preference", "prefers", head if head.casefold() in PROGRAMMING else said, 0.9, 0.6)
+
+
+def _speak(rest: str, clause: Clause) -> Iterator[Reading]:
+    if re.match(r"(?:with|for|to|about|at|of|out|up|from|in)\b", rest):
+        return
+    for one in languages(rest):
+        yield Reading("identity", "languages", one, 0.95, 0.7)
+
+
+def _have(rest: str, clause: Clause) -> Iterator[Reading]:
+    """Pets, children, people, allergies, conditions."""
+    none = re.match(r"(?:no|not\sany|any|a\ssingle)\s(pets?|animals?|allerg(?:y|ies)|(\w+))\b", rest, re.IGNORECASE)
+    if none and (rest.casefold().startswith(("no ", "not ")) or clause.holds != "now"):
+        yield from _have_no(none)
+        return
+    allergy = re.match(
+        r"(?:an?\s)(?:(?:severe|bad|mild|serious|slight|strong)\s)*(?:allergy\sto\s(.+)|(\w+(?:\s\w+)?)\sallergy\b)",
+        rest,
+    )
+    if allergy:
+        yield from (Reading("constraint", "allergies", one, 0.95, 0.95) for one in things(allergy[1] or allergy[2]))
+        return
+    if illness := condition(rest):
+        yield Reading("constraint", "conditions", illness, 0.95, 0.8)
+        return
+    count = re.match(r"(two|three|four|five|six|\d{1,2}|one)\s(?:\w+\s)?(?:kids|children)\b", rest, re.IGNORECASE)
+    if count:
+        yield Reading("identity", "number of children", count[1], 0.95, 0.6)
+        return
+    person = re.match(
+        r"(?:an?|one)\s(?:\w+\s){0,2}?([\w-]+)(?:,)?\s(?:(?:who|which)\sis\s)?(?:named|called|whose\sname\sis)\s(.+)",
+        rest,
+    )
+    if person and person[1].casefold() in RELATIONS:
+        yield from named(person[1], person[2])
+        return
+    for animal in animals(rest):
+        yield Reading("identity", "pets", animal, 0.95, 0.6)
+
+
+def _have_no(none: re.Match[str]) -> Iterator[Reading]:
+    what = none[1].casefold()
+    if what.startswith("allerg"):
+        yield Reading("constraint", "allergies", EVERY, 0.95, 0.9, denied=True)
+    elif what.startswith(("pet", "animal")):
+        yield Reading("identity", "pets", EVERY, 0.95, 0.6, denied=True)
+    elif species(what):
+        yield Reading("identity", "pets", species(what), 0.95, 0.6, denied=True)
+    elif what in ("kids", "children"):
+        yield Reading("identity", "number of children", EVERY, 0.95, 0.6, denied=True)
+
+
+def _avoid(rest: str, clause: Clause) -> Iterator[Reading]:
+    for one in things(rest):
+        yield Reading("constraint", "avoids", one, 0.95, 0.8, flat=True)
+
+
+def _not_eaten(rest: str, clause: Clause) -> Iterator[Reading]:
+    if clause.holds == "not" and not clause.past and not re.search(r"\b(?:much|often|enough|yet|very)\b", rest):
+        yield from _avoid(rest, clause)
+    elif clause.holds == "now" and (diet := _diet_in(rest)) and not clause.past:
+        yield Reading("constraint", "diet", diet, 0.95, 0.9)
+
+
+def _follow(rest: str, clause: Clause) -> Iterator[Reading]:
+    diet = _diet_in(re.sub(r"\s(?:diet|lifestyle)\b.*$", "", rest))
+    if diet and re.search(r"\b(?:diet|lifestyle|kosher|halal)\b", rest):
+        yield Reading("constraint", "diet", diet, 0.95, 0.9)
+
+
+def _diet_in(text: str) -> str:
+    plain = re.sub(r"^(?:an?|strictly|only)\s", "", re.sub(r"[.,!?;:].*$", "", text.casefold().strip()))
+    return plain if plain in DIETS else ""
+
+
+def _pronouns(rest: str, clause: Clause) -> Iterator[Reading]:
+    forms = PRONOUNS.match(rest)
+    if forms and ("pronoun" in rest or "/" in forms[1]):
+        yield Reading("identity", "pronouns", forms[1], 0.95, 0.9)
+
+
+def _zone(rest: str, clause: Clause) -> Iterator[Reading]:
+    zone = ZONE.match(re.sub(r"^the\s", "", rest))
+    if zone and clause.subject is None:
+        yield Reading("identity", "time zone", zone[1], 0.95, 0.8)
+
+
+def _study(rest: str, clause: Clause) -> Iterator[Reading]:
+    school = re.match(r"at\s(.+)", rest)
+    if school:
+        if where := company(school[1]):
+            yield Reading("identity", "school", where, 0.9, 0.6)
+        return
+    subject = thing(re.split(r"\s(?:at|in|for|with)\s", rest)[0])
+    if (
+        subject
+        and len(subject.split()) <= 3
+        and not re.match(r"(?:for|hard|abroad|late|here|together|today|a)\b", rest)
+    ):
+        yield Reading("identity", "studies", subject, 0.9, 0.6)
+        where_at = re.search(r"\sat\s(.+)$", rest)
+        if where_at and (where := company(where_at[1])):
+            yield Reading("identity", "school", where, 0.9, 0.6)
+
+
+def _married_to(rest: str, clause: Clause) -> Iterator[Reading]:
+    if given := name(rest):
+        yield Reading("identity", "spouse", given, 0.95, 0.7)
+
+
+def _turned(rest: str, clause: Clause) -> Iterator[Reading]:
+    years = re.match(r"(\d{1,3})\b(?!\s?(?:%|percent|degrees|off|down))", rest)
+    if years and clause.subject is None and 3 < int(years[1]) < 120:
+        yield Reading("identity", "age", years[1], 0.95, 0.6, changes=True)
+
+
+def _go_by(rest: str, clause: Clause) -> Iterator[Reading]:
+    given = name(re.sub(r"^the\sname\s(?:of\s)?", "", rest), small=clause.small)
+    if given and clause.subject is None:
+        yield Reading("instruction", "call me", given, 0.95, 0.9)
+        yield Reading("identity", "name", given, 0.6, 1.0)
+
+
+def _be_called(rest: str, clause: Clause) -> Iterator[Reading]:
+    if (given := name(rest, small=clause.small)) and clause.subject is None:
+        yield Reading("identity", "name", given, 0.95, 1.0)
+
+
+def _changed(rest: str, clause: Clause) -> Iterator[Reading]:
+    if given := name(rest):
+        yield Reading("identity", "name", given, 0.95, 1.0, changes=True)
+
+
+def _start_at(rest: str, clause: Clause) -> Iterator[Reading]:
+    yield from _employed(rest, clause, changes=True)
+
+
+def _leave(rest: str, clause: Clause) -> Iterator[Reading]:
+    """ "I left Globex": sure only if Globex is known for an employer, so its confidence is low."""
+    firm = company(without_then(rest))
+    if firm and clause.subject is None:
+        yield Reading("identity", "employer", firm, 0.5, 0.7, over=True)
+
+
+def _leave_job(rest: str, clause: Clause) -> Iterator[Reading]:
+    yield from _employed(rest, clause, over=True)
+
+
+def _past_place(rest: str, clause: Clause) -> Iterator[Reading]:
+    yield from _at_place("location", over=not clause.perfect)(rest, clause)
+
+
+def _worked_at(rest: str, clause: Clause) -> Iterator[Reading]:
+    yield from _employed(rest, clause, over=not clause.perfect)
+
+
+def _worked_as(rest: str, clause: Clause) -> Iterator[Reading]:
+    work, _ = trade(rest, loose=True)
+    if work:
+        yield Reading("identity", "job", work, 0.95, 0.8, over=not clause.perfect)
+
+
+def _ill(rest: str, clause: Clause) -> Iterator[Reading]:
+    if illness := condition(rest):
+        yield Reading("constraint", "conditions", illness, 0.9, 0.8)
+
+
+_VERBS: tuple[tuple[re.Pattern[str], Finder], ...] = tuple(
+    (re.compile(rf"(?:{pattern})(?:\s+|$)", re.IGNORECASE), finder)
+    for pattern, finder in (
+        (r"(?:live|reside)\s(?:over\s|here\s|up\s|down\s|out\s)?in|be\s(?:living|residing|based"
+         r"|located)\sin", _at_place("location")),
+        (r"lived\sin", _past_place),
+        (r"(?:moved|relocated)(?:\s(?:back|over|here|house|home"
+         r"|away))?\s(?:from\s[\w\s]{2,30}\s)?to", _at_place("location", changes=True)),
+        (r"be\sfrom|come\sfrom|hail\sfrom", _be_from),
+        (r"grew\sup\sin|be\sraised\sin", _at_place("origin", timeless=True, importance=0.6)),
+        (r"be\sborn(?:\sand\sraised)?", _born),
+        (r"(?:work|be\s(?:working|employed))\s(?:as|like)", _works_as),
+        (r"(?:work|be\s(?:working|employed))\s(?:at|for|with|by)", _employed),
+        (r"worked\s(?:as)", _worked_as),
+        (r"worked\s(?:at|for)", _worked_at),
+        (r"(?:started|began)(?:\sworking|\sa\s(?:new\s)?job)?\s(?:at|for)|joined|got\sa\s(?:new\s)?job\s(?:at|with)"
+         r"|got\shired\s(?:at|by)", _start_at),
+        (r"(?:quit|left|lost)\smy\sjob\s(?:at|with)|(?:resigned|retired)\sfrom|be\s(?:laid\soff|fired)\s(?:from"
+         r"|by)", _leave_job),
+        (r"be\s(?:a\s)?(?:called|named|known\sas)", _be_called),
+        (r"go\sby", _go_by),
+        (r"(?:legally\s)?changed\smy\sname\sto", _changed),
+        (r"be\sallergic\sto|be\sintolerant\s(?:to|of)", _several("constraint", "allergies", 0.95)),
+        (r"suffer\sfrom|be\sdiagnosed\swith|live\swith", _ill),
+        (r"be\s(?:on|following|doing)(?=\san?\s[\w\s-]+\sdiet)|follow"
+         r"|keep", _follow),
+        (rf"(?:stopped|gave\sup|given\sup|quit)\s(?:eating|drinking|smoking)|avoid|can\snot\s(?:(?:eat|drink"
+         rf"|tolerate|digest)|have(?=\s(?:{FOODS})\b))", _avoid),
+        (r"quit|left", _leave),
+        (r"eat|drink|smoke", _not_eaten),
+        (r"(?:like|love|enjoy|adore)", _like),
+        (r"be\s(?:an?\s)?(?:big\s|huge\s|massive\s|great\s|real\s)?(?:fan\sof|fond\sof|into|keen\son"
+         r"|passionate\sabout|crazy\sabout|obsessed\swith)", _like),
+        (r"hate|dislike|detest|loathe|can\snot\sstand|can\snot\sbear", _several("preference", "dislikes", 0.5)),
+        (r"prefer", _prefer),
+        (r"speak|be\s(?:fluent|proficient|bilingual)\sin", _speak),
+        (r"use(?=\s\w+/)|go\sby(?=\s\w+/)", _pronouns),
+        (r"be\s(?:in|on)(?=\s(?:the\s)?(?:UTC|GMT|[A-Z]{2,4}\b|Pacific|Eastern|Central|Mountain))", _zone),
+        (r"be\s(?:studying|majoring\sin|reading\sfor)|study|major\sin", _study),
+        (r"be\smarried\sto", _married_to),
+        (r"turned|be\sturning", _turned),
+        (r"have(?:\sgot)?|own", _have),
+        (r"be", _be),
+    )
+)  # fmt: skip

@@ -1,0 +1,260 @@
+"""The values of facts, read from the words that follow a phrase such as "I live in".
+
+A reader takes what is surely the value and no more, and nothing where the words cannot be one: "I live in hope" names
+no place, "I love it" no thing. Capitals tell names, where there are any; a text all in small letters is read more
+carefully.
+"""
+
+from __future__ import annotations
+
+import re
+
+from recollect.language.lexicon import CONDITIONS, FEELINGS, LANGUAGE, NO_PLACES, PLACES, TRADES, species, wordlist
+from recollect.language.stopwords import function_words
+
+_WORD = re.compile(r"[\w'’&.+/-]+(?<!\.)|\S")
+_PARTICLES = wordlist("de del della di da dos du la le van von der den bin ibn al el y e ten ter zu af")
+_PLACE_JOINTS = wordlist("de del la le of upon am on sur the do da dos das los las el di")
+_LOOKED_AT = 600  # characters of a text: a value has some words, and stands at its beginning
+_MAX_NAME, _MAX_PLACE, _MAX_THING = 5, 5, 7  # words
+_NO_NAMES = wordlist(
+    """not on in too so very hard important common unusual spelled spelt pronounced written also here there just
+    only the a an mud irrelevant secret private long short difficult easy funny weird unknown missing wrong
+    right correct fine ok okay btw by and or but back later when if up mad crazy old anything whatever maybe
+    anytime tomorrow today now"""
+)
+_AFTERWORDS = wordlist("btw by though and but here too now so")
+
+
+def name(text: str, *, small: bool = False) -> str:
+    """The name a text begins with: words with capitals, particles between them; in small letters, a word or two."""
+    text = text[:_LOOKED_AT]
+    words = _WORD.findall(text.strip().strip('"“”'))
+    taken: list[str] = []
+    for word in words[:_MAX_NAME]:
+        if _is_capital(word) or (taken and word in _PARTICLES):
+            taken.append(word)
+        else:
+            break
+    while taken and taken[-1] in _PARTICLES:
+        taken.pop()
+    if taken:
+        return " ".join(taken) if taken[0].casefold() not in _NO_NAMES | FEELINGS else ""
+    if not small or not words:
+        return ""
+    first = words[0]
+    after = words[1] if len(words) > 1 else ""
+    ends = not after or not after[0].isalnum() or after in _AFTERWORDS
+    plain = first.isalpha() and first not in _NO_NAMES | FEELINGS and first not in function_words("en")
+    return first if plain and ends else ""
+
+
+def place(text: str, *, small: bool = False) -> str:
+    """The place a text begins with: "the Netherlands", "Portland, Oregon", "san francisco"."""
+    text = text[:_LOOKED_AT]
+    words = _WORD.findall(
+        re.sub(r"^(?:the\s(?:city|town|village|state)\sof\s|the\s)", "", text.strip(), flags=re.IGNORECASE)
+    )
+    taken: list[str] = []
+    for number, word in enumerate(words[: _MAX_PLACE + 2]):
+        following = words[number + 1] if number + 1 < len(words) else ""
+        joins = taken and (word in _PLACE_JOINTS or word == ",") and _is_capital(following)
+        if not joins and (not _is_capital(word) or word.casefold() in ("i", "but")):
+            break
+        taken.append(word)
+    if taken and taken[0].casefold() not in NO_PLACES:
+        return " ".join(taken).replace(" ,", ",")
+    if words and words[0] in ("a", "an", "my", "our"):
+        return ""
+    known = " ".join(words[:2]).casefold(), words[0].casefold() if words else ""
+    for candidate in known:
+        if candidate in PLACES:
+            return " ".join(words[: len(candidate.split())])
+    return _small_place(words) if small else ""
+
+
+def _small_place(words: list[str]) -> str:
+    taken: list[str] = []
+    for word in words[:4]:
+        if not word[0].isalpha() or word in function_words("en") or word in ("right", "near", "btw", "now", "since"):
+            break
+        taken.append(word)
+    return " ".join(taken) if 0 < len(taken) <= 3 and not NO_PLACES & set(taken) else ""
+
+
+def company(text: str, *, small: bool = False) -> str:
+    """The firm a text begins with."""
+    text = text[:_LOOKED_AT]
+    small = small and not re.match(r"the\s", text.strip())
+    text = re.sub(
+        r"^(?:a\s(?:company|firm|startup|start-up)\s(?:called|named)\s|the\s)", "", text.strip(), flags=re.IGNORECASE
+    )
+    words = _WORD.findall(text)
+    taken: list[str] = []
+    for number, word in enumerate(words[:6]):
+        following = words[number + 1] if number + 1 < len(words) else ""
+        if _is_capital(word) or (taken and (word in ("of", "for", "the", "&") and _is_capital(following))):
+            taken.append(word)
+        else:
+            break
+    if taken:
+        return " ".join(taken)
+    if small and len(words) in (1, 2) and not _NO_COMPANY & set(words) and all(map(str.isalnum, words)):
+        return " ".join(words)
+    return ""
+
+
+_NO_COMPANY = wordlist(
+    """home night nights least all a an the my our myself once day school work weekends scratch free fun money it
+    them him her you us this that me everyone people early late today yesterday something someone"""
+)
+
+
+def trade(text: str, *, loose: bool = False) -> tuple[str, str]:
+    """What somebody is by trade, and the words after it; empty if it is none we know. `loose` takes any "-er"."""
+    text = text[:_LOOKED_AT]
+    text = re.sub(r"^(?:an?|the|your|one\sof\sthe)\s", "", text.strip(), flags=re.IGNORECASE)
+    words = _WORD.findall(text)
+    taken: list[str] = []
+    for word in words[:6]:
+        plain = word.casefold()
+        if not word[0].isalpha() or plain in _BREAKS:
+            break
+        taken.append(word)
+    for length in range(len(taken), 0, -1):
+        heads = {taken[length - 1].casefold(), " ".join(taken[max(length - 2, 0) : length]).casefold()}
+        fits = heads & TRADES or (loose and length == len(taken) and taken[-1].casefold().endswith(_ENDINGS))
+        if fits and not _NO_TRADE & set(map(str.casefold, taken[:length])):
+            found = " ".join(taken[:length])
+            return found, text[text.find(taken[length - 1]) + len(taken[length - 1]) :].strip(" ,")
+    return "", text
+
+
+_BREAKS = wordlist("at for from in with of by to and but who that on since now here so as working based because")
+_ENDINGS = ("er", "or", "ist", "ian", "eer", "man", "woman")
+_NO_TRADE = wordlist(
+    """good great terrible bad big huge better beginner aspiring wannabe former would-be lousy amateur horrible
+    decent fake real natural born bit little slow fast picky heavy light early sucker loser winner former ex
+    professional-ish future hobby"""
+)
+
+
+def things(text: str) -> list[str]:
+    """The things a text names, one by one: "nuts, shellfish and cats"."""
+    text = text[:_LOOKED_AT]
+    whole, text = text, _thing_end(text)
+    last = [joint.end() for joint in re.finditer(r"\s(?:and|or)\s", text)][-1:]
+    if last and "," in text[last[0] :]:
+        text = text[: text.index(",", last[0])]  # after the "and" of a list a comma begins something else
+    parts = re.split(r"\s*,\s*(?:and\s|or\s)?|\s+(?:and|or|as\swell\sas)\s+|\s*&\s*", text)
+    if not last and any(len(part.split()) > 2 for part in parts):
+        parts = parts[:1]
+    # The last is read with what follows it: "making it a better place" is no "making".
+    tail = whole[whole.find(parts[-1], len(text) - len(parts[-1])) :] if text.endswith(parts[-1]) else parts[-1]
+    found = [thing(part) for part in [*parts[:-1], tail]]
+    # If the first only points at something, the others hang on it: "the idea of a walk and a swim".
+    return [each for each in found if each] if found[0] else []
+
+
+def thing(text: str) -> str:
+    """One thing as it is liked, eaten or owned; empty for what only points at something: "it", "your answer"."""
+    text = text[:_LOOKED_AT]
+    end = _THING_END.search(text)
+    text, after = (text[: end.start()], end[0].strip().casefold()) if end else (text, "")
+    text = _LEAD.sub("", " ".join(text.split())).strip(" .,!?-–—:;\"'“”")
+    words = text.casefold().split()
+    if not words or len(words) > _MAX_THING or not any(map(str.isalnum, text)):
+        return ""
+    if words[0] in _POINTING or (words[0] == "the" and not (len(words) > 1 and _is_capital(text.split()[1]))):
+        return ""
+    if words[-1] in _HANGING or _TALK & set(words) or all(word in function_words("en") for word in words):
+        return ""
+    if len(words) == 1 and words[0].endswith("ing") and after in _OBJECTS:
+        return ""  # "making it …": what is done is not said
+    return text.removeprefix("the ")
+
+
+_HANGING = wordlist("what that how about to of with for by in at and or the a an this these those is are you're")
+_OBJECTS = frozenset({"it", "you", "myself"})
+_THING_END = re.compile(
+    r"[.!?;:()…\n]|\s[–—-]+\s|\s(?:but|because|since|although|though|while|when|where|which|who|so|if|as\s(?:it|they"
+    r"|well|much)|especially"
+    r"|that\s(?:is|are)|in\sgeneral|on\sweekends|at\sall|every|too|very\smuch|a\slot|a\sbit|much|sometimes|myself|now"
+    r"|these\sdays|the\smost|best|more\s(?:than|then)"
+    r"|for\s(?:years|breakfast|lunch|dinner)|to\sdeath|btw|by\sthe\sway|instead|after|before|during|than\sanything"
+    r"|once|twice|except|only|please|thanks"
+    r"|i|he|she|it|itself|they|we|you|just|really|personally|'?cause|to\sbe\shonest)\b"
+    r"|,\s(?=(?:but|so|because|which|who|especially|not|it|they|please|thanks|and\s(?:it|they|he|she|that))\b)",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"^(?:(?:to|both|all\s(?:kinds|sorts|types)\sof|any|some|eating|drinking|an?|really|most|only|also)\s+)+(?=\S)",
+    re.IGNORECASE,
+)
+_POINTING = wordlist(
+    """it its that this these those them him her you your yours his their our my mine me us what how when where why
+    who which the one both everything anything nothing something someone everyone nobody people being to
+    having there here all such no not more less another other others each either neither doing getting going
+    as in on at for from by since"""
+)
+_TALK = wordlist(
+    """answer reply paragraph version option idea suggestion explanation approach
+    response sentence one ones solution example draft wording title point question design lot lots is are
+    was were has have been can will"""
+)
+
+
+def _thing_end(text: str) -> str:
+    end = _THING_END.search(text)
+    return text[: end.start()] if end else text
+
+
+def languages(text: str) -> list[str]:
+    """The languages a text names before another thought begins."""
+    text = text[:_LOOKED_AT]
+    end = re.search(r"[.!?;:(]|\s(?:but|because|so|with|at|when|since|if|whenever)\b", text)
+    part = text[: end.start()] if end else text
+    return [found[0] for found in LANGUAGE.finditer(part)]
+
+
+def animals(text: str) -> list[str]:
+    """Animals, with their names if they are told: "Rex (dog)", "two cats"."""
+    text = text[:_LOOKED_AT]
+    found: list[str] = []
+    for part in re.split(r"\s*,\s*(?:and\s)?|\s+and\s+", text):
+        named = re.match(
+            r"(?:an?\s|my\s|our\s|the\s)?(?:[\w-]+\s){0,2}?(\w+)(?:,)?\s(?:who\sis\s|which\sis\s)?(?:named|called"
+            r"|whose\sname\sis)\s(.+)$",
+            part,
+            re.IGNORECASE,
+        )
+        if named and species(named[1]):
+            called = name(named[2], small=True)
+            if called:
+                found.append(f"{called} ({species(named[1])})")
+                continue
+        plain = re.match(
+            r"(?:(an?|one|my|our)|(two|three|four|five|six|seven|eight|nine|ten|\d{1,2}|several"
+            r"|some))\s(?:[a-z-]+\s){0,2}?(\w+)(?=$|[.!?;:(]|\s(?:at|and|that|who|which|but|now|in)\b)",
+            part.strip(),
+            re.IGNORECASE,
+        )
+        if plain and species(plain[3]):
+            found.append(f"{plain[2]} {plain[3]}" if plain[2] and plain[2] != "some" else species(plain[3]))
+    return found
+
+
+def condition(text: str) -> str:
+    """A lasting condition a text begins with."""
+    text = text[:_LOOKED_AT]
+    text = re.sub(r"[.,!?;:].*$", "", text.strip())
+    words = text.split()
+    for length in range(min(4, len(words)), 0, -1):
+        candidate = " ".join(words[:length])
+        if candidate.casefold() in CONDITIONS:
+            return re.sub(r"^a\s", "", candidate)
+    return ""
+
+
+def _is_capital(word: str) -> bool:
+    return word[0].isupper() or (word[0].isalpha() and not word[0].islower() and word[0].upper() == word[0].lower())

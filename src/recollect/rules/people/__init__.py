@@ -1,0 +1,1 @@
+"""Statements about people, their names, and commands to the memory."""

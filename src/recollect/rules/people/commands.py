@@ -1,0 +1,440 @@
+"""Commands to a memory, in free form: remember this, forget that, what do you know about me.
+
+A command is spoken to the bot, so the bot must be named, unless everything in a conversation is for it anyway. People
+remember and forget in ordinary talk all the time ("I remember when …", "remember to breathe", "forget it"): what is not
+surely a command is none. A command that is missed costs a repetition, one that is imagined costs somebody's memory.
+
+Whom a command is about is given as it was said; `names.resolve` tells who that is, and what resolves to nobody is to be
+taken for ordinary talk. English only: other languages are for a model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from recollect.language.lexicon import LANGUAGES, PLACES, PROGRAMMING
+from recollect.language.sentences import split
+from recollect.language.stopwords import function_words
+from recollect.rules.facts_english.finder import find
+from recollect.rules.prompt.fences import seen
+
+CommandKind = Literal["remember", "forget", "ask", "none"]
+MAX_COMMAND = 2_000
+"""Characters of a message that are looked at; a longer one is a text, not a command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a message asks of the memory.
+
+    `about` is whom, as said, "me" for whoever speaks, None if it is not said. `text` is what to remember or forget, or
+    the thing that is asked about: "my dog"; empty for all there is. With `refers_back` it is in the messages before.
+    """
+
+    kind: CommandKind
+    about: str | None = None
+    text: str = ""
+    refers_back: bool = False
+
+
+NO_COMMAND = Command("none")
+
+
+def read(text: str, names: Sequence[str], *, addressed: bool = False, people: Sequence[str] = ()) -> Command:
+    """The command in a message. `names` are the bot's, `people` those whom members are known by, if they are at hand:
+    they help to tell "bob" from "physics". `addressed` says that the message is for the bot without naming it."""
+    if len(text) > MAX_COMMAND:
+        return NO_COMMAND
+    known = frozenset(name.casefold().removeprefix("@") for name in people)
+    before: list[str] = []
+    for sentence, named in _sentences(text, names):
+        addressed = addressed or named
+        found = _command(sentence, names, known) if addressed else NO_COMMAND
+        if found.kind != "none":
+            # "I'm vegan. Bot, remember that": what it refers to is in the same message.
+            if found.refers_back and not found.text and before:
+                said = " ".join(before)
+                return replace(found, text=said, about=found.about or _about(said)[0], refers_back=False)
+            return found
+        before.append(sentence)
+    return NO_COMMAND
+
+
+def is_addressed(text: str, names: Sequence[str]) -> bool:
+    """Whether a message names the bot as the one spoken to."""
+    return any(named for _, named in _sentences(text[:MAX_COMMAND], names))
+
+
+_HINT = re.compile(
+    r"rem[em]{1,3}ber|memor|forget|4get|\bknow|recall|profile|delete|erase|wipe|unlearn|\bnote\b|in\smind|write\sdown|jot"
+    r"|\bstore|\bsave|\bgot\b|[^\x00-\x7f]",
+    re.IGNORECASE,
+)
+
+
+def may_be_command(text: str) -> bool:
+    """Whether a model is worth asking: cheap, and wrong only by saying yes."""
+    return len(text) <= MAX_COMMAND and _HINT.search(text) is not None
+
+
+_TALK = re.compile(
+    r"\b(?:i|we|he|she|they|people|nobody|everyone|you)(?:['’]ll|['’]d)?\s(?:\w+\s){0,2}?(?:remember(?:ed|s)?|forgot(?:ten)?|forgets?|recall(?:ed)?)\b"
+    r"|\bremember\s(?:to|when|how|who|why|where|what|me|us|him|them|those|these|the\stime|that\stime|\w+ing|not\sto)\b"
+    r"|\b(?:don['’]?t|do\snot|never|didn['’]t)\sforget\s(?:to|about)\b|\bforget\s(?:to|it|about\s(?:it|that)|the)\b"
+    r"|\bremember\s[^.!?]*\?\s*$|\b(?:previous|prior|above)\sinstructions?\b",
+    re.IGNORECASE,
+)
+
+
+def is_talk(text: str) -> bool:
+    """Whether the words of commands are there as they are in ordinary talk."""
+    return _TALK.search(text) is not None
+
+
+# Who is spoken to
+
+_GREETING = r"(?:(?:hey|hi|hello|hiya|yo|ok|okay|dear|so|um|oh|and|please|pls|plz|well|now|thanks|thx)\b[\s,!.]*)*"
+
+
+def _sentences(text: str, names: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """The sentences, without the bot's name where it is called by it, and whether it is."""
+    either = "|".join(re.escape(name.strip().removeprefix("@")) for name in names if name.strip(" @"))
+    for line in seen(text).split("\n"):
+        for sentence in split(" ".join(line.split())):
+            yield _unaddressed(sentence, either) if either else (sentence, False)
+
+
+def _unaddressed(sentence: str, either: str) -> tuple[str, bool]:
+    start = re.match(rf"(?P<greeting>{_GREETING})@?(?:{either})(?![\w'’])[\s,:;!.–—-]*", sentence, re.IGNORECASE)
+    if start:
+        return f"{start['greeting']}{sentence[start.end() :]}".strip(), True
+    end = re.search(rf"(?:,\s*@?|\s@)(?:{either})(?P<stop>[\s.!?]*)$", sentence, re.IGNORECASE)
+    if end is None:
+        end = re.search(rf"\s(?:please|pls|thanks|ok)\s@?(?:{either})(?P<stop>[\s.!?]*)$", sentence, re.IGNORECASE)
+    if end:
+        return f"{sentence[: end.start()]}{end['stop']}".strip(), True
+    spoken_of = re.match(rf"what\sdoes\s@?(?:{either})\s(?=know|remember)", sentence, re.IGNORECASE)
+    return (f"what do you {sentence[spoken_of.end() :]}", True) if spoken_of else (sentence, False)
+
+
+# One sentence
+
+_POLITE = re.compile(
+    r"(?:(?:please|pls|plz|kindly|hey|hi|hello|yo|ok|okay|so|and|also|now|well|btw|by\sthe\sway|oh|thanks|thx|great|cool|yes|yeah|actually"
+    r"|just|then|fyi|but|one\smore\sthing|alright|sorry)\b[\s,!.:;–—-]*)+",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(
+    r"(?:(?:can|could|would|will)\s(?:you|u|ya)\s(?:(?:please|pls|plz|kindly|also|just|now|maybe|perhaps)\s)*"
+    r"|i(?:['’]d|\swould)\slike\s(?:you|u)\sto\s|i\s(?:want|need)\s(?:you|u)\sto\s|would\syou\smind\s"
+    r"|(?:you|u)\s(?:can|may|should|must|need\sto|have\sto)\s(?:(?:now|also|just|please)\s)*"
+    r"|(?:make\ssure|be\ssure)\s(?:to|(?:that\s)?you)\s|go\sahead\sand\s|try\sto\s)",
+    re.IGNORECASE,
+)
+_REMEMBER = re.compile(r"(?:remember|rember|remeber|rememeber|memori[sz]e)\b\s*", re.IGNORECASE)
+_KEEP = re.compile(
+    r"(?:(?:take\s|make\s)?(?:a\s)?note\b(?:\sof\sthis|\sdown)?|(?:keep|bear)\sin\smind\b|(?:do\snot|don['’]?t)\sforget\b|never\sforget\b"
+    r"|(?:write|jot|note)\s(?:this\s|it\s)?down\b|(?:save|store)\b(?:\sin\syour\smemory)?|for\sthe\srecord\b|know\b)\s*",
+    re.IGNORECASE,
+)
+_FORGET = re.compile(
+    r"(?:(?:forget|4get|unlearn)\b|(?:stop|no\slonger)\sremember(?:ing)?\b(?=\s(?:that|my)\b))\s*", re.IGNORECASE
+)
+_ENDING = re.compile(
+    r"(?:[\s,]{1,8}(?:please|pls|plz|thanks|thank\syou|thx|ty|ok|okay|k|will\s(?:you|ya)|would\syou|can\syou|for\sme|for\slater|from\snow\son"
+    r"|too|as\swell|so\sfar|at\sall|right\snow|already|anyway|next\stime|for\sthe\sfuture|alright))*[\s.!?…]*$",
+    re.IGNORECASE,
+)
+
+
+_SAID_BEFORE = re.compile(r"(?:what|who|when|how|it)\b", re.IGNORECASE)
+
+
+def _command(sentence: str, names: Sequence[str], people: frozenset[str]) -> Command:
+    said = sentence.strip(" \"'“”")
+    asks = said.endswith(("?", "？"))
+    polite = _POLITE.match(said)
+    said = said[polite.end() :] if polite else said
+    asked = _ask(_ENDING.sub("", said), people)
+    if asked.kind != "none":
+        return asked
+    wished = _ASKED.match(said)
+    if wished:
+        said = said[wished.end() :]
+    # "Remember the film?" asks; "could you remember that …?" does not.
+    if asks and not wished:
+        return NO_COMMAND
+    said = _ENDING.sub("", said)
+    for verb, reader in ((_REMEMBER, _remember), (_FORGET, _forget), (_KEEP, _keep)):
+        found = verb.match(said)
+        if found:
+            rest = said[found.end() :].strip()
+            # "Can you remember what I said?" asks whether.
+            return NO_COMMAND if asks and verb is _REMEMBER and _SAID_BEFORE.match(rest) else reader(rest)
+    return _delete(said)
+
+
+# remember …
+
+_WHOM = r"(?P<whom>me|myself|us|<@!?\w{1,40}>|@?[^\s,:;.!?]+(?:\s[^\s,:;.!?a-z][^\s,:;.!?]*){0,3})"
+_BACK = re.compile(
+    r"(?:this|that|it|these|all\s(?:this|that)|what\si(?:['’]ve)?\s(?:just\s)?(?:said|told\syou|wrote)|what\s(?:he|she|they)\sjust\ssaid"
+    r"|my\slast\smessage|the\slast\s(?:message|thing))",
+    re.IGNORECASE,
+)
+_ABOUT = re.compile(
+    rf"(?:(?:this|that|it|the\sfollowing|something)\s)?(?:about|for|regarding)\s{_WHOM}"
+    r"(?:\s*[:,–—-]+\s*(?:that\s)?(?P<said>\S.*)|\sthat\s(?P<clause>\S.*))?",
+    re.IGNORECASE,
+)
+_GIVEN = re.compile(r"(?:(?:this|that|the\sfollowing|it)\s*)?[:–—]\s*(?P<said>\S.*)", re.IGNORECASE)
+_NOT_TOLD = re.compile(
+    r"(?:i\s(?:told|said|asked|mentioned|promised)|to|not|when|whenever|who|whom|what|where|why|how|if|whether|those|these|all|you|your|u|ur|me|us|him|them|everything|nothing"
+    r"|\w+ing|(?:the|that)\s(?:time|day|night|one|ones|guy|girl|movie|film|song|show|thing|place|person|man|woman|kid|game|book|video|story"
+    r"|joke|trip|party|week|year|moment|dude|episode|scene|part|line|summer|winter|evening|weekend))\b",
+    re.IGNORECASE,
+)
+
+
+def _remember(rest: str) -> Command:
+    if not rest:
+        return NO_COMMAND
+    if _BACK.fullmatch(rest):
+        return Command("remember", refers_back=True)
+    about = _ABOUT.fullmatch(rest)
+    if about and _is_person(about["whom"]):
+        said = about["said"] or about["clause"] or ""
+        return Command("remember", _whom(about["whom"]), said, refers_back=not said)
+    given = _GIVEN.fullmatch(rest)
+    if given:
+        return _told(given["said"])
+    that = re.match(r"(?:that|,|this)\s*,?\s*(?=\S)", rest, re.IGNORECASE)
+    clause = rest[that.end() :] if that else rest
+    if _NOT_TOLD.match(rest) or _NOT_TOLD.match(clause) or not _is_clause(clause):
+        return NO_COMMAND
+    told = _told(clause)
+    # "Remember the Titans" may be a title, "remember, the exam is hard" a manner of speaking.
+    doubtful = re.match(r"[Tt]he\s[A-Z]", clause) if not that else that[0].startswith(",") and told.about is None
+    return NO_COMMAND if doubtful else told
+
+
+def _keep(rest: str) -> Command:
+    """Softer words, which people also use of other things: "note that the list is sorted". What they ask to keep must
+    be a fact about somebody."""
+    clause = re.sub(r"^(?:that|this|[:,–—-])\s*[:,]?\s*", "", rest, flags=re.IGNORECASE)
+    if _NOT_TOLD.match(clause) or not _is_clause(clause):
+        return NO_COMMAND
+    told = _told(clause)
+    return told if told.about is not None and find(clause[:1].upper() + clause[1:]) else NO_COMMAND
+
+
+def _told(clause: str) -> Command:
+    about, back = _about(clause)
+    return Command("remember", about, clause.strip(), refers_back=back)
+
+
+# forget …
+
+_BACK_FORGET = re.compile(
+    r"(?:this|(?:about\s)?(?:what|the\s(?:last\s)?(?:thing|part|bit)(?:\sthat)?)\si(?:['’]ve)?\s(?:just\s)?(?:said|told\syou|wrote|mentioned)"
+    r"(?:\sjust\snow)?|(?:about\s)?(?:my|the|that)\slast\s(?:message|thing|part|bit|fact)|that\slast\sone)",
+    re.IGNORECASE,
+)
+_TOPIC = re.compile(
+    r"(?:about\s)?(?:everything|anything|all(?:\sof\sit)?|all\sthat|whatever|what|the\s(?:thing|stuff|things)|stuff|things|that)\s?"
+    r"(?:that\s)?(?:(?:i|we|you|u)(?:['’]ve|\shave)?\s(?:just\s|ever\s)?(?:said|told\syou|mentioned|wrote|know|knew|remember(?:ed)?|heard|learned|learnt"
+    r"|saved|stored|have|noted|got)\s)?(?:about|on|of|regarding|concerning)\s(?P<topic>\S.*)",
+    re.IGNORECASE,
+)
+_EVERYTHING = re.compile(
+    r"(?:absolutely\s)?(?:everything|it\sall|all\sof\sit|all)(?:\s(?:that\s)?(?:i|you|u)(?:['’]ve|\shave)?\s(?:ever\s)?(?:said|told\syou|know|remember(?:ed)?"
+    r"|saved|stored|learned))?(?:\sso\sfar)?",
+    re.IGNORECASE,
+)
+_OWN = re.compile(
+    r"(?:about\s)?(?P<what>(?P<whose>my|our|<@!?\w{1,40}>['’]s|@?[^\s,:;.!?]+['’]s)\s\S.*)", re.IGNORECASE
+)
+_OF_THE_CHAT = re.compile(
+    r"\b(?:questions?|requests?|instructions?|prompts?|answer|reply|idea|plan|problem|worries|troubles|manners|point|sake"
+    r"|comment|suggestion|advice|above|previous|before)\b",
+    re.IGNORECASE,
+)
+_IDIOM = re.compile(r"(?:that\s)?i\s(?:ever\s)?(?:said|asked|mentioned|brought|exist)\b", re.IGNORECASE)
+_ASKING = re.compile(r"(?:where|when|how\sold|who|what)\s(?:i|i['’]m|my)\b.+", re.IGNORECASE)
+
+
+def _forget(rest: str) -> Command:
+    if _BACK_FORGET.fullmatch(rest):
+        return Command("forget", refers_back=True)
+    if _OF_THE_CHAT.search(rest) or _IDIOM.match(rest):
+        return NO_COMMAND
+    if _EVERYTHING.fullmatch(rest):
+        return Command("forget", "me", "everything")
+    topic = _TOPIC.fullmatch(rest)
+    if topic:
+        return _forget_topic(topic["topic"])
+    own = _OWN.fullmatch(rest)
+    if own and not _is_clause(rest):
+        whose = own["whose"]
+        about = "me" if whose.casefold() in ("my", "our") else whose[:-2]
+        return Command("forget", about, own["what"]) if about == "me" or _is_person(about) else NO_COMMAND
+    if _ASKING.fullmatch(rest):
+        return Command("forget", "me", rest)
+    clause = re.sub(r"^(?:the\sfact\sthat|that|about)\s+(?=\S)", "", rest, flags=re.IGNORECASE)
+    if _NOT_TOLD.match(clause) or not _is_clause(clause):
+        return NO_COMMAND
+    about, back = _about(clause)
+    return Command("forget", about, clause, refers_back=back)
+
+
+def _forget_topic(topic: str) -> Command:
+    if topic.casefold() in _SELF:
+        return Command("forget", "me", "everything")
+    if topic.casefold() in _OTHERS:
+        return Command("forget", None, "everything", refers_back=True)
+    owner = re.match(r"(?P<whose>my|our|<@!?\w{1,40}>['’]s|@?[^\s,:;.!?]+['’]s)\s", topic, re.IGNORECASE)
+    if owner:
+        whose = owner["whose"]
+        return Command("forget", "me" if whose.casefold() in ("my", "our") else whose[:-2], topic)
+    if topic.startswith(("@", "<@")) or (topic[:1].isupper() and _is_person(topic)):
+        return Command("forget", topic, "everything")
+    return Command("forget", "me", topic)
+
+
+_DELETE = re.compile(
+    r"(?:delete|erase|remove|wipe|clear|drop|scrub)\s(?:(?P<what>.+?)\s(?:from|out\sof)\s(?:your|my|the)\s(?:memory|memories|profile|notes)"
+    r"|(?:everything|all(?:\sof)?|anything|whatever|what)(?:\sthat)?\s(?:you|u)(?:['’]ve|\shave)?\s(?:know|knew|remember(?:ed)?|have|stored|saved|got)"
+    r"\s(?:about|on|of)\s(?P<topic>\S.*)|(?:my\s(?:profile|memory|memories|data)|your\smemor(?:y|ies)\s(?:of|about)\s(?P<whose>\S.*)))",
+    re.IGNORECASE,
+)
+
+
+def _delete(said: str) -> Command:
+    found = _DELETE.fullmatch(said)
+    if found is None:
+        return NO_COMMAND
+    if found["what"]:
+        return _forget(re.sub(r"^(?:the\sfact\s)?that\s", "that ", found["what"]))
+    return _forget_topic(found["topic"] or found["whose"] or "me")
+
+
+# what do you know about …
+
+_KNOW = r"(?:know|remember|recall|got|have|gather(?:ed)?|learn(?:ed|t)?|store[d]?|save[d]?|remembered|note[d]?|keep)"
+_ASK = re.compile(
+    rf"(?:(?:so\s)?what(?:\sall|\selse|\sexactly|\sother\s(?:things|stuff)|\sstuff|\sthings)?\s(?:do|did|have|dya|d['’]you)\s(?:you|u|ya)?\s?"
+    rf"(?:(?:actually|even|really|already|still|currently)\s)?{_KNOW}(?:\sdown|\sin\s(?:your\s)?memory)?\s(?:about|on|of|regarding)\s(?P<one>\S.*)"
+    rf"|(?:(?:can|could|would)\s(?:you|u)\s)?(?:(?:please|pls)\s)?(?:tell|show|list|give|remind)\s?(?:me|us)?\s(?:(?:a\slist\sof|about)\s)?"
+    rf"(?:everything|all|anything|what|whatever|the\s(?:things|facts|stuff))(?:\sthat)?\s(?:you|u)(?:['’]ve|\shave)?\s{_KNOW}\s(?:about|on|of"
+    rf"|regarding)\s(?P<two>\S.*)"
+    rf"|(?:do|did|have)\s(?:you|u)\s{_KNOW}\s(?:anything|something|stuff|much|a\slot|things)\s(?:about|on|of|regarding)\s(?P<three>\S.*)"
+    r"|(?:what['’]?s|what\sis|show(?:\sme)?|open|print|list|read(?:\sme)?)\s(?:in\s|on\s)?(?P<whose>my|\S+['’]s)\s(?:profile|memory|memories))",
+    re.IGNORECASE,
+)
+_SELF = frozenset({"me", "myself", "us", "i"})
+_OTHERS = frozenset({"him", "her", "them", "it", "this", "that"})
+_FILLING = re.compile(r"[\s,]+(?:then|again|exactly|specifically|personally|huh|btw|in\sparticular)$", re.IGNORECASE)
+
+
+def _ask(said: str, people: frozenset[str]) -> Command:
+    found = _ASK.fullmatch(said)
+    if found is None:
+        return NO_COMMAND
+    if found["whose"]:
+        whose = found["whose"]
+        return Command("ask", "me" if whose.casefold() == "my" else whose[:-2])
+    topic = _FILLING.sub("", found["one"] or found["two"] or found["three"]).strip()
+    low = topic.casefold()
+    if low in _SELF:
+        return Command("ask", "me")
+    if low in _OTHERS - {"it", "this", "that"}:
+        return Command("ask", refers_back=True)
+    own = re.match(r"(?P<whose>my|our|<@!?\w{1,40}>['’]s|@?[^\s,:;.!?]+['’]s)\s\S", topic, re.IGNORECASE)
+    if own and own["whose"].casefold() in ("my", "our"):
+        return Command("ask", "me", topic)
+    who = own["whose"][:-2] if own else topic
+    if low.removeprefix("@") in people or who.casefold().removeprefix("@") in people or _is_name(who):
+        return Command("ask", who, topic if own else "")
+    return NO_COMMAND
+
+
+# Whom it is about
+
+_PERSON_LIMIT = 4  # words
+_MENTION = re.compile(r"<@!?\w{1,40}>|@[\w.-]{1,40}")
+
+
+def _is_person(whom: str) -> bool:
+    """Whether somebody may be called this: a mention, or a word or some that are no ordinary ones."""
+    if _MENTION.fullmatch(whom) or whom.casefold() in _SELF:
+        return True
+    words = whom.split()
+    plain = function_words("en")
+    return 0 < len(words) <= _PERSON_LIMIT and not any(word.casefold() in plain for word in words) and whom[0].isalnum()
+
+
+def _is_name(whom: str) -> bool:
+    """Whether this is a name by its looks: capitals, and no place, language or country."""
+    if _MENTION.fullmatch(whom):
+        return True
+    if not _is_person(whom) or not all(word[:1].isupper() or not word[:1].isalpha() for word in whom.split()):
+        return False
+    low = whom.casefold()
+    return low not in PLACES and low not in PROGRAMMING and whom not in LANGUAGES
+
+
+def _whom(whom: str) -> str:
+    return "me" if whom.casefold() in _SELF else whom
+
+
+_FIRST = re.compile(r"(?:i|i['’](?:m|ve|d|ll)|im|ive|we|we['’](?:re|ve)|my|our|call\sme)\b", re.IGNORECASE)
+_PRONOUN = re.compile(r"(?:he|she|they|his|her|their|it|its|(?:he|she|they|it)['’](?:s|re|ve))\b", re.IGNORECASE)
+_BE = (
+    r"(?:is|are|was|were|am|has|have|had|does|do|did|can|cannot|will|would|should|must|isn['’]t|aren['’]t|wasn['’]t|doesn['’]t|don['’]t|can['’]t"
+    r"|won['’]t|hasn['’]t|never|always|used\sto|moved|got|went|=|:"
+    r"|(?:live|work|like|love|hate|prefer|speak|play|drink|eat|drive|own|use|enjoy|dislike|collect|write|read|need|want|know|believe|support"
+    r"|travel|cook|bake|run|swim|ride|wear|keep|train|start|leave|begin|end|mean|come|owe|call|go|arrive|close|open|happen)(?:e?s)"
+    r"|studies|teaches|watches|married|bought|died|born|turned|became|started|said|told)"
+)
+_SUBJECT = re.compile(rf"(?P<who>\S+(?:\s\S+){{0,5}}?)\s+(?P<verb>{_BE})(?=\s|$)\s*(?P<rest>.*)", re.IGNORECASE)
+
+
+def _is_clause(text: str) -> bool:
+    """Whether a text says something of something, and does not only name it."""
+    if re.match(
+        r"(?:i|we|he|she|they|it)\s+\S+\s+\S|(?:i['’](?:m|ve|d|ll)|im|ive|we['’](?:re|ve)|(?:he|she|they|it)['’](?:s|re))\s+\S",
+        text,
+        re.IGNORECASE,
+    ):
+        return True
+    if re.match(r"(?:i|we|he|she|they)\s+\w+$|call\sme\s\S", text, re.IGNORECASE):
+        return True
+    if re.match(r"(?:my|our)\s[\w ]{2,40}?\s?[:=]\s?\S", text, re.IGNORECASE):
+        return True
+    found = _SUBJECT.match(text)
+    return (
+        found is not None
+        and bool(found["rest"].strip())
+        and not re.search(r"\b(?:who|which|that|we|you)$", found["who"])
+    )
+
+
+def _about(clause: str) -> tuple[str | None, bool]:
+    """Whom a clause is about, as said, and whether one must look back to know."""
+    if _FIRST.match(clause):
+        return "me", False
+    if _PRONOUN.match(clause):
+        return None, True
+    mention = _MENTION.match(clause)
+    if mention:
+        return mention[0], False
+    found = _SUBJECT.match(clause)
+    if found is None:
+        return None, False
+    who = found["who"].split()
+    owner = next((number for number, word in enumerate(who) if word.endswith(("'s", "’s"))), None)
+    name = " ".join(who[: owner + 1])[:-2] if owner is not None else " ".join(who)
+    return (name, False) if _is_person(name) else (None, False)

@@ -1,0 +1,385 @@
+"""What somebody said, as statements about them in the third person, and back.
+
+"I live in Rome and my dog is called Rex", said by Alex, is two statements: "Alex lives in Rome." and "Alex's dog is
+called Rex." The name stands wherever a pronoun stood: a statement is read alone, years later. Nothing else is changed:
+what is about a thing, or in the third person already, stays as it was said. Verbs are known in English only; what
+somebody says in another language is kept as their words. A question states nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from recollect.language.detect import detect
+from recollect.language.lexicon import CONDITION_ADJECTIVES, DIETS
+from recollect.language.sentences import split
+from recollect.language.stopwords import function_words
+from recollect.rules.facts_english.values import trade
+from recollect.rules.prompt.fences import seen
+
+MAX_STATEMENT = 300
+"""Characters of one statement; what is longer is cut between two words."""
+MAX_STATEMENTS = 10
+"""Statements that are made of one text."""
+_MAX_SAID = 4_000  # characters that are looked at
+
+
+def statements_about(name: str, said: str, *, speaker: str = "") -> tuple[str, ...]:
+    """What was said about somebody as statements that name them. Without a `speaker` they said it themselves."""
+    name = _plain(name)
+    by = _plain(speaker) or name
+    made: dict[str, None] = {}
+    for line in seen(said[:_MAX_SAID]).split("\n"):
+        for sentence in split(" ".join(line.split())):
+            if not sentence.rstrip("\"'”’»)」』 ").endswith(_ASKS) and any(map(str.isalnum, sentence)):
+                made |= dict.fromkeys(_finished(_third(clause, name, by)) for clause in _clauses(sentence, name))
+    return tuple(text for text in made if _says_something(text, name, by))[:MAX_STATEMENTS]
+
+
+def first_person(name: str, statement: str) -> str:
+    """A statement as the person it is about would say it: what reads messages can then read it."""
+    name = _plain(name)
+    start = re.match(rf"{re.escape(name)}(?P<own>['’]s?)?(?=[\s,.]|$)", statement, re.IGNORECASE) if name else None
+    if start is None:
+        return statement
+    rest = statement[start.end() :].lstrip()
+    rest = re.sub(rf"(?<!\w){re.escape(name)}['’]s?(?=\s)", "my", rest, flags=re.IGNORECASE)
+    rest = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "me", rest, flags=re.IGNORECASE)
+    if start["own"]:
+        return f"My {rest}"
+    adverbs = _ADVERBS_FIRST.match(rest)
+    before, rest = (adverbs[0], rest[adverbs.end() :]) if adverbs else ("", rest)
+    verb, _, more = rest.partition(" ")
+    stop = "." if verb.endswith(".") else ""
+    return f"I {before}{_base(verb.rstrip('.'))}{stop} {more}".rstrip()
+
+
+def possessive(name: str) -> str:
+    return f"{name}'s"
+
+
+_ASKS = ("?", "？", "؟", "\u037e", "՞")
+
+
+def _plain(name: str) -> str:
+    return " ".join(seen(name).split())
+
+
+def _says_something(text: str, name: str, by: str) -> bool:
+    """Whether there is more than a name and a little word: "I am" says nothing."""
+    for each in (name, by):
+        text = re.sub(rf"^{re.escape(each)}(?:['’]s)?(?!\w)", "", text)
+    words = text.strip(" .…").casefold().split()
+    return bool(words) and not (len(words) == 1 and words[0] in _PERSON.values())
+
+
+def _finished(text: str) -> str:
+    """With a full stop, and no longer than a statement is."""
+    text = text.strip(" ,;:-–—")
+    if len(text) > MAX_STATEMENT:
+        cut = text[: MAX_STATEMENT - 1]
+        text = f"{cut.rsplit(' ', 1)[0] if ' ' in cut[MAX_STATEMENT // 2 :] else cut}…"
+    text = text.rstrip(" ,;!") or text
+    return text if text.endswith((".", "…", "。", "！", "।", '."', ".”")) else f"{text}."
+
+
+# One sentence is cut where another clause begins that has its own subject.
+
+_OWN_SUBJECT = r"(?=(?:i|i['’]m|im|i['’]ve|i['’]d|i['’]ll|my|we|we['’]re|we['’]ve|our)\s+\w)"
+_JOINT = re.compile(
+    rf"\s*;\s+|,?\s+(?:and|but|also|plus)\s+(?:also\s+)?{_OWN_SUBJECT}|,\s+{_OWN_SUBJECT}", re.IGNORECASE
+)
+_STATED = re.compile(
+    r"^(?:(?:i|we)\s+\S+\s+\S|(?:i['’]?m|i['’]ve|we['’]re|we['’]ve)\s+\S"
+    r"|(?:my|our|his|her|their|[\w'’.@-]+['’]s)\s.*\b(?:is|are|was|were|has|have|does|\w{3,}s)\b\s+\S"
+    r"|\S+(?:\s\S+)?\s(?:is|are|was|has|does|\w{3,}s)\b\s+\S)",
+    re.IGNORECASE,
+)
+_LEANS = re.compile(
+    r"\b(?:if|when|whenever|while|because|unless|since|before|after|until|think|thinks|that)\b", re.IGNORECASE
+)
+_LEAD = re.compile(
+    r"^(?:(?:that|and|also|but|so|well|btw|by\sthe\sway|fyi|please|actually|just)[,:]?\s+)+(?=\S+\s)"
+    r"(?!(?:that\s)?(?:is|was)\b)",
+    re.IGNORECASE,
+)
+
+
+# Verbs that begin another clause after "and". Those that may be nouns do only before what a noun does not have.
+_NEXT = re.compile(
+    r",?\s+(?:and|but)\s+(?P<again>(?:(?:also|now|currently|really)\s+)?"
+    r"(?:(?:live|speak|own|prefer|enjoy|dislike|hate|believe|have|eat|drive|teach|adore|avoid|write|read|watch|collect)s?"
+    r"|am|is|has|teaches|watches|(?:work|play|travel|train|volunteer|love|like|study|studie)s?(?=\s(?:at|for|as|in|from|with"
+    r"|the|on|my|a|to)\b))\s+\S)",
+    re.IGNORECASE,
+)
+_INFINITIVE = re.compile(
+    r"\bto\s+[a-z]|\b(?:can|could|will|would|should|must|may|might|do|does|don['’]?t|doesn['’]t|not)\b"
+)
+
+
+def _clauses(sentence: str, name: str) -> Iterator[str]:
+    lead = _LEAD.match(sentence)
+    sentence = sentence[lead.end() :] if lead else sentence
+    start = 0
+    for joint in _JOINT.finditer(sentence):
+        piece = sentence[start : joint.start()]
+        if _STATED.match(piece) and not _LEANS.search(piece):
+            yield from _with_subject(piece, name)
+            start = joint.end()
+    yield from _with_subject(sentence[start:], name)
+
+
+def _with_subject(clause: str, name: str) -> Iterator[str]:
+    """ "I live in Rome and work at Globex" says two things of one person."""
+    subject = re.match(rf"(?:i|we|he|she|they|{re.escape(name)})(?=\s)|i(?=['’]m\s)", clause, re.IGNORECASE)
+    start = 0
+    for cut in _NEXT.finditer(clause) if subject else ():
+        if (
+            subject is None
+            or _INFINITIVE.search(clause, start, cut.start())
+            or _LEANS.search(clause, start, cut.start())
+        ):
+            break
+        yield clause[start : cut.start()] if not start else f"{subject[0]} {clause[start : cut.start()]}"
+        start = cut.start("again")
+    yield clause if not start or subject is None else f"{subject[0]} {clause[start:]}"
+
+
+# Who is meant by the pronouns
+
+_ADVERBS = (
+    r"also|always|never|really|still|just|now|currently|often|usually|sometimes|only|mostly|already|both|hardly|once"
+    r"|ever|actually|kinda|kind\sof|sort\sof|so|recently|rarely|mainly|absolutely|\w+ly"
+)
+_ADVERBS_FIRST = re.compile(rf"(?:(?:{_ADVERBS})\s+)+", re.IGNORECASE)
+_SHORT = tuple(
+    (re.compile(pattern, re.IGNORECASE), full)
+    for pattern, full in (
+        (r"\bi['’]m\b|\bim\b(?=\s)", "I am"),
+        (r"\bi['’]ve\b|\bive\b(?=\s)", "I have"),
+        (r"\bi['’]ll\b", "I will"),
+        (r"\bi['’]d\b(?=\s(?:rather|like|love|prefer|want|be|\w+ly)\b)", "I would"),
+        (r"\bi['’]d\b", "I had"),
+        (r"\bwe['’]re\b", "we are"),
+        (r"\bwe['’]ve\b", "we have"),
+        (r"\bwe['’]ll\b", "we will"),
+        (r"\b(?P<who>he|she|they)['’]s\sgot\b", r"\g<who> has got"),
+        (r"\b(?P<who>he|she|they)['’](?:s|re)\b", r"\g<who> is"),
+        (r"\b(?P<who>he|she|they)['’]ve\b", r"\g<who> has"),
+        (r"\b(?P<who>he|she|they)['’]ll\b", r"\g<who> will"),
+    )
+)
+_WITH_ME = re.compile(r"^(?P<other>(?:my\s)?[\w'’-]+(?:\s[\w'’-]+)?)\s+(?P<and>and|or)\s+i\b", re.IGNORECASE)
+_I = re.compile(rf"\b(?:i|we)\s+(?P<adverbs>(?:(?:{_ADVERBS})\s+)*)(?P<verb>[a-z]+(?:['’]t)?)\b(?!['’])", re.IGNORECASE)
+_NOT_PAST_I = re.compile(r"\b(?:i|I)\b(?![.'’]\w)|\b[Ww]e\b")
+_SOMEBODY = re.compile(
+    rf"^(?:(?P<they>they)|he|she|the\suser|this\s(?:person|user))\s+(?P<adverbs>(?:(?:{_ADVERBS})\s+)*)"
+    r"(?P<verb>[a-z]+(?:['’]t)?)\b",
+    re.IGNORECASE,
+)
+_THEIRS = re.compile(r"^(?:his|her|their|the\suser['’]s)\s+(?=\w)", re.IGNORECASE)
+_MENTION = re.compile(r"^<@!?\w{1,40}>(?P<own>['’]s)?(?=\s)")
+_CALL_ME = re.compile(r"^(?:please\s+)?(?:(?:you\s(?:can|may)|always)\s+)?call\sme\s+(?P<called>\S.*)$", re.IGNORECASE)
+
+
+def _third(said: str, name: str, by: str) -> str:
+    """One clause, with names in the place of pronouns."""
+    called = _CALL_ME.match(said)
+    if called:
+        return f"{by} goes by {called['called']}"
+    plain = said
+    for pattern, full in _SHORT:
+        plain = pattern.sub(full, plain)
+    meant = _about_them(plain, name)
+    done = _by_them(meant, by)
+    if done == plain:
+        done = _without_subject(plain, name)
+    if (
+        done == plain
+        and detect(said) != "en"
+        and not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said, re.IGNORECASE)
+    ):
+        return f"{by} said: “{said.strip().rstrip('.')}.”"
+    if done == plain:
+        done = said  # nobody was named: as it was said, short forms too
+    return _opened(done, name, by)
+
+
+def _about_them(said: str, name: str) -> str:
+    """With their name where a sentence begins with a pronoun, a mention, or their name in other letters."""
+    mention = _MENTION.match(said)
+    if mention:
+        return f"{possessive(name) if mention['own'] else name}{said[mention.end() :]}"
+    somebody = _SOMEBODY.match(said)
+    if somebody:
+        verb = _inflected(somebody["verb"]) if somebody["they"] else somebody["verb"]
+        return f"{name} {somebody['adverbs']}{verb}{said[somebody.end() :]}"
+    theirs = _THEIRS.match(said)
+    if theirs and not re.match(r"her\s+(?:and|or|is|was)\b", said, re.IGNORECASE):
+        return f"{possessive(name)} {said[theirs.end() :]}"
+    same = re.match(rf"@?{re.escape(name)}(?=['’]s\b|\s|$)", said, re.IGNORECASE) if name else None
+    return f"{name}{said[same.end() :]}" if same else said
+
+
+def _by_them(said: str, by: str) -> str:
+    """With the speaker's name where they spoke of themselves."""
+    together = _WITH_ME.match(said)
+    if together and not _is_verb(together["other"].split()[-1]):
+        said = f"{together['other']} {together['and']} {by}{said[together.end() :]}"
+        said = re.sub(rf"(?<={re.escape(by)})\sam\b", " are", said, count=1)
+
+    def verb(match: re.Match[str]) -> str:
+        return f"{by} {match['adverbs']}{_inflected(match['verb'])}"
+
+    said = _I.sub(verb, said)
+    said = re.sub(r"\b(?:myself|ourselves)\b", "themself", said, flags=re.IGNORECASE)
+    said = re.sub(r"\b(?:[Mm]ine|[Oo]urs)\b(?!\s*[-:])", lambda _: possessive(by), said)
+    said = re.sub(r"\b(?:[Mm]y|MY|[Oo]ur)\b(?=\s+\S)", lambda _: possessive(by), said)
+    said = re.sub(r"\b(?:[Mm]e|us)\b(?!['’])", lambda _: by, said)
+    return _NOT_PAST_I.sub(lambda _: by, said)
+
+
+# What has no subject is about them, if it begins as a thing said of a person.
+
+_COMMON_VERBS = """
+    live work love like hate prefer speak play drink eat drive own use study teach enjoy dislike collect write read
+    watch need want know believe support travel cook bake run swim ride wear keep train volunteer smoke paint sing
+    dance have suffer adore avoid follow manage build sell design code go identify come grow hail reside commute
+"""
+_COMMON = frozenset(_COMMON_VERBS.split())
+_THIRD_BEGINS = re.compile(
+    r"^(?:is|was|has|does|doesn['’]t|isn['’]t|goes|can|cannot|can['’]t|used\sto|moved|\w{2,}s)\s", re.IGNORECASE
+)
+_BARE_BEGINS = re.compile(
+    r"^(?:(?P<adverbs>(?:(?:also|really|still|now|never|always)\s)*)(?P<verb>am|don['’]?t|have\s(?:a|an|two|three|no)"
+    r"|live\s(?:in|with|near|on)|work\s(?:at|for|as|in|from)|love|like|hate|prefer|speak)\s)",
+    re.IGNORECASE,
+)
+_ADJECTIVE = re.compile(
+    r"^(?:allergic\sto|born\s(?:in|on)|married|divorced|single|retired|from|afraid\sof|intolerant)\s", re.IGNORECASE
+)
+_OF_ADJECTIVES = DIETS | CONDITION_ADJECTIVES
+_ATTRIBUTE = re.compile(
+    r"^(?P<what>(?:(?:favou?rite|preferred|first|last|full|real|middle|home|work|e-?mail|phone|date\sof)\s)?"
+    r"(?:name|nickname|birthday|birth(?:\sdate)?|age|job|email|e-mail|phone(?:\snumber)?|address|pronouns|time\s?zone|height|diet"
+    r"|hometown|employer|wife|husband|partner|dog|cat|sister|brother|mother|father|mum|mom|dad|boss|number)"
+    r"|favou?rite\s[\w ]{2,30}?)(?:\s*[:=]\s*|\s+(?P<is>is|are|was)\s+)(?P<value>\S.*)$",
+    re.IGNORECASE,
+)
+
+
+def _without_subject(said: str, name: str) -> str:
+    attribute = _ATTRIBUTE.match(said)
+    if attribute:
+        verb = attribute["is"] or ("are" if attribute["what"].casefold() == "pronouns" else "is")
+        return f"{possessive(name)} {attribute['what'].lower()} {verb} {attribute['value']}"
+    bare = _BARE_BEGINS.match(said)
+    if bare:
+        verb, *rest = bare["verb"].split()
+        return " ".join([name, *bare["adverbs"].split(), _inflected(verb), *rest, said[bare.end() :]])
+    first = said.split(" ", 1)[0].casefold().strip(".,")
+    opens = _THIRD_BEGINS.match(f"{said} ")
+    if opens and (first in _CLOSED or _base(first) in _COMMON):
+        return f"{name} {said[0].lower()}{said[1:]}"
+    if _ADJECTIVE.match(f"{said} ") or first in _OF_ADJECTIVES or said.casefold().strip(". ") in _OF_ADJECTIVES:
+        # What has a verb of its own is about something else: "vegan food is dear".
+        if not re.search(r"\b(?:is|are|was|were|has|have|will|can)\b", said) and not any(
+            map(_is_verb, said.split()[1:])
+        ):
+            return f"{name} is {said[0].lower()}{said[1:]}"
+    elif first in ("a", "an") and len(said.split()) <= _TRADE_WORDS and trade(said)[0]:
+        return f"{name} is {said[0].lower()}{said[1:]}"
+    return said
+
+
+_TRADE_WORDS = 4
+
+
+_CLOSED = frozenset(
+    {
+        "is",
+        "was",
+        "has",
+        "does",
+        "doesn't",
+        "doesn’t",
+        "isn't",
+        "isn’t",
+        "goes",
+        "can",
+        "cannot",
+        "can't",
+        "can’t",
+        "used",
+        "moved",
+    }
+)
+
+
+def _opened(text: str, name: str, by: str) -> str:
+    """With a capital where an ordinary word begins it; a name is written as it is."""
+    first = text.split(" ", 1)[0]
+    return text[:1].upper() + text[1:] if first in function_words("en") and not text.startswith((name, by)) else text
+
+
+# Verbs
+
+_PERSON = {
+    "am": "is", "are": "is", "have": "has", "haven't": "hasn't", "do": "does", "don't": "doesn't", "dont": "doesn't",
+    "were": "was", "weren't": "wasn't", "ain't": "isn't", "aren't": "isn't", "havent": "hasn't",
+}  # fmt: skip
+_FIXED_WORDS = """
+    is was has had did does can could will would shall should must may might ought cannot can't won't wouldn't couldn't
+    shouldn't mustn't didn't hadn't wasn't cant wont used went got came saw made took met found bought thought felt left
+    kept lost told said knew grew began became broke chose drove ate fell forgot gave heard held led learnt lent let lay
+    meant paid put quit rode ran sang sat sent shot slept sold spent spoke stood swam taught took understood woke won
+    wore wrote built cut hit hurt set flew drank caught brought fought sought slid stuck hung dreamt burnt spelt had
+    and or but in at on for with to of from not no the a an my your
+"""
+_FIXED = frozenset(_FIXED_WORDS.split())
+_PRESENT_IN_ED = frozenset(
+    {"need", "feed", "breed", "speed", "bleed", "heed", "seed", "weed", "shed", "embed", "proceed", "succeed", "exceed"}
+)
+
+
+def _inflected(verb: str) -> str:
+    """A verb after "I" as it is after a name."""
+    plain = verb.casefold().replace("’", "'")
+    if plain in _PERSON:
+        return _PERSON[plain]
+    if plain in _FIXED or (plain.endswith("ed") and plain not in _PRESENT_IN_ED):
+        return verb
+    if re.search(r"[^aeiou]y$", plain):
+        return f"{verb[:-1]}ies"
+    return f"{verb}es" if plain.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{verb}s"
+
+
+_BASES = {
+    "is": "am",
+    "isn't": "am not",
+    "has": "have",
+    "hasn't": "haven't",
+    "does": "do",
+    "doesn't": "don't",
+    "goes": "go",
+}
+_ENDS_IN_S = frozenset({"was", "wasn't", "always", "sometimes", "this", "its", "as"})
+
+
+def _base(verb: str) -> str:
+    """A verb after a name as it is after "I"."""
+    plain = verb.casefold().replace("’", "'")
+    if plain in _BASES:
+        return _BASES[plain]
+    if plain in _ENDS_IN_S or not plain.endswith("s") or plain.endswith("ss") or len(plain) < 4:
+        return verb
+    if plain.endswith("ies") and len(plain) > 4:
+        return f"{verb[:-3]}y"
+    return verb[:-2] if plain.endswith(("sses", "xes", "zes", "ches", "shes", "oes")) else verb[:-1]
+
+
+def _is_verb(word: str) -> bool:
+    plain = word.casefold().strip(".,!")
+    return plain in _COMMON or plain in _PERSON or (plain.endswith("s") and _base(plain) in _COMMON)

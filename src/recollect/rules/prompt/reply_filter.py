@@ -1,0 +1,58 @@
+"""Holding: a reply on its way to the user, with everything held back that is not for the user.
+
+A model's reply may carry markers, and ends in a block with the tiers of the exchange:
+
+    <recollect>
+    …
+    </recollect>
+
+Neither is ever seen, in whole or in part, however the stream was cut into chunks: what comes out of all `feed`s and
+of `finish`, together, is `markers.strip` of all that went in. Everything else comes out once, in order, and as soon
+as no further character could make it part of a marker: a lone bracket waits for one character, white space for the
+word after it.
+
+The block may be written in any case, with spaces in its tags, without its closing tag, or as a code block fenced
+with ```recollect. Text after it is not shown, since models that go on after their last line only repeat themselves;
+markers there count. Markers in the block do not: it quotes what the user said. But a small model may write the block
+first and its answer after it: so what stood there is kept, for a reply that has nothing else to show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recollect.rules.prompt.markers import Cutter, Parsed, strip
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The end of a reply: what is still to be shown, and what was held back.
+
+    `markers.text` is all that was shown, from the first chunk on. `inline` is the content of the last block that
+    carries tiers, None if there was none. `after` is the text behind the blocks, without markers; it was not shown.
+    """
+
+    text_to_show: str
+    markers: Parsed
+    inline: str | None
+    after: str = ""
+
+
+class Holding:
+    """A filter for one reply: `feed` it each chunk, show what it returns, then `finish` once."""
+
+    def __init__(self) -> None:
+        self._cutter = Cutter()
+        self._shown: list[str] = []
+
+    def feed(self, chunk: str) -> str:
+        """What may be shown now."""
+        shown = self._cutter.feed(chunk)
+        self._shown.append(shown)
+        return shown
+
+    def finish(self) -> Held:
+        """The rest, now that no more will come, and what was collected on the way."""
+        rest = self._cutter.finish()
+        inline, outside = self._cutter.inline()
+        return Held(rest, self._cutter.parsed("".join(self._shown) + rest), inline, strip(outside).strip())

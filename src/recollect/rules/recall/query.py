@@ -1,0 +1,136 @@
+"""What a query asks for besides its words: whose words, which times, one thing or several.
+
+The names it can mean are the authors of the messages at hand, so nothing is looked up in a list. A question in the
+first person is about what the person said; one that says "you" may be about either side. A question for several
+things ("which books", "how many times") is answered in several places. The rules are those of English; a query in
+another language is left as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.language.dates import Span, spans
+from recollect.language.stopwords import function_words
+from recollect.language.terms import query_groups
+
+NAME = 0.1
+"""What the name of an author counts as a word: who is named speaks, and seldom says their own name."""
+TIME = 0.3
+"""What the words of a time count as words: "last month" is rarely said again about that month."""
+END = 4_000
+"""Characters of each end of a long query that are read for words, names and times: to search takes a turn, and others
+wait meanwhile. All of a query has its part in the vector."""
+
+_WORD = re.compile(r"\w+(?:[-.]\w+)*")
+_FIRST = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b|\bi(?:'m|'ve|'d|'ll)?\b")
+_SECOND = re.compile(r"(?i)\b(?:you|your|yours)\b")
+_NOT_PLURAL = r"(?!is\b|was\b|does\b|has\b|this\b|his\b)"
+_SEVERAL = re.compile(
+    r"(?i)\bhow (?:many|often)\b|\bboth\b|\bin common\b|\b(?:all|each|list) (?:the|of)\b|\bwhat (?:has|have|does|do)\b"
+    r"|^(?:in |on |to )?(?:what|which|whose)(?: (?:kinds?|types?|sorts?) of| are| were| different| other| new)*"
+    rf"(?: {_NOT_PLURAL}\w+){{0,2}}? {_NOT_PLURAL}\w+[^\Ws]s\b(?!')"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query as ranking needs it: its groups of terms with what each counts, the authors it names, the times it
+    speaks of, whether it is about the person who asks, and whether several things are asked for."""
+
+    groups: tuple[tuple[str, ...], ...] = ()
+    emphasis: tuple[float, ...] = ()
+    authors: frozenset[str] = frozenset()
+    times: tuple[Span, ...] = ()
+    own: bool = False
+    several: bool = False
+
+
+def looked_at(query: str) -> str:
+    """What is read of a query: of a long one its beginning and its end, where what is asked mostly stands."""
+    return query if len(query) <= 2 * END else f"{query[:END]} {query[-END:]}"
+
+
+def read(query: str, groups: Sequence[tuple[str, ...]], languages: Collection[str], now: datetime) -> Asked:
+    """What a query asks for, as far as its words say."""
+    times = spans(query, now)
+    said = _groups((span.text for span in times), languages)
+    # What is also said elsewhere in the query is not only a time.
+    rest = " ".join(_between(query, times))
+    said -= _groups([rest], languages) if said and _WORD.search(rest) else set()
+    emphasis = tuple(TIME if group in said else 1.0 for group in groups)
+    own = bool(_FIRST.search(query)) and not _SECOND.search(query)
+    return Asked(tuple(groups), emphasis, times=times, own=own, several=several(query))
+
+
+def _between(query: str, times: Sequence[Span]) -> Iterator[str]:
+    """What a query says besides its times."""
+    start = 0
+    for span in times:
+        yield query[start : span.at]
+        start = span.at + len(span.text)
+    yield query[start:]
+
+
+def naming(asked: Asked, query: str, authors: Iterable[str], languages: Collection[str]) -> Asked:
+    """The same, with those of these authors whom the query names."""
+    found = named(query, authors)
+    if not found:
+        return asked
+    names = _groups(found, languages)
+    emphasis = tuple(NAME if g in names else e for g, e in zip(asked.groups, asked.emphasis, strict=True))
+    return Asked(asked.groups, emphasis, found, asked.times, asked.own, asked.several)
+
+
+def named(query: str, authors: Iterable[str]) -> frozenset[str]:
+    """The authors a query names, in full or by the first of several names; a name that is also an everyday word, or
+    a first name alone, only with a capital."""
+    words = _WORD.findall(query)
+    folded = [word.casefold() for word in words]
+    return frozenset(author for author in set(authors) if _is_named(_WORD.findall(author), words, folded))
+
+
+def several(query: str) -> bool:
+    """Whether a question asks for more than one thing."""
+    return bool(_SEVERAL.search(query.strip()))
+
+
+def _is_named(name: list[str], words: list[str], folded: list[str]) -> bool:
+    parts = [part.casefold() for part in name]
+    if not parts or (len(parts) == 1 and len(parts[0]) < 2):
+        return False
+    plain = len(parts[0]) > 2 and parts[0] not in _everyday()
+    for at, word in enumerate(folded):
+        if word != parts[0]:
+            continue
+        capital = at > 0 and words[at][0].isupper()
+        if folded[at : at + len(parts)] == parts and (plain or capital or len(parts) > 1):
+            return True
+        if len(parts) > 1 and plain and words[at][0].isupper():
+            return True
+    return False
+
+
+def _everyday() -> Collection[str]:
+    return function_words("en")
+
+
+def _groups(texts: Iterable[str], languages: Collection[str]) -> set[tuple[str, ...]]:
+    return {group for text in texts for group in query_groups(text, languages)}
+
+
+def closeness(times: Sequence[Span], moments: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How near moments (in seconds since 1970) are to the nearest of some spans: 1 inside, half of it for each width
+    of the span they are away from it. A span of less than a day counts as one."""
+    best = np.zeros(len(moments))
+    for span in times:
+        start, end = span.start.timestamp(), span.end.timestamp()
+        away = np.maximum(np.maximum(start - moments, moments - end), 0.0)
+        best = np.maximum(best, 0.5 ** (away / max(end - start, 86_400.0)))
+    return best

@@ -1,0 +1,203 @@
+"""The order of what was found, from numbers every store can give: the same words, vectors and times, the same order.
+
+Two judges add up: BM25 over the words of the query, and the cosine of its vector, counted in standard deviations
+above the cosine of unrelated texts. Both grow with how unlikely such a match is by chance, so their sum needs no
+corpus-wide statistics and keeps its balance from twenty messages to thousands. A query of rare words is decided
+by them, one in other words than the text's by its meaning. To what a passage has earned by itself come what its
+neighbours lend it, and a bonus if it was said by whom or when the query means. Being recent adds a few per cent: it
+decides between equals and never makes up for relevance. Nothing makes a hit of a passage that neither judge knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.errors import ConfigError
+from recollect.ports import Candidate, Posting, Tally
+from recollect.rules.recall.neighbours import surroundings
+from recollect.rules.recall.query import Asked, closeness
+
+K1 = 1.2
+"""How soon saying a word again stops mattering."""
+B = 0.9
+"""How much a long passage pays for its length."""
+SHORT = 24
+"""Words up to which a passage is merely short. Without it "Thanks, Mel!" is the best answer to all about Mel."""
+SHARPNESS = 1.5
+"""Power of a word's rarity: several frequent words of a question do not outweigh its one rare word."""
+ALL_PLACES = 0.01
+"""The share of passages below which a time is as telling as it can be."""
+CLOSE = 2
+"""Turns between hits that say much the same, where several things are asked for."""
+CROWD = 3
+"""Hits close by that are counted, at most."""
+_SCALE = 0.5  # keeps a word that one text in fifty has at its plain BM25 weight
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How the judges are weighed. The defaults are measured with the built-in embedder; another needs its own
+    `unrelated` and `spread`: mean and standard deviation of the cosine of texts that have nothing to do with
+    each other.
+
+    `rarest` adds a share of a passage's best word. `near` scales what neighbours lend, `occasion` what the words of all
+    that was said on the same occasion add. `speaker` and `time` are added for a passage by whom and from when the
+    query means, `detail` for each particular a person mentions. Where several things are asked for, an occasion adds
+    nothing, and `crowd` is the share that each hit close by takes off.
+    """
+
+    vector: float = 1.2
+    unrelated: float = 0.2
+    spread: float = 0.1
+    rarest: float = 0.2
+    near: float = 1.0
+    occasion: float = 0.15
+    speaker: float = 4.5
+    time: float = 2.5
+    detail: float = 0.25
+    crowd: float = 0.06
+    recency: float = 0.05
+    half_life: timedelta = timedelta(days=30)
+
+    def __post_init__(self) -> None:
+        if self.spread <= 0:
+            raise ConfigError("spread is a standard deviation: give a number above 0")
+        if self.half_life <= timedelta(0):
+            raise ConfigError("half_life is a time span: give one above 0, or set recency to 0")
+        if not 0 <= self.recency < 1 or not 0 <= self.crowd < 1:
+            raise ConfigError("recency and crowd are shares: give numbers from 0 to below 1")
+        if min(self.vector, self.rarest, self.near, self.occasion, self.speaker, self.time, self.detail) < 0:
+            raise ConfigError("a weight counts for something, never against it: give 0 or more")
+
+
+Ranked = tuple[int, float, dict[str, float]]
+"""A passage's number, its score, and the parts the score is the sum of."""
+
+
+def word_scores(candidates: Sequence[Candidate], frequencies: Sequence[int], tally: Tally) -> NDArray[np.float64]:
+    """BM25, word by word: how well each passage (row) fits each group of the query's terms (column); `frequencies` are
+    those of the groups."""
+    if not candidates or not frequencies:
+        return np.zeros((len(candidates), len(frequencies)))
+    counts = np.array([candidate.counts for candidate in candidates], dtype=np.float64)
+    lengths = np.array([max(candidate.length, SHORT) for candidate in candidates], dtype=np.float64)
+    usual = max(tally.words / max(tally.docs, 1), SHORT)
+    drag = K1 * (1 - B + B * lengths / usual)
+    return np.asarray(_worth(frequencies, tally) * counts * (K1 + 1) / (counts + drag[:, np.newaxis]))
+
+
+def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> list[int]:
+    """Of all passages that have a word of the query, those whose words are worth most together; of equals the newer."""
+    having = [posting for posting in postings if posting.docs]
+    if not having:
+        return []
+    worth = _worth([posting.frequency for posting in having], tally)
+    docs, places = np.unique(np.concatenate([np.array(p.docs, np.int64) for p in having]), return_inverse=True)
+    scores = np.bincount(places, weights=np.repeat(worth, [len(p.docs) for p in having]))
+    return [int(doc) for doc in docs[np.lexsort((-docs, -scores))[:limit]]]
+
+
+def _worth(frequencies: Sequence[int], tally: Tally) -> NDArray[np.float64]:
+    """What a word says about the passages that have it: the rarer, the more."""
+    having = np.array(frequencies, dtype=np.float64)
+    docs = max(float(tally.docs), float(having.max()))
+    return np.asarray(_SCALE * np.log1p((docs - having + 0.5) / (having + 0.5)) ** SHARPNESS)
+
+
+def fuse(
+    candidates: Sequence[Candidate],
+    words: NDArray[np.float64],
+    cosines: Mapping[int, float],
+    asked: Asked,
+    now: datetime,
+    weights: Weights,
+    most: int | None = None,
+) -> Iterator[Ranked]:
+    """The passages, best first, or the first of them; of equal scores, the newer, then the higher number. What a score
+    is made of is put together as it is asked for: of most passages nobody does.
+
+    `words` are their scores word by word. A passage without a cosine gets nothing for its meaning, as one without
+    any likeness would.
+    """
+    if not candidates:
+        return iter(())
+    order, total, columns = _scored(candidates, words, cosines, asked, now, weights)
+    order = order[:most]
+    rounded, scores = np.column_stack([column[order] for column in columns.values()]).tolist(), total[order].tolist()
+    parts = (dict(zip(columns, row, strict=True)) for row in rounded)
+    ranked = ((candidates[i].doc, score, own) for i, score, own in zip(order, scores, parts, strict=True))
+    return _thinned(ranked, {one.doc: one for one in candidates}, weights.crowd) if asked.several else ranked
+
+
+def _scored(
+    candidates: Sequence[Candidate],
+    words: NDArray[np.float64],
+    cosines: Mapping[int, float],
+    asked: Asked,
+    now: datetime,
+    weights: Weights,
+) -> tuple[list[int], NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+    """The places of the candidates, best first; their scores, and the parts of these, rounded so that they add up."""
+    moments = np.array([one.time.timestamp() for one in candidates])
+    around = surroundings(candidates, moments)
+    words = words * np.array(asked.emphasis) if asked.emphasis else words
+    text = words.sum(axis=1) + weights.rarest * words.max(axis=1, initial=0.0)
+    likeness = np.array([cosines.get(one.doc, weights.unrelated) for one in candidates])
+    vector = weights.vector * np.maximum((likeness - weights.unrelated) / weights.spread, 0.0)
+    near = weights.near * (around.words(words).sum(axis=1) - words.sum(axis=1) + around.meaning(vector))
+    relevant = text + vector + near > 0
+    age = np.maximum((now.timestamp() - moments) / weights.half_life.total_seconds(), 0.0)
+    columns = {
+        "text": text,
+        "vector": vector,
+        "near": near,
+        "speaker": weights.speaker * relevant * _by_whom(candidates, asked),
+        "time": weights.time * relevant * _from_when(moments, asked),
+        "recency": weights.recency * 0.5**age * (text + vector),
+        "occasion": np.zeros(len(candidates)),
+        "crowd": np.zeros(len(candidates)),
+    }
+    if weights.occasion and not asked.several:
+        own = np.column_stack(list(columns.values())).sum(axis=1)
+        columns["occasion"] = relevant * around.lifted(words, own, weights.occasion)
+    columns = {name: column.round(6) for name, column in columns.items()}
+    total = np.column_stack(list(columns.values())).sum(axis=1).round(6)
+    docs = np.array([one.doc for one in candidates])
+    return np.lexsort((docs, moments, total))[::-1].tolist(), total, columns
+
+
+def _by_whom(candidates: Sequence[Candidate], asked: Asked) -> NDArray[np.float64]:
+    """1 for a passage by an author the query names; if it names nobody and is about the person who asks, by a person
+    and not an assistant."""
+    if asked.authors:
+        return np.array([float(one.author in asked.authors) for one in candidates])
+    if not asked.own:
+        return np.zeros(len(candidates))
+    return np.array([float(one.role == "user") for one in candidates])
+
+
+def _from_when(moments: NDArray[np.float64], asked: Asked) -> NDArray[np.float64]:
+    """How near a passage is to a time the query speaks of, and the more, the fewer passages are."""
+    if not asked.times:
+        return np.zeros(len(moments))
+    near = closeness(asked.times, moments)
+    return np.asarray(near * np.log1p(1 / max(float(near.mean()), ALL_PLACES)))
+
+
+def _thinned(ranked: Iterable[Ranked], about: Mapping[int, Candidate], crowd: float) -> Iterator[Ranked]:
+    """The same, with a part taken off each that stands close to better ones: what is asked for is elsewhere too."""
+    taken: dict[str, set[int]] = {}
+    thinned = []
+    for doc, score, parts in ranked:
+        here, turn = taken.setdefault(about[doc].conversation, set()), about[doc].turn
+        close = min(sum(abs(turn - other) <= CLOSE for other in here if other != turn), CROWD)
+        less = round(score * ((1 - crowd) ** close - 1), 6)
+        thinned.append((doc, round(score + less, 6), parts | {"crowd": less}))
+        here.add(turn)
+    thinned.sort(key=lambda one: (one[1], about[one[0]].time, one[0]), reverse=True)
+    return iter(thinned)

@@ -1,0 +1,1 @@
+"""A message at three resolutions, and which of them is needed."""

@@ -1,0 +1,139 @@
+"""What a message lists, mentions and is about, as pairs: its items, its names and numbers, its files and errors.
+
+These are found in any language, if less well. The last resort is the topic: the words that weigh most, as written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from recollect.language.filler import is_filler
+from recollect.language.mentions import WHEN, amounts, names
+from recollect.language.sentences import Sentence, part_of
+from recollect.language.smalltalk import is_small_talk
+from recollect.language.word_weights import SPELT_NUMBERS, WORD, is_content, is_ordinary, matters, stem, terse, words
+from recollect.rules.tiers.claims import MAX_VALUE, Statement
+
+_HERE_ARE = re.compile(
+    r"^(?:here\s(?:are|is)|here['’]s|these\sare|the\sfollowing\sare|below\s(?:are|is))\s(?:some|a\sfew|several|the|an?)?\s*"
+    r"(?:\w+\sof\s)?",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"^(?:step\s)?\d+[.:)]\s*", re.IGNORECASE)
+_ASIDE = re.compile(r"(?:(?<!\s)\s+)?\([^)]{0,200}\)")
+_MOST_ITEMS = 60
+_OPENING = 12  # sentences among which "here are" says what a list is of
+_TITLE_WORDS = 7
+
+
+def listed(said: Sequence[Sentence], language: str) -> Iterator[Statement]:
+    """What a list is of, and the titles of its items; the first weigh most."""
+    for sentence in said[:_OPENING]:
+        opening = _HERE_ARE.match(sentence.text)
+        if opening and sentence.text.endswith((":", "：")):
+            title = terse(sentence.text[opening.end() :].rstrip(":："), language)
+            yield Statement("topic", " ".join(title.split()[:_TITLE_WORDS]), 8)
+    titles = [sentence.lead or sentence.text for sentence in said if sentence.lead or sentence.kind == "heading"]
+    for number, title in enumerate(titles[:_MOST_ITEMS]):
+        yield Statement("items", _title(_NUMBERED.sub("", title), language), 7.2 - min(number, 40) / 20)
+    if not titles:
+        bare = [sentence.text for sentence in said if sentence.kind == "item"]
+        for number, item in enumerate(bare[:_MOST_ITEMS]):
+            yield Statement("items", _title(item, language, 5), 5.5 - min(number, 40) / 20)
+
+
+def _title(text: str, language: str, most: int = 6) -> str:
+    """A title in its first words, from the first that says something."""
+    kept = _ASIDE.sub("", text).rstrip(":.!? ").split()[:most]
+    while kept and not is_content(kept[0].strip(",:\"'"), language):
+        kept = kept[1:]
+    return " ".join(kept)
+
+
+_FILE = re.compile(
+    r"(?<![\w@/.-])(?:[\w.-]+/)*[\w-]+\.(?:py|js|tsx?|jsx|java|go|rs|c|cpp|h|cs|rb|php|sh|sql|html?|css|json|ya?ml|toml"
+    r"|md|txt|csv|xlsx?|docx?|pdf|png|jpe?g|ipynb|db|log|env|ini|cfg|conf|lock)\b"
+)
+_HOST = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?(?![\w.])")
+_SYMBOL = re.compile(r"`([^`\n]{2,50})`")
+_ERROR = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning)\b(?::\s[^\n`.]{1,50})?")
+_LINK = re.compile(r"https?://(?:www\.)?([^\s/?#<>\")\]]{3,60})")
+_MAIL = re.compile(r"(?<![\w.])[\w.+-]{1,64}@[\w-]{1,60}\.[\w.-]{2,30}\w")
+_VERSION = re.compile(r"\b([A-Z][\w.+#]{1,30})\s(?:version\s)?v?(\d+(?:\.\d+){1,3})\b")
+_DEFINED = re.compile(
+    r"^[ \t]{0,8}(?:async\s)?(?:def|class|function|fn|func|struct|interface)\s+(\w{2,40})", re.MULTILINE
+)
+
+_OTHERS = (
+    ("email", _MAIL, 8.0),
+    ("address", _HOST, 7.0),
+    ("defines", _DEFINED, 5.5),
+    ("link", _LINK, 5.0),
+    ("code", _SYMBOL, 5.0),
+)
+
+
+def technical(text: str, said: Sequence[Sentence]) -> Iterator[Statement]:
+    """Files, errors, versions, addresses and symbols; and what was named instead of quoted."""
+    text = part_of(text)
+    for number, error in enumerate(_ERROR.finditer(text)):
+        yield Statement("error", " ".join(error[0].split()[:MAX_VALUE]), 9.5 - min(number, 4))
+    for number, file in enumerate(_FILE.finditer(text)):
+        yield Statement("file", file[0], 8.5 - min(number, 8) / 4)
+    for version in _VERSION.finditer(text):
+        yield Statement(version[1], version[2], 7)
+    for key, pattern, weight in _OTHERS:
+        for found in pattern.finditer(text):
+            yield Statement(key, found[1] if pattern.groups else found[0], weight)
+    for note in said:
+        if note.kind == "note":
+            what, _, size = note.text.strip("[]").partition(": ")
+            yield Statement(what, size, 4.5)
+
+
+_AT = re.compile(r"^(?:at|on|in|by|for|about|the)\s(?:the\s(?=\d|past|last))?", re.IGNORECASE)
+_BARE = re.compile(r"[\d.,:/]+")
+
+
+def mentioned(said: Sequence[Sentence], language: str) -> Iterator[Statement]:
+    """Names, times and amounts; the first weigh most."""
+    for number, name in enumerate(names(said, language)):
+        yield Statement("names", name, 6 - min(number, 30) / 12)
+    prose = " ; ".join(sentence.text for sentence in said if sentence.kind in ("prose", "item"))
+    for number, when in enumerate(WHEN.finditer(prose)):
+        key = "duration" if when[0][:4].casefold() == "for " else "when"
+        yield Statement(key, _AT.sub("", when[0]), 6.5 - min(number, 30) / 12)
+    for number, amount in enumerate(amounts(prose, language)):
+        yield Statement("amounts", amount, (5 if _BARE.fullmatch(amount) else 6.2) - min(number, 30) / 12)
+
+
+_TOPIC_WORDS = 24
+_REPEATED = 6
+
+
+def topic(said: Sequence[Sentence], language: str, weights: Mapping[str, float]) -> Iterator[Statement]:
+    """Pairs of words that are repeated, and the words that weigh most."""
+    told = [sentence for sentence in said if sentence.kind != "note"]
+    kept = [sentence for sentence in told if not is_filler(sentence)] or told
+    written: dict[str, str] = {}
+    twice = Counter[str]()
+    for sentence in kept:
+        these = words(sentence.text)
+        for word in these:
+            written.setdefault(stem(word, language), word)
+        twice.update(" ".join(pair) for pair in pairwise(these) if all(matters(word, language) for word in pair))
+    for pair, times in twice.most_common(_REPEATED):
+        if times > 1:
+            yield Statement("topic", pair, 4.5)
+    heaviest = sorted(written.keys() & weights.keys(), key=lambda root: (-weights[root], root))[:_TOPIC_WORDS]
+    for number, root in enumerate(heaviest):
+        word = written[root]
+        if not any(map(str.isalpha, word)):
+            continue
+        if number == 0 or not (is_ordinary(word) or word.casefold() in SPELT_NUMBERS or is_small_talk(word)):
+            yield Statement("topic", word, (4 if number < 4 else 3) - number / 30)
+    if not heaviest and kept:
+        yield Statement("text", " ".join(WORD.findall(kept[0].text)[:MAX_VALUE]) or kept[0].text[:40], 1)

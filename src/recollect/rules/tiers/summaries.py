@@ -1,0 +1,221 @@
+"""The second tier: the sentences that carry a message, trimmed, in their order, within a budget of tokens.
+
+A sentence gains by words that are not said yet and by what it is (the first question, a decision, a number), and costs
+its tokens. Where the whole sentence costs too much its first clauses stand for it, and for an item its title.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from recollect.language.detect import detect
+from recollect.language.filler import bare_request, capital, is_filler, trim
+from recollect.language.mentions import AMOUNT, WHEN
+from recollect.language.sentences import Sentence, clauses, sentences
+from recollect.language.word_weights import is_unspaced, stems, weigh
+from recollect.rules.tiers.claims import last_of
+from recollect.rules.tiers.keyvalues import DANGLING
+
+Count = Callable[[str], int]
+
+_TELLING = re.compile(
+    r"\b(?:decid\w+|agree[ds]?|chose|prefer\w*|allergic|favou?rite|deadline|must|need|plan\w*|because|result|answer|total"
+    r"|my\s+\w+|i['’]?m|i['’]ve|we['’]re|we['’]ve|recommend\w*|error|fail\w*|solution|important)\b",
+    re.IGNORECASE,
+)
+
+
+_CORRECTS = re.compile(r"(?:no|actually|correction|sorry|wait)[,:!]\s|i\smeant\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """One way to say a sentence: whole, or shorter."""
+
+    place: int
+    text: str
+    cost: int
+    bonus: float
+    note: float
+    roots: frozenset[str]
+
+
+def summary(text: str, budget: int, count: Count) -> str:
+    """The sentences that tell most about a text in `budget` tokens; empty if nothing fits."""
+    said = list({sentence.text: sentence for sentence in reversed(sentences(text))}.values())[::-1]
+    kept = [sentence for sentence in said if not is_filler(sentence)] or said
+    language = detect(text)
+    weights = weigh(kept, language)
+    if not weights and all(sentence.kind != "note" for sentence in kept):
+        return ""
+    chosen = _Choice(kept, weights, language, count).make(budget)
+    while chosen:
+        joined = _joined([kept[form.place] for form in chosen], [form.text for form in chosen])
+        if count(joined) <= budget:
+            return joined
+        chosen.remove(min(chosen, key=lambda form: _worth(form, weights, frozenset())))
+    return ""
+
+
+class _Choice:
+    """Chooses forms, one a sentence, until the room is used up."""
+
+    def __init__(self, kept: list[Sentence], weights: Mapping[str, float], language: str, count: Count) -> None:
+        self._kept = kept
+        self._weights = weights
+        self._language = language
+        self._english = language == "en"
+        self._count = count
+        self._bonuses = [_bonus(place, len(kept), sentence) for place, sentence in enumerate(kept)]
+        self._forms = [
+            self._form(place, text, count(f" {text}."))
+            for place, sentence in enumerate(kept)
+            for text in dict.fromkeys(_ways(sentence, self._english))
+        ]
+        self._said: set[str] = set()
+        self._chosen: dict[int, _Form] = {}
+        self._room = 0
+
+    def make(self, budget: int) -> list[_Form]:
+        """The forms that gain most together, in order."""
+        self._room = budget
+        self._ask(max(budget * 2 // 5, 8))
+        while left := self._open():
+            self._take(max(left, key=self._gain))
+        for form in self._forms:
+            # Room that is left goes to saying more of what is said.
+            here = self._chosen.get(form.place)
+            if here and 0 < form.cost - here.cost <= self._room:
+                self._take(form)
+        return [self._chosen[place] for place in sorted(self._chosen)]
+
+    def _ask(self, share: int) -> None:
+        """Take the first question: an answer will be read against it. It has less than half of the room."""
+        place = next((place for place, sentence in enumerate(self._kept) if sentence.is_question), None)
+        if place is not None:
+            forms = [form for form in self._forms if form.place == place and form.cost <= share]
+            forms = forms or list(self._beginning(place, share))
+            if forms:
+                self._take(max(forms, key=self._gain))
+
+    def _open(self) -> list[_Form]:
+        """The forms there is room for, and the beginning of the worthiest sentence if there is none for that."""
+        left = [form for form in self._forms if form.place not in self._chosen]
+        if not left or self._room < _LEAST:
+            return []
+        worthiest = max(left, key=self._gain)
+        fitting = [form for form in left if form.cost <= self._room]
+        # A script without spaces shows no place to cut, so that is for want of anything else.
+        if worthiest.cost > self._room and not (self._chosen and is_unspaced(worthiest.text)):
+            fitting += self._beginning(worthiest.place, self._room)
+        return fitting
+
+    def _take(self, form: _Form) -> None:
+        before = self._chosen.get(form.place)
+        self._room -= form.cost - (before.cost if before else 0)
+        self._chosen[form.place] = form
+        self._said |= form.roots
+
+    def _gain(self, form: _Form) -> float:
+        return _worth(form, self._weights, self._said)
+
+    def _beginning(self, place: int, most: int) -> Iterator[_Form]:
+        """The beginning of a sentence in `most` tokens; none if too little would be left."""
+        text = trim(self._kept[place].text)
+        if self._kept[place].is_question and self._english and not _ASKS.match(text):
+            text = last_of(clauses(text))
+        text = bare_request(text)
+        pieces, joint = (list(text[: 2 * most]), "") if is_unspaced(text) else (text.split()[:most], " ")
+
+        def short(length: int) -> str:
+            return DANGLING.sub("", joint.join(pieces[:length])).rstrip(_TRAIL) + "…"
+
+        fits = bisect_right(range(len(pieces) + 1), most, key=lambda length: self._count(f" {short(length)}")) - 1
+        cost = self._count(f" {short(fits)}")
+        if fits > _FEWEST and cost <= most:
+            yield self._form(place, short(fits), cost)
+
+    def _form(self, place: int, text: str, cost: int) -> _Form:
+        note = _NOTE if self._kept[place].kind == "note" else 0.0
+        return _Form(place, text, cost, self._bonuses[place], note, stems(text, self._language))
+
+
+def _worth(form: _Form, weights: Mapping[str, float], said: Collection[str]) -> float:
+    fresh = sum(weights.get(root, 0.0) for root in form.roots if root not in said) or form.note
+    return float(fresh * (1 + form.bonus / 4) / form.cost**0.7)
+
+
+def _bonus(place: int, number: int, sentence: Sentence) -> float:
+    bonus = 1.5 if place == 0 else 0.4 if place == number - 1 or place < 3 else 0.0
+    bonus += 1.0 if _TELLING.search(sentence.text) else 0.0
+    bonus += 1.5 if _CORRECTS.match(sentence.text) else 0.0
+    bonus += 0.7 if WHEN.search(sentence.text) or AMOUNT.search(sentence.text) else 0.0
+    return bonus + (0.5 if sentence.is_question else 0.0)
+
+
+_LEAST = 4  # tokens
+_NOTE = 3.0  # what it is worth to know that there was code, in the weight of words
+_FEWEST = 4  # words or characters
+_TRAIL = " ,;:–—-、，；："
+_JOINT = re.compile(r"^(?:and|but|so|or|und|aber|et|mais|y|pero|e|ma|mas|en|maar|и|но)\s", re.IGNORECASE)
+# A clause that says something alone: it has a subject, or it asks.
+_SUBJECT = re.compile(
+    r"(?:i|we|you|he|she|it|they|there|my|our|your|his|her|their|the|this|that|these|those|let|please)(?:\s|['’])",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"(?:what|how|why|when|where|who|whose|which|can|could|do|does|did|is|are|was|were|will|would|should|shall|has|have|had"
+    r"|may|might|any)\b",
+    re.IGNORECASE,
+)
+# One that says nothing alone, and one without which the clause before it says something else.
+_LEANS = re.compile(
+    r"^(?:given|since|if|when|while|although|though|as|after|before|because|by|speaking|even|which|who|where|whereas|that"
+    r"|in\s|on\s|with\s|for\s|from\s|to\s|such|like|including|especially|instead|or\s|and\s|not\s|\w+ing\b)",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(r"^(?:(?:but|and|or)\s)?(?:unless|except|provided|only|if|not|never|until)\b", re.IGNORECASE)
+
+
+def _ways(sentence: Sentence, english: bool) -> Iterator[str]:
+    """The sentence trimmed, then ever shorter by its last clauses; its last clause alone; of an item the title.
+
+    Of a question the part that asks must be there. We know that part in English; elsewhere it may be any.
+    """
+    whole = trim(sentence.text)
+    yield whole
+    if sentence.kind == "note":
+        return
+    yield bare_request(whole)
+    parts = clauses(whole)
+    asks = sentence.is_question
+    if not asks or not english or _ASKS.match(whole):
+        for length in range(len(parts) - 1, 0, -1):
+            if not _CONDITION.match(parts[length]) and (length > 1 or not _LEANS.match(parts[0])):
+                yield "".join(parts[:length]).rstrip(_TRAIL) + ("?" if asks else "")
+    if len(parts) > 1:
+        last = _JOINT.sub("", last_of(parts) if asks else parts[-1])
+        if (_ASKS if asks else _SUBJECT).match(last) or (asks and not english):
+            yield capital(last)
+    if sentence.lead:
+        yield sentence.lead
+
+
+_ENDS = (".", "!", "?", "…", "。", "！", "？", "؟", "।", ":", "]", "”", '"')
+
+
+def _joined(kinds: list[Sentence], texts: list[str]) -> str:
+    """As running text: items and headings side by side, sentences ended."""
+    line = ""
+    for number, (sentence, text) in enumerate(zip(kinds, texts, strict=True)):
+        unspaced = is_unspaced(text)
+        listed = sentence.kind != "prose"
+        follows = number + 1 < len(kinds) and kinds[number + 1].kind == "item" and listed
+        mark = ":" if sentence.kind == "heading" and follows else ";" if follows else "。" if unspaced else "."
+        text = text.rstrip(" .;,") if follows else text
+        line += text if text.endswith(_ENDS) else text + mark
+        line += "" if unspaced else " "
+    return line.strip()

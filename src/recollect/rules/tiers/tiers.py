@@ -1,0 +1,190 @@
+"""A message at three resolutions: what each may cost, whether what a model wrote will do, and how to do without one.
+
+Tier 1 is `key = value` pairs, tier 2 a short summary, tier 3 the message itself. A tier is one line, never costs more
+than the message, and holds no marker: what was said in a message can never ask for anything when it is shown again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from recollect.language.sentences import MAX_CHARACTERS, part_of
+from recollect.model import Tiers
+from recollect.rules.facts.grounding import Grounds
+from recollect.rules.prompt import fences
+from recollect.rules.tiers.keyvalues import key_values
+from recollect.rules.tiers.summaries import summary
+
+Count = Callable[[str], int]
+
+SHORT = 24
+"""Tokens; a message of so many or fewer is its own tier 1 and 2. The least pair that says something takes five tokens
+(key, sign, a value of two or three): of 24 tokens that is over a fifth already, and what a summary could save is less
+than what the label of a message costs."""
+
+TIER1_SHARE = (0.10, 0.20)
+TIER2_SHARE = (0.30, 0.40)
+"""Of the message's tokens: the least and the most we aim at."""
+TIER1_LEAST, TIER1_MOST = 7, 600
+TIER2_LEAST, TIER2_MOST = 12, 1_400
+"""Tokens: less says nothing, more has no place in a context. The most begins to tell in messages of 3,000 tokens."""
+TIER1_TOLERATED = 0.35
+TIER2_TOLERATED = 0.60
+"""Of the message's tokens: what we take from a model before we cut it."""
+_MOST_READ = 16_000  # characters of a tier
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Tiers that will do. `faults` says what was wrong with those that were given; then ours are in their place."""
+
+    tiers: Tiers
+    faults: tuple[str, ...] = ()
+
+
+def size(text: str, count: Count) -> int:
+    """The tokens of a text as far as it is looked at: that bounds the time, and a longer one has no larger tiers."""
+    looked_at = part_of(text)
+    tokens = count(fences.seen(looked_at))
+    return tokens if len(text) <= len(looked_at) else max(tokens, 2 * SHORT)
+
+
+def is_short(text: str, count: Count) -> bool:
+    """Whether a message is too short to gain from tiers: it is its own tier 1 and 2."""
+    return len(text) <= MAX_CHARACTERS and size(text, count) <= SHORT
+
+
+def budgets(text: str, count: Count) -> tuple[int, int]:
+    """The most tokens that tier 1 and tier 2 of a message are to have."""
+    tokens = size(text, count)
+    one = min(max(int(tokens * TIER1_SHARE[1]), TIER1_LEAST), TIER1_MOST)
+    two = min(max(int(tokens * TIER2_SHARE[1]), TIER2_LEAST), TIER2_MOST)
+    return one, two
+
+
+def write(text: str, count: Count) -> Tiers:
+    """The tiers of a message, made without a model."""
+    if is_short(text, count):
+        return Tiers()
+    one, two = budgets(text, count)
+    source = _MARKER.sub(" ", fences.seen(part_of(text))).strip()
+    if not source:
+        return Tiers("text = blank", "[blank]", "offline")
+    first = _fit(key_values(source, one, count), one, count)
+    second = _fit(summary(source, two, count), two, count)
+    # Of a text without words, a taste is enough.
+    first = first or _fit(f"text = {_fit(source, TIER1_LEAST, count)}", one, count)
+    return Tiers(first, second or _fit(source, min(2 * TIER1_LEAST, two), count), "offline")
+
+
+def accept(one: str, two: str, original: str, count: Count) -> Accepted:
+    """What a model gave as the tiers of a message: cleaned, cut where too long, replaced where of no use."""
+    if is_short(original, count):
+        return Accepted(Tiers())
+    grounds = Grounds.of(original)
+    one, two = pairs_in(one), clean(two)
+    bad_one = _fault_of_pairs(one, grounds)
+    bad_two = _fault_of_summary(two, grounds)
+    faults = tuple(f"{name} {fault}" for name, fault in (("tier 1", bad_one), ("tier 2", bad_two)) if fault)
+    ours = write(original, count) if faults else Tiers()
+    tokens = size(original, count)
+    most_one = min(max(int(tokens * TIER1_TOLERATED), 2 * TIER1_LEAST), TIER1_MOST, tokens)
+    most_two = min(max(int(tokens * TIER2_TOLERATED), 2 * TIER2_LEAST), TIER2_MOST, tokens)
+    return Accepted(
+        Tiers(
+            ours.tier1 if bad_one else _cut_pairs(grounds.pairs(one), most_one, count),
+            ours.tier2 if bad_two else _cut_summary(two, most_two, count),
+            "offline" if bad_one and bad_two else "model",
+        ),
+        faults,
+    )
+
+
+def _fault_of_pairs(line: str, grounds: Grounds) -> str:
+    """What is wrong with a tier 1; empty if nothing is."""
+    if not line:
+        return "is empty"
+    if "=" not in line:
+        return "has no pair like key = value"
+    return "" if grounds.pairs(line) else "says nothing that is in the message"
+
+
+def _fault_of_summary(text: str, grounds: Grounds) -> str:
+    """What is wrong with a tier 2; empty if nothing is."""
+    if not text:
+        return "is empty"
+    if not grounds.share(text):
+        return "says nothing that is in the message"
+    strangers = grounds.invented(text)
+    return f"mentions {', '.join(strangers[:4])}, which the message does not" if strangers else ""
+
+
+def _cut_pairs(line: str, most: int, count: Count) -> str:
+    pairs = line.split("; ")
+    low, high = 1, len(pairs)  # how many are kept
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count("; ".join(pairs[:middle])) <= most else (low, middle - 1)
+    return _fit("; ".join(pairs[:low]), most, count)
+
+
+def _cut_summary(text: str, most: int, count: Count) -> str:
+    return text if count(text) <= most else _fit(summary(text, most, count) or text, most, count)
+
+
+def _fit(text: str, most: int, count: Count) -> str:
+    """As much of a line as has at most so many tokens, cut between words where that can be."""
+    text = clean(text)
+    if count(text) <= most:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count(text[:middle].rstrip()) <= most else (low, middle - 1)
+    space = text.rfind(" ", low // 2, low)
+    return text[: space if space > 0 else low].rstrip(" ,;=")
+
+
+_MARKER = re.compile(r"\[\s*(?:REQUEST_TIER|SEARCH_EPISODIC)\b[^\[\]\n]{0,300}\]", re.IGNORECASE)
+
+
+def clean(text: str) -> str:
+    """A tier as it may be kept: in one line, without markers, with nothing in it that reads as structure."""
+    text = " ".join(_MARKER.sub(" ", fences.seen(text[: 2 * MAX_CHARACTERS])).split())
+    return fences.line(text[:_MOST_READ].rstrip())
+
+
+_NEXT_PAIR = re.compile(r"[;\n|]|,(?=\s*[^\s,;=][^,;=]{0,40}=)")  # the white space around it is stripped
+_COLON = re.compile(r"^([^=:]{1,40}):\s+(?=\S)")
+_BULLET = re.compile(r"^(?:[-*•]\s+|\d+[.)]\s+)")
+_QUOTES = " \"'`*"
+_LOOKS = 8  # at most: each leaves less to be put straight
+
+
+def pairs_in(text: str) -> str:
+    """Pairs as models write them (lines, commas, colons, bullets) as we do: `key = value; key = value`. What comes out
+    is read the same again: of `-=value` the first look leaves a bullet, the second the value."""
+    made = _pairs_in(text)
+    for _ in range(_LOOKS):
+        before, made = made, _pairs_in(made)
+        if made == before:
+            break
+    return made
+
+
+def _pairs_in(text: str) -> str:
+    found: list[str] = []
+    for pair in _NEXT_PAIR.split(text[:_MOST_READ]):
+        pair = _BULLET.sub("", clean(pair).strip("{},=" + _QUOTES))
+        if "=" not in pair:
+            pair = _COLON.sub(r"\1 = ", pair)
+        key, _, value = (part.strip(",;=" + _QUOTES) for part in pair.partition("="))
+        if key and value:
+            found.append(f"{key} = {value}")
+        elif (lone := key or value) and found:
+            found[-1] += f", {lone}"
+        elif lone:
+            found.append(lone)
+    return clean("; ".join(dict.fromkeys(found)))

@@ -1,0 +1,1 @@
+"""Which topic a message belongs to, how topics fade, and how they are packed."""

@@ -1,0 +1,1 @@
+"""Who may enter: keys, rates, and who comes from where."""

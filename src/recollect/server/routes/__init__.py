@@ -1,0 +1,1 @@
+"""REST, one module a noun."""

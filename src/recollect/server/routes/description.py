@@ -1,0 +1,68 @@
+"""The API's description (OpenAPI), complete: every route's errors as problem documents, and the key it needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from recollect.server.problems import MEDIA
+from recollect.server.routes.shapes import ProblemOut
+
+PROBLEMS = {
+    "400": "The request cannot be read, or does not say which space it is about.",
+    "401": "There is no key, or it opens nothing.",
+    "403": "The key does not open this.",
+    "404": "There is no such thing in this space.",
+    "409": "Something else is under way, or not yet done: try again.",
+    "410": "What the cursor names is gone: begin the list again.",
+    "412": "What you have read has changed since: read it again.",
+    "413": "The body is larger than the key allows.",
+    "415": "The body is not sent as JSON.",
+    "422": "A value breaks a rule; `errors` says which.",
+    "429": "Too many requests; `Retry-After` says when to come again.",
+    "500": "The server failed; its log says why.",
+    "501": "The server lacks an optional package for this.",
+    "502": "A model or the embedder failed.",
+    "503": "No model is configured, or the store or a model is busy: try again.",
+    "504": "A model did not answer in time.",
+}
+METHODS = ("get", "put", "post", "delete", "patch")
+
+
+def described(app: FastAPI) -> dict[str, Any]:
+    """The description, made once."""
+    if app.openapi_schema is None:
+        document = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes, tags=TAGS
+        )
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        schemas["Problem"] = ProblemOut.model_json_schema(ref_template="#/components/schemas/{model}")
+        for unused in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(unused, None)
+        for item in document["paths"].values():
+            for method in METHODS:
+                if method in item:
+                    add_problems(item[method]["responses"])
+        app.openapi_schema = document
+    return app.openapi_schema
+
+
+def add_problems(responses: dict[str, Any]) -> None:
+    """What may go wrong on every route; where a route says that one problem has another shape, all of them have."""
+    own = next((one["content"] for status, one in responses.items() if status in PROBLEMS and status != "422"), None)
+    for status, about in PROBLEMS.items():
+        content = own or {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        if status == "422" or status not in responses:
+            responses[status] = {"description": about, "content": content}
+
+
+TAGS = [
+    {"name": "conversations", "description": "What was said, contexts, replies."},
+    {"name": "topics", "description": "What a conversation is about."},
+    {"name": "people", "description": "What is known of people, and their rights to it."},
+    {"name": "spaces", "description": "Finding, digests, and keeping order."},
+    {"name": "documents", "description": "What programs keep under keys of their own."},
+    {"name": "operations", "description": "How the server is."},
+]

@@ -1,0 +1,65 @@
+"""How the server is: alive, ready, and in figures."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from recollect.engine.memory import MemoryEngine
+from recollect.errors import RecollectError, StoreBusy
+from recollect.rules.access import Access
+from recollect.server.door.access import may
+from recollect.server.options import MULTIPROCESS
+from recollect.server.problems import Problem, problem_of
+
+LONGEST_LOOK = 5.0  # seconds: whoever asks whether the store answers does not want to wait as long as a request does
+
+router = APIRouter(tags=["operations"])
+
+
+@router.get("/healthz")
+async def alive() -> dict[str, str]:
+    """The process answers. Says nothing of the store: restarting would not mend that."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz")
+async def ready(request: Request) -> dict[str, str]:
+    """The store answers, too: send requests here. 503 if it does not, and no more than that: anybody may ask."""
+    memory: MemoryEngine = request.app.state.memory
+    try:
+        async with asyncio.timeout(LONGEST_LOOK):
+            await memory.conversations(limit=1)
+    except (RecollectError, TimeoutError) as error:
+        problem = problem_of(error if isinstance(error, RecollectError) else StoreBusy("no answer in time"))
+        parts = [{"field": "store", "reason": "does not answer"}]
+        raise Problem(problem.status, problem.code, problem.detail, parts, problem.headers) from None
+    return {"status": "ready"}
+
+
+@router.get("/openapi.json", include_in_schema=False)
+async def description(request: Request) -> Response:
+    """The description of the API, written once: anybody may ask for it, as often as they like."""
+    state = request.app.state
+    if not hasattr(state, "description"):
+        state.description = await asyncio.to_thread(json.dumps, request.app.openapi(), separators=(",", ":"))
+    return Response(state.description, media_type="application/json")
+
+
+@router.get("/metrics", response_class=Response)
+async def metrics(access: Annotated[Access, may("admin")]) -> Any:
+    """Counts and timings, as Prometheus reads them: of all workers of this server. They name nobody."""
+    access.check_unbound()
+    from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
+    from prometheus_client.multiprocess import MultiProcessCollector
+
+    registry = REGISTRY
+    if os.environ.get(MULTIPROCESS):
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
