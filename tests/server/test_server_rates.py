@@ -15,7 +15,7 @@ from recollect.server.door.rates import SIZE, Rates, empty_table
 TAKING = """
 import sys
 from pathlib import Path
-from recollect.server import rates
+from recollect.server.door import rates
 rates.PATIENCE = 60.0
 table = rates.Rates(100, Path(sys.argv[1]), lambda: 1000.0)
 print("ready", flush=True)
