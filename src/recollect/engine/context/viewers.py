@@ -34,8 +34,8 @@ def viewer_alone(tx: Tx, space: str, person: str, *, shared: bool = False) -> Vi
 def viewer_of_chat(
     tx: Tx, space: str, conversation: str, owner: str | None, speaker: str, *, shared: bool = False
 ) -> Viewer:
-    """Who reads what is said in a conversation to a speaker: in a chat of their own they alone. A channel is read by
-    all, and a chat with a guest by both: there only what was said in it is shown."""
+    """Who reads the answer to a speaker's command: in a chat of their own they alone. A channel is read by all, and a
+    chat with a guest by both: there only what was said in it is shown."""
     if owner is not None and owner == speaker:
         return viewer_alone(tx, space, speaker, shared=shared)
     return Viewer(channel=conversation, shared=shared and owner is None)
