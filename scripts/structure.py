@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import argparse
 import ast
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import quantiles
 
-PARTICIPLE = re.compile(
-    r"_?(?:[a-z]+ed|told|said|kept|held|made|heard|seen|known|given|found|left|sent|spoken|written|drawn|taken|chosen"
-    r"|shown|thought|meant|begun|gone|done|built|read_by|put_by)(?:_(?:of|by|in|to|for|with|at|from|on|as|out))?"
+IRREGULAR = frozenset(
+    "told said kept held made heard seen known given found left sent spoken written drawn taken chosen shown thought"
+    " meant begun gone done built lost hidden bound broken stood understood met paid brought caught felt grown laid led"
+    " sold spent won thrown worn gotten forgotten".split()
 )
-NO_PARTICIPLE = {"embed", "feed", "seed", "need", "speed", "_embed", "shed"}
-FILLER = {
-    *("one", "ones", "it", "here", "there", "said", "told", "found", "kept", "made", "given", "gone", "done", "held"),
-    *("known", "shown", "seen", "heard", "meant", "taken", "chosen", "asked", "wanted", "some", "each", "thing"),
-    *("things", "stuff", "these", "those", "other_one", "own", "such", "what", "who", "whom"),
-}
+NO_PARTICIPLE = frozenset("embed feed seed need speed shed bed red wed indeed exceed proceed succeed hundred".split())
+# Words that name no thing: pronouns, adverbs, quantifiers. A variable named by one of them, or by a participle, says
+# nothing of what it holds.
+FILLER = frozenset(
+    "one ones it here there some each every thing things stuff these those this that such what whatever who whom own"
+    " other_one another same again more most".split()
+)
 MAX_MODULES = 20
 MAX_SHARE = 2.0  # percent
 MAX_FUNCTION = 30  # lines, 95 of 100
@@ -75,8 +76,12 @@ def measure_functions(report: Report, name: str, tree: ast.AST) -> None:
         place = f"{name}:{node.lineno} {node.name}"
         report.lengths.append(((node.end_lineno or node.lineno) - node.lineno + 1, place))
         is_bool = isinstance(node.returns, ast.Name) and node.returns.id == "bool"
-        if PARTICIPLE.fullmatch(node.name) and node.name not in NO_PARTICIPLE and not is_bool:
+        if is_participle(node.name.strip("_").split("_")[0]) and not is_bool:
             report.participles.append(place)
+
+
+def is_participle(word: str) -> bool:
+    return word in IRREGULAR or (word.endswith("ed") and len(word) > 3 and word not in NO_PARTICIPLE)
 
 
 def measure_variables(report: Report, name: str, tree: ast.AST) -> None:
@@ -88,7 +93,8 @@ def measure_variables(report: Report, name: str, tree: ast.AST) -> None:
         else:
             continue
         report.variables += 1
-        if variable in FILLER:
+        word = variable.strip("_")
+        if word in FILLER or is_participle(word):
             report.fillers.append(f"{name}:{node.lineno} {variable}")
 
 
