@@ -6,6 +6,7 @@ import gc
 import multiprocessing
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
@@ -38,6 +39,11 @@ if "TMPDIR" not in os.environ and IN_MEMORY.is_dir() and shutil.disk_usage(IN_ME
 # compile all of recollect for itself, as each worker would all tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# Where the caller ignores Ctrl-C (`nohup make test &`), programs that tests start would inherit that, and tests that press
+# it would wait for nothing.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What the processes that tests fork have imported already: the server they are forked from does it, once.
 USED = ("pytest", "recollect.wiring", *(f"recollect.{name}" for name in ("stores.sqlite", "stores.jsonfile")))
