@@ -4,12 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint types suite docs bench clean
+.PHONY: demo test test-all lint types suite docs bench clean
 
 demo: $(VENV)/.core
 	@$(BIN)/recollect demo
 
 test: $(VENV)/.dev lint types suite
+
+# The same, with every test that uses a store on all three kinds of stores.
+test-all: $(VENV)/.dev lint types
+	$(BIN)/pytest -n 2 --dist loadfile --every-store
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -22,6 +22,7 @@ from recollect.config import PREFIX  # noqa: E402
 from recollect.testing.postgres import PostgresServer, postgres_server  # noqa: E402
 
 KINDS = ("sqlite", "json", "postgresql")
+STORE_FIXTURES = ("kind", "shared_url")
 SERVER = "RECOLLECT_TEST_POSTGRES"
 
 # The same examples in every run, so that a failure is one for everybody.
@@ -40,8 +41,8 @@ if "TMPDIR" not in os.environ and IN_MEMORY.is_dir() and shutil.disk_usage(IN_ME
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# Where the caller ignores Ctrl-C (`nohup make test &`), programs that tests start would inherit that, and tests that press
-# it would wait for nothing.
+# Where the caller ignores Ctrl-C (`nohup make test &`), programs that tests start would inherit that, and tests that
+# press it would wait for nothing.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -65,6 +66,29 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--every-store", action="store_true", help="run every test that uses a store on all three kinds")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give a test that uses a store its kinds: all three for the stores' own tests and those marked `every_store`,
+    SQLite for the others. The store contract proves the three equal; `make test-all` runs all tests on all kinds."""
+    every = (
+        metafunc.config.getoption("every_store")
+        or metafunc.definition.get_closest_marker("every_store") is not None
+        or metafunc.definition.path.parent.name == "stores"
+    )
+    chosen = {name for mark in metafunc.definition.iter_markers("parametrize") for name in argument_names(mark)}
+    for name in STORE_FIXTURES:
+        if name in metafunc.fixturenames and name not in chosen:
+            metafunc.parametrize(name, KINDS if every else KINDS[:1], indirect=True)
+
+
+def argument_names(mark: pytest.Mark) -> list[str]:
+    names = mark.args[0] if mark.args else mark.kwargs["argnames"]
+    return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -119,20 +143,20 @@ def addresses(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callab
         yield address
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture
 def kind(request: pytest.FixtureRequest) -> str:
-    """Each kind of store in turn."""
+    """The kind of store a test runs on, see `pytest_generate_tests`."""
     return str(request.param)
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module")
 def shared_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a store, of each kind in turn, that is made once for all tests of a file that only read it."""
+    """The address of a store that is made once for all tests of a file that only read it."""
     with places(tmp_path_factory.mktemp("shared"), request) as address:
         yield address(str(request.param), "memory")
 
 
 @pytest.fixture
 def store_url(kind: str, addresses: Callable[[str, str], str]) -> str:
-    """The address of a new store, of each kind in turn."""
+    """The address of a new store."""
     return addresses(kind, "memory")

@@ -177,6 +177,7 @@ def test_a_fortnight_of_thirty_costs_what_it_must_c3_c5_c6(addresses: Callable[[
     asyncio.run(fortnight())
 
 
+@pytest.mark.every_store
 def test_many_at_once_make_it_once_c13(store_url: str) -> None:
     clock, gate, scribe = clock_at(), asyncio.Event(), Scribe()
 
@@ -219,6 +220,7 @@ def test_what_was_said_in_private_enters_no_digest(store_url: str) -> None:
         assert [one.user for one in memory.digests("other")] == ["ann"]
 
 
+@pytest.mark.every_store
 def test_erasing_a_person_takes_what_digests_say_of_them(store_url: str) -> None:
     clock, scribe = clock_at(), Scribe()
     with Memory(store_url, clock=clock, memory=scribe, followers=False) as memory:

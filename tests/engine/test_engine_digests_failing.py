@@ -177,6 +177,7 @@ def test_closing_gives_up_what_is_under_way_and_leaves_no_lease(store_url: str) 
     asyncio.run(main())
 
 
+@pytest.mark.every_store
 def test_a_lease_of_a_process_that_died_is_taken_over_c13(store_url: str) -> None:
     clock, scribe = clock_at(), Scribe()
     store = open_store(store_url, Settings())

@@ -55,6 +55,7 @@ def test_a_document_is_kept_written_over_and_removed(store_url: str) -> None:
         documents.get(("notes",), "cafe")
 
 
+@pytest.mark.every_store
 def test_a_namespace_is_what_is_in_it_and_below_and_not_what_begins_alike(store_url: str) -> None:
     places = [("a",), ("a", "b"), ("a", "b", "c"), ("a b",), ("a!",), ("ab",), ("ä",), ("a", "ü"), ("b", "a")]
     with Memory(store_url, followers=False) as memory:
@@ -72,6 +73,7 @@ def test_a_namespace_is_what_is_in_it_and_below_and_not_what_begins_alike(store_
         assert documents.namespaces(prefix=("a",), depth=2, limit=2, offset=1) == [("a", "b"), ("a", "ü")]
 
 
+@pytest.mark.every_store
 def test_documents_are_found_by_meaning_and_by_what_their_values_have(store_url: str) -> None:
     with Memory(store_url, followers=False) as memory:
         documents = memory.documents()
@@ -202,6 +204,7 @@ def test_what_breaks_a_rule_is_refused_with_the_field(store_url: str) -> None:
                 documents.namespaces(offset=offset)  # type: ignore[arg-type]
 
 
+@pytest.mark.every_store
 def test_many_who_edit_at_once_lose_nothing(store_url: str) -> None:
     def more(documents: dict[str, Document]) -> tuple[list[Change], int]:
         number = documents["counter"].value["n"] + 1 if documents else 1
@@ -212,6 +215,7 @@ def test_many_who_edit_at_once_lose_nothing(store_url: str) -> None:
         assert sorted(numbers) == list(range(1, 25))
 
 
+@pytest.mark.every_store
 def test_erasing_a_person_takes_their_documents_and_those_that_name_them(store_url: str) -> None:
     with Memory(store_url, followers=False) as memory:
         documents = memory.documents()

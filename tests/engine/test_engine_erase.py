@@ -58,6 +58,7 @@ def traces(url: str) -> list[str]:
 # -- what is gone
 
 
+@pytest.mark.every_store
 def test_not_a_word_is_left_behind(store_url: str) -> None:
     with Memory(store_url) as memory:
         fill(memory)
@@ -195,6 +196,7 @@ def test_whoever_was_erased_can_come_back_to_the_same_conversation(store_url: st
 # -- at once, or not at all
 
 
+@pytest.mark.every_store
 def test_a_failing_store_leaves_everything(store_url: str) -> None:
     store = StoreDouble(open_store(store_url, Settings()))
     with Memory(store, followers=False) as memory:
@@ -212,6 +214,7 @@ def test_a_failing_store_leaves_everything(store_url: str) -> None:
         assert memory.search("flibbertigibbets", user="alexandra")
 
 
+@pytest.mark.every_store
 def test_what_was_being_indexed_while_it_was_erased_stays_out(store_url: str) -> None:
     """A follower has read the words already and comes to store them after the erasure."""
     embedder = GatedEmbedder()

@@ -63,6 +63,7 @@ def begin_digest(tx: Tx) -> None:
     tx.claim("digesting", "default", f"week 2026-01-01 UTC {PERSON}", "somebody", now, now)
 
 
+@pytest.mark.every_store
 def test_the_id_of_a_person_is_gone_with_them_f18(store_url: str) -> None:
     with closing(open_store(store_url, Settings())) as store:
         store.write(begin_digest)
@@ -96,6 +97,7 @@ def test_whoever_was_erased_can_tell_something_again_f18(store_url: str) -> None
         assert PERSON.encode() not in held(store_url)
 
 
+@pytest.mark.every_store
 def test_an_id_that_an_older_version_left_is_erased_f18(store_url: str) -> None:
     """There the conversation kept its name, and nothing else was left to find the person by."""
     with Memory(store_url, followers=False) as memory:
@@ -201,6 +203,7 @@ def test_what_retention_takes_out_is_told_alike_f18(tmp_path: Path) -> None:
         assert b"flibbertigibbet" not in held(str(path))
 
 
+@pytest.mark.every_store
 def test_stores_that_leave_nothing_say_nothing(kind: str, addresses: Callable[[str, str], str]) -> None:
     with closing(open_store(addresses(kind, "memory"), Settings())) as store:
         assert store.scrub() == ()

@@ -104,6 +104,7 @@ def test_sixteen_tasks_add_and_search_at_once(store_url: str) -> None:
     asyncio.run(many_tasks(store_url))
 
 
+@pytest.mark.every_store
 def test_sixteen_threads_add_and_search_at_once(store_url: str) -> None:
     with Memory(store_url) as memory:
         chat = memory.conversation("shared", user="alex")
@@ -121,6 +122,7 @@ def test_sixteen_threads_add_and_search_at_once(store_url: str) -> None:
         assert memory.verify().ok
 
 
+@pytest.mark.every_store
 def test_the_same_platform_id_from_sixteen_threads_is_kept_once_c1(store_url: str) -> None:
     """C1: whoever comes first; all get the same message."""
     with Memory(store_url, followers=False) as memory, ThreadPoolExecutor(TASKS) as threads:
@@ -268,6 +270,7 @@ def talk_on(chat: BlockingConversation, name: str, answered: list[str]) -> None:
         answered.append(f"{number} {name}")
 
 
+@pytest.mark.every_store
 def test_closing_under_the_feet_of_other_threads_leaves_nobody_waiting(store_url: str) -> None:
     """Each of them gets its answer or an error; what was answered is kept."""
     memory = Memory(store_url)

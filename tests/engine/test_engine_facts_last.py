@@ -176,6 +176,7 @@ def settled_on_one(memory: Memory) -> None:
     assert all(fact.valid_to is not None and fact.retired_by for fact in history if not fact.active)
 
 
+@pytest.mark.every_store
 def test_sixteen_threads_set_one_key_in_sixteen_conversations_b3(store_url: str) -> None:
     with Memory(store_url) as memory:
 

@@ -170,6 +170,7 @@ class FillingEmbedder(CountingEmbedder):
         return await super().embed(texts)
 
 
+@pytest.mark.every_store
 def test_when_there_is_room_on_the_disk_again_work_goes_on_at_once_f16(store_url: str) -> None:
     """F16: leases that could not be given back are ours still; nobody waits until they have run out."""
     store, embedder = StoreDouble(open_store(store_url, Settings())), FillingEmbedder()

@@ -206,6 +206,7 @@ def test_one_space_is_rebuilt_alone(store_url: str) -> None:
         assert len(memory.search("zebra", space="red")) == 1
 
 
+@pytest.mark.every_store
 def test_a_rebuild_while_messages_are_being_indexed_is_safe(store_url: str) -> None:
     """What was thought before the rebuild is void: it is not stored beside what is thought after."""
     embedder = GatedEmbedder()
@@ -272,6 +273,7 @@ def test_a_rebuild_replaces_the_vectors_of_another_embedder_and_never_mixes_them
         assert memory.search("lion")[0].message.turn == 7
 
 
+@pytest.mark.every_store
 def test_of_two_embedders_on_an_empty_store_the_first_to_store_wins(store_url: str) -> None:
     store = open_store(store_url, Settings())
     with (

@@ -77,6 +77,7 @@ def everything(url: str) -> list[Message]:
 # -- once, however often
 
 
+@pytest.mark.every_store
 def test_an_import_is_complete_and_idempotent_d12(store_url: str, file: Path) -> None:
     assert counts(bring(store_url, open_records(file))) == (LINES, LINES, 0, 0)
     kept = everything(store_url)
@@ -157,6 +158,7 @@ def test_a_bad_record_ends_an_import_with_its_place_and_what_came_before_is_kept
     assert counts(bring(url, open_records(file))) == (20, 0, 20, 0)
 
 
+@pytest.mark.every_store
 def test_bad_records_are_skipped_counted_and_named_on_every_store(store_url: str, tmp_path: Path) -> None:
     lines: list[dict[str, Any] | str] = [line(0), line(1, id="taken"), *map(line, range(2, 20))]
     for place, (bad, _) in enumerate(BAD.values()):
@@ -204,6 +206,7 @@ def owners(url: str) -> list[tuple[str, str | None, int]]:
         return [(one.id, one.user, one.turns) for one in memory.conversations()]
 
 
+@pytest.mark.every_store
 def test_an_export_is_imported_without_loss_into_any_other_store_d12(
     store_url: str, addresses: Callable[[str, str], str], tmp_path: Path
 ) -> None:

@@ -184,6 +184,7 @@ TABLES = {"content": CONTENT, "times": TIMES, "metadata": METADATA, "ids": IDS, 
 
 
 @pytest.mark.parametrize("table", TABLES)
+@pytest.mark.every_store
 def test_bad_input_is_refused_by_field_and_reason_and_nothing_is_written(store_url: str, table: str) -> None:
     """The same table for every store, so that all of them refuse the same things in the same words."""
     with Memory(store_url, clock=FrozenClock(NOW)) as memory:
@@ -215,6 +216,7 @@ def test_a_refused_message_leaves_its_conversation_as_it_was(store_url: str) -> 
         assert memory.conversation("chat", user="alex").add("user", "and on").turn == 2
 
 
+@pytest.mark.every_store
 def test_content_that_is_odd_but_text_is_kept_to_the_character(store_url: str) -> None:
     odd = [text for text in ODD_TEXTS if text.strip()]
     with Memory(store_url) as memory:
@@ -264,6 +266,7 @@ def test_times_long_past_and_a_little_ahead_are_accepted(store_url: str) -> None
         assert (memory.stats().first, memory.stats().last, memory.verify().ok) == (times[0], times[-1], True)
 
 
+@pytest.mark.every_store
 def test_five_megabytes_are_kept_and_found_by_a_word_near_the_end(store_url: str) -> None:
     # Of long words: what is made of a message grows with its words, what a store has to hold with its bytes.
     sentence = "Antidisestablishmentarianism notwithstanding, counterrevolutionaries misunderstood internationalism. "

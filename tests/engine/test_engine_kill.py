@@ -64,6 +64,7 @@ def victims() -> Iterator[Victims]:
     processes.close()
 
 
+@pytest.mark.every_store
 def test_killed_at_random_points_nothing_acknowledged_is_lost_or_doubled_d8(
     kind: str, store_url: str, victims: Victims
 ) -> None:

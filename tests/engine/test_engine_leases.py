@@ -41,6 +41,7 @@ def leased(memory: Memory) -> int:
 # -- no work twice
 
 
+@pytest.mark.every_store
 def test_two_memories_on_one_store_never_embed_the_same_message_twice(store_url: str) -> None:
     store, embedder, count = store_at(store_url), CountingEmbedder(), 12
     with (
@@ -143,6 +144,7 @@ def test_a_lease_keeps_others_off_until_it_has_run_out(store_url: str) -> None:
         assert (leased(memory), embedder.texts) == (0, ["a zebra"])
 
 
+@pytest.mark.every_store
 def test_what_a_worker_brings_after_its_lease_ran_out_is_void(store_url: str, caplog: pytest.LogCaptureFixture) -> None:
     clock, slow, quick = FrozenClock(), GatedEmbedder(), CountingEmbedder()
     store = store_at(store_url)

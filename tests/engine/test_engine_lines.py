@@ -77,6 +77,7 @@ def test_what_was_erased_is_not_told_again(store_url: str) -> None:
         assert memory.verify().ok
 
 
+@pytest.mark.every_store
 def test_many_requests_at_once_are_one_after_the_other(store_url: str) -> None:
     """The same request many times, and others of the same conversation: each message is kept once, each reply too."""
 

@@ -154,6 +154,7 @@ def test_author_and_user_in_a_channel_c1(store_url: str) -> None:
 # -- when
 
 
+@pytest.mark.every_store
 def test_a_past_time_is_kept_to_the_microsecond_c1(store_url: str) -> None:
     """C1: a back-filled message has the time it was said at; its place is its turn, not its time."""
     tokyo, newfoundland = timezone(timedelta(hours=9)), timezone(-timedelta(hours=3, minutes=30))
@@ -227,6 +228,7 @@ def test_extend_keeps_all_or_nothing(store_url: str) -> None:
         assert [m.turn for m in chat.history()] == list(range(1, 22))
 
 
+@pytest.mark.every_store
 def test_add_many_keeps_all_conversations_or_none(store_url: str) -> None:
     with Memory(store_url) as memory:
         good = [Batch("default", f"c{n}", "alex", [Draft("user", "hello")]) for n in range(3)]
@@ -312,6 +314,7 @@ def test_history_gives_the_last_ones_before_a_turn(store_url: str) -> None:
         assert memory.conversation("never begun", user="alex").history() == []
 
 
+@pytest.mark.every_store
 def test_conversations_are_listed_in_pages_in_order(store_url: str) -> None:
     with Memory(store_url) as memory:
         ids = sorted(["b", "a", "é", "Z", "10", "9", "日本"])

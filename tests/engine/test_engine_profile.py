@@ -202,6 +202,7 @@ def told_at_once(memory: Memory) -> None:
         list(threads.map(lambda n: memory.remember(f"I collect zebra{n}", user="alex"), range(AT_ONCE)))
 
 
+@pytest.mark.every_store
 def test_sixteen_who_tell_at_once_lose_nothing_c2(store_url: str) -> None:
     with Memory(store_url) as memory:
         told_at_once(memory)

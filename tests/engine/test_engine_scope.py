@@ -22,6 +22,7 @@ USERS = ("alex", "alex ", "ALEX", "al", "kim", "kim' OR '1'='1", "", "z")
 WORDS = ("parrot", "piano", "lisbon", "database", "winter", "kitten")
 
 
+@pytest.mark.every_store
 def test_search_keeps_to_space_user_conversation_and_role(store_url: str) -> None:
     with Memory(store_url) as memory:
         for space in ("red", "blue"):
@@ -143,6 +144,7 @@ def shared(store_url: str) -> Iterator[Memory]:
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(every=st.lists(said, max_size=12), query=asked, user=st.integers(0, len(USERS) - 1), limit=st.integers(1, 20))
+@pytest.mark.every_store
 def test_no_search_ever_gives_another_users_message(
     shared: Memory, every: list[Said], query: str, user: int, limit: int
 ) -> None:

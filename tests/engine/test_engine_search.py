@@ -165,6 +165,7 @@ def test_a_message_just_added_is_found_by_the_next_search(store_url: str) -> Non
 # -- scripts
 
 
+@pytest.mark.every_store
 def test_every_script_is_found_d12(store_url: str) -> None:
     """D12: full-text search works in scripts other than Latin, with and without spaces between words."""
     with Memory(store_url) as memory:
@@ -199,6 +200,7 @@ def test_scripts_are_found_in_one_long_text_d12(store_url: str) -> None:
 # -- nothing is syntax
 
 
+@pytest.mark.every_store
 def test_nothing_a_user_types_is_syntax(store_url: str) -> None:
     with filled(store_url) as memory:
         memory.conversation("secret", user="kim").add("user", "Kim's databases failed too")
@@ -284,6 +286,7 @@ def of_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return results(str(tmp_path_factory.mktemp("one") / "one.db"))
 
 
+@pytest.mark.every_store
 def test_the_same_query_gives_the_same_order_on_every_store(store_url: str, of_sqlite: Results) -> None:
     """Each is held against SQLite, so all three agree. B11: PostgreSQL with pgvector finds what the others find."""
     for query, ours, theirs in zip(QUERIES, results(store_url), of_sqlite, strict=True):

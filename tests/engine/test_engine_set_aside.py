@@ -158,6 +158,7 @@ def test_whatever_fails_all_else_is_there_once_f15(
 # -- a row that cannot be read
 
 
+@pytest.mark.every_store
 def test_a_row_that_cannot_be_read_stops_no_view_f15(store_url: str, caplog: pytest.LogCaptureFixture) -> None:
     """F15: every view goes past it and on, in its own conversation and in all others; it is named by its place."""
     store = DamagedStore(open_store(store_url, Settings()), ("bad", 2), ("bad", 5))

@@ -56,6 +56,7 @@ def talk(url: str, *, outage: bool, telemetry: Telemetry | None = None, chat_id:
         memory.settle()
 
 
+@pytest.mark.every_store
 def test_calls_and_fallbacks_are_counted_with_their_timings_on_every_store_c14(store_url: str) -> None:
     talk(store_url, outage=True)
     talk(store_url, outage=True, chat_id="another")

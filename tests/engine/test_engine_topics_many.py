@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from topic_doubles import AxisEmbedder, about, opened
 
 from recollect import AsyncMemory, Memory
@@ -35,6 +36,7 @@ def check(chat: BlockingConversation, expected: int) -> None:
         assert len({m.content.split("#")[1].split()[0] for m in own if "#" in m.content}) == 1
 
 
+@pytest.mark.every_store
 def test_sixteen_threads_talk_and_read_at_once_e7(store_url: str) -> None:
     with opened(store_url, followers=True) as memory:
         chat = memory.conversation("chat", user="alex")

@@ -97,6 +97,7 @@ def test_a_key_whose_request_is_under_way_waits_and_one_that_failed_may_try_agai
         assert failed == [422, 422]
 
 
+@pytest.mark.every_store
 def test_what_was_answered_is_erased_with_the_person(store_url: str) -> None:
     with Serving(store_url, followers=False) as server, httpx2.Client(base_url=server.url) as http:
         key = {"Idempotency-Key": "k"}
