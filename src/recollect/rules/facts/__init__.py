@@ -1,1 +1,1 @@
-"""What becomes of a fact that was found, and which words may ground one."""
+"""How a found fact changes what is known, and which words may be evidence for one."""

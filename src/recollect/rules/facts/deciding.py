@@ -1,18 +1,17 @@
-"""What becomes of a fact that was found: kept, put in the place of another, or ignored, and always with a reason.
+"""What a found fact changes: it is added, replaces another, or is ignored, and always with a reason.
 
-Of a key that holds one value, at most one fact is active. A new value takes its place if it is said with at least the
-old one's confidence *as aged*: every turn since the old one was said makes it a little weaker, down to a floor. So a
+Of a key that holds one value, at most one fact is active. A new value replaces it if its confidence is at least the
+old one's *aged* confidence: every turn since the old value was said makes it a little weaker, down to a floor. So a
 nickname said in passing does not change a name, and the full name said later does. An explicit correction wins at
-once. Of a key that holds several values, each stands for itself.
+once. Of a key that holds several values, each is a fact of its own.
 
-What others say of a person is kept apart, each speaker's word for itself: it neither corrects nor confirms what the
-person said. Whoever is shown the person's own word is not shown what others say of the same. It is retired only where
-all who heard it hear the person, too, or where the person denies it: so nobody learns by a guess what was said in
-private.
+What others say about a person (a claim) is kept apart, for each speaker: it neither corrects nor confirms what the
+person said. Who is shown the person's own fact is not shown claims about the same. A claim is retired only if all who
+heard it hear the person too, or if the person denies it: so nobody can guess from it what was said in private.
 
-Nothing is ever removed: a value that no longer holds keeps its row, with the times between which it held. What the
-rules return is the rows to store, whole, so that storing them twice is the same as once. Ids come from what was said
-and where: a view built again has the same facts.
+Nothing is ever removed: a value that no longer holds keeps its row, with the times between which it held. The rules
+return whole rows to store, so storing them twice is the same as once. Ids come from what was said and where: a view
+built again has the same facts.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from recollect.rules.facts.keys import is_several, normalise
 MIN_CONFIDENCE = 0.4
 MIN_IMPORTANCE = 0.2
 MIN_HISTORY = 0.7
-"""The confidence of what is kept although it is over and was never known: a past that is only guessed is not kept."""
+"""The least confidence of a past value that was never known while it held: a guessed past is not kept."""
 MAX_VALUE = 200
 """Characters of a value."""
 MAX_SOURCES = 32
@@ -46,7 +45,7 @@ MAX_CHANNELS = 32
 HALF_LIFE = 500
 """Turns after which a confidence counts half."""
 FLOOR = 0.7
-"""The part of a confidence that never ages away: what was said clearly is not undone by a murmur, however late."""
+"""The share of a confidence that never ages away: a clear statement is not undone by a vague one, however late."""
 TURNS_A_DAY = 10
 """How many turns a day counts for, between conversations: their turns are not numbered together."""
 
@@ -64,59 +63,59 @@ class Action:
     rows: tuple[Fact, ...] = ()
 
 
-def accepted(found: Iterable[FoundFact]) -> list[FoundFact]:
+def accepted(found_facts: Iterable[FoundFact]) -> list[FoundFact]:
     """The facts of one message that may be kept, tidied: keys normalised, numbers in range, none twice."""
-    kept: dict[tuple[object, ...], FoundFact] = {}
-    for each in map(tidied, found):
-        if refusal(each) is None:
-            name = (each.subject and fold(each.subject), each.category, each.key, sense(each), each.retracts)
-            kept[name] = _merged(kept[name], each) if name in kept else each
-    return list(kept.values())
+    facts: dict[tuple[object, ...], FoundFact] = {}
+    for fact in map(tidied, found_facts):
+        if refusal(fact) is None:
+            identity = (fact.subject and fold(fact.subject), fact.category, fact.key, sense(fact), fact.retracts)
+            facts[identity] = _merged(facts[identity], fact) if identity in facts else fact
+    return list(facts.values())
 
 
-def _merged(one: FoundFact, other: FoundFact) -> FoundFact:
-    """Of two of the same, the surer, with all that either tells."""
-    best, rest = (one, other) if one.confidence >= other.confidence else (other, one)
+def _merged(first: FoundFact, second: FoundFact) -> FoundFact:
+    """The surer of two equal facts, completed by the other."""
+    surer, weaker = (first, second) if first.confidence >= second.confidence else (second, first)
     return replace(
-        best,
-        importance=max(one.importance, other.importance),
-        corrects=one.corrects or other.corrects,
-        since=best.since or rest.since,
-        until=best.until or rest.until,
+        surer,
+        importance=max(first.importance, second.importance),
+        corrects=first.corrects or second.corrects,
+        since=surer.since or weaker.since,
+        until=surer.until or weaker.until,
     )
 
 
-def tidied(found: FoundFact) -> FoundFact:
-    """With its key in the one form it is kept under, its value on one line, and its numbers between 0 and 1."""
-    value = " ".join(found.value.split())
-    key = normalise(found.category, found.key, value) if found.category in FACT_CATEGORIES else found.key
-    subject = " ".join(found.subject.split()) if found.subject else None
+def tidied(fact: FoundFact) -> FoundFact:
+    """The fact with its key normalised, its value on one line, and its numbers between 0 and 1."""
+    value = " ".join(fact.value.split())
+    key = normalise(fact.category, fact.key, value) if fact.category in FACT_CATEGORIES else fact.key
+    subject = " ".join(fact.subject.split()) if fact.subject else None
     return replace(
-        found,
+        fact,
         key=key,
         value=value,
         subject=subject or None,
-        confidence=_share(found.confidence),
-        importance=_share(found.importance),
+        confidence=_share(fact.confidence),
+        importance=_share(fact.importance),
     )
 
 
-def refusal(found: FoundFact) -> str | None:
+def refusal(fact: FoundFact) -> str | None:
     """Why a found fact is not kept, or None if it may be."""
-    if found.category not in FACT_CATEGORIES:
-        return f"there is no category {found.category!r}; there are {', '.join(FACT_CATEGORIES)}"
-    if found.holds not in HOLDS:
-        return f"a fact cannot be {found.holds!r}; it holds {', '.join(HOLDS)}"
-    if not found.key:
+    if fact.category not in FACT_CATEGORIES:
+        return f"there is no category {fact.category!r}; there are {', '.join(FACT_CATEGORIES)}"
+    if fact.holds not in HOLDS:
+        return f"a fact cannot be {fact.holds!r}; it holds {', '.join(HOLDS)}"
+    if not fact.key:
         return "it has no key"
-    if not found.value and not found.retracts:
+    if not fact.value and not fact.retracts:
         return "it has no value"
-    if len(found.value) > MAX_VALUE:
-        return f"its value has {len(found.value)} characters; at most {MAX_VALUE} are kept"
-    if found.confidence < MIN_CONFIDENCE:
-        return f"its confidence is {found.confidence:.2f}; at least {MIN_CONFIDENCE} is kept"
-    if found.importance < MIN_IMPORTANCE:
-        return f"its importance is {found.importance:.2f}; at least {MIN_IMPORTANCE} is kept"
+    if len(fact.value) > MAX_VALUE:
+        return f"its value has {len(fact.value)} characters; at most {MAX_VALUE} are kept"
+    if fact.confidence < MIN_CONFIDENCE:
+        return f"its confidence is {fact.confidence:.2f}; at least {MIN_CONFIDENCE} is kept"
+    if fact.importance < MIN_IMPORTANCE:
+        return f"its importance is {fact.importance:.2f}; at least {MIN_IMPORTANCE} is kept"
     return None
 
 
@@ -130,94 +129,90 @@ def aged(fact: Fact, message: Message) -> float:
 
 
 def decide(
-    known: Iterable[Fact], found: FoundFact, message: Message, *, user: str, audience: str | None = None
+    facts: Iterable[Fact], new: FoundFact, message: Message, *, user: str, audience: str | None = None
 ) -> list[Action]:
-    """What a found fact does to what is known of a user.
+    """What a found fact changes in what is known of a user.
 
-    `known` are facts of the user; those of other keys, and those that are not active, change nothing. `message` is
-    where it was said, `user` in whose memory it belongs, `audience` the group that heard it, or None in private.
+    `facts` are those of the user; those of other keys, and those that are not active, change nothing. `message`
+    is where it was said, `user` in whose memory it belongs, `audience` the group that heard it, or None in private.
     """
-    actions = _decided(known, tidied(found), message, user, audience)
+    actions = _decided(facts, tidied(new), message, user, audience)
     return [replace(action, rows=tuple(map(_in_order, action.rows))) for action in actions]
 
 
 def _in_order(fact: Fact) -> Fact:
-    """With an end that is not before its beginning, whatever dates were said."""
+    """The fact with an end that is not before its beginning, whatever dates were said."""
     if fact.valid_from is None or fact.valid_to is None or fact.valid_from <= fact.valid_to:
         return fact
     return replace(fact, valid_to=fact.valid_from)
 
 
-def _decided(
-    known: Iterable[Fact], found: FoundFact, message: Message, user: str, audience: str | None
-) -> list[Action]:
-    reason = refusal(found)
+def _decided(facts: Iterable[Fact], new: FoundFact, message: Message, user: str, audience: str | None) -> list[Action]:
+    reason = refusal(new)
     if reason is not None:
         return [Action("ignore", reason)]
-    said = _Said(found, message, user, audience)
-    every = [fact for fact in known if fact.user == user and fact.space == message.space and _about(fact, found)]
+    mention = _Said(new, message, user, audience)
+    peers = [fact for fact in facts if fact.user == user and fact.space == message.space and _about(fact, new)]
     if message.author != user:
-        if found.category == "instruction":
+        if new.category == "instruction":
             return [Action("ignore", "nobody gives instructions for another")]
-    elif claims := [fact for fact in every if fact.active and fact.speaker != user and _may_yield(fact, said)]:
-        return [*_yielding(said, claims), *_weigh(said, [fact for fact in every if fact.speaker == user])]
-    return _weigh(said, [fact for fact in every if fact.speaker == message.author])
+    elif claims := [fact for fact in peers if fact.active and fact.speaker != user and _may_yield(fact, mention)]:
+        return [*_yielding(mention, claims), *_weigh(mention, [fact for fact in peers if fact.speaker == user])]
+    return _weigh(mention, [fact for fact in peers if fact.speaker == message.author])
 
 
-def _may_yield(claim: Fact, said: _Said) -> bool:
-    """Whether what others said may be retired by a person's own word: what was said before many if the person denies
-    it, and else only what was said where all who heard it hear the person, too. So nobody can tell by it what somebody
-    said elsewhere."""
-    return claim.audience is not None if said.found.retracts else channels_of(claim) == {said.audience}
+def _may_yield(claim: Fact, mention: _Said) -> bool:
+    """Whether a person's own fact may retire a claim: a denial any claim made in a group, another fact only a claim
+    whose whole audience hears the person too. So nobody can tell from it what was said elsewhere."""
+    return claim.audience is not None if mention.fact.retracts else channels_of(claim) == {mention.audience}
 
 
-def _yielding(said: _Said, claims: Sequence[Fact]) -> list[Action]:
-    """What others said of a person gives way to the person's own word on it."""
-    found, message = said.found, said.message
-    same_key = [fact for fact in claims if fact.key == found.key and fact.category == found.category]
-    over = _meant(same_key, found) if found.retracts else [fact for fact in same_key if _is_answered(fact, found)]
+def _yielding(mention: _Said, claims: Sequence[Fact]) -> list[Action]:
+    """Retires claims about a person that the person answers or denies."""
+    new, message = mention.fact, mention.message
+    same_key = [fact for fact in claims if fact.key == new.key and fact.category == new.category]
+    stale = _meant(same_key, new) if new.retracts else [fact for fact in same_key if _is_answered(fact, new)]
     return [
-        *(Action("retire", "the person says it themselves", (_over(fact, message),)) for fact in over),
-        *_opposed(said, claims),
+        *(Action("retire", "the person says it themselves", (_over(fact, message),)) for fact in stale),
+        *_opposed(mention, claims),
     ]
 
 
-def _is_answered(claim: Fact, own: FoundFact | Fact) -> bool:
-    """Whether a person says the same themselves, or something else where there is but one answer."""
-    if not _about(claim, own) or claim.category != own.category:
+def _is_answered(claim: Fact, own_fact: FoundFact | Fact) -> bool:
+    """Whether a person's own fact answers a claim: it says the same, or gives another value of a single-value key."""
+    if not _about(claim, own_fact) or claim.category != own_fact.category:
         return False
-    if claim.key != own.key:
-        return UNDONE_BY.get(claim.key) == own.key and sense(claim) == sense(own)
-    return not is_several(own.category, own.key) or same_value(claim, own)
+    if claim.key != own_fact.key:
+        return UNDONE_BY.get(claim.key) == own_fact.key and sense(claim) == sense(own_fact)
+    return not is_several(own_fact.category, own_fact.key) or same_value(claim, own_fact)
 
 
 def without_answered_claims(facts: Sequence[Fact]) -> list[Fact]:
-    """Facts of one person that hold, as they are shown to somebody: where the person's own word is among them, what
-    others say of the same is not."""
-    own = [fact for fact in facts if not is_claim(fact)]
-    return [fact for fact in facts if not (is_claim(fact) and any(_is_answered(fact, word) for word in own))]
+    """The facts of one person without the claims that the person's own facts answer."""
+    own_facts = [fact for fact in facts if not is_claim(fact)]
+    return [fact for fact in facts if not (is_claim(fact) and any(_is_answered(fact, answer) for answer in own_facts))]
 
 
-def _weigh(said: _Said, mine: Sequence[Fact]) -> list[Action]:
-    """What a found fact does to what the same speaker said before."""
-    found, message = said.found, said.message
-    same_key = [fact for fact in mine if fact.key == found.key and fact.category == found.category]
-    held = [fact for fact in same_key if fact.active]
-    if any(message.id in fact.sources and same_value(fact, found) for fact in held if not found.retracts):
+def _weigh(mention: _Said, earlier: Sequence[Fact]) -> list[Action]:
+    """What a found fact changes in what the same speaker said earlier."""
+    new, message = mention.fact, mention.message
+    same_key = [fact for fact in earlier if fact.key == new.key and fact.category == new.category]
+    active = [fact for fact in same_key if fact.active]
+    if any(message.id in fact.sources and same_value(fact, new) for fact in active if not new.retracts):
         return [Action("ignore", "this message was read before")]
-    if found.retracts or _is_over(found, message):
-        return _retire(said, held, same_key)
-    same = next((fact for fact in held if same_value(fact, found)), None)
-    if found.echo:
-        if same is None:
+    if new.retracts or _is_over(new, message):
+        return _retire(mention, active, same_key)
+    match = next((fact for fact in active if same_value(fact, new)), None)
+    if new.echo:
+        if match is None:
             return [Action("ignore", "it only repeats what the assistant said or was shown")]
-        return [Action("confirm", "repeated after the assistant: nothing is raised", (_sourced(same, message),))]
-    actions = _opposed(said, mine)
-    if same is not None:
-        return [*actions, _confirm(said, same, held)]
-    if is_several(found.category, found.key):
-        return [*actions, _another(said, held)]
-    return [*actions, _one(said, held)]
+        return [Action("confirm", "repeated after the assistant: nothing is raised", (_sourced(match, message),))]
+    actions = _opposed(mention, earlier)
+    if match is not None:
+        return [*actions, _confirm(mention, match, active)]
+    if is_several(new.category, new.key):
+        return [*actions, _another(mention, active)]
+    return [*actions, _one(mention, active)]
 
 
 def stored(facts: Iterable[Fact], actions: Iterable[Action]) -> list[Fact]:
@@ -228,33 +223,33 @@ def stored(facts: Iterable[Fact], actions: Iterable[Action]) -> list[Fact]:
     return list(rows.values())
 
 
-# Times and views of them
+# Facts at a time
 
 
 def as_of(facts: Iterable[Fact], when: datetime | date) -> list[Fact]:
     """The facts that held at a time. Of a key with one value the one that began last, then the one that ended first."""
     moment = when if isinstance(when, datetime) else _midnight(when)
-    held = [fact for fact in facts if _held(fact, moment)]
-    held.sort(key=lambda fact: (_begin(fact), -_end(fact).timestamp(), fact.id))
-    found: dict[tuple[object, ...], Fact] = {}
-    for fact in held:
+    facts_then = [fact for fact in facts if _held(fact, moment)]
+    facts_then.sort(key=lambda fact: (_begin(fact), -_end(fact).timestamp(), fact.id))
+    latest: dict[tuple[object, ...], Fact] = {}
+    for fact in facts_then:
         value = fold(fact.value) if is_several(fact.category, fact.key) else None
-        found[(fact.user, fact.speaker, fact.subject, fact.category, fact.key, value)] = fact
-    return without_answered_claims(list(found.values()))
+        latest[(fact.user, fact.speaker, fact.subject, fact.category, fact.key, value)] = fact
+    return without_answered_claims(list(latest.values()))
 
 
 def history(facts: Iterable[Fact], key: str, *, subject: str | None = None) -> list[Fact]:
     """Every value a key had, oldest first. The key may be called anything that means it."""
-    named = {category: normalise(category, key) for category in FACT_CATEGORIES}
-    mine = [fact for fact in facts if fact.key in (key, named[fact.category]) and _subject(fact.subject, subject)]
-    return sorted(mine, key=lambda fact: (_begin(fact), fact.recorded_at, fact.id))
+    keys = {category: normalise(category, key) for category in FACT_CATEGORIES}
+    values = [fact for fact in facts if fact.key in (key, keys[fact.category]) and _subject(fact.subject, subject)]
+    return sorted(values, key=lambda fact: (_begin(fact), fact.recorded_at, fact.id))
 
 
-# What is the same
+# Equality
 
 
 def fold(text: str) -> str:
-    """A value as it is compared: no case, no accents of typing, no article, no marks around it."""
+    """A value as it is compared: no case, no variants of characters, no article, no marks around it."""
     plain = " ".join(unicodedata.normalize("NFKC", text).casefold().replace("’", "'").split())
     return _ARTICLE.sub("", plain.strip(_MARKS)) or plain
 
@@ -263,19 +258,19 @@ _ARTICLE = re.compile(r"^(?:the|an?|some|any)\s+(?=\S)")
 _MARKS = " .,;:!?\"'“”«»()[]"
 
 
-def sense(found: FoundFact | Fact) -> tuple[str, ...]:
+def sense(fact: FoundFact | Fact) -> tuple[str, ...]:
     """What a value means: names letter for letter, everything else by its words, whatever form they are in."""
-    folded = fold(found.value)
-    if found.category == "identity" and found.key != "pets":
-        return (folded,)
-    return analyse(folded, "en").terms or (folded,)
+    value = fold(fact.value)
+    if fact.category == "identity" and fact.key != "pets":
+        return (value,)
+    return analyse(value, "en").terms or (value,)
 
 
-def same_value(fact: Fact, found: FoundFact | Fact) -> bool:
-    """Whether a fact has this value already; of an animal, its kind alone means the one that is known by name."""
-    if sense(fact) == sense(found):
+def same_value(fact: Fact, other: FoundFact | Fact) -> bool:
+    """Whether a fact has this value already; the kind of an animal alone means the one that is known by name."""
+    if sense(fact) == sense(other):
         return True
-    animal = species(found.value) if found.key == "pets" else ""
+    animal = species(other.value) if other.key == "pets" else ""
     return bool(animal) and f"({animal})" in fact.value
 
 
@@ -286,31 +281,31 @@ def same_value(fact: Fact, found: FoundFact | Fact) -> bool:
 class _Said:
     """A found fact, and where it was said."""
 
-    found: FoundFact
+    fact: FoundFact
     message: Message
     user: str
     audience: str | None
 
     def row(self, *, active: bool = True) -> Fact:
         """The fact as a new row."""
-        found, message = self.found, self.message
-        begins = _midnight(found.since) if found.since else message.time if active else None
+        new, message = self.fact, self.message
+        begins = _midnight(new.since) if new.since else message.time if active else None
         return Fact(
             space=message.space,
             user=self.user,
-            id=_id(message.space, self.user, found.subject, found.category, found.key, fold(found.value), message.id),
-            category=found.category,
-            key=found.key,
-            value=found.value,
-            confidence=found.confidence,
-            importance=found.importance,
+            id=_id(message.space, self.user, new.subject, new.category, new.key, fold(new.value), message.id),
+            category=new.category,
+            key=new.key,
+            value=new.value,
+            confidence=new.confidence,
+            importance=new.importance,
             speaker=message.author,
             conversation=message.conversation,
             turn=message.turn,
             said_at=message.time,
             recorded_at=message.time,
             sources=(message.id,),
-            subject=found.subject,
+            subject=new.subject,
             audience=self.audience,
             active=active,
             valid_from=min(begins, message.time) if begins else None,
@@ -319,61 +314,61 @@ class _Said:
         )
 
     def ended(self) -> datetime:
-        """When what it takes back was over: as said, or now."""
-        until = self.found.until
+        """When the value it takes back ended: as said, or now."""
+        until = self.fact.until
         return min(_midnight(until), self.message.time) if until else self.message.time
 
 
-def _one(said: _Said, held: Sequence[Fact]) -> Action:
-    """The value of a key that has one."""
-    if not held:
-        return Action("add", "nothing was known", (said.row(),))
-    found, message = said.found, said.message
-    old = max(held, key=lambda fact: (fact.said_at, fact.confidence))
+def _one(mention: _Said, active: Sequence[Fact]) -> Action:
+    """The action on a key that holds one value."""
+    if not active:
+        return Action("add", "nothing was known", (mention.row(),))
+    new, message = mention.fact, mention.message
+    old = max(active, key=lambda fact: (fact.said_at, fact.confidence))
     if _is_before(message, old):
-        row = replace(said.row(), active=False, retired_at=old.said_at, retired_by=old.id)
+        row = replace(mention.row(), active=False, retired_at=old.said_at, retired_by=old.id)
         return Action("add", "an older message: it is history", (_closed(row, _begin(old)),))
-    left = aged(old, message)
-    if not found.corrects and found.confidence < left:
+    limit = aged(old, message)
+    if not new.corrects and new.confidence < limit:
         return Action(
-            "ignore", f"its confidence {found.confidence:.2f} is under {left:.2f}, which {old.value!r} still has"
+            "ignore", f"its confidence {new.confidence:.2f} is under {limit:.2f}, which {old.value!r} still has"
         )
-    row = said.row()
-    gone = tuple(_closed(replace(_over(fact, message), retired_by=row.id), row.valid_from) for fact in held)
-    surer = f"its confidence is at least {left:.2f}, which the old value has"
-    reason = "an explicit correction" if found.corrects else surer
-    return Action("replace", reason, (*gone, row))
+    row = mention.row()
+    old_rows = tuple(_closed(replace(_over(fact, message), retired_by=row.id), row.valid_from) for fact in active)
+    surer = f"its confidence is at least {limit:.2f}, which the old value has"
+    reason = "an explicit correction" if new.corrects else surer
+    return Action("replace", reason, (*old_rows, row))
 
 
-def _another(said: _Said, held: Sequence[Fact]) -> Action:
-    """One more value of a key that has several. An animal's name takes the place of its kind."""
-    row = said.row()
-    vague = [fact for fact in held if fact.key == "pets" and f"({species(fact.value)})" in row.value]
+def _another(mention: _Said, active: Sequence[Fact]) -> Action:
+    """One more value of a key that holds several. An animal's name replaces its kind."""
+    row = mention.row()
+    vague = [fact for fact in active if fact.key == "pets" and f"({species(fact.value)})" in row.value]
     if not vague:
         return Action("add", "one more value of the key", (row,))
-    gone = replace(_over(vague[0], said.message), retired_by=row.id, valid_to=vague[0].valid_from)
-    return Action("replace", "says the same more exactly", (gone, replace(row, valid_from=vague[0].valid_from)))
+    old_row = replace(_over(vague[0], mention.message), retired_by=row.id, valid_to=vague[0].valid_from)
+    return Action("replace", "says the same more exactly", (old_row, replace(row, valid_from=vague[0].valid_from)))
 
 
-def _confirm(said: _Said, old: Fact, held: Sequence[Fact]) -> Action:
-    """The value is known: it is as sure as the surer of the two, in its newest wording, and its age starts again."""
-    found, message = said.found, said.message
-    newer = not _is_before(message, old)
-    more = replace(
+def _confirm(mention: _Said, old: Fact, active: Sequence[Fact]) -> Action:
+    """The value is known: it keeps the higher confidence, takes the newest wording, and its age starts again."""
+    new, message = mention.fact, mention.message
+    is_newer = not _is_before(message, old)
+    row = replace(
         _sourced(old, message),
-        value=_wording(old.value, found.value) if newer and sense(old) == sense(found) else old.value,
-        confidence=max(old.confidence, found.confidence),
-        importance=max(old.importance, found.importance),
-        audience=old.audience if old.audience is not None else said.audience,
-        also_heard_in=_heard_in(old, said.audience),
+        value=_wording(old.value, new.value) if is_newer and sense(old) == sense(new) else old.value,
+        confidence=max(old.confidence, new.confidence),
+        importance=max(old.importance, new.importance),
+        audience=old.audience if old.audience is not None else mention.audience,
+        also_heard_in=_heard_in(old, mention.audience),
     )
-    if newer:
-        more = replace(more, conversation=message.conversation, turn=message.turn, said_at=message.time)
-    if found.since and (old.valid_from is None or old.valid_from == old.recorded_at):
-        more = replace(more, valid_from=min(_midnight(found.since), message.time))
-    others = [fact for fact in held if fact.id != old.id and not is_several(old.category, old.key)]
-    gone = tuple(replace(_over(fact, message), retired_by=old.id) for fact in others)
-    return Action("confirm", "said again", (*gone, more))
+    if is_newer:
+        row = replace(row, conversation=message.conversation, turn=message.turn, said_at=message.time)
+    if new.since and (old.valid_from is None or old.valid_from == old.recorded_at):
+        row = replace(row, valid_from=min(_midnight(new.since), message.time))
+    others = [fact for fact in active if fact.id != old.id and not is_several(old.category, old.key)]
+    old_rows = tuple(replace(_over(fact, message), retired_by=old.id) for fact in others)
+    return Action("confirm", "said again", (*old_rows, row))
 
 
 def _heard_in(fact: Fact, channel: str | None) -> tuple[str, ...]:
@@ -384,58 +379,58 @@ def _heard_in(fact: Fact, channel: str | None) -> tuple[str, ...]:
     return (*others, channel)[-MAX_CHANNELS:]
 
 
-def _retire(said: _Said, held: Sequence[Fact], same_key: Sequence[Fact]) -> list[Action]:
+def _retire(mention: _Said, active: Sequence[Fact], same_key: Sequence[Fact]) -> list[Action]:
     """Values taken back: the one that is named, or all of the key."""
-    found, message = said.found, said.message
-    if found.echo:
+    new, message = mention.fact, mention.message
+    if new.echo:
         return [Action("ignore", "it only repeats what the assistant said or was shown")]
-    meant = [fact for fact in _meant(held, found) if not _is_before(message, fact)]
-    if meant:
-        gone = [_closed(_over(fact, message), said.ended()) for fact in meant]
-        why = "it has ended" if found.holds != "not" else "it is not so"
-        return [Action("retire", why, (row,)) for row in gone]
-    if found.holds == "not" or not found.value:
+    targets = [fact for fact in _meant(active, new) if not _is_before(message, fact)]
+    if targets:
+        rows = [_closed(_over(fact, message), mention.ended()) for fact in targets]
+        reason = "it has ended" if new.holds != "not" else "it is not so"
+        return [Action("retire", reason, (row,)) for row in rows]
+    if new.holds == "not" or not new.value:
         return [Action("ignore", "there is nothing to take back")]
-    if any(sense(fact) == sense(found) for fact in same_key):
+    if any(sense(fact) == sense(new) for fact in same_key):
         return [Action("ignore", "its end is known")]
-    if found.confidence < MIN_HISTORY:
+    if new.confidence < MIN_HISTORY:
         return [Action("ignore", "nothing is known that it could end")]
-    return [Action("add", "it was so once: it is history", (said.row(active=False),))]
+    return [Action("add", "it was so once: it is history", (mention.row(active=False),))]
 
 
-def _meant(held: Sequence[Fact], found: FoundFact) -> list[Fact]:
-    """The facts that somebody takes back: the same value, or else what the words fit."""
-    if not found.value:
-        return list(held)
-    exact = [fact for fact in held if same_value(fact, found)]
+def _meant(facts: Sequence[Fact], new: FoundFact) -> list[Fact]:
+    """The facts that somebody takes back: those of the same value, or else those that contain its words."""
+    if not new.value:
+        return list(facts)
+    exact = [fact for fact in facts if same_value(fact, new)]
     if exact:
         return exact
-    words = set(analyse(fold(found.value), "en").terms)
-    return [fact for fact in held if words and words <= set(analyse(fold(fact.value), "en").terms)]
+    words = set(analyse(fold(new.value), "en").terms)
+    return [fact for fact in facts if words and words <= set(analyse(fold(fact.value), "en").terms)]
 
 
-def _opposed(said: _Said, mine: Sequence[Fact]) -> list[Action]:
-    """What a like or a dislike undoes: the other of the same thing."""
-    other = UNDONE_BY.get(said.found.key)
-    opposite = [
+def _opposed(mention: _Said, facts: Sequence[Fact]) -> list[Action]:
+    """Retires the like that a dislike of the same thing undoes, or the other way round."""
+    opposite_key = UNDONE_BY.get(mention.fact.key)
+    opposites = [
         fact
-        for fact in mine
-        if fact.active and fact.category == said.found.category == "preference" and fact.key == other
+        for fact in facts
+        if fact.active and fact.category == mention.fact.category == "preference" and fact.key == opposite_key
     ]
     return [
-        Action("retire", "the opposite was said", (_closed(_over(fact, said.message), said.message.time),))
-        for fact in opposite
-        if sense(fact) == sense(said.found) and not _is_before(said.message, fact)
+        Action("retire", "the opposite was said", (_closed(_over(fact, mention.message), mention.message.time),))
+        for fact in opposites
+        if sense(fact) == sense(mention.fact) and not _is_before(mention.message, fact)
     ]
 
 
 def _over(fact: Fact, message: Message) -> Fact:
-    """A fact that no longer holds, and the message that says so."""
+    """The fact as one that no longer holds, with the message that says so as a source."""
     return replace(_sourced(fact, message), active=False, retired_at=message.time, valid_to=message.time)
 
 
 def _closed(fact: Fact, end: datetime | None) -> Fact:
-    """With an end that is not before its beginning."""
+    """The fact with this end, but not before its beginning."""
     if end is None:
         return fact
     return replace(fact, valid_to=max(end, fact.valid_from) if fact.valid_from else end)
@@ -453,17 +448,17 @@ def _wording(old: str, new: str) -> str:
     return old if old.casefold() == new.casefold() and new == new.lower() else new
 
 
-def _about(fact: Fact, found: FoundFact | Fact) -> bool:
-    return _subject(fact.subject, found.subject)
+def _about(fact: Fact, other: FoundFact | Fact) -> bool:
+    return _subject(fact.subject, other.subject)
 
 
-def _subject(one: str | None, other: str | None) -> bool:
-    return (fold(one) if one else None) == (fold(other) if other else None)
+def _subject(first: str | None, second: str | None) -> bool:
+    return (fold(first) if first else None) == (fold(second) if second else None)
 
 
-def _is_over(found: FoundFact, message: Message) -> bool:
+def _is_over(new: FoundFact, message: Message) -> bool:
     """Whether it is said of a time that is past: "until 2019"."""
-    return found.until is not None and _midnight(found.until) <= message.time
+    return new.until is not None and _midnight(new.until) <= message.time
 
 
 def _is_before(message: Message, fact: Fact) -> bool:
@@ -490,7 +485,7 @@ def _midnight(day: date) -> datetime:
 
 
 def _share(number: float) -> float:
-    """Between 0 and 1; what is no number counts as nothing."""
+    """The number between 0 and 1; NaN counts as 0."""
     return min(max(float(number), 0.0), 1.0) if number == number else 0.0
 
 

@@ -1,8 +1,8 @@
 """Whether somebody only repeats what the assistant said, or what memory put before it.
 
-Memory must not feed on itself: what was shown of it, said again, proves nothing new. A user's plain statement is no
-echo, even if it was known ("I live in Berlin"): people say such things. It is one if it leans on the assistant ("as you
-said"), or copies what was shown, word for word, over a length that nobody hits by chance.
+Memory must not confirm itself: a repetition of what was shown proves nothing new. A plain statement of a user is not an
+echo, even if it was known ("I live in Berlin"): people say such things. It is an echo if it refers to the assistant
+("as you said"), or copies what was shown, word for word, over a length that does not happen by chance.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from recollect.language.terms import analyse
 COPIED = 7
 """Words in a row that are the same: fewer happen by chance."""
 SHARED = 0.5
-"""The part of a text's terms that were shown, for one that leans on the assistant."""
+"""The share of a text's terms that were shown, for a text that refers to the assistant."""
 _MOST = 50_000  # characters of what was shown
 
 _LEANS = re.compile(
@@ -31,27 +31,27 @@ _LEANS = re.compile(
 _WORD = re.compile(r"\w+")
 
 
-def echoes(text: str, shown: Iterable[str]) -> bool:
+def echoes(text: str, shown_texts: Iterable[str]) -> bool:
     """Whether a text repeats what was shown, rather than saying it anew."""
-    said = [each[:_MOST] for each in shown if each.strip()]
-    if not said or not text.strip():
+    texts = [shown_text[:_MOST] for shown_text in shown_texts if shown_text.strip()]
+    if not texts or not text.strip():
         return False
-    return _copies(text, said) or (_LEANS.search(text) is not None and _shares(text, said))
+    return _copies(text, texts) or (_LEANS.search(text) is not None and _shares(text, texts))
 
 
-def _copies(text: str, shown: Sequence[str]) -> bool:
+def _copies(text: str, shown_texts: Sequence[str]) -> bool:
     words = [word.casefold() for word in _WORD.findall(text)]
     runs = {tuple(words[at : at + COPIED]) for at in range(len(words) - COPIED + 1)}
     if not runs:
         return False
-    for each in shown:
-        theirs = [word.casefold() for word in _WORD.findall(each)]
-        if any(tuple(theirs[at : at + COPIED]) in runs for at in range(len(theirs) - COPIED + 1)):
+    for shown_text in shown_texts:
+        shown_words = [word.casefold() for word in _WORD.findall(shown_text)]
+        if any(tuple(shown_words[at : at + COPIED]) in runs for at in range(len(shown_words) - COPIED + 1)):
             return True
     return False
 
 
-def _shares(text: str, shown: Sequence[str]) -> bool:
-    mine = set(analyse(_LEANS.sub(" ", text), "en").terms)
-    theirs = {term for each in shown for term in analyse(each, "en").terms}
-    return not mine or len(mine & theirs) >= SHARED * len(mine)
+def _shares(text: str, shown_texts: Sequence[str]) -> bool:
+    terms = set(analyse(_LEANS.sub(" ", text), "en").terms)
+    shown_terms = {term for shown_text in shown_texts for term in analyse(shown_text, "en").terms}
+    return not terms or len(terms & shown_terms) >= SHARED * len(terms)

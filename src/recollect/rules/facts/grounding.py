@@ -2,7 +2,7 @@
 
 Small models repeat the example of their prompt, and invent. So a pair must share a word with the message, and a summary
 must not name people and numbers that are not there. Words are compared by their terms, so another form of a word is the
-same; what can be said in other words (a small number spelt out, a month) is not held against anybody.
+same; what can be said in other words (a small number spelt out, a month) is not counted as invented.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST_INVENTED = 1 / 3  # of the names and numbers
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """What a message is made of."""
+    """The terms and numbers of a message, as evidence for what a model wrote about it."""
 
     language: str
     terms: frozenset[str]
@@ -33,12 +33,12 @@ class Grounds:
 
     @classmethod
     def of(cls, message: str) -> Grounds:
-        analysed = analyse(message)
-        terms = analysed.terms if any(map(str.isalnum, message)) else ()  # emoji have terms, but nobody repeats them
-        return cls(analysed.language, frozenset(terms), _numbers(message))
+        analysis = analyse(message)
+        terms = analysis.terms if any(map(str.isalnum, message)) else ()  # emoji have terms, but nobody repeats them
+        return cls(analysis.language, frozenset(terms), _numbers(message))
 
     def share(self, text: str) -> bool:
-        """Whether a text has a word of the message, or the message none."""
+        """Whether a text has a word of the message, or the message has no words."""
         return not self.terms or not self.terms.isdisjoint(analyse(text, self.language).terms)
 
     def pairs(self, line: str) -> str:
@@ -47,9 +47,9 @@ class Grounds:
 
     def invented(self, text: str) -> list[str]:
         """The names and numbers in a text that are not in the message; none if they are few."""
-        strangers = self._strangers(text)
-        mentioned = len(_names(text, self.language)) + len(_numbers(text))
-        return strangers if len(strangers) > max(_TOLERATED, mentioned * _MOST_INVENTED) else []
+        foreign = self._strangers(text)
+        mention_count = len(_names(text, self.language)) + len(_numbers(text))
+        return foreign if len(foreign) > max(_TOLERATED, mention_count * _MOST_INVENTED) else []
 
     def _strangers(self, text: str) -> list[str]:
         names = [name for name in _names(text, self.language) if not self.share(name)]
@@ -65,12 +65,12 @@ def _names(text: str, language: str) -> list[str]:
     """Words with a capital that does not begin a sentence or a value."""
     if language in CAPITAL_NOUNS:
         return []
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for sentence in split(text):
         for word in WORD.findall(sentence)[1:]:
             plain = word.casefold().removesuffix("'s").removesuffix("’s")
             if not word[0].isupper() or plain in CALENDAR | _SPEAKERS:
                 continue
             if is_content(plain, language) and not is_ordinary(plain):
-                found[word] = None
-    return list(found)
+                names[word] = None
+    return list(names)

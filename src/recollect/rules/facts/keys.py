@@ -1,8 +1,8 @@
 """The keys of facts: one key for one thing, however it was called.
 
-"favourite language" and "preferred language" must not live side by side, so a key is brought to one form before it is
-kept: small letters, one spelling, singular, no words that say nothing; then looked up by its stems among the other
-names of the keys we know. A key that nobody knows keeps its own plain form. Normalising twice is the same as once.
+"favourite language" and "preferred language" must not both exist, so a key is brought to one form before it is stored:
+small letters, one spelling, singular, no words that say nothing; then it is looked up by its stems among the aliases of
+the known keys. An unknown key keeps its own plain form. Normalising twice is the same as once.
 
 A key holds one value, as a name does, or several, as allergies do.
 """
@@ -111,7 +111,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 def category_of(name: str) -> FactCategory | None:
-    """The category a name means, or None if there is no such one; a plural or a capital does no harm."""
+    """The category a name means, or None if there is no such category; plurals and capitals are accepted."""
     plain = name.strip().casefold()
     for category in FACT_CATEGORIES:
         if plain in (category, f"{category}s") or (plain, category) == ("identities", "identity"):
@@ -123,17 +123,17 @@ def normalise(category: FactCategory, key: str, value: str = "") -> str:
     """The one form of a key; empty if there is nothing in it. The value tells what a "language" is."""
     words = _plain_words(key)
     if category == "preference":
-        # What is preferred needs no word for it: "favourite colour" is the colour that is preferred.
-        kept = [word for word in words if word not in _CHOICE]
-        words = kept or words
-    found = _names(category).get(_form(words))
-    if found is None:
-        found = " ".join(_singular(word) for word in words)[:MAX_KEY].strip()
-        if category == "identity" and found in RELATIONS:
-            found = RELATIONS[found]
-    if category == "preference" and found in ("language", "prefers") and value.strip().casefold() in PROGRAMMING:
+        # A preference needs no word that says so: "favourite colour" is "colour".
+        topic_words = [word for word in words if word not in _CHOICE]
+        words = topic_words or words
+    canonical = _names(category).get(_form(words))
+    if canonical is None:
+        canonical = " ".join(_singular(word) for word in words)[:MAX_KEY].strip()
+        if category == "identity" and canonical in RELATIONS:
+            canonical = RELATIONS[canonical]
+    if category == "preference" and canonical in ("language", "prefers") and value.strip().casefold() in PROGRAMMING:
         return "programming language"
-    return found
+    return canonical
 
 
 def is_several(category: FactCategory, key: str) -> bool:
@@ -149,8 +149,8 @@ def _plain_words(key: str) -> list[str]:
         .replace("'s", "")
         .replace("'", "")
     )
-    spelt = [_SPELLINGS.get(word, word) for word in _WORD.findall(text)]
-    words = [word for one in spelt for word in one.split()]
+    spellings = [_SPELLINGS.get(word, word) for word in _WORD.findall(text)]
+    words = [word for spelling in spellings for word in spelling.split()]
     return [word for word in words if word not in _NOISE] or words
 
 
@@ -167,13 +167,13 @@ def _singular(word: str) -> str:
 
 @cache
 def _names(category: FactCategory) -> dict[tuple[str, ...], str]:
-    """Every name of every key of a category, by its form."""
-    found: dict[tuple[str, ...], str] = {}
-    for key, others in _KEYS[category].items():
-        found[_form(_plain_words(key))] = key
-        for other in filter(None, map(str.strip, others.split(";"))):
-            words = _plain_words(other)
+    """The keys of a category by the stems of every name they have."""
+    keys: dict[tuple[str, ...], str] = {}
+    for key, aliases in _KEYS[category].items():
+        keys[_form(_plain_words(key))] = key
+        for alias in filter(None, map(str.strip, aliases.split(";"))):
+            words = _plain_words(alias)
             if category == "preference":
                 words = [word for word in words if word not in _CHOICE] or words
-            found.setdefault(_form(words), key)
-    return found
+            keys.setdefault(_form(words), key)
+    return keys

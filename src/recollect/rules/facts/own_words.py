@@ -1,10 +1,10 @@
-"""A message's own words: what whoever wrote it says, without the text of others that was pasted into it.
+"""A message's own words: what its author says, without text of others that was pasted into it.
 
-A mail, a chat, a page, data, a song, a letter, a script: all of them say "I", and none of these is the person who
-pastes them. They are known by how they are built, not by what they say: headers, a time and a name before a line,
-speakers and a colon, tags, delimiters, timings, verses, fences like ours, a sentence that says that another wrote what
-follows. Where a text has an end to be seen, what comes after it is read again; else all that follows is another's. When
-in doubt a line is another's: a fact that is missed is told again, one that is wrong stands for its own.
+A mail, a chat, a page, data, a song, a letter, a script: all of them say "I", and this "I" is not the person who pasted
+them. They are recognised by their form, not by their content: headers, a time and a name before a line, speakers and a
+colon, tags, delimiters, timings, verses, fences like ours, a sentence that says that somebody else wrote what follows.
+If such a text has a visible end, what comes after it is read again; otherwise all that follows counts as foreign. When
+in doubt a line is foreign: a missed fact will be said again, a wrong one stays.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Lines = Sequence[str]
 
 
 def own_words(text: str) -> str:
-    """The text with an empty line for every line of another's."""
+    """The text with an empty line in place of every foreign line."""
     lines = _without_introduced(_without_spans(plain_breaks(text)).split("\n"))
-    others: set[int] = set()
+    foreign_lines: set[int] = set()
     for rule in _RULES:
-        others.update(rule(lines))
-    first = next((number for number in range(len(lines)) if _opens_rest(lines, number)), len(lines))
-    kept = ["" if number in others or number > first else line for number, line in enumerate(lines)]
-    if first < len(lines):
-        kept[first] = _before_text(lines[first])
-    return "\n".join(kept)
+        foreign_lines.update(rule(lines))
+    foreign_start = next((number for number in range(len(lines)) if _opens_rest(lines, number)), len(lines))
+    own_lines = ["" if number in foreign_lines or number > foreign_start else line for number, line in enumerate(lines)]
+    if foreign_start < len(lines):
+        own_lines[foreign_start] = _before_text(lines[foreign_start])
+    return "\n".join(own_lines)
 
 
 # -- inside lines: tags and quotations
@@ -51,7 +51,7 @@ _LONG_QUOTATION = 400  # characters; a shorter one in a line is read with its se
 
 
 def _without_spans(text: str) -> str:
-    """Without what stands between tags, and without quotations that are longer than a line or a sentence."""
+    """The text without what is between tags, and without quotations that are longer than a line or a sentence."""
     start = 0
     for _ in range(_MOST_TAGS):
         tag = _TAG.search(text, start)
@@ -61,12 +61,14 @@ def _without_spans(text: str) -> str:
         start = tag.end() if end < tag.end() else tag.start()
         if end >= tag.end():
             text = text[: tag.start()] + "\n" + text[end:].partition(">")[2]
-    return _QUOTATIONS.sub(
-        lambda quotation: " … " if "\n" in quotation[0] or len(quotation[0]) > _LONG_QUOTATION else quotation[0], text
-    )
+    return _QUOTATIONS.sub(_drop_long_quotation, text)
 
 
-# -- from here on it is another's
+def _drop_long_quotation(quotation: re.Match[str]) -> str:
+    return " … " if "\n" in quotation[0] or len(quotation[0]) > _LONG_QUOTATION else quotation[0]
+
+
+# -- from here on the text is foreign
 
 _FORWARDED = re.compile(
     r"\s*+(?:[-_*=]{2,}\s*+)(?:original|forwarded|weitergeleitete|ursprüngliche)\s\w+|\s*begin\sforwarded\smessage\b",
@@ -125,16 +127,16 @@ _KNOWN = re.compile(
 
 
 def _opens_rest(lines: Lines, number: int) -> bool:
-    """Whether a line begins a text of another's that has no end to be seen."""
+    """Whether a line begins a foreign text that has no visible end."""
     line = lines[number]
     if not line.strip():
         return False
-    wrapped = line if number + 1 >= len(lines) else f"{line} {lines[number + 1]}"
+    two_lines = line if number + 1 >= len(lines) else f"{line} {lines[number + 1]}"
     return bool(
         _FORWARDED.match(line)
         or (number == 0 and _SUBJECT.match(line))
         or _ON_WROTE.match(line)
-        or (line.lstrip()[:3].lower() == "on " and _ON_WROTE.match(wrapped))
+        or (line.lstrip()[:3].lower() == "on " and _ON_WROTE.match(two_lines))
         or _is_mail(lines, number)
         or (_SALUTATION.match(line) and any(map(str.strip, lines[number + 1 :])))
         or _KNOWN.fullmatch(line)
@@ -144,22 +146,22 @@ def _opens_rest(lines: Lines, number: int) -> bool:
 
 
 def _is_mail(lines: Lines, number: int) -> bool:
-    run = []
+    headers = []
     for line in lines[number : number + 8]:
         header = _HEADER.match(line)
         if header is None:
             break
-        run.append(header)
-    return len(run) >= _HEADERS and any(_MAIL.fullmatch(header[1]) or "@" in header[2] for header in run)
+        headers.append(header)
+    return len(headers) >= _HEADERS and any(_MAIL.fullmatch(header[1]) or "@" in header[2] for header in headers)
 
 
 def _is_structure(line: str) -> bool:
-    """Whether a line would be a fence, a label or a role's, of ours or of any prompt's; a heading is anybody's."""
+    """Whether a line looks like a fence, a label or a role of a prompt, ours or any other; headings do not count."""
     return not line.lstrip().startswith("#") and AT_START.match(line) is not None
 
 
 def _introduction(line: str) -> re.Match[str] | None:
-    """Where a line says that what follows is another's."""
+    """The part of a line that says that what follows is foreign."""
     for colon in islice(_COLON.finditer(line), _MOST_COLONS):
         start = max(colon.start() - _LONGEST_INTRODUCTION, 0)
         introduction = _INTRODUCES.search(line, start, colon.end())
@@ -172,36 +174,37 @@ _MARKUP = " \t*_\"'“”«»„>"
 
 
 def _before_text(line: str) -> str:
-    """What of a line that begins another's text is still the author's: what stands before it is introduced."""
+    """What the author still says in a line that begins a foreign text: the part before the introduction."""
     introduction = _introduction(line)
     return "" if introduction is None or _is_structure(line) else line[: introduction.start()]
 
 
 def _without_introduced(lines: Lines) -> list[str]:
-    """Without what is introduced as another's in the middle of a line, to the end of its paragraph."""
-    kept, introduced = list[str](), False
+    """The lines without text that is introduced as foreign in the middle of a line, up to the end of its paragraph."""
+    own_lines: list[str] = []
+    in_foreign_text = False
     for line in lines:
-        introduced = introduced and bool(line.strip())
-        introduction = None if introduced else _introduction(line)
+        in_foreign_text = in_foreign_text and bool(line.strip())
+        introduction = None if in_foreign_text else _introduction(line)
         if introduction is not None and line[introduction.end() :].strip(_MARKUP):
-            kept.append(line[: introduction.start()])
-            introduced = True
+            own_lines.append(line[: introduction.start()])
+            in_foreign_text = True
         else:
-            kept.append("" if introduced else line)
-    return kept
+            own_lines.append("" if in_foreign_text else line)
+    return own_lines
 
 
 _DELIMITER = re.compile(r"\s*+([-=*_<>#\"'+])\1{2,}\s*+")
 
 
 def _delimited_lines(lines: Lines) -> Iterator[int]:
-    """What stands between two lines of nothing but signs. Code has signs of its own, and is left out elsewhere."""
+    """The lines between two lines of nothing but signs. Code fences are handled elsewhere."""
     marks = [number for number, line in enumerate(lines) if _DELIMITER.fullmatch(line)]
     for opening, closing in zip(marks[::2], marks[1::2], strict=False):
         yield from range(opening, closing + 1)
 
 
-# -- lines that are another's by themselves, or with those about them
+# -- lines that are foreign by themselves, or together with those around them
 
 _TIME = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?"
 _DATE = r"\d{1,4}[./-]\d{1,2}(?:[./-]\d{1,4})?"
@@ -230,18 +233,18 @@ def _chat_lines(lines: Lines) -> Iterator[int]:
 
 
 def _log_lines(lines: Lines) -> Iterator[int]:
-    stamped = [number for number, line in enumerate(lines) if _STAMPED.match(line)]
-    return (number for number in stamped if len(stamped) > 1 or _LOGGED.search(lines[number]))
+    stamped_lines = [number for number, line in enumerate(lines) if _STAMPED.match(line)]
+    return (number for number in stamped_lines if len(stamped_lines) > 1 or _LOGGED.search(lines[number]))
 
 
 def _headed_lines(lines: Lines) -> Iterator[int]:
-    """What stands under a name and a time, or under a timing, up to an empty line; with several short ones, all about
-    them."""
-    short = {number for number, line in enumerate(lines) if _SHORT_HEAD.match(line)}
-    # One under the other they are a timetable.
-    alone = {number for number in short if number - 1 not in short and number + 1 not in short}
+    """The lines under a name and a time, or under a timing, up to an empty line; with several short heads, the whole
+    paragraph of each."""
+    short_heads = {number for number, line in enumerate(lines) if _SHORT_HEAD.match(line)}
+    # Several in a row are a timetable.
+    lone_heads = {number for number in short_heads if number - 1 not in short_heads and number + 1 not in short_heads}
     for paragraph in _paragraphs(lines):
-        if len(alone) >= _FEWEST_HEADS and not alone.isdisjoint(paragraph):
+        if len(lone_heads) >= _FEWEST_HEADS and not lone_heads.isdisjoint(paragraph):
             yield from paragraph
             continue
         heads = (number for number in paragraph if _HEAD.match(lines[number]) or _TIMING.match(lines[number]))
@@ -249,7 +252,7 @@ def _headed_lines(lines: Lines) -> Iterator[int]:
 
 
 def _paragraphs(lines: Lines) -> Iterator[range]:
-    """Where lines stand together without an empty one between."""
+    """The ranges of lines that have no empty line between them."""
     start = 0
     for number in range(len(lines) + 1):
         if number == len(lines) or not lines[number].strip():
@@ -258,11 +261,11 @@ def _paragraphs(lines: Lines) -> Iterator[range]:
             start = number + 1
 
 
-# Somebody and a colon
+# A speaker and a colon
 
 _LABELLED = re.compile(
     r"\s*+(?:[-*•]\s)?(?:[*_]{1,2})?(?P<label>[^\W\d_][\w.'’-]{0,24}(?:\s[\w.'’-]{1,24}){0,2}?)\s?\d{0,2}(?:\s?\([^()\n]{1,30}\))?(?:[*_]{1,2})?\s?[:：]"
-    r"(?:[*_]{1,2})?\s+(?P<said>\S.*)"
+    r"(?:[*_]{1,2})?\s+(?P<speech>\S.*)"
 )
 _FIRST_PERSON = re.compile(
     r"\b(?:i|i['’]?m|i['’]ve|my|me|we|our|ich|wir|mein\w*|je|j['’]\w+|nous|yo|soy|nosotros|io|sono|noi|eu|sou|ik|wij|mijn|jag|jeg"
@@ -283,21 +286,23 @@ _TOPICS = frozenset(_TOPIC_WORDS.split())
 _GREETINGS = frozenset({"hey", "hi", "hello", "dear", "yo", "ok", "okay", "thanks", "sorry", "please"})
 _ASKED = re.compile(r"q|question", re.IGNORECASE)
 _ANSWERED = re.compile(r"a|answer", re.IGNORECASE)
-_CUE = re.compile(r"\s*+([A-Z]{3,}(?:\s[A-Z]+){0,2})\.\s+\S")  # as plays are printed
+_CUE = re.compile(r"\s*+([A-Z]{3,}(?:\s[A-Z]+){0,2})\.\s+\S")  # as in printed plays
 
 
 def _speaker_lines(lines: Lines) -> Iterator[int]:
-    """Lines that begin with a speaker: a name and a colon, and somebody says "I" behind it. A topic is no speaker, and
-    one in small letters is one only among others."""
+    """Lines that begin with a speaker: a name and a colon, then an "I". A topic is not a speaker; a name in small
+    letters is one only if there are other speakers."""
     matches = {number: match for number, line in enumerate(lines) if (match := _LABELLED.match(line))}
     labels = [_bare(match["label"]) for match in matches.values()]
-    survey = any(map(_ASKED.fullmatch, labels)) and any(map(_ANSWERED.fullmatch, labels))
-    speakers = {number: match for number, match in matches.items() if _is_speaker(_bare(match["label"]), survey)}
-    times = Counter(match["label"] for match in speakers.values())
-    alternate = len(times) > 1 and max(times.values()) > 1
+    is_survey = any(map(_ASKED.fullmatch, labels)) and any(map(_ANSWERED.fullmatch, labels))
+    speakers = {number: match for number, match in matches.items() if _is_speaker(_bare(match["label"]), is_survey)}
+    label_counts = Counter(match["label"] for match in speakers.values())
+    alternates = len(label_counts) > 1 and max(label_counts.values()) > 1
     for number, match in speakers.items():
-        capitals = all(word[0].isupper() for word in match["label"].split())
-        if (alternate or capitals or len(times) > 1) and (alternate or _FIRST_PERSON.search(match["said"])):
+        is_capitalised = all(word[0].isupper() for word in match["label"].split())
+        if (alternates or is_capitalised or len(label_counts) > 1) and (
+            alternates or _FIRST_PERSON.search(match["speech"])
+        ):
             yield number
 
 
@@ -311,14 +316,14 @@ def _bare(label: str) -> str:
     return label.rstrip("0123456789. ") or label
 
 
-def _is_speaker(label: str, survey: bool) -> bool:
+def _is_speaker(label: str, is_survey: bool) -> bool:
     if _ASKED.fullmatch(label) or _ANSWERED.fullmatch(label):
-        return survey
+        return is_survey
     return not _is_topic(label)
 
 
 def _is_topic(label: str) -> bool:
-    """Whether a label says of what, not who: an ordinary word, or several of which not all are written as names are."""
+    """Whether a label names a topic, not a person: an ordinary word, or several words that are not all capitalised."""
     words = label.casefold().rstrip(".").split()
     if words[0] in _GREETINGS:
         return True
@@ -335,7 +340,7 @@ _KEY = re.compile(r"(?P<indent>\s*)(?:-\s)?[\w.-]{1,30}:(?:\s(?P<value>.*))?$")
 
 
 def _table_rows(lines: Lines) -> Iterator[int]:
-    """Runs of lines with as many fields each, and no space behind what parts them."""
+    """Runs of lines with the same number of fields, and no space after the delimiter."""
     for delimiter in _DELIMITERS:
         run: list[int] = []
         for number, line in enumerate([*lines, ""]):
@@ -349,15 +354,15 @@ def _table_rows(lines: Lines) -> Iterator[int]:
 
 
 def _nested_keys(lines: Lines) -> Iterator[int]:
-    """Runs of keys of which one opens a level, and others stand deeper."""
+    """Runs of keys in which one opens a level and others are indented deeper."""
     run: list[re.Match[str]] = []
     for number, line in enumerate([*lines, ""]):
         key = _KEY.match(line)
         if key is not None:
             run.append(key)
             continue
-        deeper = {len(match["indent"]) for match in run}
-        if len(run) > 2 and len(deeper) > 1 and any(not match["value"] for match in run):
+        indents = {len(match["indent"]) for match in run}
+        if len(run) > 2 and len(indents) > 1 and any(not match["value"] for match in run):
             yield from range(number - len(run), number)
         run = []
 
@@ -381,7 +386,7 @@ _PUBLISHED = re.compile(
 
 
 def _verses(lines: Lines) -> Iterator[int]:
-    """All lines, where they are short, and rhyme or come again; or where parts of a song are named."""
+    """All lines, if they are short and rhyme or repeat, or if parts of a song are named."""
     numbers = [number for number, line in enumerate(lines) if line.strip()]
     if any(_PART_OF_SONG.match(line) for line in lines):
         yield from numbers
@@ -389,10 +394,10 @@ def _verses(lines: Lines) -> Iterator[int]:
     texts = [lines[number].strip().casefold().rstrip(".,;:!?…") for number in numbers]
     if len(texts) < _FEWEST_VERSES or any(len(text) > _LONGEST_VERSE or _LIST.match(text) for text in texts):
         return
-    again = [text for text, times in Counter(texts).items() if times > 1 and len(text.split()) > 2]
+    repeats = [text for text, times in Counter(texts).items() if times > 1 and len(text.split()) > 2]
     ends = [text.split()[-1] for text in texts if text]
     rhymes = sum(_rhymes(end, [*ends[max(at - 2, 0) : at], *ends[at + 1 : at + 3]]) for at, end in enumerate(ends))
-    if again or 2 * rhymes >= len(texts):
+    if repeats or 2 * rhymes >= len(texts):
         yield from numbers
 
 
@@ -402,7 +407,7 @@ def _rhymes(end: str, others: Iterable[str]) -> bool:
 
 
 def _document_lines(lines: Lines) -> Iterator[int]:
-    """What stands under headings in capitals, where there are several; and what speaks for a company or a court."""
+    """The text under headings in capitals, if there are several; and paragraphs that speak for a company or a court."""
     headings = {
         number
         for number, line in enumerate(lines)
@@ -411,8 +416,8 @@ def _document_lines(lines: Lines) -> Iterator[int]:
     headings = headings if len(headings) > 1 else set()
     for paragraph in _paragraphs(lines):
         first = next((number for number in paragraph if number in headings), paragraph.stop)
-        published = any(_PUBLISHED.search(lines[number]) for number in paragraph)
-        yield from paragraph if published else range(first, paragraph.stop)
+        is_published = any(_PUBLISHED.search(lines[number]) for number in paragraph)
+        yield from paragraph if is_published else range(first, paragraph.stop)
 
 
 _RULES: tuple[Callable[[Lines], Iterator[int]], ...] = (

@@ -6,8 +6,8 @@
     Constraints
     - allergies: peanuts, latex
 
-Dates are there where somebody told them, since then they matter: what was merely said on a day has held before it.
-Facts about others stand under their names, and what somebody else said names them.
+Dates are shown only if somebody told them: the day on which something was said is not the day it began. Facts about
+others are under their names, and a fact that somebody else told names the speaker.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ def profile_lines(facts: Iterable[Fact]) -> list[str]:
     active = [fact for fact in facts if fact.active]
     lines: list[str] = []
     for category in FACT_CATEGORIES:
-        mine = [fact for fact in active if fact.category == category and fact.subject is None]
-        lines += _section(HEADINGS[category], mine)
+        own_facts = [fact for fact in active if fact.category == category and fact.subject is None]
+        lines += _section(HEADINGS[category], own_facts)
     subjects = {fact.subject.casefold(): fact.subject for fact in active if fact.subject}
-    for folded, subject in subjects.items():
-        theirs = [fact for fact in active if fact.subject and fact.subject.casefold() == folded]
-        lines += _section(f"About {subject}", theirs)
+    for folded_subject, subject in subjects.items():
+        subject_facts = [fact for fact in active if fact.subject and fact.subject.casefold() == folded_subject]
+        lines += _section(f"About {subject}", subject_facts)
     return lines
 
 
@@ -64,10 +64,10 @@ def when(moment: datetime) -> str:
 
 
 def _section(title: str, facts: Sequence[Fact]) -> list[str]:
-    together: dict[str, list[Fact]] = {}
+    facts_by_key: dict[str, list[Fact]] = {}
     for fact in sorted(facts, key=_rank):
-        together.setdefault(fact.key, []).append(fact)
-    lines = [f"- {key}: {', '.join(map(told, values))}" for key, values in together.items()]
+        facts_by_key.setdefault(fact.key, []).append(fact)
+    lines = [f"- {key}: {', '.join(map(told, facts_of_key))}" for key, facts_of_key in facts_by_key.items()]
     return [title, *lines] if lines else []
 
 

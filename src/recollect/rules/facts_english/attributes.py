@@ -1,7 +1,7 @@
 """Facts of the form "my X is Y": a name, a birthday, a favourite colour, what a sister or a dog is called.
 
-What X is decides which fact it is and what Y may be; an X that nobody knows gives nothing. `Reading` is here too: what
-one wording says, before it is known whose it is and whether it holds.
+X decides which fact it is and what Y may be; an unknown X gives nothing. `FactReading` is defined here too: the fact
+in one wording, before it is known whose it is and whether it holds.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ EVERY = ""
 class Reading:
     """One fact in a clause, before it is known whose it is and whether it holds.
 
-    `changes` marks a wording that tells of a change ("moved to"), `over` one that tells of an end ("quit"), `denied` a
-    value that is not so ("not Bern"), and `timeless` what does not end by being past ("was born in").
+    `changes` marks a wording that reports a change ("moved to"), `over` one that reports an end ("quit"), `is_denied` a
+    value that is denied ("not Bern"), and `timeless` what does not end by being past ("was born in").
     """
 
     category: FactCategory
@@ -35,10 +35,10 @@ class Reading:
     importance: float = 0.7
     changes: bool = False
     over: bool = False
-    denied: bool = False
+    is_denied: bool = False
     timeless: bool = False
-    flat: bool = False
-    """Whether a negated clause states it all the same: "I don't eat meat" avoids meat."""
+    survives_negation: bool = False
+    """Whether a negated clause still states it: "I don't eat meat" avoids meat."""
 
 
 _PLACE_KEYS = ("origin", "location", "birthplace")
@@ -70,53 +70,59 @@ _CALLED = re.compile(r"(?:called|named)\s", re.IGNORECASE)
 
 def attributes(clause: Clause) -> Iterator[Reading]:
     """The facts in a clause that says what something of somebody is; "Rob, not Bob" denies one too."""
-    what, value = clause.attribute.casefold(), clause.said
+    attribute = clause.attribute.casefold()
+    value = clause.text
     contrast = CONTRAST.search(value)
     value = value[: contrast.start()] if contrast else value
-    found = list(_valued(what, value, clause))
-    yield from found
-    if contrast and found:
-        for each in _valued(what, contrast[1], clause):
-            yield Reading(each.category, each.key, each.value, each.confidence, each.importance, denied=True)
+    readings = list(_valued(attribute, value, clause))
+    yield from readings
+    if contrast and readings:
+        for reading in _valued(attribute, contrast[1], clause):
+            yield Reading(
+                reading.category, reading.key, reading.value, reading.confidence, reading.importance, is_denied=True
+            )
 
 
-def _valued(what: str, value: str, clause: Clause) -> Iterator[Reading]:
-    choice = _CHOICE.fullmatch(what)
+def _valued(attribute: str, value: str, clause: Clause) -> Iterator[Reading]:
+    choice = _CHOICE.fullmatch(attribute)
     if choice:
-        liked, sort = thing(value), re.sub(r"^(?:type|kind|sort|genre)s?\sof\s", "", choice[1])
-        if liked and clause.subject is None and len(sort.split()) <= 3 and not _NO_CHOICE.match(sort):
-            yield Reading("preference", sort, liked, 0.95, 0.6)
+        favourite = thing(value)
+        sort = re.sub(r"^(?:type|kind|sort|genre)s?\sof\s", "", choice[1])
+        if favourite and clause.subject is None and len(sort.split()) <= 3 and not _NO_CHOICE.match(sort):
+            yield Reading("preference", sort, favourite, 0.95, 0.6)
         return
-    called = _CALLED.match(value)
-    of = _NAME_OF.match(what)
-    kind = of[1] if of else what if called or _is_relation(what) else ""
-    if kind and not (of and kind in ("full", "first", "last", "family", "real", "given", "middle", "user", "second")):
-        yield from named(kind, value[called.end() :] if called else value)
+    called_match = _CALLED.match(value)
+    name_of = _NAME_OF.match(attribute)
+    kind = name_of[1] if name_of else attribute if called_match or _is_relation(attribute) else ""
+    if kind and not (
+        name_of and kind in ("full", "first", "last", "family", "real", "given", "middle", "user", "second")
+    ):
+        yield from named(kind, value[called_match.end() :] if called_match else value)
         return
-    key = normalise("identity", what)
-    if key in _NAME_KEYS and what != "middle name":
-        given = name(value, small=clause.small or clause.said.islower())
-        if given and not (clause.holds == "not" and given.islower()):
-            sure = 0.95 if what == "full name" else _NAME_KEYS[key]
-            yield Reading("identity", key, given, sure, 1.0 if key == "name" else 0.8)
+    key = normalise("identity", attribute)
+    if key in _NAME_KEYS and attribute != "middle name":
+        given_name = name(value, lowercase=clause.lowercase or clause.text.islower())
+        if given_name and not (clause.holds == "not" and given_name.islower()):
+            confidence = 0.95 if attribute == "full name" else _NAME_KEYS[key]
+            yield Reading("identity", key, given_name, confidence, 1.0 if key == "name" else 0.8)
     elif key in ("birthday", "anniversary"):
         day = WHEN.match(value)
         if day:
             yield Reading("identity", key, day[1], 0.95, 0.8)
-    elif key in _PLACE_KEYS and what not in ("home", "address", "place", "country", "town", "city"):
-        if where := place(value, small=clause.small):
-            yield Reading("identity", key, where, 0.95, 0.8)
+    elif key in _PLACE_KEYS and attribute not in ("home", "address", "place", "country", "town", "city"):
+        if place_name := place(value, lowercase=clause.lowercase):
+            yield Reading("identity", key, place_name, 0.95, 0.8)
     else:
-        yield from _plain_value(key, what, value, clause)
+        yield from _plain_value(key, attribute, value, clause)
 
 
-def _plain_value(key: str, what: str, value: str, clause: Clause) -> Iterator[Reading]:
+def _plain_value(key: str, attribute: str, value: str, clause: Clause) -> Iterator[Reading]:
     if key == "job" and (work := trade(value, loose=True)[0]):
         yield Reading("identity", "job", work, 0.95, 0.8)
     elif key == "employer" and (firm := company(value)):
         yield Reading("identity", "employer", firm, 0.9, 0.7)
-    elif key == "native language" or (key == "languages" and what.startswith(("first", "native"))):
-        yield from (Reading("identity", "native language", one, 0.95, 0.8) for one in languages(value)[:1])
+    elif key == "native language" or (key == "languages" and attribute.startswith(("first", "native"))):
+        yield from (Reading("identity", "native language", language, 0.95, 0.8) for language in languages(value)[:1])
     elif key == "pronouns" and (forms := PRONOUNS.match(value)):
         yield Reading("identity", "pronouns", forms[1], 1.0, 0.9)
     elif key == "time zone" and (zone := ZONE.match(value)):
@@ -129,22 +135,22 @@ def _plain_value(key: str, what: str, value: str, clause: Clause) -> Iterator[Re
         yield Reading("identity", "age", years[1], 0.95, 0.6)
     elif key == "nationality" and (people := _first_word(value).strip(".,!")).casefold() in DEMONYMS:
         yield Reading("identity", "nationality", people, 0.95, 0.6)
-    elif what in ("hobby", "hobbies", "interests", "passion", "passions"):
-        yield from (Reading("preference", "likes", one, 0.95, 0.5) for one in things(value))
+    elif attribute in ("hobby", "hobbies", "interests", "passion", "passions"):
+        yield from (Reading("preference", "likes", hobby, 0.95, 0.5) for hobby in things(value))
 
 
 def named(kind: str, value: str) -> Iterator[Reading]:
-    """Somebody or some animal, by name."""
-    given = name(value, small=False)
+    """A person or an animal, by name."""
+    given_name = name(value, lowercase=False)
     relation = RELATIONS.get(kind.casefold()) or RELATIONS.get(_last_word(kind.casefold()))
-    if given and relation:
-        yield Reading("identity", relation, given, 0.95, 0.7)
-    elif given and species(kind):
-        yield Reading("identity", "pets", f"{given} ({species(kind)})", 0.95, 0.6)
+    if given_name and relation:
+        yield Reading("identity", relation, given_name, 0.95, 0.7)
+    elif given_name and species(kind):
+        yield Reading("identity", "pets", f"{given_name} ({species(kind)})", 0.95, 0.6)
 
 
-def _is_relation(what: str) -> bool:
-    return what in RELATIONS or _last_word(what) in RELATIONS
+def _is_relation(attribute: str) -> bool:
+    return attribute in RELATIONS or _last_word(attribute) in RELATIONS
 
 
 def _first_word(text: str) -> str:

@@ -1,11 +1,10 @@
 """What a message states, clause by clause: of whom, whether it holds, since when.
 
-Only what is said in earnest and as a fact comes through. Questions, conditions, wishes, quotations, what others said,
-jokes, code and texts to be worked on are left out here, so that whoever looks for facts need not think of them. When
-in doubt a clause is left out.
+Only what the author states as a fact is kept. Questions, conditions, wishes, quotations, what others said, jokes, code
+and texts to be worked on are left out, and so is any clause in doubt.
 
-A clause is brought to one form, so that few patterns read many: "I'm no longer allergic to nuts" is the speaker, `be
-allergic to nuts`, ended; "my brother's living in Rome" is "brother", `be living in Rome`, now.
+A clause is brought to one form, so that few patterns match many wordings: "I'm no longer allergic to nuts" is the
+speaker, `be allergic to nuts`, ended; "my brother's living in Rome" is "brother", `be living in Rome`, now.
 """
 
 from __future__ import annotations
@@ -24,23 +23,23 @@ from recollect.rules.facts.own_words import own_words
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One statement: whom it is about (None: who speaks), and what is said, from its verb on.
+    """One statement: whom it is about (None: the speaker), and its text from the verb on.
 
-    `attribute` is what is spoken of in "my X is …", with the value in `said`. `past` and
-    `perfect` tell the tense: "I lived in Rome" is over, "I have lived in Rome" is not.
+    `attribute` is what is spoken of in "my X is …", with the value in `text`. `past` and `perfect` are the tense:
+    "I lived in Rome" is over, "I have lived in Rome" is not.
     """
 
     subject: str | None
-    said: str
+    text: str
     attribute: str = ""
     holds: Holds = "now"
     past: bool = False
     perfect: bool = False
-    hedged: bool = False
+    is_hedged: bool = False
     corrects: bool = False
     span: Span = Span("")
-    small: bool = False
-    """Whether it is written all in small letters, so that a small letter is no sign."""
+    lowercase: bool = False
+    """Whether the sentence is all in small letters, so that a small letter does not rule out a name."""
 
 
 # What is not stated
@@ -103,11 +102,11 @@ _THEN_ASKS = re.compile(
 
 
 def prose(text: str) -> list[Sentence]:
-    """The sentences in which somebody speaks for themselves: no quotations, no code; none if it is all in jest."""
+    """The sentences in which the author speaks: no quotations, no code; none if the message is a joke."""
     text = own_words(part_of(text))
     if _JOKED.search(text) or _ROLES.search(text):
         return []
-    found = []
+    own_sentences = []
     for sentence in sentences(_unquoted(text)):
         if sentence.kind not in ("prose", "item") or _MADE_UP.match(sentence.text) or _JOKING.search(sentence.text):
             continue
@@ -115,33 +114,33 @@ def prose(text: str) -> list[Sentence]:
             if _TEXT_FOLLOWS.search(sentence.text):
                 break
             continue
-        found.append(sentence)
-    return found
+        own_sentences.append(sentence)
+    return own_sentences
 
 
-def asserted(spoken: Iterable[Sentence]) -> list[str]:
-    """What is stated in sentences, without what is asked; of a question, what is stated before it."""
-    found: list[str] = []
-    for sentence in spoken:
-        said = sentence.text.strip()
+def asserted(spoken_sentences: Iterable[Sentence]) -> list[str]:
+    """The texts that state something, without questions; of a question, what is stated before it."""
+    texts: list[str] = []
+    for sentence in spoken_sentences:
+        text = sentence.text.strip()
         if sentence.is_question:
-            said = _before_question(said)
-        if said and not _ASKS.match(said) and not supposes(said):
-            found.append(said)
-    return found
+            text = _before_question(text)
+        if text and not _ASKS.match(text) and not supposes(text):
+            texts.append(text)
+    return texts
 
 
 _UNREAL = re.compile(r"\bwould\b|['’]d\b|\bcould\b", re.IGNORECASE)
 _IF = re.compile(r"\bif\s(?:i|we|my|our)\b", re.IGNORECASE)
 
 
-def supposes(said: str) -> bool:
-    """Whether a sentence tells of what would be, not of what is."""
-    return _UNREAL.search(said) is not None and _IF.search(said) is not None
+def supposes(sentence: str) -> bool:
+    """Whether a sentence says what would be, not what is."""
+    return _UNREAL.search(sentence) is not None and _IF.search(sentence) is not None
 
 
 def _unquoted(text: str) -> str:
-    """Without quoted lines, code, and quotations; a name in quotes stays, without them."""
+    """The text without quoted lines, code and quotations; a name in quotes stays, without the quotes."""
 
     def plain(quote: re.Match[str]) -> str:
         inner = next(group for group in quote.groups() if group is not None)
@@ -150,10 +149,10 @@ def _unquoted(text: str) -> str:
     return _SMALL_STOP.sub(r"\1\n", _QUOTES.sub(plain, _CODE.sub(" … ", _QUOTED_LINE.sub("", text))))
 
 
-def _before_question(said: str) -> str:
+def _before_question(sentence: str) -> str:
     """What is stated before a question in the same sentence: "I live in Rome, do you know …?"."""
-    asks = _THEN_ASKS.search(said)
-    return said[: asks.start()] if asks else ""
+    asks = _THEN_ASKS.search(sentence)
+    return sentence[: asks.start()] if asks else ""
 
 
 # Clauses
@@ -255,22 +254,22 @@ _PASSING = re.compile(
 _MAX_CLAUSES = 400
 
 
-def stated(said: Iterable[str], today: date | None = None) -> Iterator[Clause]:
-    """The clauses in sentences that state something of somebody."""
-    number = 0
-    for sentence in said:
-        opened, corrects = _opened(_spelt_out(sentence))
-        for piece in _pieces(opened):
-            number += 1
-            if number > _MAX_CLAUSES:
+def stated(texts: Iterable[str], today: date | None = None) -> Iterator[Clause]:
+    """The clauses in texts that state something about somebody."""
+    count = 0
+    for text in texts:
+        body, corrects = _opened(_spelt_out(text))
+        for piece in _pieces(body):
+            count += 1
+            if count > _MAX_CLAUSES:
                 return
             clause = _clause(piece, today)
             if clause is not None:
-                yield replace(clause, corrects=corrects or clause.corrects, small=sentence.islower())
+                yield replace(clause, corrects=corrects or clause.corrects, lowercase=text.islower())
 
 
 def _spelt_out(sentence: str) -> str:
-    """With short forms written out: what is left are few ways to say a thing."""
+    """The sentence with short forms written out, so that fewer wordings are left."""
     for pattern, full in _SHORT_FORMS:
         sentence = pattern.sub(full, sentence)
     return " ".join(sentence.split())
@@ -279,41 +278,44 @@ def _spelt_out(sentence: str) -> str:
 def _pieces(sentence: str) -> Iterator[str]:
     """The clauses of a sentence as text, each with its subject.
 
-    Conditions and clauses beside the point ("which I …") are left out with whatever hangs on them; after "she said"
-    nothing is stated, unless a "but" sets it against what she said.
+    Conditions and relative clauses are left out with what depends on them, and what follows "she said" up to a "but".
     """
-    start, carried, doubtful, told = 0, "", False, False
+    start = 0
+    subject = ""
+    is_doubtful = False
+    in_report = False
     cuts = [(cut.start(), cut.end(), cut.lastgroup or "") for cut in _SPLIT.finditer(sentence)]
     for begin, end, joint in [*cuts, (len(sentence), len(sentence), "end")]:
         piece = sentence[start:begin].strip(" ,")
-        said, start = f"{carried}{piece}", end
-        carried = _subject_of(said) if joint == "verb" else ""
-        condition = _CONDITION.search(said)
-        stated = "" if doubtful else said[: condition.start()] if condition else said
-        doubtful = joint == "beside" or ((doubtful or condition is not None) and joint in ("soft", "verb"))
-        told = told or _OTHERS_SAID.search(_HEDGES.sub("", _opened(stated)[0])) is not None
-        if stated.strip() and not told:
-            yield stated.strip()
-        told = told and _BUT.search(sentence, begin, end) is None
+        text = f"{subject}{piece}"
+        start = end
+        subject = _subject_of(text) if joint == "verb" else ""
+        condition = _CONDITION.search(text)
+        statement = "" if is_doubtful else text[: condition.start()] if condition else text
+        is_doubtful = joint == "beside" or ((is_doubtful or condition is not None) and joint in ("soft", "verb"))
+        in_report = in_report or _OTHERS_SAID.search(_HEDGES.sub("", _opened(statement)[0])) is not None
+        if statement.strip() and not in_report:
+            yield statement.strip()
+        in_report = in_report and _BUT.search(sentence, begin, end) is None
 
 
-def _subject_of(said: str) -> str:
-    """What stands before the verb, for a clause that has none of its own."""
-    found = _WHO.match(_opened(said)[0])
-    return f"{found[0].strip()} " if found else ""
+def _subject_of(text: str) -> str:
+    """The subject of a clause, for the next clause if that has none."""
+    match = _WHO.match(_opened(text)[0])
+    return f"{match[0].strip()} " if match else ""
 
 
-def _opened(said: str) -> tuple[str, bool]:
-    """Without what leads into it, and whether that announces a correction."""
+def _opened(text: str) -> tuple[str, bool]:
+    """The text without its opening words, and whether these announce a correction."""
     corrects = False
     for _ in range(6):
-        correction = _CORRECTION.match(said)
-        opener = correction or _OPENERS.match(said)
+        correction = _CORRECTION.match(text)
+        opener = correction or _OPENERS.match(text)
         if opener is None:
             break
         corrects = corrects or correction is not None
-        said = said[opener.end() :]
-    return said, corrects
+        text = text[opener.end() :]
+    return text, corrects
 
 
 # One clause
@@ -386,109 +388,111 @@ _NOT_NAMES = re.compile(
 )
 
 
-def _clause(said: str, today: date | None) -> Clause | None:
-    said, corrects = _opened(said)
-    hedge = _HEDGES.match(said)
-    said = said[hedge.end() :] if hedge else said
-    time = _TIME_FIRST.match(said)
-    if time:
-        said = f"{said[time.end() :].rstrip('.! ')} {time[1]}"
-    if _PASSING.search(said):
+def _clause(text: str, today: date | None) -> Clause | None:
+    text, corrects = _opened(text)
+    hedge = _HEDGES.match(text)
+    text = text[hedge.end() :] if hedge else text
+    time_lead = _TIME_FIRST.match(text)
+    if time_lead:
+        text = f"{text[time_lead.end() :].rstrip('.! ')} {time_lead[1]}"
+    if _PASSING.search(text):
         return None
-    found = _attributed(said) or _predicated(said)
-    if found is None:
+    clause = _attributed(text) or _predicated(text)
+    if clause is None:
         return None
-    # "I live in Rome now" tells of a change, as a correction does.
-    corrects = corrects or _NOW.search(said) is not None
-    told = span(found.said, today)
-    return replace(found, said=told.rest.strip(" .!,"), span=told, hedged=hedge is not None, corrects=corrects)
+    # "I live in Rome now" reports a change, as a correction does.
+    corrects = corrects or _NOW.search(text) is not None
+    times = span(clause.text, today)
+    return replace(clause, text=times.rest.strip(" .!,"), span=times, is_hedged=hedge is not None, corrects=corrects)
 
 
-def _attributed(said: str) -> Clause | None:
+def _attributed(text: str) -> Clause | None:
     """ "My name is …", "Bob's birthday is …", "my sister's name is …", "Jonas is my brother"."""
-    here = _HERE.match(said)
-    if here and not _NOT_NAMES.match(here["named"]) and not _NOBODY.match(here["named"]):
-        return Clause(None, here["named"], "name")
-    is_my = _IS_MY.match(said)
+    introduction = _HERE.match(text)
+    if introduction and not _NOT_NAMES.match(introduction["named"]) and not _NOBODY.match(introduction["named"]):
+        return Clause(None, introduction["named"], "name")
+    is_my = _IS_MY.match(text)
     if is_my and not _NOT_NAMES.match(is_my["named"]):
         return Clause(None, is_my["named"], f"{is_my['relation']} name")
-    found = _ATTRIBUTE.match(said)
-    if found is None:
+    match = _ATTRIBUTE.match(text)
+    if match is None:
         return None
-    value, holds = _negation(found["value"])
-    what = found["what"].strip()
-    if found["mine"]:
-        relation = _RELATED.fullmatch(what)
+    value, holds = _negation(match["value"])
+    attribute = match["what"].strip()
+    if match["mine"]:
+        relation = _RELATED.fullmatch(attribute)
         if relation and (relation["called"] or not _CALLED.match(value)):
             return None
-        return Clause(None, value, what, holds)
-    if found["relation"] and what.casefold() in ("name", "first name"):
-        return Clause(None, value, f"{found['relation']} name", holds)
-    who = found["called"] or (found["relation"] and RELATIONS[found["relation"].casefold()]) or found["named"]
-    return None if _NOT_NAMES.match(who) else Clause(who, value, what, holds)
+        return Clause(None, value, attribute, holds)
+    if match["relation"] and attribute.casefold() in ("name", "first name"):
+        return Clause(None, value, f"{match['relation']} name", holds)
+    subject = match["called"] or (match["relation"] and RELATIONS[match["relation"].casefold()]) or match["named"]
+    return None if _NOT_NAMES.match(subject) else Clause(subject, value, attribute, holds)
 
 
 def _negation(value: str) -> tuple[str, Holds]:
     holds: Holds = "now"
-    denied = re.match(r"(?:no\slonger|not)\s", value, re.IGNORECASE)
-    if denied:
-        value = value[denied.end() :]
-        holds = "ended" if denied[0].casefold().startswith("no ") else "not"
+    negation = re.match(r"(?:no\slonger|not)\s", value, re.IGNORECASE)
+    if negation:
+        value = value[negation.end() :]
+        holds = "ended" if negation[0].casefold().startswith("no ") else "not"
     if re.search(r"\banymore\b", value):
-        value, holds = re.sub(r"\s*\banymore\b", "", value), "ended"
+        value = re.sub(r"\s*\banymore\b", "", value)
+        holds = "ended"
     return value, holds
 
 
-def _predicated(said: str) -> Clause | None:
+def _predicated(text: str) -> Clause | None:
     """ "I no longer live in Rome", "my brother is vegan", "Bob lives in Hamburg"."""
-    who = _WHO.match(said)
-    if who is None or (who["named"] and _NOT_NAMES.match(who["named"])):
+    match = _WHO.match(text)
+    if match is None or (match["named"] and _NOT_NAMES.match(match["named"])):
         return None
     subject = None
-    if not who["self"]:
-        subject = who["called"] or (who["relation"] and RELATIONS[who["relation"].casefold()]) or who["named"]
+    if not match["self"]:
+        subject = match["called"] or (match["relation"] and RELATIONS[match["relation"].casefold()]) or match["named"]
     if subject and subject.endswith(("'s", "'")):
         return None
-    rest = said[who.end() :].strip()
-    read = _verb(f"{rest} ")
-    if read is None:
+    predicate = text[match.end() :].strip()
+    reading = _verb(f"{predicate} ")
+    if reading is None:
         return None
-    verb, holds, past, perfect = read
+    verb, holds, past, perfect = reading
     if subject and not verb.startswith("be "):
-        # A bare verb is no third person's, unless "does" goes before it: "Sounds like fun" is about nobody.
-        if _BASE.match(verb) and not re.match(r"(?:\w+\s)?(?:does|did)\b", rest):
+        # A third person needs "-s" or "does": "Sounds like fun" is about nobody.
+        if _BASE.match(verb) and not re.match(r"(?:\w+\s)?(?:does|did)\b", predicate):
             return None
         verb = _THIRD.sub(r"\1", verb)
         verb = re.sub(r"^has\b", "have", re.sub(r"^studies\b", "study", verb))
     if re.search(r"\banymore\b", verb):
-        verb, holds = re.sub(r"\s*\banymore\b", "", verb), "ended"
+        verb = re.sub(r"\s*\banymore\b", "", verb)
+        holds = "ended"
     return Clause(subject, verb.strip(), holds=holds, past=past, perfect=perfect)
 
 
-def _verb(rest: str) -> tuple[str, Holds, bool, bool] | None:
-    """What is said from the verb on, whether it holds, and its tense; None if it is only possible or wished."""
+def _verb(predicate: str) -> tuple[str, Holds, bool, bool] | None:
+    """The predicate from its main verb on, whether it holds, and its tense; None if it is only possible or wished."""
     holds: Holds = "now"
-    past = perfect = is_be = unable = False
-    while (found := _AUXILIARY.match(rest)) is not None:
-        if found["modal"]:
+    past = perfect = is_be = is_unable = False
+    while (match := _AUXILIARY.match(predicate)) is not None:
+        if match["modal"]:
             return None
-        if found["ended"]:
+        if match["ended"]:
             holds = "ended"
-            is_be = is_be or "be" in found["ended"].split()
-        elif found["not"]:
+            is_be = is_be or "be" in match["ended"].split()
+        elif match["not"]:
             holds = "not"
-        elif found["was"]:
+        elif match["was"]:
             past = is_be = True
-        elif found["be"]:
+        elif match["be"]:
             past, is_be = False, True
-        elif found["perfect"]:
+        elif match["perfect"]:
             perfect = True
-        elif found["can"]:
-            unable = True
-        elif found["did"]:
+        elif match["can"]:
+            is_unable = True
+        elif match["did"]:
             past = True
-        rest = rest[found.end() :]
-    if unable:
+        predicate = predicate[match.end() :]
+    if is_unable:
         # What somebody cannot do is a statement of its own: "can not eat gluten".
-        return f"can not {rest}", "now", past, perfect
-    return (f"be {rest}" if is_be else rest), holds, past, perfect
+        return f"can not {predicate}", "now", past, perfect
+    return (f"be {predicate}" if is_be else predicate), holds, past, perfect

@@ -1,7 +1,7 @@
 """Facts in a message, found by its wording, without a model: in plain English, few and sure rather than many.
 
-What somebody states of themselves, or of somebody they name, is found; what they ask, suppose, quote, joke about, or
-feel just now is not. Other languages give nothing. Any text takes a bounded time and raises nothing.
+What somebody states about themselves, or about somebody they name, is found; what they ask, suppose, quote, joke about,
+or feel just now is not. Other languages give nothing. Any text takes a bounded time and raises nothing.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ _HINT = re.compile(
 
 
 def find(text: str, today: date | None = None, shown: Sequence[str] = ()) -> list[FoundFact]:
-    """The facts a message states. `today` is the day it was written; `shown` is what the assistant said or was shown of
-    memory, so that a repetition of it is known for one."""
+    """The facts a message states. `today` is the day it was written; `shown_texts` is what the assistant said or was
+    shown of memory, so that a repetition of it is marked as an echo."""
     if not _HINT.search(text):
         return []
-    spoken = prose(text)
-    said = asserted(spoken)
-    found = [*_told(said, today), *_mentioned(spoken), *instructions(said)]
-    kept = accepted(found)
-    if shown and kept and echoes(text, shown):
-        kept = [replace(fact, echo=True) for fact in kept]
-    return kept
+    sentences = prose(text)
+    assertions = asserted(sentences)
+    found_facts = [*_told(assertions, today), *_mentioned(sentences), *instructions(assertions)]
+    facts = accepted(found_facts)
+    if shown and facts and echoes(text, shown):
+        facts = [replace(fact, echo=True) for fact in facts]
+    return facts
 
 
-def _told(said: Sequence[str], today: date | None) -> Iterator[FoundFact]:
-    for clause in stated(said, today):
+def _told(assertions: Sequence[str], today: date | None) -> Iterator[FoundFact]:
+    for clause in stated(assertions, today):
         for reading in readings(clause):
             yield _fact(reading, clause)
 
@@ -58,7 +58,7 @@ def _told(said: Sequence[str], today: date | None) -> Iterator[FoundFact]:
 def _fact(reading: Reading, clause: Clause) -> FoundFact:
     span = clause.span
     holds = _holds(reading, clause)
-    confidence = reading.confidence * (HEDGED if clause.hedged else 1.0)
+    confidence = reading.confidence * (HEDGED if clause.is_hedged else 1.0)
     if clause.subject is not None:
         confidence *= HEARSAY
     over = holds == "ended"
@@ -70,17 +70,17 @@ def _fact(reading: Reading, clause: Clause) -> FoundFact:
         reading.importance,
         subject=clause.subject,
         holds=holds,
-        corrects=clause.corrects or reading.changes or reading.denied,
+        corrects=clause.corrects or reading.changes or reading.is_denied,
         since=None if over and span.lasted else span.since or (span.then if reading.changes else None),
         until=span.until or (span.then if over else None),
     )
 
 
 def _holds(reading: Reading, clause: Clause) -> Holds:
-    if reading.denied:
+    if reading.is_denied:
         return "ended" if clause.holds == "ended" else "not"
-    if reading.timeless or (reading.flat and clause.holds == "not"):
-        return "now" if clause.holds != "not" or reading.flat else "not"
+    if reading.timeless or (reading.survives_negation and clause.holds == "not"):
+        return "now" if clause.holds != "not" or reading.survives_negation else "not"
     if clause.holds != "now":
         return clause.holds
     if reading.over or clause.past:
@@ -105,36 +105,36 @@ _TITLES = frozenset({"i", "and", "mr", "mrs", "ms", "dr", "prof"})
 _AS_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?:\s[^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}")
 
 
-def _mentioned(spoken: Iterable[Sentence]) -> Iterator[FoundFact]:
-    for sentence in (each.text for each in spoken):
-        if re.search(r"\b(?:if|wish|imagine|called|named)\b", sentence, re.IGNORECASE):
+def _mentioned(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
+    for text in (sentence.text for sentence in sentences):
+        if re.search(r"\b(?:if|wish|imagine|called|named)\b", text, re.IGNORECASE):
             continue
-        for mention in _MENTION.finditer(sentence):
-            words = _AS_NAME.match(sentence, mention.end())
-            given = re.sub(r"['’]s?$", "", name(words[0])) if words else ""
-            if given and not given.isupper() and given.casefold() not in _TITLES:
-                yield from _relation(mention[1].casefold(), given)
+        for mention in _MENTION.finditer(text):
+            words = _AS_NAME.match(text, mention.end())
+            given_name = re.sub(r"['’]s?$", "", name(words[0])) if words else ""
+            if given_name and not given_name.isupper() and given_name.casefold() not in _TITLES:
+                yield from _relation(mention[1].casefold(), given_name)
 
 
-def _relation(kind: str, given: str) -> Iterator[FoundFact]:
+def _relation(kind: str, given_name: str) -> Iterator[FoundFact]:
     if kind in RELATIONS:
-        yield FoundFact("identity", RELATIONS[kind], given, 0.9, 0.7)
+        yield FoundFact("identity", RELATIONS[kind], given_name, 0.9, 0.7)
     else:
-        yield FoundFact("identity", "pets", f"{given} ({kind})", 0.9, 0.6)
+        yield FoundFact("identity", "pets", f"{given_name} ({kind})", 0.9, 0.6)
 
 
-# What a model found, held against the message
+# What a model found, compared with the message
 
 _MOST_STRANGE = 0.5  # of the terms of a value
 
 
-def grounded(found: Iterable[FoundFact], text: str) -> list[FoundFact]:
-    """The facts whose values the message states. What it only asks, supposes or quotes grounds nothing."""
-    spoken = prose(text)
-    told = [each.text for each in spoken if not each.is_question and not supposes(each.text)]
-    said = " ".join(asserted(spoken) + told)
-    grounds = Grounds.of(said)
-    return [fact for fact in found if said.strip() and _is_grounded(fact, grounds)]
+def grounded(facts: Iterable[FoundFact], text: str) -> list[FoundFact]:
+    """The facts whose values the message states. Questions, suppositions and quotations do not count."""
+    sentences = prose(text)
+    statements = [sentence.text for sentence in sentences if not sentence.is_question and not supposes(sentence.text)]
+    source = " ".join(asserted(sentences) + statements)
+    grounds = Grounds.of(source)
+    return [fact for fact in facts if source.strip() and _is_grounded(fact, grounds)]
 
 
 def _is_grounded(fact: FoundFact, grounds: Grounds) -> bool:
@@ -145,24 +145,24 @@ def _is_grounded(fact: FoundFact, grounds: Grounds) -> bool:
     terms = analyse(fact.value, grounds.language).terms
     if not terms:
         return grounds.share(fact.key)
-    strange = [term for term in terms if term not in grounds.terms]
+    foreign_terms = [term for term in terms if term not in grounds.terms]
     names = [word for word in fact.value.split() if word[:1].isupper() or any(map(str.isdigit, word))]
-    return len(strange) <= _MOST_STRANGE * len(terms) and all(grounds.share(word) for word in names)
+    return len(foreign_terms) <= _MOST_STRANGE * len(terms) and all(grounds.share(word) for word in names)
 
 
 def reconciled(by_model: Iterable[FoundFact], by_rules: Sequence[FoundFact]) -> list[FoundFact]:
-    """What a model and the rules found in one message. The rules find little, but what they find is sure: of one value
-    they say whose it is and whether it holds, and a fact that the model has nothing about is theirs."""
-    kept: list[FoundFact] = []
+    """The facts of a model and of the rules in one message. The rules find little, but what they find is sure: for a
+    value both found, the rules say whose it is and whether it holds. A fact whose key the model lacks is added."""
+    facts: list[FoundFact] = []
     for fact in by_model:
-        same = [other for other in by_rules if fold(other.value) == fold(fact.value)]
-        if same and not any(_place(other) == _place(fact) for other in same):
-            kept += same
+        same_value = [other for other in by_rules if fold(other.value) == fold(fact.value)]
+        if same_value and not any(_place(other) == _place(fact) for other in same_value):
+            facts += same_value
         else:
-            kept.append(fact)
-    keys = {(fact.category, fact.key) for fact in kept}
-    kept += [fact for fact in by_rules if (fact.category, fact.key) not in keys and fact.category != "preference"]
-    return accepted(kept)
+            facts.append(fact)
+    keys = {(fact.category, fact.key) for fact in facts}
+    facts += [fact for fact in by_rules if (fact.category, fact.key) not in keys and fact.category != "preference"]
+    return accepted(facts)
 
 
 def _place(fact: FoundFact) -> tuple[object, ...]:

@@ -1,7 +1,7 @@
 """Standing instructions: how somebody wants to be answered from now on, and how to be called.
 
-An order for one answer is none: it must say that it is meant for good ("always", "never", "from now on"), or be of the
-few things that nobody says for once only: no emojis, short answers, call me Al.
+An order for one answer is not a standing instruction: it must say that it is meant for good ("always", "never", "from
+now on"), or be about one of the few things that nobody asks for only once: no emojis, short answers, call me Al.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _LONGEST_CHARACTERS = 600
 
 
 def is_about_answering(text: str) -> bool:
-    """Whether words, in whatever form, speak to whoever answers, or of their answers."""
+    """Whether a text addresses the assistant or is about its answers."""
     return _ANSWERING.search(text) is not None
 
 
@@ -86,74 +86,77 @@ def instructions(sentences: list[str]) -> Iterator[FoundFact]:
     """The standing instructions in sentences that state or order something."""
     for sentence in sentences:
         for number, part in enumerate(_JOINT.split(" ".join(sentence.split()))):
-            found = list(_instruction(part.strip())) if len(part) <= _LONGEST_CHARACTERS else []
-            yield from found
-            if not found and number == 0:
+            facts = list(_instruction(part.strip())) if len(part) <= _LONGEST_CHARACTERS else []
+            yield from facts
+            if not facts and number == 0:
                 break  # what is joined to a statement is no order: "I try to tidy up and keep …"
 
 
-def _instruction(said: str) -> Iterator[FoundFact]:
-    said = _PLEASING.sub("", said).strip(" .!,")
-    nick = _NICKNAMED.match(said)
-    if nick and (given := name(said[nick.end() :])):
-        yield FoundFact("identity", "nickname", given, 0.9, 0.8)
+def _instruction(text: str) -> Iterator[FoundFact]:
+    text = _PLEASING.sub("", text).strip(" .!,")
+    nick = _NICKNAMED.match(text)
+    if nick and (given_name := name(text[nick.end() :])):
+        yield FoundFact("identity", "nickname", given_name, 0.9, 0.8)
         return
-    standing = bool(_FOR_GOOD_AFTER.search(said))
-    said = _FOR_GOOD_AFTER.sub("", said)
+    is_standing = bool(_FOR_GOOD_AFTER.search(text))
+    text = _FOR_GOOD_AFTER.sub("", text)
     for _ in range(3):
-        said = _LEAD.sub("", said)
-        lasting = _FOR_GOOD.match(said)
-        standing = standing or lasting is not None
-        said = said[lasting.end() :] if lasting else said
-    called = _CALL_ME.match(said)
-    if called:
-        yield from _call_me(said[called.end() :])
+        text = _LEAD.sub("", text)
+        for_good = _FOR_GOOD.match(text)
+        is_standing = is_standing or for_good is not None
+        text = text[for_good.end() :] if for_good else text
+    call = _CALL_ME.match(text)
+    if call:
+        yield from _call_me(text[call.end() :])
         return
-    always, never = _ALWAYS.match(said), _NEVER.match(said)
-    order = said[(always or never).end() :] if always or never else said  # type: ignore[union-attr]
+    always = _ALWAYS.match(text)
+    never = _NEVER.match(text)
+    order = text[(always or never).end() :] if always or never else text  # type: ignore[union-attr]
     if len(order.split()) > _LONGEST:
         return
     if always or never:
         if _ORDER.match(order):
-            yield _rule(said, order, "never" if never else "always")
+            yield _rule(text, order, "never" if never else "always")
         return
-    denied = _NOT.match(said)
-    body = said[denied.end() :] if denied else said
-    about = _topic(body)
-    if denied and (standing or about in _AT_ONCE or re.match(r"call\sme\s\w+$", body)):
-        yield _rule(said, re.sub(r"^using\b", "use", body), "never")
-    elif not denied and _ORDER.match(body) and (standing or _is_lasting(body, about)):
-        yield _rule(said, body, "always")
+    negation = _NOT.match(text)
+    body = text[negation.end() :] if negation else text
+    topic = _topic(body)
+    if negation and (is_standing or topic in _AT_ONCE or re.match(r"call\sme\s\w+$", body)):
+        yield _rule(text, re.sub(r"^using\b", "use", body), "never")
+    elif not negation and _ORDER.match(body) and (is_standing or _is_lasting(body, topic)):
+        yield _rule(text, body, "always")
 
 
-def _is_lasting(order: str, about: str) -> bool:
+def _is_lasting(order: str, topic: str) -> bool:
     """Whether an order is of the sort that is meant for good: "keep your answers short"."""
     return (
-        about in ("answer length", "tone")
+        topic in ("answer length", "tone")
         and bool(re.match(r"(?:keep|be)\b", order, re.IGNORECASE))
         and "this" not in order.split()
     )
 
 
-def _rule(said: str, order: str, way: str) -> FoundFact:
+def _rule(text: str, order: str, frequency: str) -> FoundFact:
     reply = _REPLY.match(order)
-    tongue = LANGUAGE.match(order[reply.end() :]) if reply and way == "always" else None
+    tongue = LANGUAGE.match(order[reply.end() :]) if reply and frequency == "always" else None
     if tongue:
         return FoundFact("instruction", "reply language", tongue[0], 0.95, 0.95)
-    about = _topic(order)
-    if about:
-        return FoundFact("instruction", about, said[:1].lower() + said[1:], 0.95, 0.9)
-    return FoundFact("instruction", way, order, 0.9, 0.85)
+    topic = _topic(order)
+    if topic:
+        return FoundFact("instruction", topic, text[:1].lower() + text[1:], 0.95, 0.9)
+    return FoundFact("instruction", frequency, order, 0.9, 0.85)
 
 
 def _topic(order: str) -> str:
     return next((topic for topic, pattern in _ABOUT if pattern.search(order)), "")
 
 
-def _call_me(rest: str) -> Iterator[FoundFact]:
-    given = name(rest, small=rest == rest.lower())
-    after = rest[len(given) :].strip(" .!\"'")
-    if given and (not after or after[0] in ",;(–—-" or re.match(r"(?:please|instead|if|from|and|for|btw)\b", after)):
-        yield FoundFact("instruction", "call me", given, 0.95, 0.9)
-        # A name to be called by is a name, but a weak one: it never takes the place of one that was given.
-        yield FoundFact("identity", "name", given, 0.6, 1.0)
+def _call_me(text: str) -> Iterator[FoundFact]:
+    given_name = name(text, lowercase=text == text.lower())
+    after = text[len(given_name) :].strip(" .!\"'")
+    if given_name and (
+        not after or after[0] in ",;(–—-" or re.match(r"(?:please|instead|if|from|and|for|btw)\b", after)
+    ):
+        yield FoundFact("instruction", "call me", given_name, 0.95, 0.9)
+        # A name to be called by is a name, but a weak one: it never replaces a name that was stated.
+        yield FoundFact("identity", "name", given_name, 0.6, 1.0)

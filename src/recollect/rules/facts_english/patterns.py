@@ -1,8 +1,7 @@
 """Which clause is which fact: a table of verbs, each with a reader of what follows it.
 
-A pattern is held against a clause from its first word, so nothing is found in the middle of another thought. A fact
-carries how sure the wording makes it and how much it matters later: an allergy more than a taste, a taste more than
-nothing.
+A pattern is matched from the first word of a clause, so nothing is found in the middle of another thought. A fact has a
+confidence, from its wording, and an importance: how much it matters later, an allergy more than a taste.
 """
 
 from __future__ import annotations
@@ -56,9 +55,9 @@ def readings(clause: Clause) -> Iterator[Reading]:
         yield from attributes(clause)
         return
     for pattern, finder in _VERBS:
-        found = pattern.match(clause.said)
-        if found:
-            yield from finder(clause.said[found.end() :].strip(), clause)
+        match = pattern.match(clause.text)
+        if match:
+            yield from finder(clause.text[match.end() :].strip(), clause)
             return
 
 
@@ -66,12 +65,12 @@ def _at_place(
     key: str, *, changes: bool = False, timeless: bool = False, over: bool = False, importance: float = 0.8
 ) -> Finder:
     def find(rest: str, clause: Clause) -> Iterator[Reading]:
-        where = place(rest, small=clause.small)
-        if where:
-            yield Reading("identity", key, where, 0.95, importance, changes=changes, over=over, timeless=timeless)
+        place_name = place(rest, lowercase=clause.lowercase)
+        if place_name:
+            yield Reading("identity", key, place_name, 0.95, importance, changes=changes, over=over, timeless=timeless)
             contrast = CONTRAST.search(rest)
             if contrast and (other := place(contrast[1])):
-                yield Reading("identity", key, other, 0.95, importance, denied=True)
+                yield Reading("identity", key, other, 0.95, importance, is_denied=True)
 
     return find
 
@@ -82,7 +81,8 @@ def _be_from(rest: str, clause: Clause) -> Iterator[Reading]:
 
 
 def _born(rest: str, clause: Clause) -> Iterator[Reading]:
-    year, day = YEAR.match(rest), WHEN.match(rest)
+    year = YEAR.match(rest)
+    day = WHEN.match(rest)
     if year:
         yield Reading("identity", "birth year", year[1], 0.95, 0.6, timeless=True)
     elif rest.startswith("on ") and day:
@@ -93,12 +93,12 @@ def _born(rest: str, clause: Clause) -> Iterator[Reading]:
 
 def _employed(rest: str, clause: Clause, *, changes: bool = False, over: bool = False) -> Iterator[Reading]:
     contrast = CONTRAST.search(rest)
-    firm = company(without_then(rest[: contrast.start()] if contrast else rest), small=clause.small)
+    firm = company(without_then(rest[: contrast.start()] if contrast else rest), lowercase=clause.lowercase)
     if not firm:
         return
     yield Reading("identity", "employer", firm, 0.95, 0.7, changes=changes, over=over)
     if contrast and (other := company(contrast[1])):
-        yield Reading("identity", "employer", other, 0.95, 0.7, denied=True)
+        yield Reading("identity", "employer", other, 0.95, 0.7, is_denied=True)
     trailing = re.search(r"\bas\s(an?\s.+|the\s.+)$", rest)
     if trailing and (work := trade(trailing[1], loose=True)[0]):
         yield Reading("identity", "job", work, 0.95, 0.8, changes=changes, over=over)
@@ -112,8 +112,8 @@ def _works_as(rest: str, clause: Clause) -> Iterator[Reading]:
 
 
 def _where_employed(work: str, after: str, clause: Clause) -> Iterator[Reading]:
-    where = re.match(r"(?:at|for|with)\s(.+)", after)
-    firm = company(where[1]) if where else ""
+    employer = re.match(r"(?:at|for|with)\s(.+)", after)
+    firm = company(employer[1]) if employer else ""
     if firm:
         school = work.casefold().endswith("student")
         yield Reading("identity", "school" if school else "employer", firm, 0.95, 0.6 if school else 0.7)
@@ -125,12 +125,14 @@ def _where_employed(work: str, after: str, clause: Clause) -> Iterator[Reading]:
 def _be(rest: str, clause: Clause) -> Iterator[Reading]:
     """What somebody is: a name, a trade, a diet, an age, a nationality."""
     contrast = CONTRAST.search(rest)
-    said = rest[: contrast.start()] if contrast else rest
-    found = list(_being(said, clause))
-    yield from found
+    trait = rest[: contrast.start()] if contrast else rest
+    own_readings = list(_being(trait, clause))
+    yield from own_readings
     if contrast:
-        for each in _being(contrast[1], clause):
-            yield Reading(each.category, each.key, each.value, each.confidence, each.importance, denied=True)
+        for reading in _being(contrast[1], clause):
+            yield Reading(
+                reading.category, reading.key, reading.value, reading.confidence, reading.importance, is_denied=True
+            )
 
 
 def _being(rest: str, clause: Clause) -> Iterator[Reading]:
@@ -154,7 +156,9 @@ def _being(rest: str, clause: Clause) -> Iterator[Reading]:
         yield from _be_named(rest, clause)
     tongue = re.match(r"(?:an?\s)?(?:native\s)([\w\s]+?)\sspeaker", rest, re.IGNORECASE)
     if tongue:
-        yield from (Reading("identity", "native language", one, 0.95, 0.8) for one in languages(tongue[1])[:1])
+        yield from (
+            Reading("identity", "native language", language, 0.95, 0.8) for language in languages(tongue[1])[:1]
+        )
 
 
 def _be_a(rest: str, clause: Clause) -> Iterator[Reading]:
@@ -169,79 +173,83 @@ def _be_a(rest: str, clause: Clause) -> Iterator[Reading]:
 
 def _be_named(rest: str, clause: Clause) -> Iterator[Reading]:
     """ "I am Dana", and what may follow: "I am Dana, a nurse from Oslo"."""
-    given = name(rest) if clause.holds == "now" and not clause.past else ""
-    first = given.split()[0].casefold() if given else ""
-    after = rest[len(given) :]
+    given_name = name(rest) if clause.holds == "now" and not clause.past else ""
+    first = given_name.split()[0].casefold() if given_name else ""
+    after = rest[len(given_name) :]
     follows = re.match(r"\s*$|\s*[,.!;(–—-]|\s(?:and|from|here|by\sthe\sway|btw|nice|your)\b", after)
-    shouted = given.isupper() and len(given) > 3
-    if not given or not follows or shouted or first in DEMONYMS | BELIEFS | PROGRAMMING:
+    is_shouted = given_name.isupper() and len(given_name) > 3
+    if not given_name or not follows or is_shouted or first in DEMONYMS | BELIEFS | PROGRAMMING:
         return
-    yield Reading("identity", "name", given, 0.9, 1.0)
+    yield Reading("identity", "name", given_name, 0.9, 1.0)
     for part in re.split(r"\s*,\s*(?:and\s)?|^\s+(?=from\b)|\sand\s(?=an?\s)", after):
         origin = re.match(r"(?:originally\s)?from\s(.+)", part)
         if origin and (home := place(origin[1])):
             yield Reading("identity", "origin", home, 0.9, 0.6, timeless=True)
-        elif re.match(r"an?\s", part) and (found := list(_be_a(part, clause))):
-            yield from found
+        elif re.match(r"an?\s", part) and (jobs := list(_be_a(part, clause))):
+            yield from jobs
         elif (years := AGE.fullmatch(part.strip(" .!"))) and 3 < int(years[1]) < 120:
             yield Reading("identity", "age", years[1], 0.95, 0.6)
 
 
-def _several(category: FactCategory, key: str, importance: float, *, flat: bool = False, every: str = "") -> Finder:
-    every_word = re.compile(every or r"(?:anything|nothing)\b", re.IGNORECASE)
+def _several(
+    category: FactCategory, key: str, importance: float, *, survives_negation: bool = False, every_words: str = ""
+) -> Finder:
+    every_pattern = re.compile(every_words or r"(?:anything|nothing)\b", re.IGNORECASE)
 
     def find(rest: str, clause: Clause) -> Iterator[Reading]:
-        if every_word.match(rest):
+        if every_pattern.match(rest):
             if clause.holds != "now":
                 yield Reading(category, key, EVERY, 0.95, importance)
             return
         contrast = re.search(r",?\s(?:but|and)\snot\s(?!so\b|very\b|that\b|too\b|only\b|when\b|as\b)(.+)$", rest)
-        for one in things(rest[: contrast.start()] if contrast else rest):
+        for item in things(rest[: contrast.start()] if contrast else rest):
             # A long phrase is often of the day; a short one is a taste.
-            weight = importance if len(one.split()) <= 3 else importance - 0.1
-            yield Reading(category, key, one, 0.95, weight, flat=flat)
+            weight = importance if len(item.split()) <= 3 else importance - 0.1
+            yield Reading(category, key, item, 0.95, weight, survives_negation=survives_negation)
         if contrast and key == "likes":
-            yield from (Reading(category, "dislikes", one, 0.9, importance) for one in things(contrast[1]))
+            yield from (Reading(category, "dislikes", item, 0.9, importance) for item in things(contrast[1]))
 
     return find
 
 
 def _like(rest: str, clause: Clause) -> Iterator[Reading]:
     if clause.holds == "not":
-        yield from _several("preference", "dislikes", 0.5, flat=True)(rest, clause)
+        yield from _several("preference", "dislikes", 0.5, survives_negation=True)(rest, clause)
     elif not clause.past:
         yield from _several("preference", "likes", 0.5)(rest, clause)
 
 
 def _prefer(rest: str, clause: Clause) -> Iterator[Reading]:
     end = re.search(r"[.!?;:(,]|\s(?:because|since|when|if|but|so|for|please|in\s(?:the|my|general))\b", rest)
-    said = (rest[: end.start()] if end else rest).strip()
-    said = re.sub(r"^to\s(?:use\s|have\s|be\s)?", "", said)
-    head = re.split(r"\s(?:over|to|rather\sthan|instead\sof)\s", said)[0]
-    if thing(head) and clause.holds == "now" and len(said.split()) <= 7:
-        said = re.sub(r"^(?:an?|the)\s", "", said)
-        yield Reading("preference", "prefers", head if head.casefold() in PROGRAMMING else said, 0.9, 0.6)
+    preference = (rest[: end.start()] if end else rest).strip()
+    preference = re.sub(r"^to\s(?:use\s|have\s|be\s)?", "", preference)
+    head = re.split(r"\s(?:over|to|rather\sthan|instead\sof)\s", preference)[0]
+    if thing(head) and clause.holds == "now" and len(preference.split()) <= 7:
+        preference = re.sub(r"^(?:an?|the)\s", "", preference)
+        yield Reading("preference", "prefers", head if head.casefold() in PROGRAMMING else preference, 0.9, 0.6)
 
 
 def _speak(rest: str, clause: Clause) -> Iterator[Reading]:
     if re.match(r"(?:with|for|to|about|at|of|out|up|from|in)\b", rest):
         return
-    for one in languages(rest):
-        yield Reading("identity", "languages", one, 0.95, 0.7)
+    for language in languages(rest):
+        yield Reading("identity", "languages", language, 0.95, 0.7)
 
 
 def _have(rest: str, clause: Clause) -> Iterator[Reading]:
     """Pets, children, people, allergies, conditions."""
-    none = re.match(r"(?:no|not\sany|any|a\ssingle)\s(pets?|animals?|allerg(?:y|ies)|(\w+))\b", rest, re.IGNORECASE)
-    if none and (rest.casefold().startswith(("no ", "not ")) or clause.holds != "now"):
-        yield from _have_no(none)
+    absence = re.match(r"(?:no|not\sany|any|a\ssingle)\s(pets?|animals?|allerg(?:y|ies)|(\w+))\b", rest, re.IGNORECASE)
+    if absence and (rest.casefold().startswith(("no ", "not ")) or clause.holds != "now"):
+        yield from _have_no(absence)
         return
     allergy = re.match(
         r"(?:an?\s)(?:(?:severe|bad|mild|serious|slight|strong)\s)*(?:allergy\sto\s(.+)|(\w+(?:\s\w+)?)\sallergy\b)",
         rest,
     )
     if allergy:
-        yield from (Reading("constraint", "allergies", one, 0.95, 0.95) for one in things(allergy[1] or allergy[2]))
+        yield from (
+            Reading("constraint", "allergies", allergen, 0.95, 0.95) for allergen in things(allergy[1] or allergy[2])
+        )
         return
     if illness := condition(rest):
         yield Reading("constraint", "conditions", illness, 0.95, 0.8)
@@ -261,21 +269,21 @@ def _have(rest: str, clause: Clause) -> Iterator[Reading]:
         yield Reading("identity", "pets", animal, 0.95, 0.6)
 
 
-def _have_no(none: re.Match[str]) -> Iterator[Reading]:
-    what = none[1].casefold()
-    if what.startswith("allerg"):
-        yield Reading("constraint", "allergies", EVERY, 0.95, 0.9, denied=True)
-    elif what.startswith(("pet", "animal")):
-        yield Reading("identity", "pets", EVERY, 0.95, 0.6, denied=True)
-    elif species(what):
-        yield Reading("identity", "pets", species(what), 0.95, 0.6, denied=True)
-    elif what in ("kids", "children"):
-        yield Reading("identity", "number of children", EVERY, 0.95, 0.6, denied=True)
+def _have_no(absence: re.Match[str]) -> Iterator[Reading]:
+    possession = absence[1].casefold()
+    if possession.startswith("allerg"):
+        yield Reading("constraint", "allergies", EVERY, 0.95, 0.9, is_denied=True)
+    elif possession.startswith(("pet", "animal")):
+        yield Reading("identity", "pets", EVERY, 0.95, 0.6, is_denied=True)
+    elif species(possession):
+        yield Reading("identity", "pets", species(possession), 0.95, 0.6, is_denied=True)
+    elif possession in ("kids", "children"):
+        yield Reading("identity", "number of children", EVERY, 0.95, 0.6, is_denied=True)
 
 
 def _avoid(rest: str, clause: Clause) -> Iterator[Reading]:
-    for one in things(rest):
-        yield Reading("constraint", "avoids", one, 0.95, 0.8, flat=True)
+    for item in things(rest):
+        yield Reading("constraint", "avoids", item, 0.95, 0.8, survives_negation=True)
 
 
 def _not_eaten(rest: str, clause: Clause) -> Iterator[Reading]:
@@ -311,8 +319,8 @@ def _zone(rest: str, clause: Clause) -> Iterator[Reading]:
 def _study(rest: str, clause: Clause) -> Iterator[Reading]:
     school = re.match(r"at\s(.+)", rest)
     if school:
-        if where := company(school[1]):
-            yield Reading("identity", "school", where, 0.9, 0.6)
+        if school_name := company(school[1]):
+            yield Reading("identity", "school", school_name, 0.9, 0.6)
         return
     subject = thing(re.split(r"\s(?:at|in|for|with)\s", rest)[0])
     if (
@@ -322,13 +330,13 @@ def _study(rest: str, clause: Clause) -> Iterator[Reading]:
     ):
         yield Reading("identity", "studies", subject, 0.9, 0.6)
         where_at = re.search(r"\sat\s(.+)$", rest)
-        if where_at and (where := company(where_at[1])):
-            yield Reading("identity", "school", where, 0.9, 0.6)
+        if where_at and (school_name := company(where_at[1])):
+            yield Reading("identity", "school", school_name, 0.9, 0.6)
 
 
 def _married_to(rest: str, clause: Clause) -> Iterator[Reading]:
-    if given := name(rest):
-        yield Reading("identity", "spouse", given, 0.95, 0.7)
+    if given_name := name(rest):
+        yield Reading("identity", "spouse", given_name, 0.95, 0.7)
 
 
 def _turned(rest: str, clause: Clause) -> Iterator[Reading]:
@@ -338,20 +346,20 @@ def _turned(rest: str, clause: Clause) -> Iterator[Reading]:
 
 
 def _go_by(rest: str, clause: Clause) -> Iterator[Reading]:
-    given = name(re.sub(r"^the\sname\s(?:of\s)?", "", rest), small=clause.small)
-    if given and clause.subject is None:
-        yield Reading("instruction", "call me", given, 0.95, 0.9)
-        yield Reading("identity", "name", given, 0.6, 1.0)
+    given_name = name(re.sub(r"^the\sname\s(?:of\s)?", "", rest), lowercase=clause.lowercase)
+    if given_name and clause.subject is None:
+        yield Reading("instruction", "call me", given_name, 0.95, 0.9)
+        yield Reading("identity", "name", given_name, 0.6, 1.0)
 
 
 def _be_called(rest: str, clause: Clause) -> Iterator[Reading]:
-    if (given := name(rest, small=clause.small)) and clause.subject is None:
-        yield Reading("identity", "name", given, 0.95, 1.0)
+    if (given_name := name(rest, lowercase=clause.lowercase)) and clause.subject is None:
+        yield Reading("identity", "name", given_name, 0.95, 1.0)
 
 
 def _changed(rest: str, clause: Clause) -> Iterator[Reading]:
-    if given := name(rest):
-        yield Reading("identity", "name", given, 0.95, 1.0, changes=True)
+    if given_name := name(rest):
+        yield Reading("identity", "name", given_name, 0.95, 1.0, changes=True)
 
 
 def _start_at(rest: str, clause: Clause) -> Iterator[Reading]:
@@ -359,7 +367,7 @@ def _start_at(rest: str, clause: Clause) -> Iterator[Reading]:
 
 
 def _leave(rest: str, clause: Clause) -> Iterator[Reading]:
-    """ "I left Globex": sure only if Globex is known for an employer, so its confidence is low."""
+    """ "I left Globex": sure only if Globex is known as an employer, so its confidence is low."""
     firm = company(without_then(rest))
     if firm and clause.subject is None:
         yield Reading("identity", "employer", firm, 0.5, 0.7, over=True)

@@ -1,7 +1,7 @@
 """The values of facts, read from the words that follow a phrase such as "I live in".
 
-A reader takes what is surely the value and no more, and nothing where the words cannot be one: "I live in hope" names
-no place, "I love it" no thing. Capitals tell names, where there are any; a text all in small letters is read more
+A reader takes only what is surely the value, and nothing where the words cannot be one: "I live in hope" names no
+place, "I love it" no thing. Capitals mark names, where there are any; a text all in small letters is read more
 carefully.
 """
 
@@ -26,21 +26,21 @@ _NO_NAMES = wordlist(
 _AFTERWORDS = wordlist("btw by though and but here too now so")
 
 
-def name(text: str, *, small: bool = False) -> str:
+def name(text: str, *, lowercase: bool = False) -> str:
     """The name a text begins with: words with capitals, particles between them; in small letters, a word or two."""
     text = text[:_LOOKED_AT]
     words = _WORD.findall(text.strip().strip('"“”'))
-    taken: list[str] = []
+    name_words: list[str] = []
     for word in words[:_MAX_NAME]:
-        if _is_capital(word) or (taken and word in _PARTICLES):
-            taken.append(word)
+        if _is_capital(word) or (name_words and word in _PARTICLES):
+            name_words.append(word)
         else:
             break
-    while taken and taken[-1] in _PARTICLES:
-        taken.pop()
-    if taken:
-        return " ".join(taken) if taken[0].casefold() not in _NO_NAMES | FEELINGS else ""
-    if not small or not words:
+    while name_words and name_words[-1] in _PARTICLES:
+        name_words.pop()
+    if name_words:
+        return " ".join(name_words) if name_words[0].casefold() not in _NO_NAMES | FEELINGS else ""
+    if not lowercase or not words:
         return ""
     first = words[0]
     after = words[1] if len(words) > 1 else ""
@@ -49,57 +49,57 @@ def name(text: str, *, small: bool = False) -> str:
     return first if plain and ends else ""
 
 
-def place(text: str, *, small: bool = False) -> str:
+def place(text: str, *, lowercase: bool = False) -> str:
     """The place a text begins with: "the Netherlands", "Portland, Oregon", "san francisco"."""
     text = text[:_LOOKED_AT]
     words = _WORD.findall(
         re.sub(r"^(?:the\s(?:city|town|village|state)\sof\s|the\s)", "", text.strip(), flags=re.IGNORECASE)
     )
-    taken: list[str] = []
+    place_words: list[str] = []
     for number, word in enumerate(words[: _MAX_PLACE + 2]):
         following = words[number + 1] if number + 1 < len(words) else ""
-        joins = taken and (word in _PLACE_JOINTS or word == ",") and _is_capital(following)
+        joins = place_words and (word in _PLACE_JOINTS or word == ",") and _is_capital(following)
         if not joins and (not _is_capital(word) or word.casefold() in ("i", "but")):
             break
-        taken.append(word)
-    if taken and taken[0].casefold() not in NO_PLACES:
-        return " ".join(taken).replace(" ,", ",")
+        place_words.append(word)
+    if place_words and place_words[0].casefold() not in NO_PLACES:
+        return " ".join(place_words).replace(" ,", ",")
     if words and words[0] in ("a", "an", "my", "our"):
         return ""
-    known = " ".join(words[:2]).casefold(), words[0].casefold() if words else ""
-    for candidate in known:
+    candidates = " ".join(words[:2]).casefold(), words[0].casefold() if words else ""
+    for candidate in candidates:
         if candidate in PLACES:
             return " ".join(words[: len(candidate.split())])
-    return _small_place(words) if small else ""
+    return _small_place(words) if lowercase else ""
 
 
 def _small_place(words: list[str]) -> str:
-    taken: list[str] = []
+    place_words: list[str] = []
     for word in words[:4]:
         if not word[0].isalpha() or word in function_words("en") or word in ("right", "near", "btw", "now", "since"):
             break
-        taken.append(word)
-    return " ".join(taken) if 0 < len(taken) <= 3 and not NO_PLACES & set(taken) else ""
+        place_words.append(word)
+    return " ".join(place_words) if 0 < len(place_words) <= 3 and not NO_PLACES & set(place_words) else ""
 
 
-def company(text: str, *, small: bool = False) -> str:
+def company(text: str, *, lowercase: bool = False) -> str:
     """The firm a text begins with."""
     text = text[:_LOOKED_AT]
-    small = small and not re.match(r"the\s", text.strip())
+    lowercase = lowercase and not re.match(r"the\s", text.strip())
     text = re.sub(
         r"^(?:a\s(?:company|firm|startup|start-up)\s(?:called|named)\s|the\s)", "", text.strip(), flags=re.IGNORECASE
     )
     words = _WORD.findall(text)
-    taken: list[str] = []
+    company_words: list[str] = []
     for number, word in enumerate(words[:6]):
         following = words[number + 1] if number + 1 < len(words) else ""
-        if _is_capital(word) or (taken and (word in ("of", "for", "the", "&") and _is_capital(following))):
-            taken.append(word)
+        if _is_capital(word) or (company_words and (word in ("of", "for", "the", "&") and _is_capital(following))):
+            company_words.append(word)
         else:
             break
-    if taken:
-        return " ".join(taken)
-    if small and len(words) in (1, 2) and not _NO_COMPANY & set(words) and all(map(str.isalnum, words)):
+    if company_words:
+        return " ".join(company_words)
+    if lowercase and len(words) in (1, 2) and not _NO_COMPANY & set(words) and all(map(str.isalnum, words)):
         return " ".join(words)
     return ""
 
@@ -115,18 +115,20 @@ def trade(text: str, *, loose: bool = False) -> tuple[str, str]:
     text = text[:_LOOKED_AT]
     text = re.sub(r"^(?:an?|the|your|one\sof\sthe)\s", "", text.strip(), flags=re.IGNORECASE)
     words = _WORD.findall(text)
-    taken: list[str] = []
+    trade_words: list[str] = []
     for word in words[:6]:
         plain = word.casefold()
         if not word[0].isalpha() or plain in _BREAKS:
             break
-        taken.append(word)
-    for length in range(len(taken), 0, -1):
-        heads = {taken[length - 1].casefold(), " ".join(taken[max(length - 2, 0) : length]).casefold()}
-        fits = heads & TRADES or (loose and length == len(taken) and taken[-1].casefold().endswith(_ENDINGS))
-        if fits and not _NO_TRADE & set(map(str.casefold, taken[:length])):
-            found = " ".join(taken[:length])
-            return found, text[text.find(taken[length - 1]) + len(taken[length - 1]) :].strip(" ,")
+        trade_words.append(word)
+    for length in range(len(trade_words), 0, -1):
+        heads = {trade_words[length - 1].casefold(), " ".join(trade_words[max(length - 2, 0) : length]).casefold()}
+        fits = heads & TRADES or (
+            loose and length == len(trade_words) and trade_words[-1].casefold().endswith(_ENDINGS)
+        )
+        if fits and not _NO_TRADE & set(map(str.casefold, trade_words[:length])):
+            trade_name = " ".join(trade_words[:length])
+            return trade_name, text[text.find(trade_words[length - 1]) + len(trade_words[length - 1]) :].strip(" ,")
     return "", text
 
 
@@ -142,7 +144,8 @@ _NO_TRADE = wordlist(
 def things(text: str) -> list[str]:
     """The things a text names, one by one: "nuts, shellfish and cats"."""
     text = text[:_LOOKED_AT]
-    whole, text = text, _thing_end(text)
+    whole_text = text
+    text = _thing_end(text)
     last = [joint.end() for joint in re.finditer(r"\s(?:and|or)\s", text)][-1:]
     if last and "," in text[last[0] :]:
         text = text[: text.index(",", last[0])]  # after the "and" of a list a comma begins something else
@@ -150,10 +153,12 @@ def things(text: str) -> list[str]:
     if not last and any(len(part.split()) > 2 for part in parts):
         parts = parts[:1]
     # The last is read with what follows it: "making it a better place" is no "making".
-    tail = whole[whole.find(parts[-1], len(text) - len(parts[-1])) :] if text.endswith(parts[-1]) else parts[-1]
-    found = [thing(part) for part in [*parts[:-1], tail]]
-    # If the first only points at something, the others hang on it: "the idea of a walk and a swim".
-    return [each for each in found if each] if found[0] else []
+    tail = (
+        whole_text[whole_text.find(parts[-1], len(text) - len(parts[-1])) :] if text.endswith(parts[-1]) else parts[-1]
+    )
+    items = [thing(part) for part in [*parts[:-1], tail]]
+    # If the first only points at something, the others depend on it: "the idea of a walk and a swim".
+    return [item for item in items if item] if items[0] else []
 
 
 def thing(text: str) -> str:
@@ -214,34 +219,38 @@ def languages(text: str) -> list[str]:
     text = text[:_LOOKED_AT]
     end = re.search(r"[.!?;:(]|\s(?:but|because|so|with|at|when|since|if|whenever)\b", text)
     part = text[: end.start()] if end else text
-    return [found[0] for found in LANGUAGE.finditer(part)]
+    return [match[0] for match in LANGUAGE.finditer(part)]
 
 
 def animals(text: str) -> list[str]:
-    """Animals, with their names if they are told: "Rex (dog)", "two cats"."""
+    """Animals, with their names if they are given: "Rex (dog)", "two cats"."""
     text = text[:_LOOKED_AT]
-    found: list[str] = []
+    descriptions: list[str] = []
     for part in re.split(r"\s*,\s*(?:and\s)?|\s+and\s+", text):
-        named = re.match(
+        named_animal = re.match(
             r"(?:an?\s|my\s|our\s|the\s)?(?:[\w-]+\s){0,2}?(\w+)(?:,)?\s(?:who\sis\s|which\sis\s)?(?:named|called"
             r"|whose\sname\sis)\s(.+)$",
             part,
             re.IGNORECASE,
         )
-        if named and species(named[1]):
-            called = name(named[2], small=True)
-            if called:
-                found.append(f"{called} ({species(named[1])})")
+        if named_animal and species(named_animal[1]):
+            animal_name = name(named_animal[2], lowercase=True)
+            if animal_name:
+                descriptions.append(f"{animal_name} ({species(named_animal[1])})")
                 continue
-        plain = re.match(
+        plain_animal = re.match(
             r"(?:(an?|one|my|our)|(two|three|four|five|six|seven|eight|nine|ten|\d{1,2}|several"
             r"|some))\s(?:[a-z-]+\s){0,2}?(\w+)(?=$|[.!?;:(]|\s(?:at|and|that|who|which|but|now|in)\b)",
             part.strip(),
             re.IGNORECASE,
         )
-        if plain and species(plain[3]):
-            found.append(f"{plain[2]} {plain[3]}" if plain[2] and plain[2] != "some" else species(plain[3]))
-    return found
+        if plain_animal and species(plain_animal[3]):
+            descriptions.append(
+                f"{plain_animal[2]} {plain_animal[3]}"
+                if plain_animal[2] and plain_animal[2] != "some"
+                else species(plain_animal[3])
+            )
+    return descriptions
 
 
 def condition(text: str) -> str:

@@ -1,7 +1,7 @@
 """What a long message says about a question: the sentences that share words with it, in their order.
 
-Made on the spot from the message itself, word for word, so it costs next to nothing and invents nothing. What is left
-out is marked. A message that shares no word is shown from its beginning.
+It is cut from the message itself, word for word, so it costs almost nothing and invents nothing. What is left out is
+marked. A message that shares no word is shown from its beginning.
 """
 
 from __future__ import annotations
@@ -22,29 +22,31 @@ def stems(text: str) -> frozenset[str]:
     return frozenset(word[:STEM] for word in WORD.findall(text[:MOST].casefold()))
 
 
-def excerpt(text: str, wanted: Collection[str], length: int) -> str:
-    """The sentences of a text that share most with the wanted words, in at most about so many characters."""
+def excerpt(text: str, query_stems: Collection[str], length: int) -> str:
+    """The sentences of a text that share most with the stems of a query, in at most about `length` characters."""
     sentences = [part.strip() for part in SENTENCE.split(text[:MOST]) if part.strip()]
     if len(text) <= length or not sentences:
         return text[:length].strip()
-    scores = [len(stems(sentence) & frozenset(wanted)) for sentence in sentences]
-    ranked = sorted(range(len(sentences)), key=lambda place: (-scores[place], place))
-    chosen, room = list[int](), length
-    for place in ranked:
-        if chosen and len(sentences[place]) + len(GAP) > room:
+    scores = [len(stems(sentence) & frozenset(query_stems)) for sentence in sentences]
+    by_score = sorted(range(len(sentences)), key=lambda place: (-scores[place], place))
+    places: list[int] = []
+    room = length
+    for place in by_score:
+        if places and len(sentences[place]) + len(GAP) > room:
             continue
-        chosen.append(place)
+        places.append(place)
         room -= len(sentences[place]) + len(GAP)
         if room <= 0:
             break
-    return joined(sentences, sorted(chosen), length)
+    return joined(sentences, sorted(places), length)
 
 
-def joined(sentences: list[str], chosen: list[int], length: int) -> str:
-    parts = [sentences[chosen[0]] if chosen[0] == 0 else GAP.lstrip() + sentences[chosen[0]]]
-    for before, place in pairwise(chosen):
+def joined(sentences: list[str], places: list[int], length: int) -> str:
+    """The sentences at these places as one text, with a mark for each gap."""
+    parts = [sentences[places[0]] if places[0] == 0 else GAP.lstrip() + sentences[places[0]]]
+    for before, place in pairwise(places):
         parts.append((" " if place == before + 1 else GAP) + sentences[place])
-    whole = "".join(parts)
-    if len(whole) > length:  # a single sentence may be longer than there is room for
-        return whole[:length].rstrip() + GAP.rstrip()
-    return whole if chosen[-1] == len(sentences) - 1 else whole + GAP.rstrip()
+    text = "".join(parts)
+    if len(text) > length:  # a single sentence may be longer than there is room for
+        return text[:length].rstrip() + GAP.rstrip()
+    return text if places[-1] == len(sentences) - 1 else text + GAP.rstrip()

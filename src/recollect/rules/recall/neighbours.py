@@ -57,26 +57,27 @@ class Surroundings:
         for distance, share in WORDS.items():
             lent = np.maximum(lent, share * self.lean[:, np.newaxis] * self._at(best, distance))
         replies = np.where(self.assistant[:, np.newaxis], best, 0.0)
-        answered = REPLY * self._at(replies, 1) * ~self.assistant[:, np.newaxis]
-        return np.asarray(np.maximum(scores, np.maximum(lent, answered)[self.home]))
+        from_reply = REPLY * self._at(replies, 1) * ~self.assistant[:, np.newaxis]
+        return np.asarray(np.maximum(scores, np.maximum(lent, from_reply)[self.home]))
 
     def meaning(self, scores: Scores) -> Scores:
         """For each passage, what the likeness of its neighbours adds."""
         best = self._by_message(scores)
-        added = np.zeros_like(best)
+        total = np.zeros_like(best)
         for distance, share in MEANING.items():
-            added += share * self._at(best, distance)
-        return np.asarray((self.lean * added)[self.home])
+            total += share * self._at(best, distance)
+        return np.asarray((self.lean * total)[self.home])
 
-    def lifted(self, words: Scores, own: Scores, share: float) -> Scores:
-        """For each passage, a share of the words it lacks and others of its occasion have. It lifts a passage up to the
-        best one of its occasion at most: which occasions are the best stays as it was."""
-        here = self.occasion[self.home]
-        said, best = np.zeros((len(self.lean), words.shape[1])), np.zeros(len(self.lean))
-        np.maximum.at(said, here, words)
-        np.maximum.at(best, here, own)
-        lacking = share * (said.sum(axis=1)[here] - words.sum(axis=1))
-        return np.asarray(np.minimum(lacking, best[here] - own))
+    def lifted(self, words: Scores, own_scores: Scores, share: float) -> Scores:
+        """For each passage, a share of the words that it lacks and others of its occasion have. It lifts a passage at
+        most up to the best one of its occasion, so the order of occasions does not change."""
+        occasions = self.occasion[self.home]
+        occasion_words = np.zeros((len(self.lean), words.shape[1]))
+        occasion_best = np.zeros(len(self.lean))
+        np.maximum.at(occasion_words, occasions, words)
+        np.maximum.at(occasion_best, occasions, own_scores)
+        lacking = share * (occasion_words.sum(axis=1)[occasions] - words.sum(axis=1))
+        return np.asarray(np.minimum(lacking, occasion_best[occasions] - own_scores))
 
     def _by_message(self, scores: Scores) -> Scores:
         best = np.zeros((len(self.lean), *scores.shape[1:]))
@@ -84,30 +85,38 @@ class Surroundings:
         return best
 
     def _at(self, best: Scores, distance: int) -> Scores:
-        padded = np.concatenate([best, np.zeros((1, *best.shape[1:]))])  # the last is nobody's
-        return np.asarray(padded[self.beside[distance]])
+        rows = np.concatenate([best, np.zeros((1, *best.shape[1:]))])  # the last row is for a missing neighbour
+        return np.asarray(rows[self.beside[distance]])
 
 
 def surroundings(candidates: Sequence[Candidate], moments: Scores) -> Surroundings:
-    """How passages stand to each other, said at these moments. A neighbour that is not among them counts as silent."""
-    known: dict[str, int] = {}
-    numbers = [known.setdefault(one.conversation, len(known)) for one in candidates]
-    keys = np.array([n * _APART + one.turn for n, one in zip(numbers, candidates, strict=True)], dtype=np.int64)
+    """The neighbours of each passage; `moments` are when they were said. A neighbour that is missing scores 0."""
+    conversation_numbers: dict[str, int] = {}
+    numbers = [
+        conversation_numbers.setdefault(candidate.conversation, len(conversation_numbers)) for candidate in candidates
+    ]
+    keys = np.array(
+        [number * _APART + candidate.turn for number, candidate in zip(numbers, candidates, strict=True)],
+        dtype=np.int64,
+    )
     places, first, home = np.unique(keys, return_index=True, return_inverse=True)
     home = home.reshape(-1)
     times = moments[first]
     parts = np.bincount(home, minlength=len(places))
-    lengths = np.bincount(home, weights=[float(one.length) for one in candidates], minlength=len(places)) / parts
+    lengths = (
+        np.bincount(home, weights=[float(candidate.length) for candidate in candidates], minlength=len(places)) / parts
+    )
     assistant = np.array([candidates[i].role == "assistant" for i in first], dtype=bool)
     beside: dict[int, Places] = {}
-    total, count = lengths.copy(), np.ones(len(places))
+    total = lengths.copy()
+    count = np.ones(len(places))
     for distance in (*range(-REACH, 0), *range(1, REACH + 1)):
         at = np.searchsorted(places, places + distance)
         inside = np.minimum(at, len(places) - 1)
-        there = (places[inside] == places + distance) & (np.abs(times[inside] - times) <= OCCASION)
-        beside[distance] = np.where(there, inside, len(places))
-        total += np.where(there, lengths[inside], 0.0)
-        count += there
+        is_neighbour = (places[inside] == places + distance) & (np.abs(times[inside] - times) <= OCCASION)
+        beside[distance] = np.where(is_neighbour, inside, len(places))
+        total += np.where(is_neighbour, lengths[inside], 0.0)
+        count += is_neighbour
     lean = np.minimum(1.0, SHORT_LINES / np.maximum(total / count, 1.0)) ** FALL
     apart = (np.diff(places // _APART) != 0) | (np.abs(np.diff(times)) > OCCASION)
     occasion = np.concatenate([[0], np.cumsum(apart)])
@@ -115,9 +124,9 @@ def surroundings(candidates: Sequence[Candidate], moments: Scores) -> Surroundin
 
 
 def next_to(candidates: Iterable[Candidate], nearest: int, farthest: int) -> Iterator[Place]:
-    """The places so many turns before and after these passages."""
-    for one in candidates:
+    """The places from `nearest` to `farthest` turns before and after these passages."""
+    for candidate in candidates:
         for distance in range(nearest, farthest + 1):
-            if one.turn > distance:
-                yield one.conversation, one.turn - distance
-            yield one.conversation, one.turn + distance
+            if candidate.turn > distance:
+                yield candidate.conversation, candidate.turn - distance
+            yield candidate.conversation, candidate.turn + distance

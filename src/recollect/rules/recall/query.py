@@ -53,24 +53,24 @@ class Asked:
 
 
 def looked_at(query: str) -> str:
-    """What is read of a query: of a long one its beginning and its end, where what is asked mostly stands."""
+    """The part of a query that is read: of a long one its beginning and its end, where the question mostly is."""
     return query if len(query) <= 2 * END else f"{query[:END]} {query[-END:]}"
 
 
 def read(query: str, groups: Sequence[tuple[str, ...]], languages: Collection[str], now: datetime) -> Asked:
-    """What a query asks for, as far as its words say."""
+    """The query as ranking needs it, as far as its words say; `add_authors` adds the authors."""
     times = spans(query, now)
-    said = _groups((span.text for span in times), languages)
-    # What is also said elsewhere in the query is not only a time.
-    rest = " ".join(_between(query, times))
-    said -= _groups([rest], languages) if said and _WORD.search(rest) else set()
-    emphasis = tuple(TIME if group in said else 1.0 for group in groups)
-    own = bool(_FIRST.search(query)) and not _SECOND.search(query)
-    return Asked(tuple(groups), emphasis, times=times, own=own, several=several(query))
+    time_groups = _groups((span.text for span in times), languages)
+    # A group that also occurs elsewhere in the query is not only a time.
+    other_text = " ".join(_between(query, times))
+    time_groups -= _groups([other_text], languages) if time_groups and _WORD.search(other_text) else set()
+    emphasis = tuple(TIME if group in time_groups else 1.0 for group in groups)
+    about_asker = bool(_FIRST.search(query)) and not _SECOND.search(query)
+    return Asked(tuple(groups), emphasis, times=times, own=about_asker, several=several(query))
 
 
 def _between(query: str, times: Sequence[Span]) -> Iterator[str]:
-    """What a query says besides its times."""
+    """The texts between the times of a query."""
     start = 0
     for span in times:
         yield query[start : span.at]
@@ -78,22 +78,27 @@ def _between(query: str, times: Sequence[Span]) -> Iterator[str]:
     yield query[start:]
 
 
-def naming(asked: Asked, query: str, authors: Iterable[str], languages: Collection[str]) -> Asked:
-    """The same, with those of these authors whom the query names."""
-    found = named(query, authors)
-    if not found:
-        return asked
-    names = _groups(found, languages)
-    emphasis = tuple(NAME if g in names else e for g, e in zip(asked.groups, asked.emphasis, strict=True))
-    return Asked(asked.groups, emphasis, found, asked.times, asked.own, asked.several)
+def naming(parsed_query: Asked, query: str, authors: Iterable[str], languages: Collection[str]) -> Asked:
+    """The same query with those of these authors whom it names."""
+    named_authors = named(query, authors)
+    if not named_authors:
+        return parsed_query
+    names = _groups(named_authors, languages)
+    emphasis = tuple(
+        NAME if group in names else factor
+        for group, factor in zip(parsed_query.groups, parsed_query.emphasis, strict=True)
+    )
+    return Asked(
+        parsed_query.groups, emphasis, named_authors, parsed_query.times, parsed_query.own, parsed_query.several
+    )
 
 
 def named(query: str, authors: Iterable[str]) -> frozenset[str]:
     """The authors a query names, in full or by the first of several names; a name that is also an everyday word, or
     a first name alone, only with a capital."""
     words = _WORD.findall(query)
-    folded = [word.casefold() for word in words]
-    return frozenset(author for author in set(authors) if _is_named(_WORD.findall(author), words, folded))
+    folded_words = [word.casefold() for word in words]
+    return frozenset(author for author in set(authors) if _is_named(_WORD.findall(author), words, folded_words))
 
 
 def several(query: str) -> bool:
@@ -101,16 +106,16 @@ def several(query: str) -> bool:
     return bool(_SEVERAL.search(query.strip()))
 
 
-def _is_named(name: list[str], words: list[str], folded: list[str]) -> bool:
+def _is_named(name: list[str], words: list[str], folded_words: list[str]) -> bool:
     parts = [part.casefold() for part in name]
     if not parts or (len(parts) == 1 and len(parts[0]) < 2):
         return False
     plain = len(parts[0]) > 2 and parts[0] not in _everyday()
-    for at, word in enumerate(folded):
+    for at, word in enumerate(folded_words):
         if word != parts[0]:
             continue
         capital = at > 0 and words[at][0].isupper()
-        if folded[at : at + len(parts)] == parts and (plain or capital or len(parts) > 1):
+        if folded_words[at : at + len(parts)] == parts and (plain or capital or len(parts) > 1):
             return True
         if len(parts) > 1 and plain and words[at][0].isupper():
             return True
@@ -130,7 +135,8 @@ def closeness(times: Sequence[Span], moments: NDArray[np.float64]) -> NDArray[np
     of the span they are away from it. A span of less than a day counts as one."""
     best = np.zeros(len(moments))
     for span in times:
-        start, end = span.start.timestamp(), span.end.timestamp()
+        start = span.start.timestamp()
+        end = span.end.timestamp()
         away = np.maximum(np.maximum(start - moments, moments - end), 0.0)
         best = np.maximum(best, 0.5 ** (away / max(end - start, 86_400.0)))
     return best

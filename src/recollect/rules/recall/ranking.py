@@ -1,4 +1,4 @@
-"""The order of what was found, from numbers every store can give: the same words, vectors and times, the same order.
+"""The order of search hits, from numbers every store can give: the same words, vectors and times, the same order.
 
 Two judges add up: BM25 over the words of the query, and the cosine of its vector, counted in standard deviations
 above the cosine of unrelated texts. Both grow with how unlikely such a match is by chance, so their sum needs no
@@ -97,13 +97,15 @@ def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> list[int
     if not having:
         return []
     worth = _worth([posting.frequency for posting in having], tally)
-    docs, places = np.unique(np.concatenate([np.array(p.docs, np.int64) for p in having]), return_inverse=True)
-    scores = np.bincount(places, weights=np.repeat(worth, [len(p.docs) for p in having]))
+    docs, places = np.unique(
+        np.concatenate([np.array(posting.docs, np.int64) for posting in having]), return_inverse=True
+    )
+    scores = np.bincount(places, weights=np.repeat(worth, [len(posting.docs) for posting in having]))
     return [int(doc) for doc in docs[np.lexsort((-docs, -scores))[:limit]]]
 
 
 def _worth(frequencies: Sequence[int], tally: Tally) -> NDArray[np.float64]:
-    """What a word says about the passages that have it: the rarer, the more."""
+    """How much a word says about the passages that have it: the rarer, the more."""
     having = np.array(frequencies, dtype=np.float64)
     docs = max(float(tally.docs), float(having.max()))
     return np.asarray(_SCALE * np.log1p((docs - having + 0.5) / (having + 0.5)) ** SHARPNESS)
@@ -113,41 +115,48 @@ def fuse(
     candidates: Sequence[Candidate],
     words: NDArray[np.float64],
     cosines: Mapping[int, float],
-    asked: Asked,
+    query: Asked,
     now: datetime,
     weights: Weights,
-    most: int | None = None,
+    limit: int | None = None,
 ) -> Iterator[Ranked]:
-    """The passages, best first, or the first of them; of equal scores, the newer, then the higher number. What a score
-    is made of is put together as it is asked for: of most passages nobody does.
+    """The passages, best first, or the first of them; of equal scores, the newer, then the higher number. The
+    parts of a score are built lazily: most passages are never looked at.
 
     `words` are their scores word by word. A passage without a cosine gets nothing for its meaning, as one without
     any likeness would.
     """
     if not candidates:
         return iter(())
-    order, total, columns = _scored(candidates, words, cosines, asked, now, weights)
-    order = order[:most]
-    rounded, scores = np.column_stack([column[order] for column in columns.values()]).tolist(), total[order].tolist()
-    parts = (dict(zip(columns, row, strict=True)) for row in rounded)
-    ranked = ((candidates[i].doc, score, own) for i, score, own in zip(order, scores, parts, strict=True))
-    return _thinned(ranked, {one.doc: one for one in candidates}, weights.crowd) if asked.several else ranked
+    order, total, columns = _scored(candidates, words, cosines, query, now, weights)
+    order = order[:limit]
+    part_rows = np.column_stack([column[order] for column in columns.values()]).tolist()
+    scores = total[order].tolist()
+    parts = (dict(zip(columns, row, strict=True)) for row in part_rows)
+    passages = (
+        (candidates[i].doc, score, score_parts) for i, score, score_parts in zip(order, scores, parts, strict=True)
+    )
+    return (
+        _thinned(passages, {candidate.doc: candidate for candidate in candidates}, weights.crowd)
+        if query.several
+        else passages
+    )
 
 
 def _scored(
     candidates: Sequence[Candidate],
     words: NDArray[np.float64],
     cosines: Mapping[int, float],
-    asked: Asked,
+    query: Asked,
     now: datetime,
     weights: Weights,
 ) -> tuple[list[int], NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-    """The places of the candidates, best first; their scores, and the parts of these, rounded so that they add up."""
-    moments = np.array([one.time.timestamp() for one in candidates])
+    """The indexes of the candidates, best first; their scores, and the parts of these, rounded so that they add up."""
+    moments = np.array([candidate.time.timestamp() for candidate in candidates])
     around = surroundings(candidates, moments)
-    words = words * np.array(asked.emphasis) if asked.emphasis else words
+    words = words * np.array(query.emphasis) if query.emphasis else words
     text = words.sum(axis=1) + weights.rarest * words.max(axis=1, initial=0.0)
-    likeness = np.array([cosines.get(one.doc, weights.unrelated) for one in candidates])
+    likeness = np.array([cosines.get(candidate.doc, weights.unrelated) for candidate in candidates])
     vector = weights.vector * np.maximum((likeness - weights.unrelated) / weights.spread, 0.0)
     near = weights.near * (around.words(words).sum(axis=1) - words.sum(axis=1) + around.meaning(vector))
     relevant = text + vector + near > 0
@@ -156,48 +165,54 @@ def _scored(
         "text": text,
         "vector": vector,
         "near": near,
-        "speaker": weights.speaker * relevant * _by_whom(candidates, asked),
-        "time": weights.time * relevant * _from_when(moments, asked),
+        "speaker": weights.speaker * relevant * _by_whom(candidates, query),
+        "time": weights.time * relevant * _from_when(moments, query),
         "recency": weights.recency * 0.5**age * (text + vector),
         "occasion": np.zeros(len(candidates)),
         "crowd": np.zeros(len(candidates)),
     }
-    if weights.occasion and not asked.several:
-        own = np.column_stack(list(columns.values())).sum(axis=1)
-        columns["occasion"] = relevant * around.lifted(words, own, weights.occasion)
+    if weights.occasion and not query.several:
+        own_scores = np.column_stack(list(columns.values())).sum(axis=1)
+        columns["occasion"] = relevant * around.lifted(words, own_scores, weights.occasion)
     columns = {name: column.round(6) for name, column in columns.items()}
     total = np.column_stack(list(columns.values())).sum(axis=1).round(6)
-    docs = np.array([one.doc for one in candidates])
+    docs = np.array([candidate.doc for candidate in candidates])
     return np.lexsort((docs, moments, total))[::-1].tolist(), total, columns
 
 
-def _by_whom(candidates: Sequence[Candidate], asked: Asked) -> NDArray[np.float64]:
+def _by_whom(candidates: Sequence[Candidate], query: Asked) -> NDArray[np.float64]:
     """1 for a passage by an author the query names; if it names nobody and is about the person who asks, by a person
     and not an assistant."""
-    if asked.authors:
-        return np.array([float(one.author in asked.authors) for one in candidates])
-    if not asked.own:
+    if query.authors:
+        return np.array([float(candidate.author in query.authors) for candidate in candidates])
+    if not query.own:
         return np.zeros(len(candidates))
-    return np.array([float(one.role == "user") for one in candidates])
+    return np.array([float(candidate.role == "user") for candidate in candidates])
 
 
-def _from_when(moments: NDArray[np.float64], asked: Asked) -> NDArray[np.float64]:
+def _from_when(moments: NDArray[np.float64], query: Asked) -> NDArray[np.float64]:
     """How near a passage is to a time the query speaks of, and the more, the fewer passages are."""
-    if not asked.times:
+    if not query.times:
         return np.zeros(len(moments))
-    near = closeness(asked.times, moments)
+    near = closeness(query.times, moments)
     return np.asarray(near * np.log1p(1 / max(float(near.mean()), ALL_PLACES)))
 
 
-def _thinned(ranked: Iterable[Ranked], about: Mapping[int, Candidate], crowd: float) -> Iterator[Ranked]:
-    """The same, with a part taken off each that stands close to better ones: what is asked for is elsewhere too."""
-    taken: dict[str, set[int]] = {}
-    thinned = []
-    for doc, score, parts in ranked:
-        here, turn = taken.setdefault(about[doc].conversation, set()), about[doc].turn
-        close = min(sum(abs(turn - other) <= CLOSE for other in here if other != turn), CROWD)
-        less = round(score * ((1 - crowd) ** close - 1), 6)
-        thinned.append((doc, round(score + less, 6), parts | {"crowd": less}))
-        here.add(turn)
-    thinned.sort(key=lambda one: (one[1], about[one[0]].time, one[0]), reverse=True)
-    return iter(thinned)
+def _thinned(passages: Iterable[Ranked], about: Mapping[int, Candidate], crowd: float) -> Iterator[Ranked]:
+    """The passages with a penalty on each that is close to better ones, so that other places come up too."""
+    turns_by_conversation: dict[str, set[int]] = {}
+    results = []
+    for doc, score, parts in passages:
+        turns = turns_by_conversation.setdefault(about[doc].conversation, set())
+        turn = about[doc].turn
+        close = min(sum(abs(turn - other) <= CLOSE for other in turns if other != turn), CROWD)
+        penalty = round(score * ((1 - crowd) ** close - 1), 6)
+        results.append((doc, round(score + penalty, 6), parts | {"crowd": penalty}))
+        turns.add(turn)
+
+    def order(passage: Ranked) -> tuple[float, datetime, int]:
+        doc, score, _ = passage
+        return score, about[doc].time, doc
+
+    results.sort(key=order, reverse=True)
+    return iter(results)

@@ -1,7 +1,7 @@
 """What a message states and asks, found by its wording: who somebody is, what they like, what was decided or wanted.
 
-Each finder looks for one sort of statement and says how much it weighs. A statement is never turned round: "I don't
-like X" is a dislike, and what is doubted or asked is not stated. Most finders know English; the sentences that people
+Each finder looks for one sort of statement and gives it a weight. A statement is never reversed: "I don't like X" is a
+dislike, and what is doubted or asked is not stated. Most finders know English; the sentences that people
 introduce themselves with are known in a few other languages.
 """
 
@@ -22,27 +22,27 @@ MAX_VALUE = 8
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement: `key = value`, and how much it tells about the message."""
+    """A pair `key = value`, and how much it tells about the message."""
 
     key: str
     value: str
     weight: float
 
 
-def stated(said: Sequence[Sentence], language: str) -> Iterator[Statement]:
-    """What is stated in a message, sentence by sentence."""
-    listed = sum(1 for sentence in said if sentence.lead) > 2
-    for number, sentence in enumerate(said):
+def stated(sentences: Sequence[Sentence], language: str) -> Iterator[Statement]:
+    """What a message states, as pairs, sentence by sentence."""
+    is_list = sum(1 for sentence in sentences if sentence.lead) > 2
+    for number, sentence in enumerate(sentences):
         if sentence.kind not in ("prose", "item") or sentence.is_question or is_filler(sentence):
             continue
         # What comes first is mostly what the message is about.
         early = 0.5 if number < 3 else 0.0
-        found = [
-            *_pairs(sentence, listed),
+        pairs = [
+            *_pairs(sentence, is_list),
             *(_english(sentence.text) if language == "en" else _elsewhere(sentence.text)),
         ]
-        for each in found:
-            yield Statement(each.key, each.value, each.weight + early)
+        for pair in pairs:
+            yield Statement(pair.key, pair.value, pair.weight + early)
 
 
 # A finder is a trigger and the key it gives; the value is the phrase after it.
@@ -176,24 +176,24 @@ def _english(text: str) -> Iterator[Statement]:
 
 
 def _people(text: str) -> Iterator[Statement]:
-    """Who is who."""
-    for found in _MY_NAME.finditer(text):
-        name = found[1] or found[2]
+    """Names, relations, ages and jobs of people, and where they go."""
+    for match in _MY_NAME.finditer(text):
+        name = match[1] or match[2]
         if is_content(name.split()[0], "en") and not is_ordinary(name.split()[0]):
             yield Statement("name", name, 13)
-    for found in _CALLED.finditer(text):
-        yield Statement(found[1], _OWNER.sub("", found[2]), 9.5)
-    for found in _IS_MY.finditer(text):
-        yield Statement(found[2], _OWNER.sub("", found[1]), 9.5)
-    for found in _AGE.finditer(text):
-        yield Statement("age", found[1], 9)
-    for found in _I_AM_A.finditer(text):
-        yield Statement("is a", phrase(text[found.end() :], 4), 8)
-    for found in _THEIRS.finditer(text):
-        verb = _THEIR_VERBS[found[3].replace("’", "'")]
-        yield Statement(f"{found[1] or found[2]} {verb}", phrase(text[found.end() :]), 8)
-    for found in _TRIP.finditer(text):
-        yield Statement("trip", _OWNER.sub("", found[1]), 7.5)
+    for match in _CALLED.finditer(text):
+        yield Statement(match[1], _OWNER.sub("", match[2]), 9.5)
+    for match in _IS_MY.finditer(text):
+        yield Statement(match[2], _OWNER.sub("", match[1]), 9.5)
+    for match in _AGE.finditer(text):
+        yield Statement("age", match[1], 9)
+    for match in _I_AM_A.finditer(text):
+        yield Statement("is a", phrase(text[match.end() :], 4), 8)
+    for match in _THEIRS.finditer(text):
+        verb = _THEIR_VERBS[match[3].replace("’", "'")]
+        yield Statement(f"{match[1] or match[2]} {verb}", phrase(text[match.end() :]), 8)
+    for match in _TRIP.finditer(text):
+        yield Statement("trip", _OWNER.sub("", match[1]), 7.5)
 
 
 # Statements that are pairs already: "Price: $30", "The meeting is on Friday", "my blood pressure is 150".
@@ -215,13 +215,13 @@ _MOST_CLAUSES = 6
 _NARROW = 80  # characters of a line that is a pair
 
 
-def _pairs(sentence: Sentence, listed: bool) -> Iterator[Statement]:
-    """A line that is a pair. In a list the titles of the others count as much."""
+def _pairs(sentence: Sentence, is_list: bool) -> Iterator[Statement]:
+    """A line that is a pair already. In a list it weighs less: the titles of the other items count as much."""
     lead = f"{sentence.lead}: "
     if sentence.lead and sentence.text.startswith(lead) and len(sentence.text) < _NARROW:
         value = phrase(sentence.text[len(lead) :], 6)
         if _is_concrete(value):
-            yield Statement(sentence.lead, value, 5 if listed else 7)
+            yield Statement(sentence.lead, value, 5 if is_list else 7)
 
 
 def _equations(text: str) -> Iterator[Statement]:
@@ -233,18 +233,18 @@ def _equations(text: str) -> Iterator[Statement]:
 
 
 def _equation(clause: str) -> Iterator[Statement]:
-    found = _SUBJECT.match(clause)
-    if found is None:
+    match = _SUBJECT.match(clause)
+    if match is None:
         return
-    first = found[2].split()[0].casefold().replace("’", "'")
-    value = phrase(clause[found.end() :], 6)
+    first = match[2].split()[0].casefold().replace("’", "'")
+    value = phrase(clause[match.end() :], 6)
     concrete = _is_concrete(value)
-    if not value or not (found[1] or concrete):
+    if not value or not (match[1] or concrete):
         return
-    if first in _NO_SUBJECT or "'" in first or is_ordinary(first) or (first.endswith("ing") and not found[1]):
+    if first in _NO_SUBJECT or "'" in first or is_ordinary(first) or (first.endswith("ing") and not match[1]):
         return
     ordinary = all(is_ordinary(word) or not is_content(word, "en") for word in words(value))
-    yield Statement(found[2], value, 7.5 if concrete else 2.5 if ordinary or len(value.split()) > 5 else 5)
+    yield Statement(match[2], value, 7.5 if concrete else 2.5 if ordinary or len(value.split()) > 5 else 5)
 
 
 def _is_concrete(value: str) -> bool:
@@ -301,15 +301,15 @@ _POINT_KEPT = "\ue000"
 _LONGEST_LOOK = 300  # characters
 
 
-def phrase(text: str, most: int = MAX_VALUE) -> str:
-    """The phrase a text begins with: up to where another thought begins, in at most so many words."""
+def phrase(text: str, max_words: int = MAX_VALUE) -> str:
+    """The phrase a text begins with: up to where another thought begins, in at most `max_words` words."""
     text = _POINT.sub(_POINT_KEPT, text[:_LONGEST_LOOK])
     stop = _STOP.search(text)
-    found = (text[: stop.start()] if stop else text).replace(_POINT_KEPT, ".")
-    listed = found.split(",")
-    if len(listed) > 1 and len(listed[0].split()) > 3:
-        found = listed[0]
-    return _LOOSE.sub("", " ".join(found.split()[:most]))
+    start = (text[: stop.start()] if stop else text).replace(_POINT_KEPT, ".")
+    parts = start.split(",")
+    if len(parts) > 1 and len(parts[0].split()) > 3:
+        start = parts[0]
+    return _LOOSE.sub("", " ".join(start.split()[:max_words]))
 
 
 # What somebody asks
@@ -338,14 +338,14 @@ _ORDER = re.compile(
 _PLEASE = re.compile(r"^please\s(?!(?:note|remember|keep|feel|let|don['’]?t\shesitate)\b)", re.IGNORECASE)
 _OPINION = re.compile(r"^(?:do\syou\s(?:think|know|believe)|would\syou\ssay)\s(?:that\s|if\s)?(?!you\b)", re.IGNORECASE)
 _QUESTION_WORDS = 14
-_OPENING = 2  # sentences among which an order is one; later it is advice
+_OPENING = 2  # sentences; an order in them is a request, a later one is advice
 
 
-def asked(said: Sequence[Sentence]) -> Iterator[Statement]:
-    """What is asked in a message: questions, and requests by their matter."""
+def asked(sentences: Sequence[Sentence]) -> Iterator[Statement]:
+    """What a message asks, as pairs: questions, and requests by their matter."""
     weight = 7.0
-    told = [sentence for sentence in said if sentence.kind == "prose" and not is_filler(sentence)]
-    for number, sentence in enumerate(told):
+    prose = [sentence for sentence in sentences if sentence.kind == "prose" and not is_filler(sentence)]
+    for number, sentence in enumerate(prose):
         text = trim(sentence.text)
         if not sentence.is_question:
             order = _PLEASE.match(text) or (_ORDER.match(text) if number < _OPENING else None)
@@ -356,24 +356,24 @@ def asked(said: Sequence[Sentence]) -> Iterator[Statement]:
             text = last_of(clauses(text))
         text = _OPINION.sub("", text)
         request = _ASKING.match(text) or _HAVE_YOU.match(text)
-        wanted = _TELL.sub("", text[request.end() :]) if request else text
+        matter = _TELL.sub("", text[request.end() :]) if request else text
         yield Statement(
-            "request" if request else "question", _question(wanted), weight if number < 8 else min(weight, 5)
+            "request" if request else "question", _question(matter), weight if number < 8 else min(weight, 5)
         )
         weight = max(weight - 1.5, 3)
 
 
 def last_of(parts: Sequence[str]) -> str:
-    """The last clauses: they ask, and what comes before them sets the scene."""
-    kept = parts[-1]
+    """The last clauses of a question: they ask, and what comes before them is background."""
+    text = parts[-1]
     for clause in reversed(parts[:-1]):
-        if len(kept.split()) >= 5:
+        if len(text.split()) >= 5:
             break
-        kept = f"{clause} {kept}"
-    return kept
+        text = f"{clause} {text}"
+    return text
 
 
 def _question(text: str) -> str:
-    """In few words, its first letter as in the middle of a sentence."""
+    """A question in few words, with a small first letter unless it is an acronym."""
     text = " ".join(text.rstrip("?？؟ .!").split()[:_QUESTION_WORDS])
     return text[:1].lower() + text[1:] if text[1:2].islower() else text

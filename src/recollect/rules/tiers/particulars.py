@@ -29,28 +29,28 @@ _OPENING = 12  # sentences among which "here are" says what a list is of
 _TITLE_WORDS = 7
 
 
-def listed(said: Sequence[Sentence], language: str) -> Iterator[Statement]:
+def listed(sentences: Sequence[Sentence], language: str) -> Iterator[Statement]:
     """What a list is of, and the titles of its items; the first weigh most."""
-    for sentence in said[:_OPENING]:
+    for sentence in sentences[:_OPENING]:
         opening = _HERE_ARE.match(sentence.text)
         if opening and sentence.text.endswith((":", "：")):
             title = terse(sentence.text[opening.end() :].rstrip(":："), language)
             yield Statement("topic", " ".join(title.split()[:_TITLE_WORDS]), 8)
-    titles = [sentence.lead or sentence.text for sentence in said if sentence.lead or sentence.kind == "heading"]
+    titles = [sentence.lead or sentence.text for sentence in sentences if sentence.lead or sentence.kind == "heading"]
     for number, title in enumerate(titles[:_MOST_ITEMS]):
         yield Statement("items", _title(_NUMBERED.sub("", title), language), 7.2 - min(number, 40) / 20)
     if not titles:
-        bare = [sentence.text for sentence in said if sentence.kind == "item"]
+        bare = [sentence.text for sentence in sentences if sentence.kind == "item"]
         for number, item in enumerate(bare[:_MOST_ITEMS]):
             yield Statement("items", _title(item, language, 5), 5.5 - min(number, 40) / 20)
 
 
-def _title(text: str, language: str, most: int = 6) -> str:
+def _title(text: str, language: str, max_words: int = 6) -> str:
     """A title in its first words, from the first that says something."""
-    kept = _ASIDE.sub("", text).rstrip(":.!? ").split()[:most]
-    while kept and not is_content(kept[0].strip(",:\"'"), language):
-        kept = kept[1:]
-    return " ".join(kept)
+    title_words = _ASIDE.sub("", text).rstrip(":.!? ").split()[:max_words]
+    while title_words and not is_content(title_words[0].strip(",:\"'"), language):
+        title_words = title_words[1:]
+    return " ".join(title_words)
 
 
 _FILE = re.compile(
@@ -76,8 +76,8 @@ _OTHERS = (
 )
 
 
-def technical(text: str, said: Sequence[Sentence]) -> Iterator[Statement]:
-    """Files, errors, versions, addresses and symbols; and what was named instead of quoted."""
+def technical(text: str, sentences: Sequence[Sentence]) -> Iterator[Statement]:
+    """Files, errors, versions, addresses and symbols; and notes that stand for code or data."""
     text = part_of(text)
     for number, error in enumerate(_ERROR.finditer(text)):
         yield Statement("error", " ".join(error[0].split()[:MAX_VALUE]), 9.5 - min(number, 4))
@@ -86,23 +86,23 @@ def technical(text: str, said: Sequence[Sentence]) -> Iterator[Statement]:
     for version in _VERSION.finditer(text):
         yield Statement(version[1], version[2], 7)
     for key, pattern, weight in _OTHERS:
-        for found in pattern.finditer(text):
-            yield Statement(key, found[1] if pattern.groups else found[0], weight)
-    for note in said:
+        for match in pattern.finditer(text):
+            yield Statement(key, match[1] if pattern.groups else match[0], weight)
+    for note in sentences:
         if note.kind == "note":
-            what, _, size = note.text.strip("[]").partition(": ")
-            yield Statement(what, size, 4.5)
+            kind, _, size = note.text.strip("[]").partition(": ")
+            yield Statement(kind, size, 4.5)
 
 
 _AT = re.compile(r"^(?:at|on|in|by|for|about|the)\s(?:the\s(?=\d|past|last))?", re.IGNORECASE)
 _BARE = re.compile(r"[\d.,:/]+")
 
 
-def mentioned(said: Sequence[Sentence], language: str) -> Iterator[Statement]:
+def mentioned(sentences: Sequence[Sentence], language: str) -> Iterator[Statement]:
     """Names, times and amounts; the first weigh most."""
-    for number, name in enumerate(names(said, language)):
+    for number, name in enumerate(names(sentences, language)):
         yield Statement("names", name, 6 - min(number, 30) / 12)
-    prose = " ; ".join(sentence.text for sentence in said if sentence.kind in ("prose", "item"))
+    prose = " ; ".join(sentence.text for sentence in sentences if sentence.kind in ("prose", "item"))
     for number, when in enumerate(WHEN.finditer(prose)):
         key = "duration" if when[0][:4].casefold() == "for " else "when"
         yield Statement(key, _AT.sub("", when[0]), 6.5 - min(number, 30) / 12)
@@ -114,26 +114,28 @@ _TOPIC_WORDS = 24
 _REPEATED = 6
 
 
-def topic(said: Sequence[Sentence], language: str, weights: Mapping[str, float]) -> Iterator[Statement]:
+def topic(sentences: Sequence[Sentence], language: str, weights: Mapping[str, float]) -> Iterator[Statement]:
     """Pairs of words that are repeated, and the words that weigh most."""
-    told = [sentence for sentence in said if sentence.kind != "note"]
-    kept = [sentence for sentence in told if not is_filler(sentence)] or told
-    written: dict[str, str] = {}
-    twice = Counter[str]()
-    for sentence in kept:
-        these = words(sentence.text)
-        for word in these:
-            written.setdefault(stem(word, language), word)
-        twice.update(" ".join(pair) for pair in pairwise(these) if all(matters(word, language) for word in pair))
-    for pair, times in twice.most_common(_REPEATED):
+    noteless = [sentence for sentence in sentences if sentence.kind != "note"]
+    content = [sentence for sentence in noteless if not is_filler(sentence)] or noteless
+    spellings: dict[str, str] = {}
+    pair_counts = Counter[str]()
+    for sentence in content:
+        sentence_words = words(sentence.text)
+        for word in sentence_words:
+            spellings.setdefault(stem(word, language), word)
+        pair_counts.update(
+            " ".join(pair) for pair in pairwise(sentence_words) if all(matters(word, language) for word in pair)
+        )
+    for pair, times in pair_counts.most_common(_REPEATED):
         if times > 1:
             yield Statement("topic", pair, 4.5)
-    heaviest = sorted(written.keys() & weights.keys(), key=lambda root: (-weights[root], root))[:_TOPIC_WORDS]
+    heaviest = sorted(spellings.keys() & weights.keys(), key=lambda root: (-weights[root], root))[:_TOPIC_WORDS]
     for number, root in enumerate(heaviest):
-        word = written[root]
+        word = spellings[root]
         if not any(map(str.isalpha, word)):
             continue
         if number == 0 or not (is_ordinary(word) or word.casefold() in SPELT_NUMBERS or is_small_talk(word)):
             yield Statement("topic", word, (4 if number < 4 else 3) - number / 30)
-    if not heaviest and kept:
-        yield Statement("text", " ".join(WORD.findall(kept[0].text)[:MAX_VALUE]) or kept[0].text[:40], 1)
+    if not heaviest and content:
+        yield Statement("text", " ".join(WORD.findall(content[0].text)[:MAX_VALUE]) or content[0].text[:40], 1)

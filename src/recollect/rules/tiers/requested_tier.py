@@ -1,4 +1,4 @@
-"""At which tier a message is shown: the lowest, unless the model asked for more not long ago.
+"""At which tier a message is shown: the lowest, unless the model asked for a higher one recently.
 
 A request lasts for a number of turns of the conversation; if it is not repeated, the message sinks again. A message
 that has no tiers yet, or is too short for any, is shown as it is.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from recollect.model import Message, Tiers
 
-LOWEST, HIGHEST = 1, 3
+LOWEST = 1
+HIGHEST = 3
 
 
 def tier_now(tiers: Tiers | None, turn: int, sinks_after: int) -> int:

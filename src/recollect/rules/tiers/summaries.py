@@ -1,4 +1,4 @@
-"""The second tier: the sentences that carry a message, trimmed, in their order, within a budget of tokens.
+"""The second tier: the most important sentences of a message, trimmed, in their order, within a budget of tokens.
 
 A sentence gains by words that are not said yet and by what it is (the first question, a decision, a number), and costs
 its tokens. Where the whole sentence costs too much its first clauses stand for it, and for an item its title.
@@ -33,7 +33,7 @@ _CORRECTS = re.compile(r"(?:no|actually|correction|sorry|wait)[,:!]\s|i\smeant\b
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """One way to say a sentence: whole, or shorter."""
+    """One wording of a sentence: whole, or shorter."""
 
     place: int
     text: str
@@ -45,37 +45,37 @@ class _Form:
 
 def summary(text: str, budget: int, count: Count) -> str:
     """The sentences that tell most about a text in `budget` tokens; empty if nothing fits."""
-    said = list({sentence.text: sentence for sentence in reversed(sentences(text))}.values())[::-1]
-    kept = [sentence for sentence in said if not is_filler(sentence)] or said
+    unique_sentences = list({sentence.text: sentence for sentence in reversed(sentences(text))}.values())[::-1]
+    candidates = [sentence for sentence in unique_sentences if not is_filler(sentence)] or unique_sentences
     language = detect(text)
-    weights = weigh(kept, language)
-    if not weights and all(sentence.kind != "note" for sentence in kept):
+    weights = weigh(candidates, language)
+    if not weights and all(sentence.kind != "note" for sentence in candidates):
         return ""
-    chosen = _Choice(kept, weights, language, count).make(budget)
-    while chosen:
-        joined = _joined([kept[form.place] for form in chosen], [form.text for form in chosen])
-        if count(joined) <= budget:
-            return joined
-        chosen.remove(min(chosen, key=lambda form: _worth(form, weights, frozenset())))
+    forms = _Choice(candidates, weights, language, count).make(budget)
+    while forms:
+        summary_text = _joined([candidates[form.place] for form in forms], [form.text for form in forms])
+        if count(summary_text) <= budget:
+            return summary_text
+        forms.remove(min(forms, key=lambda form: _worth(form, weights, frozenset())))
     return ""
 
 
 class _Choice:
-    """Chooses forms, one a sentence, until the room is used up."""
+    """Chooses forms, one for each sentence, until the budget is used up."""
 
-    def __init__(self, kept: list[Sentence], weights: Mapping[str, float], language: str, count: Count) -> None:
-        self._kept = kept
+    def __init__(self, candidates: list[Sentence], weights: Mapping[str, float], language: str, count: Count) -> None:
+        self._candidates = candidates
         self._weights = weights
         self._language = language
-        self._english = language == "en"
+        self._is_english = language == "en"
         self._count = count
-        self._bonuses = [_bonus(place, len(kept), sentence) for place, sentence in enumerate(kept)]
+        self._bonuses = [_bonus(place, len(candidates), sentence) for place, sentence in enumerate(candidates)]
         self._forms = [
             self._form(place, text, count(f" {text}."))
-            for place, sentence in enumerate(kept)
-            for text in dict.fromkeys(_ways(sentence, self._english))
+            for place, sentence in enumerate(candidates)
+            for text in dict.fromkeys(_ways(sentence, self._is_english))
         ]
-        self._said: set[str] = set()
+        self._covered_roots: set[str] = set()
         self._chosen: dict[int, _Form] = {}
         self._room = 0
 
@@ -83,18 +83,18 @@ class _Choice:
         """The forms that gain most together, in order."""
         self._room = budget
         self._ask(max(budget * 2 // 5, 8))
-        while left := self._open():
-            self._take(max(left, key=self._gain))
+        while open_forms := self._open():
+            self._take(max(open_forms, key=self._gain))
         for form in self._forms:
-            # Room that is left goes to saying more of what is said.
-            here = self._chosen.get(form.place)
-            if here and 0 < form.cost - here.cost <= self._room:
+            # The room that is left goes to longer forms of the chosen sentences.
+            current = self._chosen.get(form.place)
+            if current and 0 < form.cost - current.cost <= self._room:
                 self._take(form)
         return [self._chosen[place] for place in sorted(self._chosen)]
 
     def _ask(self, share: int) -> None:
-        """Take the first question: an answer will be read against it. It has less than half of the room."""
-        place = next((place for place, sentence in enumerate(self._kept) if sentence.is_question), None)
+        """Take the first question, since an answer is understood by it. It gets less than half of the room."""
+        place = next((place for place, sentence in enumerate(self._candidates) if sentence.is_question), None)
         if place is not None:
             forms = [form for form in self._forms if form.place == place and form.cost <= share]
             forms = forms or list(self._beginning(place, share))
@@ -103,12 +103,12 @@ class _Choice:
 
     def _open(self) -> list[_Form]:
         """The forms there is room for, and the beginning of the worthiest sentence if there is none for that."""
-        left = [form for form in self._forms if form.place not in self._chosen]
-        if not left or self._room < _LEAST:
+        open_forms = [form for form in self._forms if form.place not in self._chosen]
+        if not open_forms or self._room < _LEAST:
             return []
-        worthiest = max(left, key=self._gain)
-        fitting = [form for form in left if form.cost <= self._room]
-        # A script without spaces shows no place to cut, so that is for want of anything else.
+        worthiest = max(open_forms, key=self._gain)
+        fitting = [form for form in open_forms if form.cost <= self._room]
+        # A script without spaces has no visible place to cut, so that is the last resort.
         if worthiest.cost > self._room and not (self._chosen and is_unspaced(worthiest.text)):
             fitting += self._beginning(worthiest.place, self._room)
         return fitting
@@ -117,34 +117,35 @@ class _Choice:
         before = self._chosen.get(form.place)
         self._room -= form.cost - (before.cost if before else 0)
         self._chosen[form.place] = form
-        self._said |= form.roots
+        self._covered_roots |= form.roots
 
     def _gain(self, form: _Form) -> float:
-        return _worth(form, self._weights, self._said)
+        return _worth(form, self._weights, self._covered_roots)
 
-    def _beginning(self, place: int, most: int) -> Iterator[_Form]:
-        """The beginning of a sentence in `most` tokens; none if too little would be left."""
-        text = trim(self._kept[place].text)
-        if self._kept[place].is_question and self._english and not _ASKS.match(text):
+    def _beginning(self, place: int, max_tokens: int) -> Iterator[_Form]:
+        """The beginning of a sentence in `max_tokens` tokens; none if too little would be left."""
+        text = trim(self._candidates[place].text)
+        if self._candidates[place].is_question and self._is_english and not _ASKS.match(text):
             text = last_of(clauses(text))
         text = bare_request(text)
-        pieces, joint = (list(text[: 2 * most]), "") if is_unspaced(text) else (text.split()[:most], " ")
+        joint = "" if is_unspaced(text) else " "
+        pieces = text.split()[:max_tokens] if joint else list(text[: 2 * max_tokens])
 
         def short(length: int) -> str:
             return DANGLING.sub("", joint.join(pieces[:length])).rstrip(_TRAIL) + "…"
 
-        fits = bisect_right(range(len(pieces) + 1), most, key=lambda length: self._count(f" {short(length)}")) - 1
+        fits = bisect_right(range(len(pieces) + 1), max_tokens, key=lambda length: self._count(f" {short(length)}")) - 1
         cost = self._count(f" {short(fits)}")
-        if fits > _FEWEST and cost <= most:
+        if fits > _FEWEST and cost <= max_tokens:
             yield self._form(place, short(fits), cost)
 
     def _form(self, place: int, text: str, cost: int) -> _Form:
-        note = _NOTE if self._kept[place].kind == "note" else 0.0
+        note = _NOTE if self._candidates[place].kind == "note" else 0.0
         return _Form(place, text, cost, self._bonuses[place], note, stems(text, self._language))
 
 
-def _worth(form: _Form, weights: Mapping[str, float], said: Collection[str]) -> float:
-    fresh = sum(weights.get(root, 0.0) for root in form.roots if root not in said) or form.note
+def _worth(form: _Form, weights: Mapping[str, float], covered_roots: Collection[str]) -> float:
+    fresh = sum(weights.get(root, 0.0) for root in form.roots if root not in covered_roots) or form.note
     return float(fresh * (1 + form.bonus / 4) / form.cost**0.7)
 
 
@@ -161,7 +162,7 @@ _NOTE = 3.0  # what it is worth to know that there was code, in the weight of wo
 _FEWEST = 4  # words or characters
 _TRAIL = " ,;:–—-、，；："
 _JOINT = re.compile(r"^(?:and|but|so|or|und|aber|et|mais|y|pero|e|ma|mas|en|maar|и|но)\s", re.IGNORECASE)
-# A clause that says something alone: it has a subject, or it asks.
+# A clause that makes sense alone: it has a subject, or it asks.
 _SUBJECT = re.compile(
     r"(?:i|we|you|he|she|it|they|there|my|our|your|his|her|their|the|this|that|these|those|let|please)(?:\s|['’])",
     re.IGNORECASE,
@@ -171,7 +172,7 @@ _ASKS = re.compile(
     r"|may|might|any)\b",
     re.IGNORECASE,
 )
-# One that says nothing alone, and one without which the clause before it says something else.
+# One that makes no sense alone, and one without which the clause before it means something else.
 _LEANS = re.compile(
     r"^(?:given|since|if|when|while|although|though|as|after|before|because|by|speaking|even|which|who|where|whereas|that"
     r"|in\s|on\s|with\s|for\s|from\s|to\s|such|like|including|especially|instead|or\s|and\s|not\s|\w+ing\b)",
@@ -181,18 +182,18 @@ _CONDITION = re.compile(r"^(?:(?:but|and|or)\s)?(?:unless|except|provided|only|i
 
 
 def _ways(sentence: Sentence, english: bool) -> Iterator[str]:
-    """The sentence trimmed, then ever shorter by its last clauses; its last clause alone; of an item the title.
+    """The sentence trimmed, then shorter without its last clauses; its last clause alone; of an item the title.
 
-    Of a question the part that asks must be there. We know that part in English; elsewhere it may be any.
+    A question must keep the part that asks. That part is known in English; in other languages it may be any.
     """
-    whole = trim(sentence.text)
-    yield whole
+    text = trim(sentence.text)
+    yield text
     if sentence.kind == "note":
         return
-    yield bare_request(whole)
-    parts = clauses(whole)
+    yield bare_request(text)
+    parts = clauses(text)
     asks = sentence.is_question
-    if not asks or not english or _ASKS.match(whole):
+    if not asks or not english or _ASKS.match(text):
         for length in range(len(parts) - 1, 0, -1):
             if not _CONDITION.match(parts[length]) and (length > 1 or not _LEANS.match(parts[0])):
                 yield "".join(parts[:length]).rstrip(_TRAIL) + ("?" if asks else "")
@@ -207,15 +208,15 @@ def _ways(sentence: Sentence, english: bool) -> Iterator[str]:
 _ENDS = (".", "!", "?", "…", "。", "！", "？", "؟", "।", ":", "]", "”", '"')
 
 
-def _joined(kinds: list[Sentence], texts: list[str]) -> str:
-    """As running text: items and headings side by side, sentences ended."""
+def _joined(parts: list[Sentence], texts: list[str]) -> str:
+    """The parts as running text: items and headings side by side, sentences with an end mark."""
     line = ""
-    for number, (sentence, text) in enumerate(zip(kinds, texts, strict=True)):
-        unspaced = is_unspaced(text)
-        listed = sentence.kind != "prose"
-        follows = number + 1 < len(kinds) and kinds[number + 1].kind == "item" and listed
-        mark = ":" if sentence.kind == "heading" and follows else ";" if follows else "。" if unspaced else "."
+    for number, (sentence, text) in enumerate(zip(parts, texts, strict=True)):
+        has_no_spaces = is_unspaced(text)
+        is_listed = sentence.kind != "prose"
+        follows = number + 1 < len(parts) and parts[number + 1].kind == "item" and is_listed
+        mark = ":" if sentence.kind == "heading" and follows else ";" if follows else "。" if has_no_spaces else "."
         text = text.rstrip(" .;,") if follows else text
         line += text if text.endswith(_ENDS) else text + mark
-        line += "" if unspaced else " "
+        line += "" if has_no_spaces else " "
     return line.strip()

@@ -1,4 +1,4 @@
-"""A message at three resolutions: what each may cost, whether what a model wrote will do, and how to do without one.
+"""A message at three resolutions: what each may cost, checking the tiers a model wrote, and writing them without one.
 
 Tier 1 is `key = value` pairs, tier 2 a short summary, tier 3 the message itself. A tier is one line, never costs more
 than the message, and holds no marker: what was said in a message can never ask for anything when it is shown again.
@@ -38,7 +38,7 @@ _MOST_READ = 16_000  # characters of a tier
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Tiers that will do. `faults` says what was wrong with those that were given; then ours are in their place."""
+    """Tiers that can be used. `faults` says what was wrong with the given ones; then offline ones replace them."""
 
     tiers: Tiers
     faults: tuple[str, ...] = ()
@@ -46,9 +46,9 @@ class Accepted:
 
 def size(text: str, count: Count) -> int:
     """The tokens of a text as far as it is looked at: that bounds the time, and a longer one has no larger tiers."""
-    looked_at = part_of(text)
-    tokens = count(fences.seen(looked_at))
-    return tokens if len(text) <= len(looked_at) else max(tokens, 2 * SHORT)
+    part = part_of(text)
+    tokens = count(fences.seen(part))
+    return tokens if len(text) <= len(part) else max(tokens, 2 * SHORT)
 
 
 def is_short(text: str, count: Count) -> bool:
@@ -59,44 +59,45 @@ def is_short(text: str, count: Count) -> bool:
 def budgets(text: str, count: Count) -> tuple[int, int]:
     """The most tokens that tier 1 and tier 2 of a message are to have."""
     tokens = size(text, count)
-    one = min(max(int(tokens * TIER1_SHARE[1]), TIER1_LEAST), TIER1_MOST)
-    two = min(max(int(tokens * TIER2_SHARE[1]), TIER2_LEAST), TIER2_MOST)
-    return one, two
+    tier1 = min(max(int(tokens * TIER1_SHARE[1]), TIER1_LEAST), TIER1_MOST)
+    tier2 = min(max(int(tokens * TIER2_SHARE[1]), TIER2_LEAST), TIER2_MOST)
+    return tier1, tier2
 
 
 def write(text: str, count: Count) -> Tiers:
     """The tiers of a message, made without a model."""
     if is_short(text, count):
         return Tiers()
-    one, two = budgets(text, count)
+    budget1, budget2 = budgets(text, count)
     source = _MARKER.sub(" ", fences.seen(part_of(text))).strip()
     if not source:
         return Tiers("text = blank", "[blank]", "offline")
-    first = _fit(key_values(source, one, count), one, count)
-    second = _fit(summary(source, two, count), two, count)
-    # Of a text without words, a taste is enough.
-    first = first or _fit(f"text = {_fit(source, TIER1_LEAST, count)}", one, count)
-    return Tiers(first, second or _fit(source, min(2 * TIER1_LEAST, two), count), "offline")
+    tier1 = _fit(key_values(source, budget1, count), budget1, count)
+    tier2 = _fit(summary(source, budget2, count), budget2, count)
+    # Of a text without words, its beginning is enough.
+    tier1 = tier1 or _fit(f"text = {_fit(source, TIER1_LEAST, count)}", budget1, count)
+    return Tiers(tier1, tier2 or _fit(source, min(2 * TIER1_LEAST, budget2), count), "offline")
 
 
-def accept(one: str, two: str, original: str, count: Count) -> Accepted:
+def accept(tier1: str, tier2: str, original: str, count: Count) -> Accepted:
     """What a model gave as the tiers of a message: cleaned, cut where too long, replaced where of no use."""
     if is_short(original, count):
         return Accepted(Tiers())
     grounds = Grounds.of(original)
-    one, two = pairs_in(one), clean(two)
-    bad_one = _fault_of_pairs(one, grounds)
-    bad_two = _fault_of_summary(two, grounds)
-    faults = tuple(f"{name} {fault}" for name, fault in (("tier 1", bad_one), ("tier 2", bad_two)) if fault)
-    ours = write(original, count) if faults else Tiers()
+    tier1 = pairs_in(tier1)
+    tier2 = clean(tier2)
+    fault1 = _fault_of_pairs(tier1, grounds)
+    fault2 = _fault_of_summary(tier2, grounds)
+    faults = tuple(f"{name} {fault}" for name, fault in (("tier 1", fault1), ("tier 2", fault2)) if fault)
+    offline_tiers = write(original, count) if faults else Tiers()
     tokens = size(original, count)
-    most_one = min(max(int(tokens * TIER1_TOLERATED), 2 * TIER1_LEAST), TIER1_MOST, tokens)
-    most_two = min(max(int(tokens * TIER2_TOLERATED), 2 * TIER2_LEAST), TIER2_MOST, tokens)
+    limit1 = min(max(int(tokens * TIER1_TOLERATED), 2 * TIER1_LEAST), TIER1_MOST, tokens)
+    limit2 = min(max(int(tokens * TIER2_TOLERATED), 2 * TIER2_LEAST), TIER2_MOST, tokens)
     return Accepted(
         Tiers(
-            ours.tier1 if bad_one else _cut_pairs(grounds.pairs(one), most_one, count),
-            ours.tier2 if bad_two else _cut_summary(two, most_two, count),
-            "offline" if bad_one and bad_two else "model",
+            offline_tiers.tier1 if fault1 else _cut_pairs(grounds.pairs(tier1), limit1, count),
+            offline_tiers.tier2 if fault2 else _cut_summary(tier2, limit2, count),
+            "offline" if fault1 and fault2 else "model",
         ),
         faults,
     )
@@ -121,28 +122,30 @@ def _fault_of_summary(text: str, grounds: Grounds) -> str:
     return f"mentions {', '.join(strangers[:4])}, which the message does not" if strangers else ""
 
 
-def _cut_pairs(line: str, most: int, count: Count) -> str:
+def _cut_pairs(line: str, max_tokens: int, count: Count) -> str:
     pairs = line.split("; ")
-    low, high = 1, len(pairs)  # how many are kept
+    low = 1  # how many are kept
+    high = len(pairs)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if count("; ".join(pairs[:middle])) <= most else (low, middle - 1)
-    return _fit("; ".join(pairs[:low]), most, count)
+        low, high = (middle, high) if count("; ".join(pairs[:middle])) <= max_tokens else (low, middle - 1)
+    return _fit("; ".join(pairs[:low]), max_tokens, count)
 
 
-def _cut_summary(text: str, most: int, count: Count) -> str:
-    return text if count(text) <= most else _fit(summary(text, most, count) or text, most, count)
+def _cut_summary(text: str, max_tokens: int, count: Count) -> str:
+    return text if count(text) <= max_tokens else _fit(summary(text, max_tokens, count) or text, max_tokens, count)
 
 
-def _fit(text: str, most: int, count: Count) -> str:
-    """As much of a line as has at most so many tokens, cut between words where that can be."""
+def _fit(text: str, max_tokens: int, count: Count) -> str:
+    """As much of a line as has at most `max_tokens` tokens, cut between words where possible."""
     text = clean(text)
-    if count(text) <= most:
+    if count(text) <= max_tokens:
         return text
-    low, high = 0, len(text)
+    low = 0
+    high = len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if count(text[:middle].rstrip()) <= most else (low, middle - 1)
+        low, high = (middle, high) if count(text[:middle].rstrip()) <= max_tokens else (low, middle - 1)
     space = text.rfind(" ", low // 2, low)
     return text[: space if space > 0 else low].rstrip(" ,;=")
 
@@ -160,31 +163,32 @@ _NEXT_PAIR = re.compile(r"[;\n|]|,(?=\s*[^\s,;=][^,;=]{0,40}=)")  # the white sp
 _COLON = re.compile(r"^([^=:]{1,40}):\s+(?=\S)")
 _BULLET = re.compile(r"^(?:[-*•]\s+|\d+[.)]\s+)")
 _QUOTES = " \"'`*"
-_LOOKS = 8  # at most: each leaves less to be put straight
+_LOOKS = 8  # passes at most: each leaves less to correct
 
 
 def pairs_in(text: str) -> str:
-    """Pairs as models write them (lines, commas, colons, bullets) as we do: `key = value; key = value`. What comes out
-    is read the same again: of `-=value` the first look leaves a bullet, the second the value."""
-    made = _pairs_in(text)
+    """Pairs as models write them (lines, commas, colons, bullets) in our form: `key = value; key = value`. Doing it
+    again changes nothing: of `-=value` the first pass leaves a bullet, the second the value."""
+    pairs = _pairs_in(text)
     for _ in range(_LOOKS):
-        before, made = made, _pairs_in(made)
-        if made == before:
+        before = pairs
+        pairs = _pairs_in(pairs)
+        if pairs == before:
             break
-    return made
+    return pairs
 
 
 def _pairs_in(text: str) -> str:
-    found: list[str] = []
+    pairs: list[str] = []
     for pair in _NEXT_PAIR.split(text[:_MOST_READ]):
         pair = _BULLET.sub("", clean(pair).strip("{},=" + _QUOTES))
         if "=" not in pair:
             pair = _COLON.sub(r"\1 = ", pair)
         key, _, value = (part.strip(",;=" + _QUOTES) for part in pair.partition("="))
         if key and value:
-            found.append(f"{key} = {value}")
-        elif (lone := key or value) and found:
-            found[-1] += f", {lone}"
+            pairs.append(f"{key} = {value}")
+        elif (lone := key or value) and pairs:
+            pairs[-1] += f", {lone}"
         elif lone:
-            found.append(lone)
-    return clean("; ".join(dict.fromkeys(found)))
+            pairs.append(lone)
+    return clean("; ".join(dict.fromkeys(pairs)))
