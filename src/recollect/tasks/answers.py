@@ -1,8 +1,8 @@
-"""What a model wrote, read as the object it was asked for.
+"""Reads what a model wrote as the object it was asked for.
 
 Models wrap JSON in prose and code fences, think aloud before it, leave commas behind, quote with the wrong quotes,
-forget the last bracket, or fall back to `LABEL: text`. All of that is read. What cannot be read is no object, never an
-error of another kind; and only a bounded part is looked at, so an endless answer costs no more than a long one.
+forget the last bracket, or fall back to `LABEL: text`. All of that is read. Text that cannot be read gives no object
+and raises no other error; only a bounded part is read, so an endless answer costs no more than a long one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 MAX_CHARACTERS = 64_000
-"""Characters of an answer that are looked at, from its end: thinking aloud comes first."""
+"""Characters of an answer that are read, from its end: thinking aloud comes first."""
 _MAX_STARTS = 50  # places where an object may begin
 _MAX_DEPTH = 20
 _MAX_LINE = 20_000  # characters of a value made into a line
@@ -30,31 +30,31 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
         start = _OPENING.search(text, at)
         if start is None:
             return
-        found, at = _value_at(text, start.start())
-        for one in found if isinstance(found, list) else [found]:
-            if isinstance(one, dict) and one:
-                yield one
+        value, at = _value_at(text, start.start())
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, dict) and item:
+                yield item
 
 
 def labelled(text: str, labels: Mapping[str, str]) -> list[dict[str, str]]:
     """`LABEL: text` parts as objects; `labels` says which pattern means which key. A repeated key begins a new one."""
-    either = "|".join(f"(?P<{key}>{label})" for key, label in labels.items())
+    alternatives = "|".join(f"(?P<{key}>{label})" for key, label in labels.items())
     start = r"(?:^[ \t]*+[>*_#`-]*+[ \t]*+|(?<=[\s;])[*_`]*)"
-    pattern = re.compile(rf"{start}(?:{either})[*_`]*[ \t]*[:=：]+[*_`]*", re.IGNORECASE | re.MULTILINE)
+    pattern = re.compile(rf"{start}(?:{alternatives})[*_`]*[ \t]*[:=：]+[*_`]*", re.IGNORECASE | re.MULTILINE)
     text = said(text)
     marks = list(pattern.finditer(text))
-    found: list[dict[str, str]] = []
+    parts: list[dict[str, str]] = []
     for number, mark in enumerate(marks):
         end = marks[number + 1].start() if number + 1 < len(marks) else len(text)
         key = mark.lastgroup or ""
-        if not found or key in found[-1]:
-            found.append({})
-        found[-1][key] = text[mark.end() : end].strip(" \t\r\n`*")
-    return found
+        if not parts or key in parts[-1]:
+            parts.append({})
+        parts[-1][key] = text[mark.end() : end].strip(" \t\r\n`*")
+    return parts
 
 
 def said(text: str) -> str:
-    """What a model said after thinking, as far as it is looked at."""
+    """What a model wrote after thinking, as far as it is read."""
     return _THOUGHT.split(text[-MAX_CHARACTERS:])[-1]
 
 
@@ -63,13 +63,13 @@ def line(value: object) -> str:
     if isinstance(value, str):
         return value[:_MAX_LINE]
     if isinstance(value, Mapping):
-        return "; ".join(f"{key} = {line(one)}" for key, one in value.items())[:_MAX_LINE]
+        return "; ".join(f"{key} = {line(item)}" for key, item in value.items())[:_MAX_LINE]
     if isinstance(value, list | tuple):
-        return "; ".join(line(one) for one in value)[:_MAX_LINE]
+        return "; ".join(line(item) for item in value)[:_MAX_LINE]
     return "" if value is None else str(value)
 
 
-# Relaxed JSON: a reader that takes what is there.
+# Relaxed JSON: a reader that accepts what is there.
 
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "`": "`", "«": "»"}
 _BARE = re.compile(r"[^\s,:\[\]{}]+(?:[ \t]+[^\s,:\[\]{}]+)*")
@@ -82,7 +82,7 @@ class _Unreadable(Exception):
 
 
 def _value_at(text: str, start: int) -> tuple[Any, int]:
-    """The value that begins at a bracket, and where to look on; None if there is none."""
+    """The value that begins at a bracket, and where to continue; None if there is none."""
     try:
         value, end = json.JSONDecoder(strict=False).raw_decode(text, start)
     except (ValueError, RecursionError):
@@ -94,12 +94,12 @@ def _value_at(text: str, start: int) -> tuple[Any, int]:
 
 
 def _plain(value: Any, depth: int) -> Any:
-    """With keys as they are compared, and nothing nested without end."""
+    """A value with its keys normalized for comparison, and with a limited depth."""
     if depth > _MAX_DEPTH:
         return None
     if isinstance(value, dict):
-        return {re.sub(r"[\W_]+", "", str(key)).casefold(): _plain(one, depth + 1) for key, one in value.items()}
-    return [_plain(one, depth + 1) for one in value] if isinstance(value, list) else value
+        return {re.sub(r"[\W_]+", "", str(key)).casefold(): _plain(item, depth + 1) for key, item in value.items()}
+    return [_plain(item, depth + 1) for item in value] if isinstance(value, list) else value
 
 
 def _read(text: str, at: int, depth: int) -> tuple[Any, int]:
@@ -119,13 +119,13 @@ def _read(text: str, at: int, depth: int) -> tuple[Any, int]:
 
 
 def _object(text: str, at: int, depth: int) -> tuple[dict[str, Any], int]:
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     while True:
         at = _skip(text, at, ",;")
         if at >= len(text):
-            return found, at
+            return entries, at
         if text[at] == "}":
-            return found, at + 1
+            return entries, at + 1
         if text[at] in "{[":
             raise _Unreadable
         key, at = _read(text, at, depth)
@@ -134,44 +134,44 @@ def _object(text: str, at: int, depth: int) -> tuple[dict[str, Any], int]:
             raise _Unreadable
         at = _skip(text, at, ":=：>")
         if at >= len(text):
-            return found, at
+            return entries, at
         if text[at] in ",}":
-            found[str(key)] = None
+            entries[str(key)] = None
             continue
-        found[str(key)], at = _read(text, at, depth + 1)
+        entries[str(key)], at = _read(text, at, depth + 1)
 
 
 def _list(text: str, at: int, depth: int) -> tuple[list[Any], int]:
-    found: list[Any] = []
+    items: list[Any] = []
     while True:
         at = _skip(text, at, ",;")
         if at >= len(text):
-            return found, at
+            return items, at
         if text[at] == "]":
-            return found, at + 1
-        one, at = _read(text, at, depth + 1)
-        found.append(one)
+            return items, at + 1
+        item, at = _read(text, at, depth + 1)
+        items.append(item)
 
 
 def _string(text: str, at: int) -> tuple[str, int]:
-    """A string in any quotes. One of its own kind inside does not end it, unless the object could go on after it."""
-    close = _QUOTES[text[at]]
-    made: list[str] = []
+    """A string in any quotes. The same quote inside does not end it, unless the object could continue after it."""
+    closing_quote = _QUOTES[text[at]]
+    characters: list[str] = []
     at += 1
     while at < len(text):
         char = text[at]
         if char == "\\" and at + 1 < len(text):
-            escaped, at = _escape(text, at + 1)
-            made.append(escaped)
+            character, at = _escape(text, at + 1)
+            characters.append(character)
             continue
-        if char == close and _AFTER_STRING.match(text, at + 1):
-            return "".join(made), at + 1
-        made.append(char)
+        if char == closing_quote and _AFTER_STRING.match(text, at + 1):
+            return "".join(characters), at + 1
+        characters.append(char)
         at += 1
-    return "".join(made), at
+    return "".join(characters), at
 
 
-# Of a comma after a quote, only one that a key or a value follows is taken for the end of the string.
+# A comma after a quote marks the end of the string only if a key or a value follows.
 _AFTER_STRING = re.compile(r"\s*(?:[;}\]:：=]|$|,\s*(?:[\"'“‘`«{}\[\]]|$|-?\d|true\b|false\b|null\b|\w+\s*:))")
 _CODE_POINT = re.compile(r"u([0-9a-fA-F]{4})")
 
@@ -183,8 +183,8 @@ def _escape(text: str, at: int) -> tuple[str, int]:
     return _ESCAPES.get(text[at], text[at]), at + 1
 
 
-def _skip(text: str, at: int, also: str = "") -> int:
-    """Past white space and these characters."""
-    while at < len(text) and (text[at].isspace() or text[at] in also):
+def _skip(text: str, at: int, characters: str = "") -> int:
+    """The position after white space and these characters."""
+    while at < len(text) and (text[at].isspace() or text[at] in characters):
         at += 1
     return at

@@ -1,8 +1,8 @@
-"""What a message asks of the memory, in free form: remember, forget, tell what is known, or nothing.
+"""Finds out what a message asks of the memory, in free form: remember, forget, tell what is known, or nothing.
 
-A model's reading is held against the message: what is to be remembered or forgotten must be in it, in its words, and
-whoever it is about must be named there. In a group the bot must be called by name, whatever a model thinks, and what is
-plainly ordinary talk is no command. Ask only where `rules.commands.may_be_command` says that it may be one.
+A model's answer is checked against the message: what to remember or forget must be in it, in its words, and the person
+it is about must be named there. In a group the bot must be called by name, whatever a model says, and obviously
+ordinary talk is no command. Ask only if `rules.people.commands.may_be_command` says that it may be one.
 """
 
 from __future__ import annotations
@@ -65,23 +65,23 @@ _SCHEMA = object_schema(
         "refers_back": {"type": "boolean"},
     }
 )
-_MAX_SAID = 400  # characters of a message before
+_MAX_SAID = 400  # characters of an earlier message
 _MAX_EXCHANGE = 4  # messages
 _SELF = frozenset({"me", "myself", "i", "my", "user", "the user", "the writer", "writer", "speaker"})
 _NOBODY = frozenset({"", "none", "null", "nobody", "bot", "n/a", "unknown"})
 
 
 def build(inputs: Inputs) -> Request:
-    called = ", ".join(filter(None, map(plain, inputs.names))) or "Bot"
-    chat = [Fenced(f"{said.role}: {line(said.text[:_MAX_SAID])}") for said in inputs.exchange[-_MAX_EXCHANGE:]]
-    parts = [f"The bot is called {called}."]
+    bot_names = ", ".join(filter(None, map(plain, inputs.names))) or "Bot"
+    chat = [Fenced(f"{message.role}: {line(message.text[:_MAX_SAID])}") for message in inputs.exchange[-_MAX_EXCHANGE:]]
+    parts = [f"The bot is called {bot_names}."]
     parts += [section("BEFORE", chat, between="\n")] if chat else []
     parts.append(shown("MESSAGE", inputs.text))
     return ask(_SYSTEM, "\n".join(parts), max_tokens=200 + min(len(inputs.text), 2_000) // 3, schema=_SCHEMA)
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
-    entry = next((one for one in answers.objects(text) if "kind" in one), None)
+    entry = next((entry for entry in answers.objects(text) if "kind" in entry), None)
     if entry is None:
         raise ModelNonsense('There is no JSON with "kind", "about", "text" and "refers_back" in the answer.')
     kind = answers.line(entry["kind"]).strip().casefold()
@@ -104,17 +104,17 @@ def offline(inputs: Inputs) -> Reply:
 
 def _checked(kind: CommandKind, entry: Mapping[str, Any], inputs: Inputs) -> Command:
     about = " ".join(answers.line(entry.get("about")).split())
-    said = " ".join(answers.line(entry.get("text")).split())
-    back = entry.get("refersback") is True or answers.line(entry.get("refersback")).casefold() == "true"
-    low = about.casefold()
-    if low not in _SELF | _NOBODY and fold_name(about) not in fold_name(inputs.text):
+    text = " ".join(answers.line(entry.get("text")).split())
+    refers_back = entry.get("refersback") is True or answers.line(entry.get("refersback")).casefold() == "true"
+    about_key = about.casefold()
+    if about_key not in _SELF | _NOBODY and fold_name(about) not in fold_name(inputs.text):
         raise ModelNonsense(f'"{line(about[:80])}" is not named in the message. Copy the name as it is written there.')
     language = analyse(inputs.text).language
-    strange = set(analyse(said, language).terms) - set(analyse(inputs.text, language).terms)
-    if said and strange and len(strange) > len(analyse(said, language).terms) / 3:
+    strange_terms = set(analyse(text, language).terms) - set(analyse(inputs.text, language).terms)
+    if text and strange_terms and len(strange_terms) > len(analyse(text, language).terms) / 3:
         raise ModelNonsense("The text is not in the message. Copy it from there.")
-    if kind in ("remember", "forget") and not said and not back:
+    if kind in ("remember", "forget") and not text and not refers_back:
         raise ModelNonsense(f'What to {kind} is missing: copy it into "text", or set "refers_back".')
-    if kind == "ask" and low in _NOBODY and not back:
+    if kind == "ask" and about_key in _NOBODY and not refers_back:
         raise ModelNonsense('Whom it asks about is missing: say it in "about", or the kind is "none".')
-    return Command(kind, "me" if low in _SELF else None if low in _NOBODY else about, said, back)
+    return Command(kind, "me" if about_key in _SELF else None if about_key in _NOBODY else about, text, refers_back)

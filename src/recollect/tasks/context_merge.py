@@ -1,7 +1,7 @@
-"""One text of what is known of a member, what they did today and how they have been: what a model is told of them.
+"""Merges what is known of a member, what they did today and how they have been into one text for a context.
 
-What is known counts most: where the others contradict it, it stands. A merge that mentions what none of them says is
-not used. Without a model they stand one after the other, what is known first and whole.
+What is known counts most: if the other texts contradict it, it wins. A merge that mentions something none of the texts
+says is not used. Without a model the texts follow each other, what is known first and complete.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class Inputs:
 
     @property
     def hash(self) -> str:
-        """What tells that two merges are of the same things."""
+        """Equal for two merges of the same texts."""
         return content_hash(self.name, self.profile, self.today, self.history)
 
     @property
     def several(self) -> bool:
-        """Whether there is anything to merge: one text alone is what it is."""
+        """Whether there is anything to merge: one text alone stays as it is."""
         return len(sources(self.profile, self.today, self.history)) > 1
 
 

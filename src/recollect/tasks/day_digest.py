@@ -1,9 +1,9 @@
-"""What a day in a space was for each of those who spoke on it: one question for all of them, some sentences each.
+"""Summarizes a day in a space for each member who spoke on it: one request for all of them, some sentences each.
 
-The answer names members by their ids. One that nobody has is dropped, and whoever was left out, or got what nobody
-said, has their own words instead, the sentences that carry most. So every member has an entry, and only their own.
+The answer names members by their ids. Unknown ids are dropped. A member who was left out, or whose entry says what
+nobody said, gets their own most important sentences instead. So every member has exactly one entry.
 
-A day too long for one question is asked about in parts; then the `notes` of the parts become one entry a member.
+A day too long for one request is asked about in parts; then the `notes` of the parts become one entry for each member.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ name = "day_digest"
 CHARACTERS = 300  # of an entry, about
 MOST = 420  # characters of an entry that is kept whole
 MAX_MESSAGE = 2_000  # characters of one message that are shown
-OWN = 8_000  # characters of a member's own words that the built-in writer looks at
+OWN = 8_000  # characters of a member's own words that the built-in writer reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,39 +80,42 @@ _TOKENS = (300, 160, 12_000)  # of an answer: to begin with, for each member, at
 
 def build(inputs: Inputs) -> Request:
     people = _people(inputs)
-    listed = [Fenced(f"- {people.ids[id]} ({plain(people.names[id])})") for id in inputs.members]
+    member_lines = [Fenced(f"- {people.ids[id]} ({plain(people.names[id])})") for id in inputs.members]
     ids = {"type": "string", "enum": [people.ids[id] for id in inputs.members]}
     entry = object_schema({"id": ids, "summary": {"type": "string"}})
     parts = [
         Fenced(f"The day is {inputs.day.isoformat()}, {inputs.day:%A}." + (f" {_NOTES}" if inputs.notes else "")),
         section("MESSAGES", [transcript(map(shown, inputs.messages), inputs.names, inputs.zone)]),
-        section("MEMBERS", listed, between="\n"),
+        section("MEMBERS", member_lines, between="\n"),
     ]
-    first, each, most = _TOKENS
+    base_tokens, member_tokens, max_tokens = _TOKENS
     return ask(
         _SYSTEM,
         "\n".join(parts),
-        max_tokens=min(first + each * len(inputs.members), most),
+        max_tokens=min(base_tokens + member_tokens * len(inputs.members), max_tokens),
         schema=object_schema({"members": {"type": "array", "items": entry}}),
     )
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
-    grounds = Grounds.of("\n".join([*(shown(m).content for m in inputs.messages), *inputs.names.values()]))
-    # What was shown of an id decides; another's id may be written the same.
+    grounds = Grounds.of("\n".join([*(shown(message).content for message in inputs.messages), *inputs.names.values()]))
+    # The id as it was shown decides; another id may be written the same.
     by_label = {id: id for id in inputs.members} | {_people(inputs).ids[id]: id for id in inputs.members}
-    found, given, fault = dict[str, str](), 0, ""
-    for label, said in _entries(text, inputs):
-        given += 1
-        id, summary = by_label.get(label) or by_label.get(html.unescape(label)), clean(said)
-        wrong = _fault(summary, grounds)
-        if id is not None and id not in found and not wrong:
-            found[id] = extract.within(summary, MOST, len)
-        fault = fault or wrong
-    if not found:
-        raise ModelNonsense(fault or (_STRANGERS if given else _NO_ENTRIES))
-    missing = [id for id in inputs.members if id not in found]
-    return Reply(found | {id: _own(id, inputs) for id in missing}, frozenset(missing))
+    entries: dict[str, str] = {}
+    entry_count = 0
+    fault = ""
+    for label, entry_text in _entries(text, inputs):
+        entry_count += 1
+        id = by_label.get(label) or by_label.get(html.unescape(label))
+        summary = clean(entry_text)
+        entry_fault = _fault(summary, grounds)
+        if id is not None and id not in entries and not entry_fault:
+            entries[id] = extract.within(summary, MOST, len)
+        fault = fault or entry_fault
+    if not entries:
+        raise ModelNonsense(fault or (_STRANGERS if entry_count else _NO_ENTRIES))
+    missing = [id for id in inputs.members if id not in entries]
+    return Reply(entries | {id: _own(id, inputs) for id in missing}, frozenset(missing))
 
 
 def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
@@ -124,7 +127,7 @@ def offline(inputs: Inputs) -> Reply:
 
 
 def _people(inputs: Inputs) -> People:
-    """How everybody of the day is shown, as in its messages."""
+    """The ids and names of all people of the day, as shown in its messages."""
     return People.of([*(message.author for message in inputs.messages), *inputs.members], inputs.names)
 
 
@@ -139,23 +142,26 @@ _TEXTS = ("summary", "text", "entry", "digest", "content")
 def _entries(text: str, inputs: Inputs) -> Iterator[tuple[str, str]]:
     """The ids and texts in an answer: a list of entries, or texts under their ids."""
     keys = _plain_ids(inputs)
-    for one in answers.objects(text):
-        several = [each for value in one.values() if isinstance(value, list) for each in value]
-        for entry in [one, *(each for each in several if isinstance(each, dict))]:
-            id, said = _first(entry, _IDS), _first(entry, _TEXTS)
-            if id and said:
-                yield id.strip(), said
-        for under in [one, *(value for value in one.values() if isinstance(value, dict))]:
-            yield from ((keys[key], value) for key, value in under.items() if key in keys and isinstance(value, str))
+    for answer in answers.objects(text):
+        list_items = [item for value in answer.values() if isinstance(value, list) for item in value]
+        for entry in [answer, *(item for item in list_items if isinstance(item, dict))]:
+            id = _first(entry, _IDS)
+            summary = _first(entry, _TEXTS)
+            if id and summary:
+                yield id.strip(), summary
+        for texts_by_key in [answer, *(value for value in answer.values() if isinstance(value, dict))]:
+            yield from (
+                (keys[key], value) for key, value in texts_by_key.items() if key in keys and isinstance(value, str)
+            )
 
 
 def _plain_ids(inputs: Inputs) -> dict[str, str]:
-    """Ids by what is left of them as a key of an answer, those that stay different."""
+    """Ids by what remains of them as a key of an answer, only those that stay distinct."""
     plain_ids = dict[str, list[str]]()
     for id in inputs.members:
         plain_ids.setdefault("".join(filter(str.isalnum, id)).casefold(), []).append(id)
-    reserved = {*_IDS, *_TEXTS, "members", ""}
-    return {key: ids[0] for key, ids in plain_ids.items() if len(ids) == 1 and key not in reserved}
+    reserved_keys = {*_IDS, *_TEXTS, "members", ""}
+    return {key: ids[0] for key, ids in plain_ids.items() if len(ids) == 1 and key not in reserved_keys}
 
 
 def _first(entry: Mapping[str, Any], names: tuple[str, ...]) -> str:
@@ -167,8 +173,8 @@ def _fault(summary: str, grounds: Grounds) -> str:
     """What is wrong with an entry; empty if nothing is."""
     if not any(map(str.isalnum, summary)):
         return "An entry is empty."
-    folded = " ".join(summary.casefold().split())
-    if any(each["summary"].casefold() in folded for each in _EXAMPLE["members"]):
+    summary_text = " ".join(summary.casefold().split())
+    if any(entry["summary"].casefold() in summary_text for entry in _EXAMPLE["members"]):
         return "An entry repeats the example."
     strangers = grounds.invented(summary)
     return f"An entry mentions {', '.join(strangers[:4])}, which nobody said." if strangers else ""
@@ -178,15 +184,15 @@ def _fault(summary: str, grounds: Grounds) -> str:
 
 
 def _own(id: str, inputs: Inputs) -> str:
-    """What a member said, the sentences that carry most; with notes, what those say."""
-    said = [mentions_shown(message.content, inputs.names) for message in inputs.messages if message.author == id]
-    most = extract.level([len(text) for text in said], OWN)
-    texts = [text[:most] for text in said]
+    """What a member said, the most important sentences; with notes, what those say."""
+    contents = [mentions_shown(message.content, inputs.names) for message in inputs.messages if message.author == id]
+    max_characters = extract.level([len(text) for text in contents], OWN)
+    texts = [text[:max_characters] for text in contents]
     if inputs.notes:
         return extract.condense(texts, MOST, len)
-    who = plain(inputs.names.get(id, id)) or "A member"
-    made = extract.gist([extract.Line("user", who, text) for text in texts], CHARACTERS, len)
-    return made or f"{who}: {' '.join(line(text) for text in texts)}"[:CHARACTERS].strip()
+    member = plain(inputs.names.get(id, id)) or "A member"
+    gist = extract.gist([extract.Line("user", member, text) for text in texts], CHARACTERS, len)
+    return gist or f"{member}: {' '.join(line(text) for text in texts)}"[:CHARACTERS].strip()
 
 
 def shown(message: Message) -> Message:

@@ -1,8 +1,8 @@
-"""The summary of an episode: a new one of a run of messages, or the one so far brought up to date with new messages.
+"""Summarizes an episode: writes a new summary of a run of messages, or updates the one so far with new messages.
 
 Updating is incremental: the model sees the summary so far and the new messages, never the old messages again. What it
-writes must be grounded in what it was shown, fit the limit, and keep a trace of the summary so far; without a model the
-sentences that carry most stand for it (`rules.gist`).
+writes must be grounded in what it was shown, fit the limit, and keep something of the summary so far; without a model
+the most important sentences are the summary (`rules.episodes.extract`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_TOKENS = 6_000
 """Tokens of messages that a model is shown; of more, the longest messages are cut first, in their middle."""
 MAX_LINES = 300
 """Messages that a model is shown; of more, the first and the last."""
-_TRACE = 5  # words that only the summary so far has, from which on one of them must be kept
+_TRACE = 5  # if at least so many words are only in the summary so far, one of them must be kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,9 @@ def build(inputs: Inputs) -> Request:
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
-    told = "\n".join(one for each in _shown(inputs) for one in (each.author, each.text))
-    summary = summary_in(text, f"{inputs.before}\n{told}", (_SYSTEM, _EXAMPLE), inputs.limit, inputs.count)
-    if _forgets(summary, inputs.before, told):
+    message_text = "\n".join(text_part for message in _shown(inputs) for text_part in (message.author, message.text))
+    summary = summary_in(text, f"{inputs.before}\n{message_text}", (_SYSTEM, _EXAMPLE), inputs.limit, inputs.count)
+    if _forgets(summary, inputs.before, message_text):
         raise ModelNonsense("The summary leaves out what the summary so far says.")
     return Reply(summary)
 
@@ -84,18 +84,18 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 
 
 def offline(inputs: Inputs) -> Reply:
-    made = extract.gist(inputs.lines, inputs.limit, inputs.count)
+    summary = extract.gist(inputs.lines, inputs.limit, inputs.count)
     if inputs.before.strip():
-        made = extract.condense([one for one in (inputs.before, made) if one], inputs.limit, inputs.count)
-    return Reply(made)
+        summary = extract.condense([part for part in (inputs.before, summary) if part], inputs.limit, inputs.count)
+    return Reply(summary)
 
 
 def _messages(inputs: Inputs) -> list[Fenced]:
-    # Escaped text never begins with a role, so the roles that begin these lines are ours.
-    labels = author_labels((each.role, each.author) for each in inputs.lines)
+    # Escaped text never begins with a role, so the roles at the start of these lines are ours.
+    labels = author_labels((message.role, message.author) for message in inputs.lines)
     return [
-        Fenced(f"{attribution(each.role, each.author, labels)}: {line(each.text) or '(empty)'}")
-        for each in _shown(inputs)
+        Fenced(f"{attribution(message.role, message.author, labels)}: {line(message.text) or '(empty)'}")
+        for message in _shown(inputs)
     ]
 
 
@@ -104,21 +104,29 @@ def _shown(inputs: Inputs) -> list[extract.Line]:
     lines = list(inputs.lines)
     if len(lines) > MAX_LINES:
         lines = lines[: MAX_LINES // 2] + lines[-MAX_LINES // 2 :]
-    texts = extract.looked_at([each.text for each in lines])
+    texts = extract.looked_at([message.text for message in lines])
     sizes = [inputs.count(text) for text in texts]
-    most = extract.level(sizes, MAX_TOKENS)
+    max_tokens = extract.level(sizes, MAX_TOKENS)
     return [
-        extract.Line(each.role, each.author, _ends(text, len(text) * most // size if size > most else len(text)))
-        for each, text, size in zip(lines, texts, sizes, strict=True)
+        extract.Line(
+            message.role,
+            message.author,
+            _ends(text, len(text) * max_tokens // size if size > max_tokens else len(text)),
+        )
+        for message, text, size in zip(lines, texts, sizes, strict=True)
     ]
 
 
-def _ends(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - most // 4]} […] {text[len(text) - most // 4 :]}"
+def _ends(text: str, max_characters: int) -> str:
+    return (
+        text
+        if len(text) <= max_characters
+        else f"{text[: max_characters - max_characters // 4]} […] {text[len(text) - max_characters // 4 :]}"
+    )
 
 
-def _forgets(summary: str, before: str, told: str) -> bool:
+def _forgets(summary: str, before: str, message_text: str) -> bool:
     """Whether nothing is left of what only the summary so far says."""
-    known = analyse(before)
-    only = set(known.terms) - set(analyse(told, known.language).terms)
-    return len(only) >= _TRACE and only.isdisjoint(analyse(summary, known.language).terms)
+    old_analysis = analyse(before)
+    old_terms = set(old_analysis.terms) - set(analyse(message_text, old_analysis.language).terms)
+    return len(old_terms) >= _TRACE and old_terms.isdisjoint(analyse(summary, old_analysis.language).terms)

@@ -1,9 +1,9 @@
-"""The facts that a user's message states about them, or about somebody they name.
+"""Extracts the facts that a user's message states about the user, or about somebody they name.
 
-A model is shown the author's own words, without what they pasted (`rules.pasted`). Whatever it gives is checked: a
-category that there is, a value that those words state (not one that they ask, suppose or quote), numbers in range.
-Where the rules know better whose a value is, or whether it still holds, they have the last word. Only messages of users
-are asked about: what an assistant says is no source of facts.
+A model is shown the author's own words, without pasted text (`rules.facts.own_words`). Its answer is checked: the
+category exists, the value is stated in those words (not asked, supposed or quoted), numbers are in range. If the rules
+know better whom a value is about, or whether it still holds, the rules decide. Only messages of users are used: what an
+assistant says is no source of facts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from recollect.tasks.task import DATA, again, ask, object_schema, shown
 name = "fact_extraction"
 
 MAX_FACTS = 20
-"""Facts of one message; a model that gives more is rambling."""
+"""Facts of one message; if a model gives more, the rest is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,20 +107,22 @@ _EXTRA_TOKENS = 700
 
 
 def build(inputs: Inputs) -> Request:
-    said = f"Written on {inputs.today.isoformat()}.\n" if inputs.today else ""
+    date_line = f"Written on {inputs.today.isoformat()}.\n" if inputs.today else ""
     return ask(
         _SYSTEM + json.dumps(_EXAMPLE, ensure_ascii=False),
-        f"{said}{shown('MESSAGE', own_words(part_of(inputs.text)).strip())}",
+        f"{date_line}{shown('MESSAGE', own_words(part_of(inputs.text)).strip())}",
         max_tokens=_EXTRA_TOKENS + min(len(inputs.text), 4_000) // 4,
         schema=object_schema({"facts": {"type": "array", "items": object_schema(_ENTRY)}}),
     )
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
-    found = [fact for fact in map(_fact, _entries(text)[:MAX_FACTS]) if fact is not None]
-    dated = [replace(fact, since=_date(since, inputs), until=_date(until, inputs)) for fact, since, until in found]
-    stated = grounded(accepted(dated), inputs.text)
-    facts = reconciled(stated, find(inputs.text, inputs.today))
+    dated_facts = [fact for fact in map(_fact, _entries(text)[:MAX_FACTS]) if fact is not None]
+    facts_with_dates = [
+        replace(fact, since=_date(since, inputs), until=_date(until, inputs)) for fact, since, until in dated_facts
+    ]
+    grounded_facts = grounded(accepted(facts_with_dates), inputs.text)
+    facts = reconciled(grounded_facts, find(inputs.text, inputs.today))
     if facts and echoes(inputs.text, inputs.shown):
         facts = [replace(fact, echo=True) for fact in facts]
     return Reply(tuple(facts))
@@ -139,31 +141,31 @@ def _entries(text: str) -> list[Mapping[str, Any]]:
     objects = list(answers.objects(text))
     if not objects and _NONE.fullmatch(answers.said(text)):
         return []
-    found: list[Mapping[str, Any]] = []
-    empty = False
-    for one in objects:
-        listed = [value for value in one.values() if isinstance(value, list)]
-        if "category" in one or "value" in one:
-            found.append(one)
-        elif listed or "facts" in one:
-            empty = True
-            found += [entry for value in listed for entry in value if isinstance(entry, dict)]
-    if not found and not empty:
+    entries: list[Mapping[str, Any]] = []
+    has_list = False
+    for answer in objects:
+        lists = [value for value in answer.values() if isinstance(value, list)]
+        if "category" in answer or "value" in answer:
+            entries.append(answer)
+        elif lists or "facts" in answer:
+            has_list = True
+            entries += [entry for value in lists for entry in value if isinstance(entry, dict)]
+    if not entries and not has_list:
         raise ModelNonsense('There is no JSON of the form {"facts": [...]} in the answer.')
-    usable = [entry for entry in found if "category" in entry and "key" in entry and "value" in entry]
-    if found and not usable:
+    usable_entries = [entry for entry in entries if "category" in entry and "key" in entry and "value" in entry]
+    if entries and not usable_entries:
         raise ModelNonsense("A fact needs a category, a key and a value.")
-    return usable
+    return usable_entries
 
 
 def _fact(entry: Mapping[str, Any]) -> tuple[FoundFact, str, str] | None:
-    """One entry as a fact with the dates as they were written; None if it is none that we know."""
+    """One entry as a fact, with the dates as they were written; None if its category is unknown."""
     category = category_of(answers.line(entry["category"]))
     if category is None:
         return None
     about = answers.line(entry.get("about")).strip()
-    plain = re.sub(r"^(?:my|the|user['’]?s|user['’]s)\s+", "", about.casefold())
-    subject = None if plain in _SELF or about.casefold() in _SELF else RELATIONS.get(plain, about)
+    relation = re.sub(r"^(?:my|the|user['’]?s|user['’]s)\s+", "", about.casefold())
+    subject = None if relation in _SELF or about.casefold() in _SELF else RELATIONS.get(relation, about)
     holds, corrects = _STATUS.get(answers.line(entry.get("status")).strip().casefold(), ("now", False))
     fact = FoundFact(
         category,
@@ -179,7 +181,7 @@ def _fact(entry: Mapping[str, Any]) -> tuple[FoundFact, str, str] | None:
 
 
 def _number(value: object) -> float:
-    """A number as a model writes it: 0.9, "0.9", "90%". One that cannot be read is a middling one."""
+    """A number as a model writes it: 0.9, "0.9", "90%". One that cannot be read counts as medium."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return _MIDDLING
     try:
@@ -194,10 +196,10 @@ def _number(value: object) -> float:
 _MIDDLING = 0.6
 
 
-def _date(said: str, inputs: Inputs) -> date | None:
-    """A date that a model gave, if the message has anything of it: models fill in today's."""
-    found = point(said[:40], inputs.today) if said.strip() else None
-    if found is None:
+def _date(text: str, inputs: Inputs) -> date | None:
+    """A date that a model gave, if the message mentions its year or month: models fill in today's date."""
+    day = point(text[:40], inputs.today) if text.strip() else None
+    if day is None:
         return None
-    told = str(found.year) in inputs.text or f"{found:%b}".casefold() in inputs.text.casefold()
-    return found if told else None
+    is_in_message = str(day.year) in inputs.text or f"{day:%b}".casefold() in inputs.text.casefold()
+    return day if is_in_message else None

@@ -1,7 +1,7 @@
-"""Which statements about a person are to be forgotten.
+"""Decides which statements about a person are to be forgotten.
 
-"Everything" is not taken at its word: the answer says so, and whoever asked is asked back. Where the rules find a
-statement that says exactly this, a model may add others about the same thing, but none that shares no word with it.
+"Everything" is not done at once: the reply says so, and the caller asks the user to confirm. If the rules find a
+statement that says exactly what is to be forgotten, a model may add others, but none that shares no word with it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST = 3
 class Inputs:
     """Whom it is about, what is known of them, and what is to be forgotten.
 
-    `similarity` has, for each statement, its cosine to `rules.forgetting.sought(name, what)`; it may be left out.
+    `similarity` has, for each statement, its cosine to what is sought; it may be left out.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Inputs:
 @dataclass(frozen=True, slots=True)
 class Reply:
     """The numbers, from 1, of the statements to take out; none if it is not known. With `everything`, all that is
-    known was meant: that is for the caller to confirm, and no number is given."""
+    known was meant: the caller has to confirm that, and no number is given."""
 
     numbers: tuple[int, ...] = ()
     everything: bool = False
@@ -68,10 +68,10 @@ _MAX_WHAT = 1_000  # characters
 
 
 def build(inputs: Inputs) -> Request:
-    known = [Fenced(f"{number}. {line(text)}") for number, text in enumerate(inputs.statements, 1)]
+    statement_lines = [Fenced(f"{number}. {line(text)}") for number, text in enumerate(inputs.statements, 1)]
     parts = [
         section("PERSON", [Fenced(plain(inputs.name) or "the person")]),
-        section("STATEMENTS", known or [Fenced("(none)")], between="\n"),
+        section("STATEMENTS", statement_lines or [Fenced("(none)")], between="\n"),
         section("FORGET", [line(inputs.what[:_MAX_WHAT]) or Fenced("(empty)")]),
     ]
     return ask(_SYSTEM, "\n".join(parts), max_tokens=200, schema=_SCHEMA)
@@ -81,19 +81,19 @@ def parse(text: str, inputs: Inputs) -> Reply:
     if means_everything(inputs.what, inputs.name):
         return Reply(everything=True)
     numbers = _numbers(text)
-    wrong = [number for number in numbers if not 1 <= number <= len(inputs.statements)]
-    if wrong:
-        raise ModelNonsense(f"There is no statement {wrong[0]}; there are {len(inputs.statements)}.")
-    said = reading(inputs.name, sought(inputs.name, inputs.what)).terms
-    by_rules = matching(inputs.name, inputs.statements, inputs.what)
-    strange = [
+    wrong_numbers = [number for number in numbers if not 1 <= number <= len(inputs.statements)]
+    if wrong_numbers:
+        raise ModelNonsense(f"There is no statement {wrong_numbers[0]}; there are {len(inputs.statements)}.")
+    sought_terms = reading(inputs.name, sought(inputs.name, inputs.what)).terms
+    rule_matches = matching(inputs.name, inputs.statements, inputs.what)
+    strange_numbers = [
         number
         for number in numbers
-        if number not in by_rules and not said & reading(inputs.name, inputs.statements[number - 1]).terms
+        if number not in rule_matches and not sought_terms & reading(inputs.name, inputs.statements[number - 1]).terms
     ]
-    if by_rules:
-        numbers = [number for number in numbers if number not in strange]
-    elif len(strange) > MOST:
+    if rule_matches:
+        numbers = [number for number in numbers if number not in strange_numbers]
+    elif len(strange_numbers) > MOST:
         raise ModelNonsense(
             f"{len(numbers)} statements are too many. Name only those that say what is to be forgotten."
         )
@@ -115,15 +115,15 @@ _LIST = re.compile(r"\[\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)\s*,?\s*\]")
 
 
 def _numbers(text: str) -> list[int]:
-    for one in answers.objects(text):
+    for answer in answers.objects(text):
         for key in ("numbers", "number", "forget", "remove", "statements"):
-            if key in one:
-                given = one[key] if isinstance(one[key], list) else [] if one[key] is None else [one[key]]
-                return [int(digits[0]) for each in given if (digits := re.search(r"\d{1,9}", answers.line(each)))]
-    said = answers.said(text)
-    if _NONE.fullmatch(said):
+            if key in answer:
+                values = answer[key] if isinstance(answer[key], list) else [] if answer[key] is None else [answer[key]]
+                return [int(digits[0]) for value in values if (digits := re.search(r"\d{1,9}", answers.line(value)))]
+    answer_text = answers.said(text)
+    if _NONE.fullmatch(answer_text):
         return []
-    listed = _LIST.search(said)
-    if listed is None:
+    match = _LIST.search(answer_text)
+    if match is None:
         raise ModelNonsense('There is no JSON of the form {"numbers": [...]} in the answer.')
-    return [int(digits) for digits in re.findall(r"\d+", listed[1])]
+    return [int(digits) for digits in re.findall(r"\d+", match[1])]

@@ -1,7 +1,8 @@
-"""The summary of a few summaries: what a level of episodes becomes on the level above.
+"""Summarizes a few summaries: a level of episodes becomes one summary on the level above.
 
-What a model writes is read wherever it put it, cleaned, checked against what it was shown and cut at a sentence's end;
-without a model the sentences that carry most stand for it, some of each summary (`rules.gist.condense`).
+A model's summary is found wherever it is in the answer, cleaned, checked against what the model was shown and cut at
+the end of a sentence; without a model the most important sentences are used, some of each summary
+(`rules.episodes.extract.condense`).
 """
 
 from __future__ import annotations
@@ -84,26 +85,26 @@ def offline(inputs: Inputs) -> Reply:
 
 
 def words_of(tokens: int) -> int:
-    """How many words a model is asked for, so that it stays within so many tokens."""
+    """How many words to ask a model for, so that it stays within so many tokens."""
     return max(int(tokens * _WORDS_PER_TOKEN), _FEWEST_WORDS)
 
 
 def _shown(inputs: Inputs) -> list[str]:
     texts = extract.looked_at(inputs.summaries)
-    most = extract.level([inputs.count(text) for text in texts], MAX_TOKENS)
-    return [extract.within(text, most, inputs.count) for text in texts]
+    max_tokens = extract.level([inputs.count(text) for text in texts], MAX_TOKENS)
+    return [extract.within(text, max_tokens, inputs.count) for text in texts]
 
 
 # -- what a model wrote, for this task and for the summary of an episode
 
 _KEYS = ("summary", "newsummary", "updatedsummary", "episodesummary", "text", "content", "answer")
-_ECHO = 30  # characters of a line of the prompt that no summary has by chance
-_MANY = 24  # words from which on they must differ
-_DIFFERENT = 0.2  # of the words
+_ECHO = 30  # a line of the prompt with at least so many characters is not in a summary by chance
+_MANY = 24  # words from which on a summary must not repeat itself
+_DIFFERENT = 0.2  # the share of different words, at least
 
 
 def summary_in(text: str, source: str, prompt: Sequence[str], limit: int, count: Count) -> str:
-    """The summary in an answer, clean and within the limit; ModelNonsense if it is not one of the source."""
+    """The summary in an answer, clean and within the limit; ModelNonsense if it does not summarize the source."""
     summary = clean(_found(text))
     if fault := _fault(summary, source, prompt):
         raise ModelNonsense(fault)
@@ -111,23 +112,23 @@ def summary_in(text: str, source: str, prompt: Sequence[str], limit: int, count:
 
 
 def _found(text: str) -> str:
-    for found in answers.objects(text):
-        inner = [found, *(value for value in found.values() if isinstance(value, dict))]
+    for answer in answers.objects(text):
+        candidates = [answer, *(value for value in answer.values() if isinstance(value, dict))]
         for key in _KEYS:
-            for one in inner:
-                if (value := _text(one.get(key))).strip():
+            for candidate in candidates:
+                if (value := _text(candidate.get(key))).strip():
                     return value
     if labels := answers.labelled(text, {"summary": r"(?:(?:new|updated)\s+)?summary"}):
         return labels[0]["summary"]
-    bare = answers.said(text).strip().strip("`").strip()
-    # Prose without JSON is taken for the summary; what looks like JSON and is none is not.
-    return "" if bare[:1] in ("{", "[") or bare.startswith("json") else bare.strip("\"'")
+    bare_text = answers.said(text).strip().strip("`").strip()
+    # Prose without JSON counts as the summary; broken JSON does not.
+    return "" if bare_text[:1] in ("{", "[") or bare_text.startswith("json") else bare_text.strip("\"'")
 
 
 def _text(value: object) -> str:
-    """What a model gave as text: a string, or its sentences one by one."""
+    """What a model gave as text: a string, or a list of sentences."""
     if isinstance(value, list):
-        return " ".join(each for each in value if isinstance(each, str))
+        return " ".join(sentence for sentence in value if isinstance(sentence, str))
     return answers.line(value) if isinstance(value, str) else ""
 
 
@@ -135,12 +136,12 @@ def _fault(summary: str, source: str, prompt: Sequence[str]) -> str:
     """What is wrong with a summary; empty if nothing is."""
     if not any(map(str.isalnum, summary)):
         return 'There is no JSON with "summary" in the answer, or it is empty.'
-    folded = " ".join(summary.casefold().split())
-    told = [" ".join(each.casefold().split()) for part in prompt for each in part.splitlines()]
-    if any(each in folded for each in told if len(each) >= _ECHO):
+    summary_text = " ".join(summary.casefold().split())
+    prompt_lines = [" ".join(prompt_line.casefold().split()) for part in prompt for prompt_line in part.splitlines()]
+    if any(prompt_line in summary_text for prompt_line in prompt_lines if len(prompt_line) >= _ECHO):
         return "The summary repeats the instructions or the example."
-    said = [word.casefold() for word in words(summary)]
-    if len(said) >= _MANY and len(set(said)) < _DIFFERENT * len(said):
+    summary_words = [word.casefold() for word in words(summary)]
+    if len(summary_words) >= _MANY and len(set(summary_words)) < _DIFFERENT * len(summary_words):
         return "The summary says the same words again and again."
     grounds = Grounds.of(source)
     if not grounds.share(summary):

@@ -1,7 +1,7 @@
-"""Tiers 1 and 2 of a message, or of a few in one call.
+"""Writes tiers 1 and 2 of a message, or of several in one call.
 
-Messages that are too short for tiers need no model (`rules.tiers.is_short`): they come back as their own, whatever is
-said of them. What a model gives is checked and cut by `rules.tiers.accept`; a fault is an answer that cannot be used.
+Messages that are too short for tiers need no model (`rules.tiers.tiers.is_short`): they are their own tiers, whatever a
+model writes. A model's tiers are checked and cut by `rules.tiers.tiers.accept`; an answer with a fault cannot be used.
 """
 
 from __future__ import annotations
@@ -58,34 +58,36 @@ _STRING = {"type": "string"}
 
 
 def build(inputs: Inputs) -> Request:
-    several = len(inputs.messages) > 1
-    example = {"tiers": [{"message": 1, **_EXAMPLE}]} if several else _EXAMPLE
+    is_several = len(inputs.messages) > 1
+    example = {"tiers": [{"message": 1, **_EXAMPLE}]} if is_several else _EXAMPLE
     parts = []
-    spent = 0
+    token_count = 0
     for number, message in enumerate(inputs.messages, 1):
-        one, two = tiers.budgets(message.text, inputs.count)
-        spent += one + two
-        limits = f"tier1 at most {_words(one)} words, tier2 at most {_words(two)} words."
+        tier1_tokens, tier2_tokens = tiers.budgets(message.text, inputs.count)
+        token_count += tier1_tokens + tier2_tokens
+        limits = f"tier1 at most {_words(tier1_tokens)} words, tier2 at most {_words(tier2_tokens)} words."
         parts.append(f"{shown(f'MESSAGE {number}', message.text)}\nMessage {number} is by the {message.role}: {limits}")
     return ask(
         _SYSTEM + json.dumps(example, ensure_ascii=False),
         "\n\n".join(parts),
-        max_tokens=200 + 2 * spent,
-        schema=_schema(several),
+        max_tokens=200 + 2 * token_count,
+        schema=_schema(is_several),
     )
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
     entries = _entries(text, len(inputs.messages))
-    made, faults = [], []
+    message_tiers = []
+    faults = []
     for number, (message, entry) in enumerate(zip(inputs.messages, entries, strict=True), 1):
-        one, two = answers.line(entry.get("tier1")), answers.line(entry.get("tier2"))
-        accepted = tiers.accept(one, two, message.text, inputs.count)
-        made.append(accepted.tiers)
-        faults += [f"{fault} (message {number})" for fault in accepted.faults]
+        tier1 = answers.line(entry.get("tier1"))
+        tier2 = answers.line(entry.get("tier2"))
+        check = tiers.accept(tier1, tier2, message.text, inputs.count)
+        message_tiers.append(check.tiers)
+        faults += [f"{fault} (message {number})" for fault in check.faults]
     if faults:
         raise ModelNonsense(f"{'; '.join(faults)}.")
-    return Reply(tuple(made))
+    return Reply(tuple(message_tiers))
 
 
 def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
@@ -100,34 +102,34 @@ def _words(tokens: int) -> int:
     return max(int(tokens * _WORDS_PER_TOKEN), _FEWEST_WORDS)
 
 
-def _schema(several: bool) -> Mapping[str, Any]:
-    both = {"tier1": _STRING, "tier2": _STRING}
-    if not several:
-        return object_schema(both)
-    entry = object_schema({"message": {"type": "integer"}, **both})
+def _schema(is_several: bool) -> Mapping[str, Any]:
+    properties = {"tier1": _STRING, "tier2": _STRING}
+    if not is_several:
+        return object_schema(properties)
+    entry = object_schema({"message": {"type": "integer"}, **properties})
     return object_schema({"tiers": {"type": "array", "items": entry}})
 
 
-def _entries(text: str, wanted: int) -> list[Mapping[str, Any]]:
-    """What was said of each message, in the order of the messages."""
-    found: list[Mapping[str, Any]] = []
-    for one in answers.objects(text):
-        found += _within(one)
-    found = found or [*answers.labelled(text, {"tier1": r"tier\s*_?1", "tier2": r"tier\s*_?2"})]
-    if not found:
+def _entries(text: str, message_count: int) -> list[Mapping[str, Any]]:
+    """The entry of each message, in the order of the messages."""
+    entries: list[Mapping[str, Any]] = []
+    for answer in answers.objects(text):
+        entries += _within(answer)
+    entries = entries or [*answers.labelled(text, {"tier1": r"tier\s*_?1", "tier2": r"tier\s*_?2"})]
+    if not entries:
         raise ModelNonsense("There is no JSON with tier1 and tier2 in the answer.")
-    numbers = [entry.get("message") for entry in found]
-    if sorted(map(str, numbers)) == sorted(map(str, range(1, wanted + 1))):
-        found = sorted(found, key=lambda entry: int(entry["message"]))
-    if len(found) < wanted:
-        raise ModelNonsense(f"The answer has tiers of {len(found)} message(s), but there are {wanted}.")
-    return found[:wanted]
+    numbers = [entry.get("message") for entry in entries]
+    if sorted(map(str, numbers)) == sorted(map(str, range(1, message_count + 1))):
+        entries = sorted(entries, key=lambda entry: int(entry["message"]))
+    if len(entries) < message_count:
+        raise ModelNonsense(f"The answer has tiers of {len(entries)} message(s), but there are {message_count}.")
+    return entries[:message_count]
 
 
-def _within(one: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+def _within(answer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """The entries in an object: itself, or those it lists under whatever name."""
-    if "tier1" in one or "tier2" in one:
-        return [one]
-    listed = [value for value in one.values() if isinstance(value, list | dict)]
-    entries = [entry for value in listed for entry in (value if isinstance(value, list) else [value])]
+    if "tier1" in answer or "tier2" in answer:
+        return [answer]
+    values = [value for value in answer.values() if isinstance(value, list | dict)]
+    entries = [entry for value in values for entry in (value if isinstance(value, list) else [value])]
     return [entry for entry in entries if isinstance(entry, dict) and ("tier1" in entry or "tier2" in entry)]

@@ -1,10 +1,10 @@
-"""A new statement, merged into what is known of a person.
+"""Merges a new statement into what is known of a person.
 
-A model names the statements that the new one takes the place of, and words what is added; all others stay letter for
-letter, since it is never asked to repeat them. What it replaces must have to do with the new statement, and whatever
-else such a statement said must be in the new wording: an answer that drops what nobody contradicted cannot be used.
+A model names the statements that the new one replaces, and words what is added; all others stay unchanged, since the
+model is never asked to repeat them. A replaced statement must be related to the new one, and what else it said must be
+in the new wording: an answer that drops what nobody contradicted cannot be used.
 
-"Remember this about Bob" has no statement of its own: it is in the conversation so far.
+"Remember this about Bob" contains no statement: the statement is in the conversation so far.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Reply = Merge
 class Inputs:
     """Whom it is about, what is known of them, and what is new, said by `speaker` (themselves if empty).
 
-    Where `new` refers back, `conversation` has the messages before, oldest first, and is what is remembered from.
+    If `new` refers back, `conversation` has the messages before it, oldest first; the statement is taken from them.
     """
 
     name: str
@@ -85,39 +85,46 @@ _MAX_TOKENS = 600
 
 
 def build(inputs: Inputs) -> Request:
-    whom = plain(inputs.name) or "the person"
-    parts = [section("PERSON", [Fenced(whom)])]
-    # Escaped text never begins a line with a number of ours: it stands behind one.
-    known = [Fenced(f"{number}. {line(text)}") for number, text in enumerate(inputs.statements, 1)]
-    parts.append(section("STATEMENTS", known or [Fenced("(none yet)")], between="\n"))
+    person = plain(inputs.name) or "the person"
+    parts = [section("PERSON", [Fenced(person)])]
+    # Each statement stands after our number, so escaped text cannot begin a line with a number.
+    statement_lines = [Fenced(f"{number}. {line(text)}") for number, text in enumerate(inputs.statements, 1)]
+    parts.append(section("STATEMENTS", statement_lines or [Fenced("(none yet)")], between="\n"))
     if inputs.conversation:
-        labels = author_labels(("user", one.author) for one in inputs.conversation)
-        heard = [
-            Fenced(f"- {labels['user', one.author]}: {line(one.text[:_MAX_HEARD])}") for one in inputs.conversation
+        labels = author_labels(("user", message.author) for message in inputs.conversation)
+        conversation_lines = [
+            Fenced(f"- {labels['user', message.author]}: {line(message.text[:_MAX_HEARD])}")
+            for message in inputs.conversation
         ]
-        parts.append(section("CONVERSATION", heard, between="\n"))
+        parts.append(section("CONVERSATION", conversation_lines, between="\n"))
     parts.append(section("NEW", [line(inputs.new[:_MAX_NEW]) or Fenced("(what was said last in the conversation)")]))
-    parts.append(Fenced(f"The new statement is by {byline(inputs.speaker) if inputs.speaker else whom}."))
+    parts.append(Fenced(f"The new statement is by {byline(inputs.speaker) if inputs.speaker else person}."))
     return ask(_SYSTEM, "\n".join(parts), max_tokens=_MAX_TOKENS, schema=_SCHEMA)
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
     entry = _entry(text)
-    added = tuple(dict.fromkeys(made for said in _texts(entry) for made in _worded(said, inputs)))
-    replaced, same = (_numbers(entry, key, len(inputs.statements)) for key in ("replace", "same"))
-    made = Merge(added, replaced, tuple(number for number in same if number not in replaced))
-    _check_added(made, inputs)
-    _check_replaced(made, inputs)
-    return _settled(made, inputs)
+    added_statements = tuple(
+        dict.fromkeys(statement for wording in _texts(entry) for statement in _worded(wording, inputs))
+    )
+    replaced_numbers, same_numbers = (_numbers(entry, key, len(inputs.statements)) for key in ("replace", "same"))
+    proposal = Merge(
+        added_statements, replaced_numbers, tuple(number for number in same_numbers if number not in replaced_numbers)
+    )
+    _check_added(proposal, inputs)
+    _check_replaced(proposal, inputs)
+    return _settled(proposal, inputs)
 
 
-def _settled(made: Merge, inputs: Inputs) -> Merge:
-    """With what the rules know besides: a contradiction that was overlooked, a statement that was there already."""
-    left = [number for number in range(1, len(inputs.statements) + 1) if number not in made.replaced]
-    ruled = merge(inputs.name, [inputs.statements[number - 1] for number in left], made.added)
-    replaced = (*made.replaced, *(left[number - 1] for number in ruled.replaced))
-    same = dict.fromkeys((*made.same, *(left[number - 1] for number in ruled.same)))
-    return Merge(ruled.added, replaced, tuple(number for number in same if number not in replaced))
+def _settled(proposal: Merge, inputs: Inputs) -> Merge:
+    """The merge after the rules have added contradictions and duplicates that the model overlooked."""
+    remaining_numbers = [number for number in range(1, len(inputs.statements) + 1) if number not in proposal.replaced]
+    rule_merge = merge(inputs.name, [inputs.statements[number - 1] for number in remaining_numbers], proposal.added)
+    replaced_numbers = (*proposal.replaced, *(remaining_numbers[number - 1] for number in rule_merge.replaced))
+    same_numbers = dict.fromkeys((*proposal.same, *(remaining_numbers[number - 1] for number in rule_merge.same)))
+    return Merge(
+        rule_merge.added, replaced_numbers, tuple(number for number in same_numbers if number not in replaced_numbers)
+    )
 
 
 def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
@@ -130,8 +137,8 @@ def offline(inputs: Inputs) -> Reply:
 
 def _said(inputs: Inputs) -> tuple[str, ...]:
     """What is to be remembered, as statements."""
-    told = statements_about(inputs.name, inputs.new, speaker=inputs.speaker) if inputs.new.strip() else ()
-    return told or just_said(inputs.name, inputs.conversation)
+    statements = statements_about(inputs.name, inputs.new, speaker=inputs.speaker) if inputs.new.strip() else ()
+    return statements or just_said(inputs.name, inputs.conversation)
 
 
 # What a model wrote
@@ -142,80 +149,97 @@ _SAME = ("same", "known", "duplicate", "duplicates")
 
 
 def _entry(text: str) -> Mapping[str, Any]:
-    for one in answers.objects(text):
-        keys = {
-            key: next((one[name] for name in names if name in one), None)
+    for answer in answers.objects(text):
+        entry = {
+            key: next((answer[name] for name in names if name in answer), None)
             for key, names in (("add", _ADD), ("replace", _REPLACE), ("same", _SAME))
         }
-        if any(value is not None for value in keys.values()):
-            return keys
+        if any(value is not None for value in entry.values()):
+            return entry
     raise ModelNonsense('There is no JSON of the form {"add": [...], "replace": [...], "same": [...]} in the answer.')
 
 
 def _texts(entry: Mapping[str, Any]) -> list[str]:
-    given = entry["add"]
-    listed = given if isinstance(given, list) else [given] if given else []
-    return [said for each in listed[:MAX_STATEMENTS] if (said := " ".join(answers.line(each).split()))]
+    value = entry["add"]
+    values = value if isinstance(value, list) else [value] if value else []
+    return [text for item in values[:MAX_STATEMENTS] if (text := " ".join(answers.line(item).split()))]
 
 
-def _worded(said: str, inputs: Inputs) -> Sequence[str]:
-    if len(said) > MAX_STATEMENT:
+def _worded(text: str, inputs: Inputs) -> Sequence[str]:
+    if len(text) > MAX_STATEMENT:
         raise ModelNonsense(f"A statement has at most {MAX_STATEMENT} characters.")
-    if _FIRST_PERSON.search(_QUOTED.sub("", said)):
+    if _FIRST_PERSON.search(_QUOTED.sub("", text)):
         raise ModelNonsense(f"Write about {plain(inputs.name)} in the third person, not as “I”.")
-    return statements_about(inputs.name, said)
+    return statements_about(inputs.name, text)
 
 
 _FIRST_PERSON = re.compile(r"\b(?:I|I['’]m|I['’]ve|[Mm]y|[Mm]yself)\b(?!\.)")
 _QUOTED = re.compile(r"[\"“«].*?[\"”»]")
 
 
-def _numbers(entry: Mapping[str, Any], key: str, most: int) -> tuple[int, ...]:
-    given = entry[key]
-    listed = given if isinstance(given, list) else [given] if given is not None else []
-    found = [int(digits[0]) for each in listed if (digits := re.search(r"\d{1,9}", answers.line(each)))]
-    wrong = [number for number in found if not 1 <= number <= most]
-    if wrong:
-        raise ModelNonsense(f"There is no statement {wrong[0]}; there are {most}.")
-    return tuple(dict.fromkeys(found))
+def _numbers(entry: Mapping[str, Any], key: str, statement_count: int) -> tuple[int, ...]:
+    value = entry[key]
+    values = value if isinstance(value, list) else [value] if value is not None else []
+    numbers = [int(digits[0]) for item in values if (digits := re.search(r"\d{1,9}", answers.line(item)))]
+    wrong_numbers = [number for number in numbers if not 1 <= number <= statement_count]
+    if wrong_numbers:
+        raise ModelNonsense(f"There is no statement {wrong_numbers[0]}; there are {statement_count}.")
+    return tuple(dict.fromkeys(numbers))
 
 
-def _check_added(made: Merge, inputs: Inputs) -> None:
-    told = _said(inputs)
-    if told and not made.added and not made.same:
+def _check_added(proposal: Merge, inputs: Inputs) -> None:
+    new_statements = _said(inputs)
+    if new_statements and not proposal.added and not proposal.same:
         raise ModelNonsense("What is new is neither in add nor is a statement named that says the same.")
-    said = " ".join([inputs.new, inputs.name, inputs.speaker, *told, *(one.text for one in inputs.conversation)])
-    grounds = Grounds.of(said)
-    old = Grounds.of(" ".join([said, *(inputs.statements[number - 1] for number in made.replaced)]))
-    for text in made.added:
-        values = {term for fact in reading(inputs.name, text).facts for term in analyse(fact.value, old.language).terms}
-        if old.invented(text) or not values <= old.terms or not _shares(text, old, inputs):
+    source_text = " ".join(
+        [inputs.new, inputs.name, inputs.speaker, *new_statements, *(message.text for message in inputs.conversation)]
+    )
+    grounds = Grounds.of(source_text)
+    wider_grounds = Grounds.of(
+        " ".join([source_text, *(inputs.statements[number - 1] for number in proposal.replaced)])
+    )
+    for text in proposal.added:
+        values = {
+            term
+            for fact in reading(inputs.name, text).facts
+            for term in analyse(fact.value, wider_grounds.language).terms
+        }
+        if (
+            wider_grounds.invented(text)
+            or not values <= wider_grounds.terms
+            or not _shares(text, wider_grounds, inputs)
+        ):
             raise ModelNonsense(f"“{text}” is not what was said.")
-    if made.added and not any(_shares(text, grounds, inputs) for text in made.added):
+    if proposal.added and not any(_shares(text, grounds, inputs) for text in proposal.added):
         raise ModelNonsense("What is new is not in add.")
-    for number in made.same:
-        if told and not _shares(inputs.statements[number - 1], grounds, inputs):
+    for number in proposal.same:
+        if new_statements and not _shares(inputs.statements[number - 1], grounds, inputs):
             raise ModelNonsense(f"Statement {number} does not say what is new.")
 
 
 def _shares(text: str, grounds: Grounds, inputs: Inputs) -> bool:
-    """Whether a text has a word of what was said, other than the name."""
-    own = set(analyse(inputs.name, grounds.language).terms)
-    mine = set(analyse(text, grounds.language).terms) - own
-    return not mine or not grounds.terms - own or bool(mine & grounds.terms)
+    """Whether a text shares a word with what was said, other than the name."""
+    name_terms = set(analyse(inputs.name, grounds.language).terms)
+    text_terms = set(analyse(text, grounds.language).terms) - name_terms
+    return not text_terms or not grounds.terms - name_terms or bool(text_terms & grounds.terms)
 
 
-def _check_replaced(made: Merge, inputs: Inputs) -> None:
-    """Nothing is lost that is not contradicted."""
-    new = [reading(inputs.name, text) for text in (*made.added, *_said(inputs))]
-    kept = [reading(inputs.name, inputs.statements[number - 1]) for number in made.same]
-    words = {term for each in new for term in each.terms}
-    for number in made.replaced:
-        old = reading(inputs.name, inputs.statements[number - 1])
-        if any(says_same(each, old) for each in new + kept):
+def _check_replaced(proposal: Merge, inputs: Inputs) -> None:
+    """Raise ModelNonsense if something is lost that was not contradicted."""
+    new_readings = [reading(inputs.name, text) for text in (*proposal.added, *_said(inputs))]
+    same_readings = [reading(inputs.name, inputs.statements[number - 1]) for number in proposal.same]
+    new_terms = {term for new_reading in new_readings for term in new_reading.terms}
+    for number in proposal.replaced:
+        old_reading = reading(inputs.name, inputs.statements[number - 1])
+        if any(says_same(new_reading, old_reading) for new_reading in new_readings + same_readings):
             continue
-        if not any(contradicts(old, each) for each in new) and not old.terms & words:
+        if (
+            not any(contradicts(old_reading, new_reading) for new_reading in new_readings)
+            and not old_reading.terms & new_terms
+        ):
             raise ModelNonsense(f"Statement {number} has nothing to do with what is new; it must stay.")
-        lost = unrestated(old, new + kept)
-        if lost:
-            raise ModelNonsense(f"Statement {number} also says: {lost[0]} Keep that in add, or do not replace it.")
+        lost_statements = unrestated(old_reading, new_readings + same_readings)
+        if lost_statements:
+            raise ModelNonsense(
+                f"Statement {number} also says: {lost_statements[0]} Keep that in add, or do not replace it."
+            )

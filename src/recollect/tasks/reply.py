@@ -1,7 +1,7 @@
-"""What a model is told before it replies: what tiers are, how to ask for more, and to give the tiers of the exchange.
+"""The instructions for a model that replies: what tiers are, how to ask for more, and to write tiers of the exchange.
 
-The standing text is the same from turn to turn, byte for byte, so that a server can keep what it has computed of it.
-The tiers come back in a block at the end of the reply, one line each, every line optional:
+These instructions are the same from turn to turn, byte for byte, so that a server can cache what it has computed of
+them. The tiers come back in a block at the end of the reply, one line each, every line optional:
 
     <recollect>
     U1: key = value; key = value
@@ -43,12 +43,12 @@ Keep names, numbers, dates, likes, decisions, questions. For a message under 20 
 
 
 def instructions(*, asking: bool = True, inline: bool = True) -> str:
-    """The standing text of a context: how to ask for more, and to give the tiers of the exchange.
+    """The instructions in a context: how to ask for more, and to write the tiers of the exchange.
 
-    Without `asking`, for a context in which nothing is shortened and of which nothing was left out: there is nothing to
-    ask for. Without `inline`, where somebody else makes the tiers.
+    Without `asking`, for a context in which nothing is shortened or left out: there is nothing to ask for. Without
+    `inline`, if the tiers are made elsewhere.
     """
-    return "\n\n".join(part for part, wanted in ((_ASKING, asking), (_TIERS, inline)) if wanted)
+    return "\n\n".join(part for part, include in ((_ASKING, asking), (_TIERS, inline)) if include)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ _ANYWHERE = re.compile(rf"(?<![^\s;.]){_LABEL}", re.IGNORECASE)
 _TAG = re.compile(r"<\s*+/?\s*+recollect\s*+>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 _MAX_BLOCK = 32_000  # characters
-# What our own text says in their place: a model that repeats it has said nothing.
+# The placeholders in our own instructions: a model that repeats them has written nothing.
 _TEMPLATE = re.compile(
     r"(?:key\s*=\s*value[\s;,.…]*)+|(?:the user's message|your answer) in one or two sentences\.?"
     r"|\.\.\.|…|-|n/?a|none|\(none\)",
@@ -79,20 +79,20 @@ _TEMPLATE = re.compile(
 def parse_inline(block: str) -> InlineTiers | None:
     """The tiers in an inline block, with or without its tags; None if there are none."""
     text = _FENCE.sub("", _TAG.sub("", block[:_MAX_BLOCK]))
-    # A model that wrote all of it in one line put labels inside the line; in others, what looks like one is text.
+    # If a model wrote everything in one line, the labels are inside the line; otherwise such a match is text.
     marks = list((_AT_LINE if "\n" in block else _ANYWHERE).finditer(text))
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for number, mark in enumerate(marks):
         end = marks[number + 1].start() if number + 1 < len(marks) else len(text)
         label = _LABELS[mark["label"].replace(" ", "").casefold()]
         value = text[mark.end() : end].strip()
         value = pairs_in(value) if label.endswith("1") else clean(value)
         if value and not _TEMPLATE.fullmatch(value):
-            found.setdefault(label, value)
-    return InlineTiers(**found) if found else None
+            values.setdefault(label, value)
+    return InlineTiers(**values) if values else None
 
 
 def render_inline(tiers: InlineTiers) -> str:
-    """The block as a model should write it: for prompts' examples and for models that are scripted."""
+    """The block as a model should write it: for examples in prompts and for scripted models."""
     lines = [f"{label.upper()}: {value}" for label, key in _LABELS.items() if (value := getattr(tiers, key))]
     return "\n".join([OPEN, *lines, CLOSE])

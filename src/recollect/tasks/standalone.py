@@ -1,7 +1,7 @@
-"""A follow-up question made to stand alone, so that it can be searched for.
+"""Rewrites a follow-up question so that it stands alone and can be searched for.
 
-Without a model nothing is put in place of a pronoun: what the last exchange was about is added in brackets, and only to
-a question that leans on it. A question that stands alone already comes back as it is.
+Without a model no pronoun is replaced: the subject of the last exchange is added in brackets, and only to a question
+that depends on it. A question that already stands alone is returned as it is.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from recollect.tasks.task import DATA, Said, again, ask, object_schema
 name = "standalone"
 
 MAX_QUESTION = 1_000
-"""Characters of a question that are looked at, and of one that is accepted."""
+"""Characters of a question that are read, and the most of one that is accepted."""
 _MAX_SAID = 1_200  # characters of one message of the exchange
 _MAX_EXCHANGE = 6  # messages
 _MAX_TERMS = 5
@@ -71,7 +71,7 @@ _SCHEMA = object_schema({"question": {"type": "string"}})
 def build(inputs: Inputs) -> Request:
     parts = [section("TOPIC", [line(inputs.topic[:_MAX_SAID])])] if inputs.topic.strip() else []
     # Escaped text never begins with a role, so these lines are ours.
-    chat = [Fenced(f"{said.role}: {line(said.text[:_MAX_SAID])}") for said in inputs.exchange[-_MAX_EXCHANGE:]]
+    chat = [Fenced(f"{message.role}: {line(message.text[:_MAX_SAID])}") for message in inputs.exchange[-_MAX_EXCHANGE:]]
     if chat:
         parts.append(section("CHAT", chat, between="\n"))
     parts.append(section("QUESTION", [line(inputs.question[:MAX_QUESTION]) or Fenced("(empty)")]))
@@ -84,8 +84,12 @@ def parse(text: str, inputs: Inputs) -> Reply:
         raise ModelNonsense('There is no JSON with "question" in the answer.')
     if len(rewritten) > MAX_QUESTION:
         raise ModelNonsense("The question is too long.")
-    known = analyse(" ".join([inputs.question, inputs.topic, *(said.text for said in inputs.exchange)]))
-    if known.terms and not set(known.terms) & set(analyse(rewritten, known.language).terms):
+    context_analysis = analyse(
+        " ".join([inputs.question, inputs.topic, *(message.text for message in inputs.exchange)])
+    )
+    if context_analysis.terms and not set(context_analysis.terms) & set(
+        analyse(rewritten, context_analysis.language).terms
+    ):
         raise ModelNonsense("The question has nothing to do with the one that was asked.")
     return _reply(rewritten, inputs)
 
@@ -98,8 +102,8 @@ def offline(inputs: Inputs) -> Reply:
     question = line(inputs.question[:MAX_QUESTION])
     if not question or not leans(question):
         return _reply(question, inputs)
-    asked = stems(question, detect(question))
-    terms = [term for term in _about(inputs) if not stems(term, detect(question)) <= asked]
+    question_stems = stems(question, detect(question))
+    terms = [term for term in _about(inputs) if not stems(term, detect(question)) <= question_stems]
     return _reply(f"{question} ({', '.join(terms[:_MAX_TERMS])})" if terms else question, inputs)
 
 
@@ -108,18 +112,18 @@ def _reply(question: str, inputs: Inputs) -> Reply:
 
 
 def _question_in(text: str) -> str:
-    for found in answers.objects(text):
+    for answer in answers.objects(text):
         for key in ("question", "rewritten", "rewrittenquestion", "standalone", "standalonequestion"):
-            if isinstance(found.get(key), str) and found[key].strip():
-                return str(found[key])
+            if isinstance(answer.get(key), str) and answer[key].strip():
+                return str(answer[key])
     labels = answers.labelled(text, {"question": r"(?:stand-?alone\s+|rewritten\s+)?question"})
     if labels:
         return labels[0]["question"].splitlines()[0] if labels[0]["question"] else ""
-    bare = answers.said(text).strip().strip("\"'`")
-    return bare if "\n" not in bare and bare.endswith(("?", "？", "؟")) else ""
+    bare_text = answers.said(text).strip().strip("\"'`")
+    return bare_text if "\n" not in bare_text and bare_text.endswith(("?", "？", "؟")) else ""
 
 
-# A question leans on what was said before if it points there, or is too short to say what it is about.
+# A question depends on what was said before if it points there, or is too short to say what it is about.
 
 _POINTERS = {
     "en": r"it|its|they|them|their|theirs|he|him|his|she|her|hers|those|these|ones?|former|latter|same|this"
@@ -148,7 +152,7 @@ _CONTINUES = re.compile(
 
 
 def leans(question: str) -> bool:
-    """Whether a question leans on what was said before; of a long one, its beginning."""
+    """Whether a question depends on what was said before; of a long one only the beginning is read."""
     question = question[:MAX_QUESTION]
     language = detect(question)
     pointers = _POINTERS.get(language)
@@ -156,27 +160,35 @@ def leans(question: str) -> bool:
         return True
     if pointers and re.search(rf"(?<![\w'’-])(?:{pointers})(?![\w'’-])", question, re.IGNORECASE):
         return True
-    said = words(question)
-    matter = sum(1 for word in said if is_content(word, language))
-    return matter == 0 or (len(said) <= _FEW_WORDS and matter <= 2 and bool(_CONTINUES.match(question)))
+    question_words = words(question)
+    content_count = sum(1 for word in question_words if is_content(word, language))
+    return content_count == 0 or (
+        len(question_words) <= _FEW_WORDS and content_count <= 2 and bool(_CONTINUES.match(question))
+    )
 
 
 def _about(inputs: Inputs) -> list[str]:
-    """What the last exchange was about: its topic, its names, the words that weigh most."""
-    said = _last(inputs.exchange)
-    language = detect(" ".join(sentence.text for sentence in said))
-    weights = weigh(said, language)
-    found = [inputs.topic[:100], *names(said, language)[:3], *(each.value for each in topic(said, language, weights))]
-    kept: list[str] = []
-    for term in map(line, found):
-        low = term.casefold()
-        if low.strip("0123456789., ") and not any(low in one.casefold() or one.casefold() in low for one in kept):
-            kept.append(term)
-    return kept
+    """What the last exchange was about: its topic, its names, its most important words."""
+    last_sentences = _last(inputs.exchange)
+    language = detect(" ".join(sentence.text for sentence in last_sentences))
+    weights = weigh(last_sentences, language)
+    candidates = [
+        inputs.topic[:100],
+        *names(last_sentences, language)[:3],
+        *(particular.value for particular in topic(last_sentences, language, weights)),
+    ]
+    terms: list[str] = []
+    for term in map(line, candidates):
+        key = term.casefold()
+        if key.strip("0123456789., ") and not any(
+            key in other.casefold() or other.casefold() in key for other in terms
+        ):
+            terms.append(term)
+    return terms
 
 
 def _last(exchange: Sequence[Said]) -> list[Sentence]:
     """The sentences of the last message of the user and of what followed it."""
-    start = max((at for at, said in enumerate(exchange) if said.role == "user"), default=len(exchange) - 1)
-    told = [sentence for said in exchange[max(start, 0) :] for sentence in sentences(said.text)]
-    return [sentence for sentence in told if not is_filler(sentence)] or told
+    start = max((index for index, message in enumerate(exchange) if message.role == "user"), default=len(exchange) - 1)
+    last_sentences = [sentence for message in exchange[max(start, 0) :] for sentence in sentences(message.text)]
+    return [sentence for sentence in last_sentences if not is_filler(sentence)] or last_sentences

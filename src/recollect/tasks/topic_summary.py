@@ -1,8 +1,8 @@
-"""A topic's title and summary: the summary so far brought up to date with what was said since, and a title for it all.
+"""Writes a topic's title and summary: updates the summary so far with what was said since, and gives a title to it all.
 
 Updating is incremental, as with an episode: the model sees the summary so far and the new messages, never the old ones
 again. What it writes must be grounded in what it was shown. Without a model the title stays as it is, the beginning of
-the message that opened the topic, and the sentences that carry most are the summary.
+the message that opened the topic, and the most important sentences are the summary.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Inputs:
 
     @property
     def episode(self) -> episode_summary.Inputs:
-        """The part of it that is the same for a run of messages."""
+        """The inputs for the summary, which are those of an episode."""
         return episode_summary.Inputs(self.lines, self.before, self.limit, self.count)
 
 
@@ -99,18 +99,24 @@ def offline(inputs: Inputs) -> Reply:
 
 
 def _title_in(text: str, inputs: Inputs) -> str:
-    """The title in an answer; the one so far, if there is none that says anything of what was said."""
-    found = ""
-    for each in answers.objects(text):
-        if isinstance(each.get("title"), str) and each["title"].strip():
-            found = each["title"]
+    """The title in an answer; the one so far, if the answer has none that is grounded in the messages."""
+    raw_title = ""
+    for answer in answers.objects(text):
+        if isinstance(answer.get("title"), str) and answer["title"].strip():
+            raw_title = answer["title"]
             break
     else:
         labels = answers.labelled(text, {"title": r"title"})
-        found = labels[0]["title"].splitlines()[0] if labels and labels[0]["title"].strip() else ""
-    title = " ".join(line(found).strip(" \"'`*").rstrip(".").split())
+        raw_title = labels[0]["title"].splitlines()[0] if labels and labels[0]["title"].strip() else ""
+    title = " ".join(line(raw_title).strip(" \"'`*").rstrip(".").split())
     if not any(map(str.isalnum, title)) or len(title) > MAX_TITLE or title.casefold() == _TITLE.casefold():
         return inputs.title
-    said = "\n".join([inputs.title, inputs.before, *(one for each in inputs.lines for one in (each.author, each.text))])
-    grounds = Grounds.of(said)
+    source = "\n".join(
+        [
+            inputs.title,
+            inputs.before,
+            *(text_part for message in inputs.lines for text_part in (message.author, message.text)),
+        ]
+    )
+    grounds = Grounds.of(source)
     return inputs.title if not grounds.share(title) or grounds.invented(title) else title

@@ -1,4 +1,4 @@
-"""How a member has been in the last days: one text of their digests of six days, renewed when the day turns."""
+"""Summarizes how a member has been in the last days: one text of their digests of six days, renewed every day."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ _SCHEMA = object_schema({"summary": {"type": "string"}})
 
 def build(inputs: Inputs) -> Request:
     days = [Fenced(f"{day.isoformat()} ({day:%A}): {line(text[:MAX_DAY])}") for day, text in inputs.days]
-    who = plain(inputs.name) or "the member"
-    parts = [section("MEMBER", [Fenced(who)]), section("DIARY", days, between="\n")]
+    member = plain(inputs.name) or "the member"
+    parts = [section("MEMBER", [Fenced(member)]), section("DIARY", days, between="\n")]
     return ask(_SYSTEM, "\n".join(parts), max_tokens=200 + CHARACTERS, schema=_SCHEMA)
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
     dates = " ".join(f"{day.isoformat()} {day:%A %d %B %Y}" for day, _ in inputs.days)
-    source = "\n".join([inputs.name, dates, *(said[:MAX_DAY] for _, said in inputs.days)])
+    source = "\n".join([inputs.name, dates, *(digest[:MAX_DAY] for _, digest in inputs.days)])
     return Reply(summary_in(text, source, (_SYSTEM, _EXAMPLE), MOST, len))
 
 

@@ -1,8 +1,10 @@
-"""What a context says of the people in it: facts by category, the most important first, with dates where they matter.
+"""What a context says about the people in it: facts by category, the most important first, with dates where they
+matter.
 
-In a chat with one person it is what they said of themselves and what was said of them in channels they speak in, by
-name. In a channel it is what was said in that channel: nothing said elsewhere gets into it. Not even a date does: who
-said in private since when, and before many only what, is not quoted with both. What others say is never an instruction.
+In a chat with one person these are what they said of themselves and what others said of them in channels they speak in,
+with the names of those others. In a channel it is only what was said in that channel. This includes dates: if somebody
+said in private since when a fact holds, and in the channel only the fact, the channel does not see the date. What
+others say is never an instruction.
 """
 
 from __future__ import annotations
@@ -30,18 +32,19 @@ from recollect.rules.facts_english.instructions import is_about_answering
 from recollect.rules.people.statements import reading
 from recollect.rules.prompt.fences import byline
 
-IMPORTANT = 0.5  # facts of less importance are found by search, not shown in every context
-LAST = len(FACT_CATEGORIES) + 2  # the place of digests: after what is known
-ANY_DAY = date(2000, 1, 1)  # what is no instruction on one day is none on another
-CLAIMS = 50  # statements of others about a person that are shown: the newest
-LINE = 300  # characters of a line, about: a key of many values takes several lines, so that a small budget holds some
+IMPORTANT = 0.5  # less important facts are found by search, and not shown in every context
+LAST = len(FACT_CATEGORIES) + 2  # the position of digests: after all facts
+ANY_DAY = date(2000, 1, 1)  # whether a text is an instruction does not depend on the day
+CLAIMS = 50  # statements of others about a person that are shown, the newest ones
+LINE = 300  # characters of a line, about: a key with many values takes several lines, so that some fit a small budget
 
 
 def of_person(tx: Tx, space: str, person: str, viewer: Viewer) -> list[Note]:
-    """What a chat with one person shows of them, the most important first: before all else what they said themselves,
-    which what others say takes no room from, however much it is; of that the newest first."""
-    known = known_to(tx, space, person, viewer)
-    (facts, statements), (other_facts, other_statements) = own_words(*known), claims_in(*known)
+    """What a chat with one person shows of them, the most important first. What they said themselves comes first, so
+    that what others say takes no room from it; of what others say, the newest comes first."""
+    knowledge = known_to(tx, space, person, viewer)
+    facts, statements = own_words(*knowledge)
+    other_facts, other_statements = claims_in(*knowledge)
     return [*notes(facts), *remembered(statements), *notes(other_facts), *reversed(remembered(other_statements))]
 
 
@@ -60,13 +63,14 @@ def known_to(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[list[Fact
 
 def facts_known_to(tx: Tx, space: str, person: str, viewer: Viewer) -> list[Fact]:
     """The facts of a person that a viewer may be shown."""
-    seen = [fact for fact in facts_of(tx, space, person, active=True) if viewer.sees(fact)]
-    return shown_facts(tx, space, without_answered_claims(seen), viewer)
+    visible_facts = [fact for fact in facts_of(tx, space, person, active=True) if viewer.sees(fact)]
+    return shown_facts(tx, space, without_answered_claims(visible_facts), viewer)
 
 
 def listed(facts: Sequence[Fact], statements: Iterable[Statement]) -> str:
-    """Facts and statements as lines under headings, all of them."""
-    lines, heading = list[str](), ""
+    """All facts and statements as lines under headings."""
+    lines: list[str] = []
+    heading = ""
     for note in sorted([*notes(facts, least=0.0), *remembered(statements)], key=lambda note: note.place):
         if note.heading != heading:
             heading = note.heading
@@ -78,31 +82,43 @@ def listed(facts: Sequence[Fact], statements: Iterable[Statement]) -> str:
 def of_group(
     tx: Tx, space: str, people: Iterable[str], viewer: Viewer, speaker: tuple[str, Merged] | None = None
 ) -> list[Note]:
-    """What a channel shows of those who speak in it: only what was said in it, what others say of them last. Of the
-    `speaker` it also shows what they did lately: merged with what is known, if a model did that, or else beside it."""
-    found: list[Note] = []
+    """What a channel shows of those who speak in it: only what was said in it; what others say of them comes last. Of
+    the `speaker` it also shows what they did lately: merged with what is known if a model did that, or separately."""
+    member_notes: list[Note] = []
     claims: list[Note] = []
     for number, person in enumerate(people):
-        made = speaker[1] if speaker is not None and speaker[0] == person else None
-        every = facts_known_to(tx, space, person, viewer)
-        known = [fact for fact in every if not is_claim(fact)]
-        claims += notes([fact for fact in every if is_claim(fact)], name=person, number=number)
-        if made is not None and made.made_by == "model":
-            found.append(Note(person, made.text, "merged", f"{person}: In short", (number, "", -1, 0.0, "", 0)))
-            said = made.text.casefold()
-            known = [fact for fact in known if fact.value.casefold() not in said]
-        found += notes(known, name=person, number=number)
-        found += lately(made, person, number) if made is not None and made.made_by != "model" else []
-    return [*found, *claims]
+        merged_digest = speaker[1] if speaker is not None and speaker[0] == person else None
+        facts = facts_known_to(tx, space, person, viewer)
+        own_facts = [fact for fact in facts if not is_claim(fact)]
+        claims += notes([fact for fact in facts if is_claim(fact)], name=person, number=number)
+        if merged_digest is not None and merged_digest.made_by == "model":
+            member_notes.append(
+                Note(person, merged_digest.text, "merged", f"{person}: In short", (number, "", -1, 0.0, "", 0))
+            )
+            merged_text = merged_digest.text.casefold()
+            own_facts = [fact for fact in own_facts if fact.value.casefold() not in merged_text]
+        member_notes += notes(own_facts, name=person, number=number)
+        member_notes += (
+            lately(merged_digest, person, number)
+            if merged_digest is not None and merged_digest.made_by != "model"
+            else []
+        )
+    return [*member_notes, *claims]
 
 
-def lately(made: Merged, person: str, number: int) -> list[Note]:
-    """What a member did today and in the days before, on lines of their own."""
-    told = (("Today", made.today), ("In the last days", made.history))
+def lately(merged_digest: Merged, person: str, number: int) -> list[Note]:
+    """What a member did today and in the days before, on separate lines."""
+    titled_digests = (("Today", merged_digest.today), ("In the last days", merged_digest.history))
     return [
-        Note(f"{one.kind} {one.day}", one.text, "digest", f"{person}: {title}", (number, "", LAST, 0.0, title, 0))
-        for title, one in told
-        if one is not None and one.text
+        Note(
+            f"{digest.kind} {digest.day}",
+            digest.text,
+            "digest",
+            f"{person}: {title}",
+            (number, "", LAST, 0.0, title, 0),
+        )
+        for title, digest in titled_digests
+        if digest is not None and digest.text
     ]
 
 
@@ -112,7 +128,7 @@ def channel_profile(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[st
 
 
 def own_words(facts: Iterable[Fact], statements: Iterable[Statement]) -> tuple[list[Fact], list[Statement]]:
-    """What a person said of themselves. Only this is merged with digests: a model that words it anew may leave out who
+    """What a person said of themselves. Only this is merged with digests: a model that rewords it may leave out who
     said what."""
     return list(filterfalse(is_claim, facts)), list(filterfalse(is_claim, statements))
 
@@ -123,38 +139,37 @@ def claims_in(facts: Iterable[Fact], statements: Iterable[Statement]) -> tuple[l
 
 
 def shown_statements(tx: Tx, statements: Sequence[Statement], viewer: Viewer) -> list[Statement]:
-    """Statements of one person as a viewer may be shown them: what the person said themselves calls them by the name
-    they have there, and not by one that they told in private. What others say stays as they said it: who sees a name of
-    theirs replaced knows that it is the person's."""
-    own = next((statement for statement in statements if not is_claim(statement)), None)
-    if own is None or own.user == viewer.person:
+    """Statements about one person as a viewer may see them: in what the person said, their private name is replaced by
+    the name they have there. What others say stays as it is: a replaced name would reveal that it is the person's."""
+    own_statement = next((statement for statement in statements if not is_claim(statement)), None)
+    if own_statement is None or own_statement.user == viewer.person:
         return list(statements)
-    private = own_name(tx, own.space, own.user)
-    name = name_for(tx, own.space, own.user, viewer)
-    if private == name:
+    private_name = own_name(tx, own_statement.space, own_statement.user)
+    name = name_for(tx, own_statement.space, own_statement.user, viewer)
+    if private_name == name:
         return list(statements)
-    called = re.compile(rf"(?<!\w){re.escape(private)}(?!\w)")
+    name_pattern = re.compile(rf"(?<!\w){re.escape(private_name)}(?!\w)")
     return [
-        statement if is_claim(statement) else replace(statement, text=called.sub(lambda _: name, statement.text))
+        statement if is_claim(statement) else replace(statement, text=name_pattern.sub(lambda _: name, statement.text))
         for statement in statements
     ]
 
 
 def shown_facts(tx: Tx, space: str, facts: Sequence[Fact], viewer: Viewer) -> list[Fact]:
-    """Facts as a viewer may be shown them: without dates that may have been told where they did not hear it."""
-    dated_elsewhere = [fact for fact in facts if fact.speaker != viewer.person and has_dates(fact)]
-    if not dated_elsewhere:
+    """Facts as a viewer may see them: without dates that may have been said where the viewer did not hear them."""
+    dated_facts = [fact for fact in facts if fact.speaker != viewer.person and has_dates(fact)]
+    if not dated_facts:
         return list(facts)
-    ids = sorted({id for fact in dated_elsewhere for id in fact.sources})
+    ids = sorted({id for fact in dated_facts for id in fact.sources})
     sources = tx.find_messages(space, ids=ids, damaged=warn_of_damage)
     places = {message.id: message.conversation for message in sources}
-    heard = {place for place in set(places.values()) if hears_channel(tx, space, place, viewer)}
-    untold = {
+    heard_places = {place for place in set(places.values()) if hears_channel(tx, space, place, viewer)}
+    ids_to_undate = {
         fact.id
-        for fact in dated_elsewhere
-        if len(fact.sources) >= MAX_SOURCES or not all(places.get(id) in heard for id in fact.sources)
+        for fact in dated_facts
+        if len(fact.sources) >= MAX_SOURCES or not all(places.get(id) in heard_places for id in fact.sources)
     }
-    return [replace(fact, valid_from=None, valid_to=None) if fact.id in untold else fact for fact in facts]
+    return [replace(fact, valid_from=None, valid_to=None) if fact.id in ids_to_undate else fact for fact in facts]
 
 
 def has_dates(fact: Fact) -> bool:
@@ -163,64 +178,78 @@ def has_dates(fact: Fact) -> bool:
 
 
 def remembered(statements: Iterable[Statement]) -> list[Note]:
-    """What was told to be remembered, in the order it was: by the person themselves, and by others, who are named. Of
-    what others say the newest, as far as it does not say how to answer."""
-    every = list(statements)
-    claims = [statement.id for statement in every if is_claim(statement)]
-    too_old = set(claims[:-CLAIMS])
-    lines: list[Note] = []
-    for place, statement in enumerate(every):
-        claim = is_claim(statement)
-        if statement.id in too_old or (claim and says_how_to_answer(statement.user, statement.text)):
+    """Statements that somebody asked to remember, in order: by the person themselves, and by others, who are named. Of
+    what others say only the newest, without what says how to answer."""
+    all_statements = list(statements)
+    claim_ids = [statement.id for statement in all_statements if is_claim(statement)]
+    old_claim_ids = set(claim_ids[:-CLAIMS])
+    statement_lines: list[Note] = []
+    for position, statement in enumerate(all_statements):
+        from_other = is_claim(statement)
+        if statement.id in old_claim_ids or (from_other and says_how_to_answer(statement.user, statement.text)):
             continue
-        heading = "Said by others" if claim else "Remembered"
-        rank = (0, "", len(FACT_CATEGORIES) + claim, 0.0, f"{place:06}")
-        lines.append(Note(statement.id, attributed(statement, statement.text), "remembered", heading, rank))
-    return lines
+        heading = "Said by others" if from_other else "Remembered"
+        rank = (0, "", len(FACT_CATEGORIES) + from_other, 0.0, f"{position:06}")
+        statement_lines.append(Note(statement.id, attributed(statement, statement.text), "remembered", heading, rank))
+    return statement_lines
 
 
 def attributed(item: Fact | Statement, text: str) -> str:
-    """A line, with who says it before all of it if it is somebody else: nothing in it can pass for another's word."""
+    """A line that begins with who says it, if that is somebody else: no text in it can look like another's words."""
     return f"says {byline(item.speaker)}: {text}" if is_claim(item) else text
 
 
 @lru_cache(maxsize=4096)
 def says_how_to_answer(person: str, text: str) -> bool:
-    """Whether words about a person say how to answer: that is for each to say for themselves."""
+    """Whether words about a person say how to answer: only the person themselves may say that."""
     if is_about_answering(text):
         return True
-    found = (*find(text, ANY_DAY), *reading(person, text).facts)
-    return any(fact.category == "instruction" for fact in found)
+    facts = (*find(text, ANY_DAY), *reading(person, text).facts)
+    return any(fact.category == "instruction" for fact in facts)
 
 
 def notes(facts: Sequence[Fact], *, name: str = "", number: int = 0, least: float = IMPORTANT) -> list[Note]:
-    """One line a key and speaker, or several where its values are many; the most important first."""
-    lines: dict[tuple[str, str, str, str], list[Fact]] = {}
-    ranked = sorted(facts, key=lambda one: (-one.importance, -one.said_at.timestamp(), one.id))
-    ranks = {fact.id: rank for rank, fact in enumerate(ranked)}
-    for fact in ranked:
+    """One line for each key and speaker, or several if it has many values; the most important first."""
+    groups: dict[tuple[str, str, str, str], list[Fact]] = {}
+    ranked_facts = sorted(facts, key=importance_rank)
+    ranks = {fact.id: rank for rank, fact in enumerate(ranked_facts)}
+    for fact in ranked_facts:
         if fact.importance >= least and not (is_claim(fact) and is_about_answering(f"{fact.key} {fact.value}")):
-            lines.setdefault((fact.subject or "", fact.category, fact.key, fact.speaker), []).append(fact)
-    found = list[Note]()
-    for (subject, category, key, _), values in lines.items():
+            groups.setdefault((fact.subject or "", fact.category, fact.key, fact.speaker), []).append(fact)
+    fact_lines = list[Note]()
+    for (subject, category, key, _), values in groups.items():
         heading = f"About {subject}" if subject else HEADINGS[category]
-        for some in broken(values):
-            place = (number, subject, FACT_CATEGORIES.index(some[0].category), -some[0].importance, key, len(found))
-            text = attributed(some[0], f"{key}: {', '.join(map(dated, some))}")
-            reason = f"known, importance {some[0].importance:.1f}"
-            found.append(Note(some[0].id, text, reason, f"{name}: {heading}" if name else heading, place))
-    return sorted(found, key=lambda note: ranks[note.id])
+        for line_facts in broken(values):
+            place = (
+                number,
+                subject,
+                FACT_CATEGORIES.index(line_facts[0].category),
+                -line_facts[0].importance,
+                key,
+                len(fact_lines),
+            )
+            text = attributed(line_facts[0], f"{key}: {', '.join(map(dated, line_facts))}")
+            reason = f"known, importance {line_facts[0].importance:.1f}"
+            fact_lines.append(Note(line_facts[0].id, text, reason, f"{name}: {heading}" if name else heading, place))
+    return sorted(fact_lines, key=lambda note: ranks[note.id])
+
+
+def importance_rank(fact: Fact) -> tuple[float, float, str]:
+    """The sort key of a fact: the most important first, then the newest."""
+    return -fact.importance, -fact.said_at.timestamp(), fact.id
 
 
 def broken(values: Sequence[Fact]) -> Iterator[list[Fact]]:
-    """The values of a key, as many at a time as stand in a line."""
-    some, size = list[Fact](), 0
+    """The values of a key, in groups that each fit on a line."""
+    line_facts: list[Fact] = []
+    size = 0
     for fact in values:
         length = len(dated(fact))
-        if some and size + length > LINE:
-            yield some
-            some, size = [], 0
-        some.append(fact)
+        if line_facts and size + length > LINE:
+            yield line_facts
+            line_facts = []
+            size = 0
+        line_facts.append(fact)
         size += length
-    if some:
-        yield some
+    if line_facts:
+        yield line_facts

@@ -1,8 +1,9 @@
-"""Pieces: how past messages, episodes and what is known of a person stand in a context, and what each costs.
+"""Pieces: the text of past messages, episodes and facts in a context, and what each costs.
 
-A message of the window has a label the model can ask by. What was retrieved stands under the day and the conversation
-it is from, one message a line: further lines are indented, so that no message can pose as another. Everything stored is
-escaped on its way in, and everybody is shown by the label that `rules.labels` gives them among all in the context.
+A message of the window has a label that the model can use to ask for it. Retrieved messages are under the day and the
+conversation they are from, one message a line: further lines are indented, so that no message can look like another.
+All stored text is escaped, and every author is shown by the label that `rules.prompt.labels` gives them, which is
+unique in the context.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from recollect.rules.tiers.tiers import write as offline_tiers
 
 Count = Callable[[str], int]
 CHARACTERS = 4  # of a token, about
-ENOUGH = 1.1  # times the section's budget of what was found is weighed
-WHOLE = 4  # of what was found is shown whole; after that, of a message of more than so many tokens an excerpt
+ENOUGH = 1.1  # times the section's budget: how much of what was found is considered
+WHOLE = 4  # of the hits are shown whole; after that, a message of more than `LONG` tokens is shown as an excerpt
 LONG = 60
-MANY = 32  # messages a section should have room for: with a larger budget, longer ones are shown whole
-LARGE = 3  # of a retrieved message that would take more than this part of the section's budget an excerpt is shown
+MANY = 32  # messages that a section should have room for: with a larger budget, longer ones are shown whole
+LARGE = 3  # a message that would take more than one part in this many of the section's budget is shown as an excerpt
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something known: a line of the profile, under its heading, with the id of the fact and why it is shown."""
+    """A line of the profile, under its heading, with the id of the fact and the reason why it is shown."""
 
     id: str
     text: str
@@ -42,8 +43,8 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Talked:
-    """The topic of the message: since when, how much, the summary of what was packed of it, the last messages if it is
-    come back to; and which turns of a large window are its own."""
+    """The topic of the message: since when, how many messages, the summary of its packed part, its last messages if the
+    conversation returns to it; and which turns of a large window belong to it."""
 
     id: str
     title: str
@@ -51,13 +52,13 @@ class Talked:
     since: datetime
     messages: int
     summary: str = ""
-    left: Sequence[TopicMessage] = ()
+    last_messages: Sequence[TopicMessage] = ()
     turns: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One thing as it would stand in the context; where it stands; under which heading; what the receipt says of it."""
+    """One part of a section: its text, its receipt item, its position and its heading."""
 
     text: fences.Fenced
     item: Item
@@ -77,65 +78,77 @@ def of_window(
     labels: Labels,
     count: Count,
 ) -> list[Piece]:
-    """Messages of the window, each at the tier it has now; in a channel set in: no line of theirs begins as a label."""
+    """Messages of the window, each at its current tier; in a channel they are indented, so that no line of theirs looks
+    like a label."""
     pieces = []
     for message in older:
-        known = tiers.get(message.turn)
-        if known is None or known.made_by == "none":
-            made = offline_tiers(message.content, count)
-            known = replace(known or Tiers(), tier1=made.tier1, tier2=made.tier2, made_by=made.made_by)
-        asked = tier_now(known, now, sinks_after)
-        text, tier = text_at(message, known, asked)
-        who = message.author if channel and message.role == "user" else None
+        message_tiers = tiers.get(message.turn)
+        if message_tiers is None or message_tiers.made_by == "none":
+            offline = offline_tiers(message.content, count)
+            message_tiers = replace(
+                message_tiers or Tiers(), tier1=offline.tier1, tier2=offline.tier2, made_by=offline.made_by
+            )
+        current_tier = tier_now(message_tiers, now, sinks_after)
+        text, tier = text_at(message, message_tiers, current_tier)
+        author = message.author if channel and message.role == "user" else None
         label = f"m{message.turn}"
-        fenced = fences.message(
-            label, message.role, who, tier, text, labels=labels, indent="  " if who is not None else ""
+        fenced_text = fences.message(
+            label, message.role, author, tier, text, labels=labels, indent="  " if author is not None else ""
         )
-        reason = "the model asked for it" if asked > 1 else "in the window"
-        pieces.append(Piece(fenced, Item(label, count(fenced) + 2, reason, tier), (message.turn,)))
+        reason = "the model asked for it" if current_tier > 1 else "in the window"
+        pieces.append(Piece(fenced_text, Item(label, count(fenced_text) + 2, reason, tier), (message.turn,)))
     return pieces
 
 
 def of_hits(
     hits: Sequence[Hit],
     reason: str,
-    shown: set[str],
-    here: str,
-    asked: str,
+    shown_ids: set[str],
+    conversation: str,
+    question: str,
     budget: int,
     labels: Labels,
     count: Count,
 ) -> tuple[list[Piece], list[Item]]:
-    """Messages that were found, best first, but for those that are shown elsewhere; and those with no chance."""
-    pieces, late, seen, spent = list[Piece](), list[Item](), set(shown), 0
-    most, long, wanted = max(budget // LARGE, 1), max(LONG, budget // MANY), excerpts.stems(asked)
+    """Messages that were found, best first, except those shown elsewhere; and those that cannot get in."""
+    pieces: list[Piece] = []
+    omissions: list[Item] = []
+    seen_ids = set(shown_ids)
+    token_count = 0
+    max_size = max(budget // LARGE, 1)
+    long_size = max(LONG, budget // MANY)
+    question_stems = excerpts.stems(question)
     for hit in hits:
         message = hit.message
-        if message.id in seen:
+        if message.id in seen_ids:
             continue
-        seen.add(message.id)
-        text, tier = message.content, 3
+        seen_ids.add(message.id)
+        text = message.content
+        tier = 3
         size = len(text) // CHARACTERS
-        label = f"m{message.turn}" if message.conversation == here else ""
-        if spent > ENOUGH * budget:
-            late.append(Item(label or message.id, size, "others are more relevant"))
+        label = f"m{message.turn}" if message.conversation == conversation else ""
+        if token_count > ENOUGH * budget:
+            omissions.append(Item(label or message.id, size, "others are more relevant"))
             continue
-        if size > most or (len(pieces) >= WHOLE and size > long):
-            text, tier = excerpts.excerpt(text, wanted, min(most, long) * CHARACTERS), 2
+        if size > max_size or (len(pieces) >= WHOLE and size > long_size):
+            text = excerpts.excerpt(text, question_stems, min(max_size, long_size) * CHARACTERS)
+            tier = 2
         line = fences.said(label, message.role, message.author, tier, text, labels=labels)
-        group = heading(message, here)
-        # With its line's end, as the section will be counted: what was counted once is remembered.
+        group = heading(message, conversation)
+        # Counted with its line end, as in the section: the tokenizer remembers what it has counted.
         item = Item(label or message.id, count(line + "\n"), f"{reason} ({hit.score:.1f})", tier)
         pieces.append(Piece(line, item, (message.time.date().isoformat(), group, message.turn), group))
-        spent += item.tokens
-    return pieces, late
+        token_count += item.tokens
+    return pieces, omissions
 
 
-def heading(message: Message, here: str) -> str:
-    """Under which day and conversation a retrieved message stands."""
+def heading(message: Message, conversation: str) -> str:
+    """The day and conversation under which a retrieved message is shown."""
     name = fences.plain(message.conversation)
-    where = "this conversation" if message.conversation == here else f"conversation {name}" if name else "elsewhere"
-    return f"{message.time:%Y-%m-%d}, {where}:"
+    source = (
+        "this conversation" if message.conversation == conversation else f"conversation {name}" if name else "elsewhere"
+    )
+    return f"{message.time:%Y-%m-%d}, {source}:"
 
 
 def of_episodes(episodes: Iterable[Episode], count: Count, reason: str = "") -> list[Piece]:
@@ -145,34 +158,38 @@ def of_episodes(episodes: Iterable[Episode], count: Count, reason: str = "") -> 
         days = sorted({f"{episode.began:%Y-%m-%d}", f"{episode.ended:%Y-%m-%d}"})
         line = fences.line(episode.summary)
         text = fences.Fenced(f"Turns {episode.first}-{episode.last}, {' to '.join(days)}: {line}")
-        why = reason or f"summary of level {episode.level}"
+        item_reason = reason or f"summary of level {episode.level}"
         if episode.pending:
-            why += ", by the built-in writer until the model has written it"
-        item = Item(episode.id, count(text) + 1, why, 2)
+            item_reason += ", by the built-in writer until the model has written it"
+        item = Item(episode.id, count(text) + 1, item_reason, 2)
         pieces.append(Piece(text, item, (episode.first, -episode.level)))
     return pieces
 
 
-def of_topic(talked: Talked, turns: set[int], told: str, labels: Labels, count: Count) -> list[Piece]:
-    """The topic of the message, but for what is shown elsewhere: of the messages in `turns`, and what `told` says."""
-    summary = " ".join(each for each in split(talked.summary) if each.casefold() not in told)
+def of_topic(topic: Talked, shown_turns: set[int], shown_text: str, labels: Labels, count: Count) -> list[Piece]:
+    """The topic of the message, without the messages in `shown_turns` and the sentences in `shown_text`."""
+    summary = " ".join(sentence for sentence in split(topic.summary) if sentence.casefold() not in shown_text)
     pieces = []
     if summary:
-        # A title may be the beginning of its first message: if that is shown, it would be there twice.
-        title = "" if talked.first in turns or talked.title.casefold() in told else f"{fences.line(talked.title)}: "
-        since = f"Since {talked.since:%Y-%m-%d}, {talked.messages} messages"
+        # A title may be the beginning of its first message: if that is shown, the title would repeat it.
+        title = (
+            ""
+            if topic.first in shown_turns or topic.title.casefold() in shown_text
+            else f"{fences.line(topic.title)}: "
+        )
+        since = f"Since {topic.since:%Y-%m-%d}, {topic.messages} messages"
         text = fences.Fenced(f"{since}: {title}{fences.line(summary)}")
-        pieces.append(Piece(text, Item(talked.id, count(text) + 1, "what is being talked of", 2), (0,)))
-    for said in reversed(talked.left):
-        if said.turn not in turns and said.content.strip():
-            line = fences.said(f"m{said.turn}", said.role, said.author, 3, said.content, labels=labels)
-            item = Item(f"m{said.turn}", count(line + "\n"), "said last of what is come back to", 3)
-            pieces.append(Piece(line, item, (1, said.turn)))
+        pieces.append(Piece(text, Item(topic.id, count(text) + 1, "what is being talked of", 2), (0,)))
+    for message in reversed(topic.last_messages):
+        if message.turn not in shown_turns and message.content.strip():
+            line = fences.said(f"m{message.turn}", message.role, message.author, 3, message.content, labels=labels)
+            item = Item(f"m{message.turn}", count(line + "\n"), "said last of what is come back to", 3)
+            pieces.append(Piece(line, item, (1, message.turn)))
     return pieces
 
 
 def of_notes(notes: Sequence[Note], channel: bool, count: Count) -> list[Piece]:
-    """What is known, the most important first; each in its place under its heading, which in a channel names whom it is
+    """The notes, the most important first; each has its position under its heading, which in a channel names whom it is
     about."""
     people = people_labels(notes) if channel else {}
     pieces = []
@@ -180,36 +197,36 @@ def of_notes(notes: Sequence[Note], channel: bool, count: Count) -> list[Piece]:
         text = fences.Fenced(f"- {fences.line(note.text)}")
         item = Item(note.id, count(text) + 1, note.reason, 1)
         name, _, title = note.heading.rpartition(NAMED)
-        about = people.get(person_key(note)) if name else None
-        heading = fences.line(note.heading if about is None else f"{about}{NAMED}{title}")
+        person = people.get(person_key(note)) if name else None
+        heading = fences.line(note.heading if person is None else f"{person}{NAMED}{title}")
         pieces.append(Piece(text, item, note.place, heading))
     return pieces
 
 
-NAMED = ": "  # between whom a heading of a channel is about and what it is
+NAMED = ": "  # between the person and the title in a heading of a channel
 
 
 def person_key(note: Note) -> str:
-    """Whose a note of a channel is: people are numbered, and their names may be the same."""
+    """The person whom a note of a channel is about: people are numbered, because two may have the same name."""
     return f"{note.place[0] if note.place else ''} {note.heading.rpartition(NAMED)[0]}"
 
 
 def people_labels(notes: Iterable[Note]) -> dict[str, str]:
-    """What those are called whom the notes of a channel are about, told apart."""
+    """The labels of the people whom the notes of a channel are about; no two are the same."""
     names = {person_key(note): note.heading.rpartition(NAMED)[0] for note in notes}
     return distinct_labels({key: fences.byline(name) for key, name in names.items() if name})
 
 
 def words(message: Message, channel: bool, labels: Labels) -> str:
-    """A message as it was said; in a channel, with who said it, further lines indented: nobody speaks for others."""
+    """The text of a message; in a channel with its author, further lines indented: no text can look like another's."""
     if channel and message.role == "user":
         return f"{labels[message.role, message.author]}: {fences.with_indent(message.content)}"
     return message.content
 
 
 def current_words(text: str, author: str | None, channel: bool, labels: Labels) -> str:
-    """The message to answer; in a channel as the others are. Where it is not known who says it, it may not begin as
-    somebody's."""
+    """The message to answer; in a channel in the form of the others. If its author is not known, it may not begin with
+    what looks like a label."""
     if not channel:
         return text
     if author is not None:
@@ -218,8 +235,9 @@ def current_words(text: str, author: str | None, channel: bool, labels: Labels) 
 
 
 def body(pieces: Sequence[Piece], between: str) -> str:
-    """The pieces in their places, under their headings."""
-    lines, group = list[str](), ""
+    """The text of the pieces in order, under their headings."""
+    lines: list[str] = []
+    group = ""
     for piece in sorted(pieces, key=lambda piece: piece.place):
         if piece.group != group:
             group = piece.group

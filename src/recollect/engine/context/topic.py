@@ -1,8 +1,8 @@
-"""What is being talked of, for a context: the topic of the message to answer, as far as nothing else shows it.
+"""Finds the topic of the message to answer, for a context, as far as no other section shows it.
 
-A topic that lies in the window is shown there. Of one that reaches back further, what was packed stands as its summary,
-and of one that is come back to, its last messages, as they were left. It costs one look at the topics, which are held
-ready, and two more rows where there is something to show.
+A topic that lies in the window is shown there. If it began before the window, the summary of its packed part is shown,
+and if the conversation returns to it, its last messages too. This reads the topics, which are cached, and two more rows
+if there is something to show.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from recollect.rules.topics.centroids import as_kept
 from recollect.rules.topics.topics import Said, State
 from recollect.tasks.standalone import leans
 
-KEPT = 4  # of a topic's last messages outside the window that are shown
-LARGE = 8_000  # characters of the window, from which on its topics may decide what is shown of it
+KEPT = 4  # last messages of a topic outside the window that are shown
+LARGE = 8_000  # characters of the window, from which its topics may decide what is shown of it
 
 
 def talked_of(
@@ -33,7 +33,7 @@ def talked_of(
     window: Sequence[Message],
     now: datetime,
 ) -> Talked | None:
-    """The topic that a message in `place`, a conversation of a space, would be given to, with what is worth showing."""
+    """The topic that a message in `place` (a space and a conversation) would belong to, with what is worth showing."""
     page = topics.read(tx, *place)
     if not page.book.states:
         return None
@@ -42,12 +42,17 @@ def talked_of(
     if not parts:
         return None
     start = window[0].turn if window else LAST
-    summary, left = "", list[TopicMessage]()
+    summary = ""
+    last_messages: list[TopicMessage] = []
     if min(part.first for part in parts) < start:
-        packed = [part for part in parts if part.packed_upto]
-        summary = " ".join(filter(None, (rows.summary_of(tx, page.place, part.first)["summary"] for part in packed)))
-        if parts[0].first != page.book.current:  # it is come back to
-            left = [one for part in parts for one in rows.loose(tx, page.place, part) if one.turn < start]
+        packed_parts = [part for part in parts if part.packed_upto]
+        summary = " ".join(
+            filter(None, (rows.summary_of(tx, page.place, part.first)["summary"] for part in packed_parts))
+        )
+        if parts[0].first != page.book.current:  # the conversation returns to it
+            last_messages = [
+                message for part in parts for message in rows.loose(tx, page.place, part) if message.turn < start
+            ]
     return Talked(
         id=parts[0].id,
         title=parts[0].title,
@@ -55,26 +60,26 @@ def talked_of(
         since=min(part.created_at for part in parts),
         messages=sum(part.count for part in parts),
         summary=summary,
-        left=sorted(left, key=lambda one: one.turn)[-KEPT:],
+        last_messages=sorted(last_messages, key=lambda message: message.turn)[-KEPT:],
         turns=turns_of(tx, page, parts, window),
     )
 
 
-def found(tx: Tx, topics: Topics, page: Page, said: Said) -> list[State]:
-    """The topic a message belongs to, active or faded, with what is part of it; nothing if it opens one."""
-    first = rule.chosen(page.book, said, topics.rule)
+def found(tx: Tx, topics: Topics, page: Page, message: Said) -> list[State]:
+    """The topic a message belongs to, active or faded, with all its parts; empty if the message opens a new topic."""
+    first = rule.chosen(page.book, message, topics.rule)
     if first is not None:
         return rule.parts(page.book.states, first)
-    faded = page.faded(tx)
+    faded_topics = page.faded(tx)
     topics.remember(page)
-    back = faded.returned(said.vector, topics.rule.similarity)
-    return [] if back is None else rule.parts(faded.states, back)
+    returned_topic = faded_topics.returned(message.vector, topics.rule.similarity)
+    return [] if returned_topic is None else rule.parts(faded_topics.states, returned_topic)
 
 
 def turns_of(tx: Tx, page: Page, parts: Sequence[State], window: Sequence[Message]) -> frozenset[int]:
-    """The turns of a large window that are of this topic: where not all of it fits, they go first."""
+    """The turns of a large window that belong to this topic: if not all of the window fits, they are chosen first."""
     if not window or sum(len(message.content) for message in window) < LARGE:
         return frozenset()
-    own = {part.first for part in parts}
-    given = tx.rows(rows.TURNS, {**page.place, "turn": window[0].turn - 1}, where=page.place)
-    return frozenset(row["turn"] for row in given if row["topic"] in own)
+    part_ids = {part.first for part in parts}
+    turn_rows = tx.rows(rows.TURNS, {**page.place, "turn": window[0].turn - 1}, where=page.place)
+    return frozenset(row["turn"] for row in turn_rows if row["topic"] in part_ids)

@@ -1,4 +1,4 @@
-"""Who reads what is shown, looked up: the channels a person has spoken in, and what a person is called there."""
+"""Looks up who reads what is shown: the channels a person has spoken in, and what the person is called there."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ CHANNEL = "channel"  # the kind of a row that says in which channel somebody has
 
 
 def channels_spoken_in(tx: Tx, space: str, person: str) -> frozenset[str]:
-    """The channels in which a person has said something, as far as what was said has been read."""
+    """The channels in which a person has said something, as far as the messages have been processed."""
     rows = tx.rows(PEOPLE, where={"space": space, "user_id": person, "kind": CHANNEL})
     return frozenset(row["name"] for row in rows)
 
 
 def speakers_in(tx: Tx, space: str, channels: Iterable[str]) -> set[str]:
     """Who has said something in one of these channels."""
-    named = tuple(channels)
-    rows = tx.rows(PEOPLE, where={"space": space, "kind": CHANNEL, "name": named}) if named else []
+    channel_names = tuple(channels)
+    rows = tx.rows(PEOPLE, where={"space": space, "kind": CHANNEL, "name": channel_names}) if channel_names else []
     return {row["user_id"] for row in rows}
 
 
@@ -42,16 +42,16 @@ def viewer_of_chat(
 
 
 def viewer_of_statement(tx: Tx, statement: Statement) -> Viewer:
-    """Who reads a statement as it is worded: the channel that heard it, or whoever said it."""
+    """Who reads a statement: the channel that heard it, or the person who said it."""
     if statement.audience is not None:
         return Viewer(channel=statement.audience)
     return viewer_alone(tx, statement.space, statement.speaker)
 
 
 def is_channel(tx: Tx, space: str, conversation: str) -> bool:
-    """Whether many read a conversation: a chat with one person is none."""
-    found = tx.conversation(space, conversation)
-    return found is not None and found.user is None
+    """Whether a conversation is a channel, which many read, and not a chat with one person."""
+    row = tx.conversation(space, conversation)
+    return row is not None and row.user is None
 
 
 def hears_channel(tx: Tx, space: str, conversation: str, viewer: Viewer) -> bool:
@@ -60,21 +60,24 @@ def hears_channel(tx: Tx, space: str, conversation: str, viewer: Viewer) -> bool
 
 
 def name_for(tx: Tx, space: str, person: str, viewer: Viewer) -> str:
-    """What to call a person before a viewer: as others see them, as they said, or by their id. A name that they said
-    in a channel is the space's own; one that they told in private is not. What somebody else calls them is neither."""
+    """What to call a person to a viewer: their display name, the name they said, or their id. A name that they said in
+    a channel may be used in the whole space, one that they said in private may not, and what somebody else calls them
+    is never used."""
     rows = tx.rows(PEOPLE, where={"space": space, "user_id": person, "kind": "display"})
     if rows:
         return str(max(rows, key=lambda row: (row["seen"] or row["since"], row["name"]))["name"])
-    known = [fact for fact in facts_of(tx, space, person, active=True) if fact.key == "name" and fact.subject is None]
-    own = [fact for fact in known if not is_claim(fact) and (fact.audience is not None or viewer.sees(fact))]
-    return own[0].value if own else person
+    name_facts = [
+        fact for fact in facts_of(tx, space, person, active=True) if fact.key == "name" and fact.subject is None
+    ]
+    own_facts = [fact for fact in name_facts if not is_claim(fact) and (fact.audience is not None or viewer.sees(fact))]
+    return own_facts[0].value if own_facts else person
 
 
 def public_name(tx: Tx, space: str, person: str) -> str:
-    """What a person is called before many."""
+    """What a person is called in public."""
     return name_for(tx, space, person, Viewer())
 
 
 def own_name(tx: Tx, space: str, person: str) -> str:
-    """What a person is called before themselves."""
+    """What a person is called in their own chats."""
     return name_for(tx, space, person, Viewer(person))

@@ -1,7 +1,7 @@
-"""What a face that is bound to one user is given of that user's memory: what they may see, and nothing beside it.
+"""What an access that is bound to one user gets of that user's memory: what the user may see, and nothing else.
 
-A program that holds the memory is given everything. A key that is one user's is given what that user said, and what was
-said in channels they have spoken in: not what others told of them in private.
+A program that holds the memory gets everything. A key of one user gets what that user said, and what was said in
+channels they have spoken in, but not what others said of them in private.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from recollect.engine.context.viewers import hears_channel, viewer_alone
 from recollect.model import Fact, Forgotten, Message, Profile
+from recollect.ports import Tx
 from recollect.rules.access import Access, Viewer
 
 if TYPE_CHECKING:
@@ -18,11 +19,15 @@ if TYPE_CHECKING:
 
 
 async def viewer_for(memory: MemoryEngine, access: Access, space: str) -> Viewer | None:
-    """Who reads what this access asks for; None if it is a program, which answers for itself what it shows."""
+    """Who reads what this access asks for; None if it is a program, which decides itself what it shows."""
     user = access.user
     if user is None:
         return None
-    viewer: Viewer = await memory._read(lambda tx: viewer_alone(tx, space, user, shared=memory._opened.share_channels))
+
+    def read_viewer(tx: Tx) -> Viewer:
+        return viewer_alone(tx, space, user, shared=memory._opened.share_channels)
+
+    viewer: Viewer = await memory._read(read_viewer)
     return viewer
 
 
@@ -37,11 +42,15 @@ async def visible_messages(
     viewer = await viewer_for(memory, access, space)
     if viewer is None:
         return list(messages)
-    own = viewer.person
+    person = viewer.person
     places = sorted({message.conversation for message in messages})
-    channels = await memory._read(lambda tx: {place for place in places if hears_channel(tx, space, place, viewer)})
+
+    def read_heard_channels(tx: Tx) -> set[str]:
+        return {place for place in places if hears_channel(tx, space, place, viewer)}
+
+    channels: set[str] = await memory._read(read_heard_channels)
     return [
-        message for message in messages if own in (message.user, message.author) or message.conversation in channels
+        message for message in messages if person in (message.user, message.author) or message.conversation in channels
     ]
 
 
@@ -55,5 +64,5 @@ async def visible_profile(
 
 
 async def undo_for(memory: MemoryEngine, access: Access, id: str, *, user: str, space: str) -> Forgotten:
-    """Bring back what was forgotten: by a key that is one user's, what that user had forgotten."""
+    """Bring back what was forgotten; with a key of one user, only what that user had forgotten."""
     return await memory._undo(id, user, space, access.user)

@@ -1,13 +1,13 @@
-"""Lines: a conversation with the branches that clients make of it, and where in them something belongs.
+"""Lines: a conversation with the branches that clients make of it, and the place of a message in them.
 
-A branch is a conversation of its own, `ID~2`, that begins where it leaves: its first message says in its metadata which
-conversation it leaves (`of`) and after which turn (`after`). So nothing is copied and nothing rewritten, and every
-view, export and proof knows branches without knowing of them. A line is what a client sees: the trunk up to there, and
-the branch. What is placed is placed under one lock for the whole tree: two requests at once are one after the other.
+A branch is a conversation of its own, `ID~2`, that starts where it leaves another: the metadata of its first message
+says which conversation it leaves (`of`) and after which turn (`after`). So nothing is copied or rewritten, and views,
+exports and proofs handle branches like any conversation. A line is what a client sees: the trunk up to that turn, and
+then the branch. Messages are placed under one lock for the whole tree: two requests at once run one after the other.
 
-No more is read than can matter, since everybody waits for that lock. A history is followed from its beginning, into
-those branches only that go on as it does. One that is not known from its beginning is looked for in the lines that
-changed last, and in a long conversation no farther from its beginning and its end than what was sent can reach.
+No more is read than necessary, since all requests wait for that lock. A history is followed from its beginning, only
+into branches that continue as it does. A history that does not match from its beginning is looked for in the lines that
+changed last, and in a long conversation only as far from its beginning and its end as the sent messages can reach.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from recollect.rules.openai.messages import OPENED, OURS, Spoken, said
 from recollect.rules.openai.reconcile import UNKNOWN, Utterance
 
 NUMBERED = re.compile(r"(.+)~([1-9]\d{0,5})", re.DOTALL)
-LISTED = 1_000  # conversations that are looked through for those that changed last
+LISTED = 1_000  # conversations among which those that changed last are looked for
 MOST = 100  # branches that are looked at
-READ = 20_000  # messages that are looked at for a history without its beginning
-REACH = (64, 16)  # messages at each end of a conversation that are read: so many, and so many for each one sent
-RECENT = 10  # conversations that a history may go on with if it begins like none
+READ = 20_000  # messages that are read for a history without its beginning
+REACH = (64, 16)  # messages read at each end of a conversation: a base, and so many more for each one sent
+RECENT = 10  # conversations that a history may continue if it begins like none
 PAGE = 50  # messages read for a first look
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Whose conversation is meant, and which: its trunk or one of its branches. If the client has not `named` it, it is
-    the one that begins as its messages do, or else one that they go on with."""
+    """The conversation that a request is for, and its user: the trunk or one of its branches. If the client has not
+    `named` it, it is the one that begins as its messages do, or else one that they continue."""
 
     space: str
     user: str | None
@@ -48,91 +48,109 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One way through the tree, from the first message to the last; it goes on in the conversation `id`. None stands
-    for messages that were not read."""
+    """One path through the tree, from the first message to the last, which is in the conversation `id`. None stands for
+    messages that were not read."""
 
     id: str
     messages: tuple[Message | None, ...] = ()
 
 
 class Tree:
-    """A conversation with its branches, read as it is asked about, by somebody who sends so many messages."""
+    """A conversation with its branches, read as needed, for a client that sends so many messages."""
 
-    def __init__(self, tx: Tx, where: Where, sent: int) -> None:
-        self._tx, self._where, self._sent = tx, where, sent
-        self._reach = REACH[0] + REACH[1] * sent
+    def __init__(self, tx: Tx, target: Where, sent_count: int) -> None:
+        self._tx = tx
+        self._target = target
+        self._sent_count = sent_count
+        self._reach = REACH[0] + REACH[1] * sent_count
         self._firsts: dict[str, Message | None] = {}
-        self._own: dict[str, tuple[Message | None, ...]] = {}
-        self._said: dict[str, Utterance] = {}
-        self.root = root_of(tx, where)
-        trunk = log.owned(tx, where.space, self.root, where.user)
-        self._known: dict[str, Conversation | None] = {self.root: trunk}
+        self._messages: dict[str, tuple[Message | None, ...]] = {}
+        self._utterances: dict[str, Utterance] = {}
+        self.root = root_of(tx, target)
+        trunk = log.owned(tx, target.space, self.root, target.user)
+        self._conversations: dict[str, Conversation | None] = {self.root: trunk}
 
     @cached_property
     def last(self) -> int:
-        """The number of the last branch, whosesoever it is; 1 if there is none."""
-        below, above = 1, 2
+        """The number of the last branch of any user; 1 if there is none."""
+        below = 1
+        above = 2
         while self._numbered(above):
-            below, above = above, above * 2
+            below = above
+            above *= 2
         while above - below > 1:
             middle = (below + above) // 2
             below, above = (middle, above) if self._numbered(middle) else (below, middle)
         return below
 
     def _numbered(self, number: int) -> Conversation | None:
-        return self._tx.conversation(self._where.space, f"{self.root}~{number}")
+        return self._tx.conversation(self._target.space, f"{self.root}~{number}")
 
     @property
     def next(self) -> str:
-        """What another branch is to be called."""
+        """The id of the next new branch."""
         return f"{self.root}~{self.last + 1}"
 
     @cached_property
     def branches(self) -> list[str]:
-        """The user's branches, those that changed last first; of very many, those that were made last."""
-        found: list[Conversation | None] = []
+        """The user's branches, those that changed last first; if there are very many, only those made last."""
+        conversations: list[Conversation | None] = []
         if MOST < self.last <= LISTED:
             page = self._tx.conversations(
-                self._where.space, self._where.user, after=(self._where.space, f"{self.root}~"), limit=LISTED
+                self._target.space, self._target.user, after=(self._target.space, f"{self.root}~"), limit=LISTED
             )
-            found += [one for one in page if number(one.id, self.root) > 1]
+            conversations += [conversation for conversation in page if number(conversation.id, self.root) > 1]
         else:
-            found += [self._numbered(at) for at in range(self.last, max(self.last - MOST, 1), -1)]
-        mine = [one for one in found if one is not None and one.user == self._where.user]
-        self._known |= {one.id: one for one in mine}
-        newest = sorted(mine, key=lambda one: (one.id == self._where.id, one.changed_at), reverse=True)
-        return [one.id for one in newest[:MOST]]
+            conversations += [self._numbered(index) for index in range(self.last, max(self.last - MOST, 1), -1)]
+        own_conversations = [
+            conversation
+            for conversation in conversations
+            if conversation is not None and conversation.user == self._target.user
+        ]
+        self._conversations |= {conversation.id: conversation for conversation in own_conversations}
+        newest_first = sorted(own_conversations, key=self._recency, reverse=True)
+        return [conversation.id for conversation in newest_first[:MOST]]
 
-    def near(self, sent: Sequence[Utterance]) -> list[Line]:
-        """The trunk, and the branches that a history from the beginning may lead into."""
-        found, seen = [self.line(self.root) or Line(self.root)], {self.root}
-        for line in found:
-            fit = reconcile.opened(self.said(line), sent)
-            if fit.known == len(sent) or (fit.known == len(sent) - 1 and fit.at_end):
+    def _recency(self, conversation: Conversation) -> tuple[bool, datetime]:
+        """The sort key of a branch: the target itself, then by the last change."""
+        return conversation.id == self._target.id, conversation.changed_at
+
+    def near(self, history: Sequence[Utterance]) -> list[Line]:
+        """The trunk, and the branches that a history from its beginning may lead into."""
+        lines = [self.line(self.root) or Line(self.root)]
+        seen_ids = {self.root}
+        for line in lines:
+            fit = reconcile.opened(self.said(line), history)
+            if fit.known == len(history) or (fit.known == len(history) - 1 and fit.at_end):
                 break  # no branch has more of it
-            reached = {place(line.messages[at]): number for number, at in enumerate(fit.places)}
+            counts_by_position = {
+                place(line.messages[index]): known_count for known_count, index in enumerate(fit.places)
+            }
             for id in self.branches:
                 first = self.first(id)
-                count = None if first is None else reached.get(leaves(first))
-                if first is None or count is None or id in seen:
+                count = None if first is None else counts_by_position.get(leaves(first))
+                if first is None or count is None or id in seen_ids:
                     continue
-                if reconcile.starts([self._utterance(first)], sent[count + 1], 0) and (branch := self.line(id)):
-                    seen.add(id)
-                    found.append(branch)
-        return found
+                if reconcile.starts([self._utterance(first)], history[count + 1], 0) and (branch := self.line(id)):
+                    seen_ids.add(id)
+                    lines.append(branch)
+        return lines
 
     def every(self) -> list[Line]:
-        """All lines that are looked at: the one that was named first, then those that changed last."""
-        ids = dict.fromkeys((self._where.id, self.root, *self.branches) if self._sent > 1 else (self._where.id,))
-        found, read = list[Line](), 0
+        """All lines that are compared: first the target's own, then those that changed last."""
+        ids = dict.fromkeys(
+            (self._target.id, self.root, *self.branches) if self._sent_count > 1 else (self._target.id,)
+        )
+        lines: list[Line] = []
+        message_count = 0
         for id in ids:
             line = self.line(id)
             if line is not None:
-                found.append(line)
-                read += len(line.messages)
-            if read > READ:
+                lines.append(line)
+                message_count += len(line.messages)
+            if message_count > READ:
                 break
-        return found or [Line(self.root)]
+        return lines or [Line(self.root)]
 
     def leaving(self, message: Message) -> list[Message]:
         """The first messages of the branches that leave after a message."""
@@ -141,20 +159,21 @@ class Tree:
 
     def line(self, id: str) -> Line | None:
         """The line that ends in a conversation; None if there is none, or if it is not known what it leaves."""
-        way, parts = [(id, 0)], list[tuple[Message | None, ...]]()
+        way = [(id, 0)]
+        parts: list[tuple[Message | None, ...]] = []
         while way[-1][0] != self.root:
             first = self.first(way[-1][0]) if self._conversation(way[-1][0]) else None
-            left = None if first is None else leaves(first)
-            if left is None or left[0] in (one for one, _ in way):
+            origin = None if first is None else leaves(first)
+            if origin is None or origin[0] in (conversation for conversation, _ in way):
                 return None
-            way.append(left)
-        for at, after in reversed(way[1:]):
-            part = self._upto(at, after)
+            way.append(origin)
+        for conversation, turn in reversed(way[1:]):
+            part = self._upto(conversation, turn)
             if part is None:
                 return None
             parts.append(part)
-        own = self._read(id)
-        return Line(id, (*(one for part in parts for one in part), *own)) if own else None
+        own_messages = self._read(id)
+        return Line(id, (*(message for part in parts for message in part), *own_messages)) if own_messages else None
 
     def first(self, id: str) -> Message | None:
         if id not in self._firsts:
@@ -164,78 +183,90 @@ class Tree:
         return self._firsts[id]
 
     def said(self, line: Line) -> list[Utterance]:
-        return [UNKNOWN if one is None else self._utterance(one) for one in line.messages]
+        return [UNKNOWN if message is None else self._utterance(message) for message in line.messages]
 
     def prefaced(self, line: Line, preface: Sequence[Spoken]) -> tuple[list[Message], list[Spoken]]:
-        """What a client puts before its messages: what the line has of it, and what is new."""
+        """The messages that the line has of what a client puts before its own messages, and those that are new."""
         if not preface:
             return [], []
-        told = {(self._utterance(one).role, self._utterance(one).mark): one for one in line.messages if one}
-        marks = [(one.role, one.utterance.mark) for one in preface]
-        new = [one for one, mark in zip(preface, marks, strict=True) if mark not in told]
-        return [told[mark] for mark in marks if mark in told], new
+        messages_by_mark = {
+            (self._utterance(message).role, self._utterance(message).mark): message
+            for message in line.messages
+            if message
+        }
+        marks = [(preface_message.role, preface_message.utterance.mark) for preface_message in preface]
+        new_preface = [
+            preface_message
+            for preface_message, mark in zip(preface, marks, strict=True)
+            if mark not in messages_by_mark
+        ]
+        return [messages_by_mark[mark] for mark in marks if mark in messages_by_mark], new_preface
 
     def _utterance(self, message: Message) -> Utterance:
-        found = self._said.get(message.id)
-        if found is None:
-            found = self._said[message.id] = said(message)
-        return found
+        utterance = self._utterances.get(message.id)
+        if utterance is None:
+            utterance = self._utterances[message.id] = said(message)
+        return utterance
 
     def _filter(self, id: str) -> Filter:
-        return Filter(self._where.space, conversation=id)
+        return Filter(self._target.space, conversation=id)
 
     def _conversation(self, id: str) -> Conversation | None:
-        """One of this tree, if it is the user's."""
-        if id not in self._known:
-            found = self._tx.conversation(self._where.space, id) if number(id, self.root) else None
-            self._known[id] = found if found is not None and found.user == self._where.user else None
-        return self._known[id]
+        """A conversation of this tree, if it is the user's."""
+        if id not in self._conversations:
+            conversation = self._tx.conversation(self._target.space, id) if number(id, self.root) else None
+            self._conversations[id] = (
+                conversation if conversation is not None and conversation.user == self._target.user else None
+            )
+        return self._conversations[id]
 
     def _read(self, id: str) -> tuple[Message | None, ...]:
-        """A conversation's own messages; of a long one, both its ends."""
-        if id not in self._own:
-            conversation, where = self._conversation(id), self._filter(id)
+        """A conversation's own messages; of a long one, only both ends."""
+        if id not in self._messages:
+            conversation = self._conversation(id)
+            where = self._filter(id)
             if conversation is None:
-                self._own[id] = ()
+                self._messages[id] = ()
             elif conversation.turns <= 2 * self._reach:
-                self._own[id] = tuple(log.every_message(self._tx, where, log.warn_of_damage))
+                self._messages[id] = tuple(log.every_message(self._tx, where, log.warn_of_damage))
             else:
                 ends = [
-                    self._tx.messages(where, limit=self._reach, newest=end, damaged=log.warn_of_damage)
-                    for end in (False, True)
+                    self._tx.messages(where, limit=self._reach, newest=newest, damaged=log.warn_of_damage)
+                    for newest in (False, True)
                 ]
-                self._own[id] = (*ends[0], None, *ends[1])
-        return self._own[id]
+                self._messages[id] = (*ends[0], None, *ends[1])
+        return self._messages[id]
 
     def _upto(self, id: str, turn: int) -> tuple[Message | None, ...] | None:
-        """What a conversation has of its own up to a turn; None if it has no such turn."""
-        conversation, own = self._conversation(id), self._read(id)
+        """A conversation's own messages up to a turn; None if it has no such turn."""
+        conversation = self._conversation(id)
+        own_messages = self._read(id)
         if conversation is None or not 1 <= turn <= conversation.turns:
             return None
         beyond = conversation.turns - turn  # messages after that turn
-        return own[: turn if turn <= self._reach else max(len(own) - beyond, self._reach + 1)]
+        return own_messages[: turn if turn <= self._reach else max(len(own_messages) - beyond, self._reach + 1)]
 
 
-def root_of(tx: Tx, where: Where) -> str:
-    """The trunk of a branch; any other conversation is its own, whatever it is called."""
-    named = NUMBERED.fullmatch(where.id)
-    if named is None:
-        return where.id
-    first = tx.messages(Filter(where.space, conversation=where.id), limit=1, damaged=log.warn_of_damage)
-    return named[1] if first and leaves(first[0]) else where.id
+def root_of(tx: Tx, target: Where) -> str:
+    """The trunk of a branch; any other conversation is its own trunk, whatever its id looks like."""
+    match = NUMBERED.fullmatch(target.id)
+    if match is None:
+        return target.id
+    first_messages = tx.messages(Filter(target.space, conversation=target.id), limit=1, damaged=log.warn_of_damage)
+    return match[1] if first_messages and leaves(first_messages[0]) else target.id
 
 
 def number(id: str, root: str) -> int:
-    """The trunk is 1; 0 is none of its branches."""
-    named = NUMBERED.fullmatch(id)
-    return 1 if id == root else int(named[2]) if named and named[1] == root else 0
+    """The number of a branch: 1 for the trunk, 0 if it is not a branch of this root."""
+    match = NUMBERED.fullmatch(id)
+    return 1 if id == root else int(match[2]) if match and match[1] == root else 0
 
 
 def leaves(first: Message) -> tuple[str, int] | None:
     """The conversation and the turn that a branch leaves, by its first message."""
-    noted = first.metadata.get(OURS)
-    about = noted.get("branch") if isinstance(noted, dict) else None
-    of, after = (about.get("of"), about.get("after")) if isinstance(about, dict) else (None, None)
+    notes = first.metadata.get(OURS)
+    branch = notes.get("branch") if isinstance(notes, dict) else None
+    of, after = (branch.get("of"), branch.get("after")) if isinstance(branch, dict) else (None, None)
     return (of, after) if isinstance(of, str) and isinstance(after, int) else None
 
 
@@ -243,84 +274,91 @@ def place(message: Message | None) -> tuple[str, int] | None:
     return None if message is None else (message.conversation, message.turn)
 
 
-def elsewhere(tx: Tx, where: Where, sent: Sequence[Utterance]) -> Where:
-    """Where a history goes on that begins like none, because its client has left out the beginning."""
-    short = len(sent) <= reconcile.EVIDENCE
-    if where.named or short or tx.conversation(where.space, where.id) is not None:
-        return where
-    page = tx.conversations(where.space, where.user, after=(where.space, "chat-"), limit=LISTED)
-    found = [one for one in page if OPENED.fullmatch(one.id)]
-    marks = {one.mark for one in sent}
-    for one in sorted(found, key=lambda one: one.changed_at, reverse=True)[:RECENT]:
-        own = Filter(where.space, conversation=one.id)
-        last = map(said, tx.messages(own, limit=PAGE, newest=True, damaged=log.warn_of_damage))
-        if not any(message.mark in marks for message in last):
-            continue  # most are about something else, and need not be read
-        there = replace(where, id=one.id)
-        tree = Tree(tx, there, len(sent))
-        line = tree.line(one.id)
-        if line is not None and reconcile.continues(tree.said(line), sent):
-            return there
-    return where
+def elsewhere(tx: Tx, target: Where, history: Sequence[Utterance]) -> Where:
+    """The conversation that a history continues although it begins like none: its client has left out the beginning."""
+    is_short = len(history) <= reconcile.EVIDENCE
+    if target.named or is_short or tx.conversation(target.space, target.id) is not None:
+        return target
+    page = tx.conversations(target.space, target.user, after=(target.space, "chat-"), limit=LISTED)
+    chats = [chat for chat in page if OPENED.fullmatch(chat.id)]
+    marks = {utterance.mark for utterance in history}
+    for chat in sorted(chats, key=lambda chat: chat.changed_at, reverse=True)[:RECENT]:
+        chat_filter = Filter(target.space, conversation=chat.id)
+        last_utterances = map(said, tx.messages(chat_filter, limit=PAGE, newest=True, damaged=log.warn_of_damage))
+        if not any(utterance.mark in marks for utterance in last_utterances):
+            continue  # most are about something else and need not be read further
+        candidate = replace(target, id=chat.id)
+        tree = Tree(tx, candidate, len(history))
+        line = tree.line(chat.id)
+        if line is not None and reconcile.continues(tree.said(line), history):
+            return candidate
+    return target
 
 
-def reconciled(tx: Tx, where: Where, sent: Sequence[Spoken], now: datetime) -> list[Message]:
-    """The message of the log for each one sent: those it knows, and the others, which are added.
+def reconciled(tx: Tx, target: Where, sent_messages: Sequence[Spoken], now: datetime) -> list[Message]:
+    """The message of the log for each one sent: those that are there, and the others, which are added.
 
-    Of a preface that is new, nothing is given, nor is it added, if it comes with nothing else that is new.
+    A new preface is neither added nor returned if nothing else is new.
     """
-    utterances = [one.utterance for one in sent]
-    where = elsewhere(tx, where, utterances)
-    tx.lock("lines", where.space, root_of(tx, where))
-    whole = Tree(tx, where, len(sent))
-    near, far = whole.near(utterances), list[Line]()
+    utterances = [sent_message.utterance for sent_message in sent_messages]
+    target = elsewhere(tx, target, utterances)
+    tx.lock("lines", target.space, root_of(tx, target))
+    tree = Tree(tx, target, len(sent_messages))
+    near_lines = tree.near(utterances)
+    far_lines: list[Line] = []
 
     def others() -> list[list[Utterance]]:
-        far.extend(whole.every())
-        return [whole.said(line) for line in far]
+        far_lines.extend(tree.every())
+        return [tree.said(line) for line in far_lines]
 
-    which, fit = reconcile.best([whole.said(line) for line in near], utterances, others)
-    line = (far or near)[which]
-    known = [one for at in fit.places if (one := line.messages[at]) is not None]
-    front, preface = whole.prefaced(line, sent[: fit.preface])
-    new = sent[fit.preface + fit.known :]
-    if not new:
-        return [*front, *known]
-    here, noted = line.id, dict[str, Any]()
+    line_index, fit = reconcile.best([tree.said(line) for line in near_lines], utterances, others)
+    line = (far_lines or near_lines)[line_index]
+    known_messages = [message for index in fit.places if (message := line.messages[index]) is not None]
+    known_preface, new_preface = tree.prefaced(line, sent_messages[: fit.preface])
+    new_messages = sent_messages[fit.preface + fit.known :]
+    if not new_messages:
+        return [*known_preface, *known_messages]
+    conversation = line.id
+    notes: dict[str, Any] = {}
     if not fit.at_end:
-        here, noted = whole.next, {"branch": {"of": known[-1].conversation, "after": known[-1].turn}}
-    elif line.messages and not known:
-        noted = {"alone": True}
-    drafts = [one.draft({"preface": True}) for one in preface]
-    drafts += [one.draft({} if at else noted) for at, one in enumerate(new)]
-    added = [one.message for one in log.append(tx, log.Batch(where.space, here, where.user, drafts), now)]
-    return [*front, *added[: len(preface)], *known, *added[len(preface) :]]
+        conversation = tree.next
+        notes = {"branch": {"of": known_messages[-1].conversation, "after": known_messages[-1].turn}}
+    elif line.messages and not known_messages:
+        notes = {"alone": True}
+    drafts = [sent_message.draft({"preface": True}) for sent_message in new_preface]
+    drafts += [sent_message.draft({} if index else notes) for index, sent_message in enumerate(new_messages)]
+    added_messages = [
+        entry.message for entry in log.append(tx, log.Batch(target.space, conversation, target.user, drafts), now)
+    ]
+    return [*known_preface, *added_messages[: len(new_preface)], *known_messages, *added_messages[len(new_preface) :]]
 
 
-def answered(tx: Tx, where: Where, asked: Message, batch: log.Batch, now: datetime) -> Message:
-    """Keep a reply: after what it answers, or in a branch if that has been answered. The same reply is kept once."""
-    where = replace(where, id=asked.conversation)
-    tx.lock("lines", where.space, root_of(tx, where))
+def answered(tx: Tx, target: Where, question: Message, batch: log.Batch, now: datetime) -> Message:
+    """Keep a reply: after the message it answers, or in a branch if that already has an answer. The same reply is kept
+    only once."""
+    target = replace(target, id=question.conversation)
+    tx.lock("lines", target.space, root_of(tx, target))
     draft = batch.drafts[0]
-    mine = Spoken("assistant", draft.content, draft.metadata.get("openai", {})).utterance
-    first = after(tx, asked)
-    here = asked.conversation
-    if first is not None:
-        whole = Tree(tx, where, 1)
-        for answer in (first, *whole.leaving(asked)):
-            if answer.id == draft.id or said(answer) == mine:
+    utterance = Spoken("assistant", draft.content, draft.metadata.get("openai", {})).utterance
+    next_message = after(tx, question)
+    conversation = question.conversation
+    if next_message is not None:
+        tree = Tree(tx, target, 1)
+        for answer in (next_message, *tree.leaving(question)):
+            if answer.id == draft.id or said(answer) == utterance:
                 return answer
-        here = whole.next
-        branch = {"of": asked.conversation, "after": asked.turn}
-        noted = {**draft.metadata.get(OURS, {}), "branch": branch}
-        draft = replace(draft, metadata={**draft.metadata, OURS: noted})
-    return log.append(tx, log.Batch(where.space, here, where.user, [draft]), now)[0].message
+        conversation = tree.next
+        branch = {"of": question.conversation, "after": question.turn}
+        notes = {**draft.metadata.get(OURS, {}), "branch": branch}
+        draft = replace(draft, metadata={**draft.metadata, OURS: notes})
+    return log.append(tx, log.Batch(target.space, conversation, target.user, [draft]), now)[0].message
 
 
-def after(tx: Tx, asked: Message) -> Message | None:
-    """What follows a message in its conversation, apart from what need not be told back."""
-    where, turn = Filter(asked.space, conversation=asked.conversation), asked.turn
-    while page := tx.messages(where, after=(asked.conversation, turn), limit=PAGE, damaged=log.warn_of_damage):
+def after(tx: Tx, question: Message) -> Message | None:
+    """The message that follows another in its conversation, except those that a client need not send back."""
+    where = Filter(question.space, conversation=question.conversation)
+    turn = question.turn
+    while page := tx.messages(where, after=(question.conversation, turn), limit=PAGE, damaged=log.warn_of_damage):
         for message in page:
             if not said(message).loose:
                 return message

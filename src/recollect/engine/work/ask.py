@@ -1,8 +1,8 @@
-"""Asking a model, or doing without: every task has an answer, whatever becomes of the model.
+"""Asks a model to do a task, or does the task without one: every task has an answer, whether or not a model answers.
 
 A reply that cannot be read is sent back once with what is wrong with it. If that does not help, or the model does not
-answer, or the day's tokens are spent, or there is none, the task's own offline answer stands in. Where the model is
-only away for a while, the answer says so: whoever asked may ask again later and keep the offline answer until then.
+answer, or the day's tokens are spent, or there is no model, the task's own offline answer is used. If the model is only
+unavailable for a while, the result says so: the caller may ask again later and keep the offline answer until then.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from recollect.tasks.task import Task
 
 log = logging.getLogger("recollect.ask")
 
-NONE = "no model"  # what the model that is none calls itself
-AWAY = (ModelTimeout, ModelBusy)  # what may pass by itself
+NONE = "no model"  # the name of the model that stands for "there is none"
+AWAY = (ModelTimeout, ModelBusy)  # errors that may pass by themselves
 
-# What models answered so far in the work under way, by the question. Work that fails on one of many messages is done
-# again without it, and a call of a model is dear.
+# What models have answered so far in the current work, by request. Work that fails on one of many messages is repeated
+# without that message, and calls of a model are expensive.
 COMPLETIONS: ContextVar[dict[str, Completion] | None] = ContextVar("completions", default=None)
 
 I = TypeVar("I")  # noqa: E741
@@ -33,7 +33,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[R]):
-    """A task's reply, who made it ("model" or "offline"), and what is the matter if the model is away for a while."""
+    """A task's reply, who made it ("model" or "offline"), and the reason if the model is unavailable for a while."""
 
     reply: R
     made_by: str
@@ -42,7 +42,7 @@ class Answer(Generic[R]):
 
 @contextmanager
 def keep_completions() -> Iterator[None]:
-    """As long as it lasts, a model is not asked again what it has answered already."""
+    """While this context is open, a model is not asked again what it has already answered."""
     token = COMPLETIONS.set({})
     try:
         yield
@@ -51,11 +51,13 @@ def keep_completions() -> Iterator[None]:
 
 
 class Asking:
-    """The memory model, for tasks."""
+    """Runs tasks with the memory model."""
 
     def __init__(self, models: Models, telemetry: Telemetry, run: Callable[..., Awaitable[Any]]) -> None:
-        """`run` calls a function in a thread: to do without a model is work, and others wait for the event loop."""
-        self._models, self._telemetry, self._run = models, telemetry, run
+        """`run` calls a function in a thread: offline answers take time, and the event loop must stay free."""
+        self._models = models
+        self._telemetry = telemetry
+        self._run = run
 
     @property
     def possible(self) -> bool:
@@ -75,20 +77,20 @@ class Asking:
 
     async def _by_model(self, task: Task[I, R], inputs: I) -> R:
         model = self._models.for_task(task.name)
-        answer = await complete_once(model, task.build(inputs))
+        completion = await complete_once(model, task.build(inputs))
         try:
-            return task.parse(answer.text, inputs)
+            return task.parse(completion.text, inputs)
         except ModelNonsense as error:
-            again = await complete_once(model, task.repair(inputs, answer.text, error))
-            return task.parse(again.text, inputs)
+            repaired_completion = await complete_once(model, task.repair(inputs, completion.text, error))
+            return task.parse(repaired_completion.text, inputs)
 
 
 async def complete_once(model: LLM, request: Request) -> Completion:
-    """The model's answer; the one it gave already, if that is kept."""
-    kept = COMPLETIONS.get()
-    if kept is None:
+    """The model's answer; the one it has already given, if that is kept."""
+    completions = COMPLETIONS.get()
+    if completions is None:
         return await model.complete(request)
     question = repr(request)
-    if question not in kept:
-        kept[question] = await model.complete(request)
-    return kept[question]
+    if question not in completions:
+        completions[question] = await model.complete(request)
+    return completions[question]

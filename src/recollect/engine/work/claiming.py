@@ -1,7 +1,7 @@
-"""What a follower takes in one go: which conversations, whose turn it is, and how much of each is read.
+"""What a follower claims in one step: which conversations, in which order of spaces, and how much of each is read.
 
-Everything is asked for many conversations at once: of a thousand that have one new message each, to ask for each of
-them would take longer than to bring them in.
+Every query is for many conversations at once: with a thousand conversations of one new message each, one query for each
+would take longer than the work itself.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from recollect.model import Filter, Message
 from recollect.ports import ConversationKey, Lag, Tx
 from recollect.rules.fairness import fair_order
 
-LOOKED_AT = 64  # conversations, at least, among which those to take are chosen
+LOOKED_AT = 64  # conversations, at least, from which those to claim are chosen
 READ = 32  # conversations whose messages are read together
-CHARACTERS = 2_000_000  # of text at a time
-REMEMBERED = 10_000  # spaces of which it is known when they were last served
+CHARACTERS = 2_000_000  # of text in one claim
+REMEMBERED = 10_000  # spaces for which we know when they were last served
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to take: of which view, for whom and for how long, and so many messages (or conversations, of a view that
-    reads for itself); those that changed lately; not those to be left for later."""
+    """What to claim: for which view and holder, for how long, and how many messages (`room`; conversations, for a view
+    that reads for itself). Only conversations that changed `since` then, and none that `defers` holds back."""
 
     view: View[Any]
     holder: str
     lease: timedelta
     room: int
     since: datetime | None
-    later: Callable[[str, str], bool]
+    defers: Callable[[str, str], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What was taken, and whether there is more."""
+    """The runs that were claimed, and whether there are more."""
 
     runs: Sequence[Run]
-    left: bool
+    has_more: bool
 
 
 class Served:
@@ -66,45 +66,49 @@ class Served:
             self._last.popitem(last=False)
 
     def prefer(self, space: str) -> None:
-        """It comes next, unless it was served just now: who asks without end would keep the others waiting."""
+        """Serve this space next, unless it was just served: one that asks all the time would keep others waiting."""
         if self._last.get(space) != self._count:
             self._last.pop(space, None)
 
 
-def is_behind(tx: Tx, wanted: Wanted, now: datetime) -> bool:
-    """Whether there is something to take: a look costs no lock, and most find nothing."""
-    lags = tx.lagging(wanted.view.name, now, since=wanted.since, limit=LOOKED_AT)
-    return len(lags) == LOOKED_AT or any(not wanted.later(lag.space, lag.conversation) for lag in lags)
+def is_behind(tx: Tx, request: Wanted, now: datetime) -> bool:
+    """Whether there is something to claim. This takes no lock, and most of the time finds nothing."""
+    lags = tx.lagging(request.view.name, now, since=request.since, limit=LOOKED_AT)
+    return len(lags) == LOOKED_AT or any(not request.defers(lag.space, lag.conversation) for lag in lags)
 
 
-def lagging(tx: Tx, wanted: Wanted, now: datetime) -> tuple[list[Lag], bool]:
-    """Conversations that are behind and free, also of spaces that come behind a flood of others; and whether there may
-    be more."""
-    limit = max(LOOKED_AT, wanted.room)
-    lags = tx.lagging(wanted.view.name, now, since=wanted.since, limit=limit)
-    cut = len(lags) == limit
-    if cut:
-        flooded = {lag.space for lag in lags}
-        lags += tx.lagging(wanted.view.name, now, since=wanted.since, limit=limit, besides=flooded)
-    return [lag for lag in lags if not wanted.later(lag.space, lag.conversation)], cut
+def lagging(tx: Tx, request: Wanted, now: datetime) -> tuple[list[Lag], bool]:
+    """Conversations that are behind and not leased, also of spaces that come after a flood of others; and whether there
+    may be more."""
+    limit = max(LOOKED_AT, request.room)
+    lags = tx.lagging(request.view.name, now, since=request.since, limit=limit)
+    is_cut = len(lags) == limit
+    if is_cut:
+        busy_spaces = {lag.space for lag in lags}
+        lags += tx.lagging(request.view.name, now, since=request.since, limit=limit, besides=busy_spaces)
+    return [lag for lag in lags if not request.defers(lag.space, lag.conversation)], is_cut
 
 
-def take(tx: Tx, wanted: Wanted, now: datetime, served: Served) -> Claim:
-    """Take leases, and read what is to be worked on."""
-    view = wanted.view
-    lags, cut = lagging(tx, wanted, now)
-    chosen = list(fitting(view, fair_order(lags, served.order), wanted.room))
-    places = [(lag.space, lag.conversation) for lag in chosen]
-    ours = tx.claim_all(view.name, places, wanted.holder, now, now + wanted.lease)
-    cursors = tx.cursors_of(view.name, [*ours])
-    claimed = [replace(lag, done=cursors[place]) for lag, place in zip(chosen, places, strict=True) if place in ours]
+def take(tx: Tx, request: Wanted, now: datetime, service_order: Served) -> Claim:
+    """Take leases, and read the messages to work on."""
+    view = request.view
+    lags, is_cut = lagging(tx, request, now)
+    chosen_lags = list(fitting(view, fair_order(lags, service_order.order), request.room))
+    places = [(lag.space, lag.conversation) for lag in chosen_lags]
+    claimed_places = tx.claim_all(view.name, places, request.holder, now, now + request.lease)
+    cursors = tx.cursors_of(view.name, [*claimed_places])
+    claimed_lags = [
+        replace(lag, done=cursors[place])
+        for lag, place in zip(chosen_lags, places, strict=True)
+        if place in claimed_places
+    ]
     if view.at_once:
-        runs = read_runs(tx, [*planned(view, claimed, wanted.room)])
+        runs = read_runs(tx, [*planned(view, claimed_lags, request.room)])
     else:
-        runs = [Run(lag, ()) for lag in claimed]
-    unread = ours - {run.place for run in runs}
-    tx.release_all(view.name, [*unread], wanted.holder)
-    return Claim(runs, cut or len(chosen) < len(lags) or bool(unread))
+        runs = [Run(lag, ()) for lag in claimed_lags]
+    unread_places = claimed_places - {run.place for run in runs}
+    tx.release_all(view.name, [*unread_places], request.holder)
+    return Claim(runs, is_cut or len(chosen_lags) < len(lags) or bool(unread_places))
 
 
 def fitting(view: View[Any], lags: Iterable[Lag], room: int) -> Iterator[Lag]:
@@ -117,7 +121,7 @@ def fitting(view: View[Any], lags: Iterable[Lag], room: int) -> Iterator[Lag]:
 
 
 def planned(view: View[Any], lags: Iterable[Lag], room: int) -> Iterator[tuple[Lag, int, int]]:
-    """After which turn each conversation is read, and up to which."""
+    """The turn after which each conversation is read, and the last turn that is read."""
     for lag in lags:
         begin = view.first(lag.done, lag.turns)
         end = min(lag.turns, begin + room)
@@ -126,19 +130,19 @@ def planned(view: View[Any], lags: Iterable[Lag], room: int) -> Iterator[tuple[L
 
 
 def read_runs(tx: Tx, plans: Sequence[tuple[Lag, int, int]]) -> list[Run]:
-    """The messages of these conversations, those that want the same turns together; no more than so much text."""
+    """The messages of these conversations, up to a limit of text; those that need the same turns share a query."""
     groups: dict[tuple[str, int, int], list[Lag]] = {}
     for lag, begin, end in plans:
         groups.setdefault((lag.space, begin, end), []).append(lag)
     runs: list[Run] = []
-    left = CHARACTERS
+    characters_left = CHARACTERS
     for (space, begin, end), lags in groups.items():
         for start in range(0, len(lags), READ):
-            if left <= 0:
+            if characters_left <= 0:
                 return runs
             for run in read_group(tx, space, lags[start : start + READ], begin, end):
-                runs.append(shortened(run, left))
-                left -= sum(len(message.content) for message in runs[-1].messages)
+                runs.append(shortened(run, characters_left))
+                characters_left -= sum(len(message.content) for message in runs[-1].messages)
     return runs
 
 
@@ -157,15 +161,15 @@ def read_group(tx: Tx, space: str, lags: Sequence[Lag], begin: int, end: int) ->
 
 def read_around_damage(tx: Tx, lag: Lag, begin: int, end: int) -> Run:
     where = Filter(lag.space, conversation=lag.conversation)
-    messages, damaged = messages_around_damage(tx, where, after=begin, upto=end)
-    return Run(lag, messages, damaged)
+    messages, damages = messages_around_damage(tx, where, after=begin, upto=end)
+    return Run(lag, messages, damages)
 
 
 def shortened(run: Run, characters: int) -> Run:
-    """A run of no more than so much text, but of one message at least."""
-    for number, message in enumerate(run.messages):
+    """A run of at most this many characters, but of at least one message."""
+    for index, message in enumerate(run.messages):
         characters -= len(message.content)
-        if characters <= 0 and number + 1 < len(run.messages):
-            damaged = [error for error in run.damaged if error.turn < message.turn]
-            return replace(run, messages=run.messages[: number + 1], damaged=damaged)
+        if characters <= 0 and index + 1 < len(run.messages):
+            damages = [error for error in run.damages if error.turn < message.turn]
+            return replace(run, messages=run.messages[: index + 1], damages=damages)
     return run

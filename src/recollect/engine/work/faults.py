@@ -1,9 +1,9 @@
-"""Whose fault a failure is, and what becomes of a message that a view fails on.
+"""Decides what caused a failure, and sets aside the message that a view fails on.
 
-A store, an embedder or a model that is away says nothing about the messages: work on them is tried again later. Every
-other error is of the message that was being worked on. That message is set aside: the view goes past it, and a row says
-which it is, how often it failed and when it is tried again. The row and the log name its place and the kind of the
-error, and nothing of what it says: the text of a foreign error may repeat it.
+If a store, an embedder or a model is unavailable, the messages are not the cause: work on them is tried again later.
+Every other error is caused by the message that was being worked on. That message is set aside: the view skips it, and a
+row says which message it is, how often it failed and when it is tried again. The row and the log name the place of the
+message and the kind of the error, never its content: the text of a foreign error may repeat that.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ TABLE = "set_aside"
 FIRST_RETRY = timedelta(seconds=1)
 LONGEST_RETRY = timedelta(minutes=10)
 FIRST_AGAIN = timedelta(minutes=1)  # until a message that was set aside is tried again
-LONGEST_AGAIN = timedelta(days=1)  # what fails on a message is mostly mended by a new version
+LONGEST_AGAIN = timedelta(days=1)  # a failure on a message is mostly fixed by a new version
 OUTSIDE = (StoreError, EmbedderError, ModelError, ConfigError, MissingExtra, ImportError, OSError, MemoryError)
 
 Fault = Literal["message", "doubtful", "outside"]
 
 
 def fault_of(error: BaseException) -> Fault:
-    """Whether a failure is of a message, of the world around, or may be of either."""
+    """Whether a failure is caused by a message, by something outside, or possibly by either."""
     if isinstance(error, DamagedMessage):
         return "message"
     if isinstance(error, EmbedderRefused) or type(error) is StoreError:
@@ -48,12 +48,12 @@ def fault_of(error: BaseException) -> Fault:
 
 
 def is_for_all(error: BaseException) -> bool:
-    """Whether a failure says that no message can be worked on: the store is away, or the settings are wrong."""
+    """Whether a failure means that no message can be worked on: the store is unavailable, or the settings are wrong."""
     return isinstance(error, StoreError | ConfigError | MissingExtra) and type(error) is not StoreError
 
 
 def reason_of(error: BaseException) -> str:
-    """What may be said of an error without repeating anybody's words."""
+    """A description of an error that does not repeat the content of a message."""
     name = type(error).__name__
     if isinstance(error, DamagedMessage):
         return f"{name}: {error.reason}"
@@ -61,18 +61,18 @@ def reason_of(error: BaseException) -> str:
 
 
 def kind_of(error: BaseException) -> str:
-    """The same of an error that is a message's own: of our errors, too, some repeat what they refuse."""
+    """The same for an error that a message caused: some of our own errors, too, repeat the value they refuse."""
     return reason_of(error) if isinstance(error, DamagedMessage) else type(error).__name__
 
 
 def backoff(failures: int, first: timedelta = FIRST_RETRY, longest: timedelta = LONGEST_RETRY) -> timedelta:
-    """Twice as long after each failure, with some chance in it, up to a limit."""
+    """A pause that doubles with each failure, up to a limit, with some random jitter."""
     wait: timedelta = first * (1 << min(failures, 20))
     return min(wait, longest) * random.uniform(0.75, 1.0)
 
 
 def put_set_aside(tx: Tx, row: SetAside, now: datetime, *, retried: bool) -> None:
-    """Note that a view failed on a message; `retried` says whether it is tried again by itself."""
+    """Record that a view failed on a message; `retry` says whether it is tried again automatically."""
     pause = backoff(row.failures - 1, FIRST_AGAIN, LONGEST_AGAIN)
     values: dict[str, Any] = {
         "space": row.space,
@@ -91,7 +91,7 @@ def remove_set_aside(tx: Tx, row: SetAside) -> None:
 
 
 def is_set_aside(tx: Tx, row: SetAside) -> bool:
-    """Whether a message that was set aside still is."""
+    """Whether a message that was set aside is still set aside."""
     return bool(tx.rows(TABLE, limit=1, where=key_of(row)))
 
 
@@ -100,18 +100,18 @@ def key_of(row: SetAside) -> dict[str, Any]:
 
 
 def set_aside_in(tx: Tx, view: str, place: ConversationKey) -> list[SetAside]:
-    """What a view has set aside in a conversation."""
+    """The messages that a view has set aside in a conversation."""
     where = {"space": place[0], "view": view, "conversation": place[1]}
     return [SetAside(**row) for row in tx.rows(TABLE, where=where)]
 
 
 def readable_messages(tx: Tx, view: str, where: Filter, *, after: int, upto: int) -> list[Message]:
-    """The messages of a conversation after a turn and up to another, without those that this view has set aside. One
-    that cannot be read is as one that was erased."""
+    """The messages of a conversation after a turn and up to another, without those that this view has set aside. A
+    message that cannot be read counts as erased."""
     assert where.conversation is not None
-    left_out = {row.turn for row in set_aside_in(tx, view, (where.space, where.conversation))}
+    omitted_turns = {row.turn for row in set_aside_in(tx, view, (where.space, where.conversation))}
     messages = tx.messages(where, after=(where.conversation, after), upto=upto, damaged=warn_of_damage)
-    return [message for message in messages if message.turn not in left_out]
+    return [message for message in messages if message.turn not in omitted_turns]
 
 
 def messages_around_damage(
@@ -119,7 +119,7 @@ def messages_around_damage(
 ) -> tuple[list[Message], list[DamagedMessage]]:
     """The messages of a conversation after a turn and up to another; and those of them that cannot be read."""
     assert where.conversation is not None
-    damaged: list[DamagedMessage] = []
-    messages = tx.messages(where, after=(where.conversation, after), upto=upto, damaged=damaged.append)
-    unreadable = {error.turn for error in damaged}
-    return [message for message in messages if message.turn not in unreadable], damaged
+    damages: list[DamagedMessage] = []
+    messages = tx.messages(where, after=(where.conversation, after), upto=upto, damaged=damages.append)
+    unreadable_turns = {error.turn for error in damages}
+    return [message for message in messages if message.turn not in unreadable_turns], damages

@@ -1,10 +1,11 @@
-"""What was done, how often, with what outcome, and how long it took: counted here first, whoever else is told.
+"""Counts what was done, how often, with what outcome, and how long it took, before other telemetry is told.
 
 Counts hold no content. A label is a word of the program's own (a task, a cache, an error's name) or a model's name;
 anything else is counted as "other", so that no mistake elsewhere can carry a person's words into a graph.
 
-Calls of models, looks into caches and fallbacks are also added to the store's table `usage`, by whoever drains them:
-there the counts of all processes meet. What views do is counted in this process only: the store says how far they are.
+Calls of models, cache lookups and fallbacks are also added to the store's table `usage`, by the meter that drains them:
+that table has the sums of all processes. The work of views is counted in this process only: the store knows how far
+they are.
 """
 
 from __future__ import annotations
@@ -18,23 +19,23 @@ from typing import Any
 from recollect.model import Activity
 from recollect.ports import Call, Telemetry
 
-CALLS = ("chat", "memory")  # roles: what a call of a model is counted under
-KEPT = ("cache", "fallback")  # counted in the store, too, with the calls
+CALLS = ("chat", "memory")  # roles, under which calls of models are counted
+STORED = ("cache", "fallback")  # also counted in the store, with the calls
 OTHER = "other"
-MODELS = 100  # names of models that are counted apart: a client of a server may name any
+MODELS = 100  # names of models that are counted separately: a client of a server may send any name
 WORD = re.compile(r"[A-Za-z0-9_.:/@+-]{1,100}")
 
-Key = tuple[str, str, str]
+ActivityKey = tuple[str, str, str]
 
 
 def word(label: str) -> str:
-    """The label, if it can be one: a single word, as programs write them."""
+    """The label if it is a single word, as programs write them; otherwise "other"."""
     return label if WORD.fullmatch(label) else OTHER
 
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A call whose labels are words."""
+    """A call whose labels are single words."""
 
     role: str
     task: str
@@ -46,24 +47,24 @@ class Plain:
 
 
 class Counting:
-    """Counts, and tells others. Safe from every thread."""
+    """Counts activities and forwards them to other telemetry. Safe to use from every thread."""
 
     def __init__(self, others: Sequence[Telemetry] = ()) -> None:
         self._others = tuple(others)
         self._lock = threading.Lock()
-        self._counts: dict[Key, Activity] = {}
-        self._unkept: dict[Key, Activity] = {}
+        self._counts: dict[ActivityKey, Activity] = {}
+        self._unsaved: dict[ActivityKey, Activity] = {}
         self._models: set[str] = set()
 
     def model(self, name: str) -> str:
-        """What a model is counted as: its name, or "other" once there are many."""
+        """The name under which a model is counted: its own, or "other" once there are too many."""
         with self._lock:
             if len(self._models) < MODELS:
                 self._models.add(name)
             return name if name in self._models else OTHER
 
     def call(self, call: Call) -> None:
-        plain = Plain(
+        safe_call = Plain(
             word(call.role),
             word(call.task) if call.task else "",
             word(self.model(call.model)),
@@ -72,60 +73,66 @@ class Counting:
             call.seconds,
             word(call.outcome),
         )
-        tokens = plain.tokens_in + plain.tokens_out
-        self._add(self._counts, [Activity(plain.role, plain.task, plain.outcome, 1, plain.seconds, tokens)])
+        tokens = safe_call.tokens_in + safe_call.tokens_out
+        self._add(
+            self._counts, [Activity(safe_call.role, safe_call.task, safe_call.outcome, 1, safe_call.seconds, tokens)]
+        )
         for other in self._others:
-            other.call(plain)
+            other.call(safe_call)
 
     def count(self, what: str, *, kind: str, outcome: str, amount: int = 1, seconds: float | None = None) -> None:
-        what, kind, outcome = word(what), word(kind), word(outcome)
-        one = Activity(what, kind, outcome, amount, seconds or 0.0)
-        self._add(self._counts, [one])
-        if what in KEPT:
-            self._add(self._unkept, [one])
+        what = word(what)
+        kind = word(kind)
+        outcome = word(outcome)
+        activity = Activity(what, kind, outcome, amount, seconds or 0.0)
+        self._add(self._counts, [activity])
+        if what in STORED:
+            self._add(self._unsaved, [activity])
         for other in self._others:
             other.count(what, kind=kind, outcome=outcome, amount=amount, seconds=seconds)
 
     def counted(self) -> list[Activity]:
-        """All that was counted in this process."""
+        """Everything that was counted in this process."""
         with self._lock:
             return [self._counts[key] for key in sorted(self._counts)]
 
     def drained(self) -> list[Activity]:
-        """What is to be kept in the store and was not given out yet."""
+        """Take out the activities that are for the store and were not taken out yet."""
         with self._lock:
-            given, self._unkept = list(self._unkept.values()), {}
-        return given
+            activities = list(self._unsaved.values())
+            self._unsaved = {}
+        return activities
 
-    def give_back(self, counts: Iterable[Activity]) -> None:
-        """They could not be kept after all."""
-        self._add(self._unkept, counts)
+    def give_back(self, activities: Iterable[Activity]) -> None:
+        """Put drained activities back, because they could not be stored."""
+        self._add(self._unsaved, activities)
 
-    def _add(self, to: dict[Key, Activity], counts: Iterable[Activity]) -> None:
+    def _add(self, totals: dict[ActivityKey, Activity], activities: Iterable[Activity]) -> None:
         with self._lock:
-            for one in counts:
-                put_in(to, one)
+            for activity in activities:
+                put_in(totals, activity)
 
 
-def put_in(counts: dict[Key, Activity], one: Activity) -> None:
-    key = (one.what, one.kind, one.outcome)
-    before = counts.get(key)
-    counts[key] = one if before is None else added(before, one)
+def put_in(counts: dict[ActivityKey, Activity], activity: Activity) -> None:
+    key = (activity.what, activity.kind, activity.outcome)
+    earlier = counts.get(key)
+    counts[key] = activity if earlier is None else added(earlier, activity)
 
 
-def added(one: Activity, other: Activity) -> Activity:
+def added(first: Activity, second: Activity) -> Activity:
     return replace(
-        one,
-        count=one.count + other.count,
-        seconds=one.seconds + other.seconds,
-        tokens=one.tokens + other.tokens,
+        first,
+        count=first.count + second.count,
+        seconds=first.seconds + second.seconds,
+        tokens=first.tokens + second.tokens,
     )
 
 
 def activity_of(rows: Iterable[Mapping[str, Any]]) -> list[Activity]:
-    """What rows of `usage` say, over all days and models."""
-    counts = dict[Key, Activity]()
+    """The activities in rows of `usage`, summed over all days and models."""
+    counts = dict[ActivityKey, Activity]()
     for row in rows:
-        tokens, seconds = row["tokens_in"] + row["tokens_out"], row["milliseconds"] / 1000
+        tokens = row["tokens_in"] + row["tokens_out"]
+        seconds = row["milliseconds"] / 1000
         put_in(counts, Activity(row["role"], row["task"], row["outcome"], row["calls"], seconds, tokens))
     return [counts[key] for key in sorted(counts)]

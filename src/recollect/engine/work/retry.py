@@ -1,7 +1,7 @@
-"""Messages that views have set aside, tried again because somebody asks for it.
+"""Tries messages again that views have set aside, because a user asks for it.
 
-A view that takes each message for itself is given that message again. One that follows a conversation in order cannot
-take a message into the middle: of that conversation it is thrown away, and made anew from the log.
+A view that handles each message separately is given that message again. A view that follows a conversation in order
+cannot insert a message in the middle: its data for that conversation is thrown away and rebuilt from the log.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from recollect.model import Retried, SetAside
 from recollect.ports import Tx
 
 PAGE = 200  # rows read at a time
-# Views made anew only as one.
+# Views that can only be rebuilt together.
 TOGETHER = {
     "window": ("window", "episodes"),
     "episodes": ("window", "episodes"),
@@ -33,21 +33,22 @@ async def retry_set_aside(
     where: Mapping[str, str],
 ) -> Retried:
     """Try all rows again that have these values."""
-    retried, after = Retried(0, 0), None
+    result = Retried(0, 0)
+    after: Mapping[str, Any] | None = None
     while True:
         page: Sequence[Mapping[str, Any]] = await read(lambda tx: tx.rows(TABLE, after, PAGE, where=where))  # noqa: B023
         for view, rows in by_view(page):
             follower = followers.get(view)
-            if follower is None:  # of a view that this version does not have
+            if follower is None:  # this version does not have the view
                 continue
             if follower.view.ordered:
                 await write(lambda tx: begin_anew(tx, view, rows))  # noqa: B023  called at once
-                left = 0
+                left_count = 0
             else:
-                left = len(rows) - await follower.retry(rows)
-            retried = replace(retried, tried=retried.tried + len(rows), left=retried.left + left)
+                left_count = len(rows) - await follower.retry(rows)
+            result = replace(result, tried=result.tried + len(rows), left=result.left + left_count)
         if len(page) < PAGE:
-            return retried
+            return result
         after = page[-1]
 
 
@@ -58,7 +59,7 @@ def by_view(page: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[SetAs
 
 
 def begin_anew(tx: Tx, view: str, rows: Sequence[SetAside]) -> None:
-    """Throw away what an ordered view, and what follows it, has of these conversations."""
+    """Throw away what an ordered view, and the views that follow it, have of these conversations."""
     for space, conversation in sorted({(row.space, row.conversation) for row in rows}):
         for name in TOGETHER.get(view, (view,)):
             tx.reset_view(name, space, conversation)

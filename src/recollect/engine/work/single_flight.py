@@ -1,8 +1,8 @@
-"""What many ask for at once is made once: in a process by one task, among processes by a lease in the store.
+"""Makes what many callers ask for at once only once: by one task in a process, by a lease in the store among processes.
 
-Whoever asks waits for it as long as they can, and no longer: the work goes on, and the next who asks finds it made.
-Another process that is at it is waited for, and its lease taken over if it does not come to an end. What could not be
-made now is tried again after a pause that grows.
+A caller waits as long as its limit allows: the work continues after that, and the next caller finds the result. If
+another process is making it, callers wait for that process, and take over its lease if it does not finish. What could
+not be made now is tried again after a pause that grows.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ log = logging.getLogger("recollect.once")
 
 T = TypeVar("T")
 VIEW = DIGESTING
-POLL = 0.05  # seconds between looks at what another process makes
-TRIES = 3  # how often something is made whose sources change meanwhile
+POLL = 0.05  # seconds between checks of what another process makes
+TRIES = 3  # how often something is made again whose sources change meanwhile
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is to be made, and in which space."""
+    """The name of what is made, and the space it is for."""
 
     space: str
     name: str
@@ -40,17 +40,17 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Made(Generic[T]):
-    """How to store what was made; `save` gives None if it is void by now. `outage`: a model was away."""
+    """How to store what was made; `save` returns None if that is no longer valid. `outage`: why a model was away."""
 
     save: Callable[[Tx], T | None]
     outage: str | None = None
 
 
 class Patience:
-    """How long somebody waits, over several steps."""
+    """How long a caller waits in all, over several steps."""
 
     def __init__(self, seconds: float) -> None:
-        self.any = seconds > 0
+        self.allows_waiting = seconds > 0
         self._end = time.monotonic() + seconds
 
     @property
@@ -59,7 +59,7 @@ class Patience:
 
 
 class Once:
-    """Things under way."""
+    """The tasks in progress, by key."""
 
     def __init__(
         self,
@@ -69,8 +69,11 @@ class Once:
         lease_seconds: int,
         writable: bool = True,
     ) -> None:
-        """Where nothing can be written, nothing is made: nobody could keep it."""
-        self._read, self._write, self._clock, self._writable = read, write, clock, writable
+        """If the store is not writable, nothing is made: it could not be stored."""
+        self._read = read
+        self._write = write
+        self._clock = clock
+        self._writable = writable
         self._lease = timedelta(seconds=lease_seconds)
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}"
         self._tasks: dict[Key, asyncio.Task[Any]] = {}
@@ -82,18 +85,18 @@ class Once:
         make: Callable[[], Awaitable[Made[T]]],
         patience: Patience,
     ) -> T | None:
-        """What `look` finds, after it was made if need be; None if that takes longer than there is patience, or fails.
+        """What `look` finds, made first if it is not there; None if that takes longer than the caller waits, or fails.
 
-        With no patience at all nothing is begun.
+        If the caller does not wait at all, nothing is begun.
         """
-        if not patience.any or not self._writable:
+        if not patience.allows_waiting or not self._writable:
             return None
         task = self._tasks.get(key)
         if task is None:
             task = self._tasks[key] = asyncio.create_task(self._got(key, look, make), name=f"recollect {key.name}")
-            task.add_done_callback(lambda done: self._ended(key, done))
-        done, _ = await asyncio.wait({task}, timeout=patience.left)
-        if not done or task.cancelled():
+            task.add_done_callback(lambda finished_task: self._ended(key, finished_task))
+        finished_tasks, _ = await asyncio.wait({task}, timeout=patience.left)
+        if not finished_tasks or task.cancelled():
             return None
         error = task.exception()
         if error is not None and not isinstance(error, RecollectError):
@@ -106,7 +109,7 @@ class Once:
             log.warning("%s: %s", key.name, task.exception())
 
     async def close(self) -> None:
-        """Give up what is under way; leases are given back."""
+        """Cancel the tasks in progress; their leases are given back."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -116,38 +119,38 @@ class Once:
         deadline = time.monotonic() + 2 * self._lease.total_seconds()
         for _ in range(TRIES):
             while True:
-                found, mine, later = await self._write(lambda tx: self._claim(tx, key, look))
-                if found is not None or later:
-                    return found  # type: ignore[no-any-return]
-                if mine:
+                value, is_ours, is_too_early = await self._write(lambda tx: self._claim(tx, key, look))
+                if value is not None or is_too_early:
+                    return value  # type: ignore[no-any-return]
+                if is_ours:
                     break
                 if time.monotonic() > deadline:
                     return None
                 await asyncio.sleep(POLL)
-            stored = await self._made(key, make)
-            if stored is not None:
-                return stored
+            saved_value = await self._made(key, make)
+            if saved_value is not None:
+                return saved_value
         return None
 
     def _claim(self, tx: Tx, key: Key, look: Callable[[Tx], T | None]) -> tuple[T | None, bool, bool]:
-        """What is there by now; or whether it is ours to make; or whether it is too early to try again."""
-        found = look(tx)
-        if found is not None:
-            return found, False, False
+        """What is there by now; whether we have the lease to make it; whether it is too early to try again."""
+        value = look(tx)
+        if value is not None:
+            return value, False, False
         now = self._clock.now()
         if tx.claim(VIEW, key.space, key.name, self._holder, now, now + self._lease):
-            # Whoever held it may have come to an end between our look and our claim.
-            found = look(tx)
-            if found is not None:
+            # The former holder may have finished between our look and our claim.
+            value = look(tx)
+            if value is not None:
                 self._free(tx, key)
-            return found, found is None, False
+            return value, value is None, False
         rows = tx.rows("leases", where={"space": key.space, "view": VIEW, "conversation": key.name})
         return None, False, any(row["retry_at"] is not None and row["retry_at"] > now for row in rows)
 
     async def _made(self, key: Key, make: Callable[[], Awaitable[Made[T]]]) -> T | None:
         try:
-            made = await self._thought(key, make)
-            stored: T | None = await self._write(lambda tx: self._save(tx, key, made))
+            flight_result = await self._thought(key, make)
+            value: T | None = await self._write(lambda tx: self._save(tx, key, flight_result))
         except asyncio.CancelledError:
             await asyncio.shield(self._write(lambda tx: tx.release(VIEW, key.space, key.name, self._holder)))
             raise
@@ -155,39 +158,39 @@ class Once:
             reason = f"{type(error).__name__}: {error}"
             await self._write(lambda tx: self._failed(tx, key, reason))
             raise
-        return stored
+        return value
 
     async def _thought(self, key: Key, make: Callable[[], Awaitable[Made[T]]]) -> Made[T]:
-        """What is made; however long it takes, the lease stays ours."""
-        thinking = asyncio.ensure_future(make())
+        """Run `make`, and renew the lease for as long as that takes."""
+        making = asyncio.ensure_future(make())
         try:
-            while not (await asyncio.wait({thinking}, timeout=self._lease.total_seconds() / 3))[0]:
+            while not (await asyncio.wait({making}, timeout=self._lease.total_seconds() / 3))[0]:
                 await self._write(lambda tx: self._renew(tx, key))
         finally:
-            thinking.cancel()
-        return thinking.result()
+            making.cancel()
+        return making.result()
 
     def _renew(self, tx: Tx, key: Key) -> None:
         now = self._clock.now()
         if tx.holds(VIEW, key.space, key.name, self._holder):
             tx.claim(VIEW, key.space, key.name, self._holder, now, now + self._lease)
 
-    def _save(self, tx: Tx, key: Key, made: Made[T]) -> T | None:
-        place = (VIEW, key.space, key.name)
-        if not tx.holds(*place, self._holder):
-            return None  # another took over: what it makes counts
-        stored = made.save(tx)
-        if made.outage:
-            self._failed(tx, key, STAND_IN + made.outage)
+    def _save(self, tx: Tx, key: Key, flight_result: Made[T]) -> T | None:
+        lease_key = (VIEW, key.space, key.name)
+        if not tx.holds(*lease_key, self._holder):
+            return None  # another process took over: its result counts
+        value = flight_result.save(tx)
+        if flight_result.outage:
+            self._failed(tx, key, STAND_IN + flight_result.outage)
         else:
             self._free(tx, key)
-        return stored
+        return value
 
     def _free(self, tx: Tx, key: Key) -> None:
-        """What is made is made: the lease has no more to say, and leaves no row behind."""
+        """Remove the row of our lease, which is not needed once the result is stored."""
         tx.remove("leases", {"space": key.space, "view": VIEW, "conversation": key.name, "holder": self._holder})
 
     def _failed(self, tx: Tx, key: Key, error: str) -> None:
-        place = (VIEW, key.space, key.name)
-        retry_at = self._clock.now() + backoff(tx.failures(*place))
-        tx.release(*place, self._holder, error=error, retry_at=retry_at)
+        lease_key = (VIEW, key.space, key.name)
+        retry_at = self._clock.now() + backoff(tx.failures(*lease_key))
+        tx.release(*lease_key, self._holder, error=error, retry_at=retry_at)

@@ -1,8 +1,8 @@
-"""What models cost: every call is counted in the store, by day, role, task, model and outcome.
+"""Counts every call of a model in the store, by day, role, task, model and outcome.
 
-The counts are shared by all processes on a store, so a ceiling for the day holds for all of them together. They are
-written a moment later, several calls at once: a reply that is being kept does not wait for its statistics. Whoever asks
-has them written first. What else is counted and kept (looks into caches, fallbacks) is written with them.
+The counts are shared by all processes on a store, so the daily limit applies to all of them together. They are written
+a moment later, several calls at once: storing a reply does not wait for its statistics. Reading the counts writes
+pending ones first. Other counts that are stored (cache lookups, fallbacks) are written with them.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from recollect.ports import Call, Clock, Tx
 
 log = logging.getLogger("recollect.metering")
 COUNTED = ("calls", "tokens_in", "tokens_out", "milliseconds")
-MOMENT = 0.25  # seconds in which more calls may come, before they are written down
+MOMENT = 0.25  # seconds to wait for more calls, before they are written
 
 Row = dict[str, Any]
 
 
 class Meter:
-    """Writes calls down in the background, and knows what was spent today."""
+    """Writes calls to the store in the background, and knows how many tokens were used today."""
 
     def __init__(
         self,
@@ -38,7 +38,10 @@ class Meter:
         writable: bool = True,
     ) -> None:
         self._writable = writable
-        self._write, self._read, self._clock, self._space = write, read, clock, space
+        self._write = write
+        self._read = read
+        self._clock = clock
+        self._space = space
         self._counting = counting
         self._calls: list[Row] = []
         self._writing: asyncio.Task[None] | None = None
@@ -47,7 +50,7 @@ class Meter:
     def record(self, call: Call) -> None:
         """Count a call. Never waits and never fails: a reply is worth more than its statistics."""
         if call.outcome == NoModel.__name__:
-            return  # nobody was called
+            return  # no model was called
         self._counting.call(call)
         self._calls.append(self._call_row(call))
         if self._writing is None or self._writing.done():
@@ -59,16 +62,17 @@ class Meter:
             await self.flush()
 
     async def flush(self) -> None:
-        """Write down what is counted and not yet kept."""
-        calls, self._calls = self._calls, []
-        counts = self._counting.drained()
-        rows = summed([*calls, *(self._row(one) for one in counts)])
+        """Write what was counted and is not yet in the store."""
+        calls = self._calls
+        self._calls = []
+        activities = self._counting.drained()
+        rows = summed([*calls, *(self._row(activity) for activity in activities)])
         if not rows or not self._writable:
             return
         try:
             await self._write(lambda tx: tx.put("usage", rows, add=COUNTED))
         except RecollectError as error:
-            self._counting.give_back(counts)
+            self._counting.give_back(activities)
             log.warning("%s was not counted: %s", f"{len(calls)} calls of models" if calls else "what was done", error)
 
     def _call_row(self, call: Call) -> Row:
@@ -85,13 +89,18 @@ class Meter:
             "milliseconds": round(call.seconds * 1000),
         }
 
-    def _row(self, one: Activity) -> Row:
-        names = {"space": self._space, "day": self._today(), "role": one.what, "task": one.kind, "model": ""}
-        counts = {"calls": one.count, "tokens_in": 0, "tokens_out": 0, "milliseconds": round(one.seconds * 1000)}
-        return names | {"outcome": one.outcome} | counts
+    def _row(self, activity: Activity) -> Row:
+        names = {"space": self._space, "day": self._today(), "role": activity.what, "task": activity.kind, "model": ""}
+        counts = {
+            "calls": activity.count,
+            "tokens_in": 0,
+            "tokens_out": 0,
+            "milliseconds": round(activity.seconds * 1000),
+        }
+        return names | {"outcome": activity.outcome} | counts
 
     async def spent(self, role: str = "memory") -> int:
-        """Tokens of this role today."""
+        """The tokens that this role has used today."""
         await self.flush()
         where = {"space": self._space, "day": self._today(), "role": role}
 
@@ -111,11 +120,11 @@ class Meter:
 
 
 def summed(rows: Iterable[Row]) -> list[Row]:
-    """One row for what is counted together."""
-    found: dict[tuple[Any, ...], Row] = {}
+    """Rows with the same labels summed into one."""
+    totals: dict[tuple[Any, ...], Row] = {}
     for row in rows:
         key = tuple(value for name, value in row.items() if name not in COUNTED)
-        there = found.setdefault(key, {**row, **dict.fromkeys(COUNTED, 0)})
+        total = totals.setdefault(key, {**row, **dict.fromkeys(COUNTED, 0)})
         for name in COUNTED:
-            there[name] += row[name]
-    return list(found.values())
+            total[name] += row[name]
+    return list(totals.values())

@@ -1,4 +1,4 @@
-"""What a view is to those who bring it up to date: how much it takes at a time, how it thinks, how it stores."""
+"""The interface of a view to its follower: how much it takes at a time, how it prepares and how it stores."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """New messages of one conversation, in order; and those among them that cannot be read.
+    """New messages of one conversation, in order, and errors for those among them that cannot be read.
 
-    Of several runs of one conversation the lease is given back with the `last`.
+    If a conversation is worked on in several runs, its lease is given back with the `last`.
     """
 
     lag: Lag
     messages: Sequence[Message]
-    damaged: Sequence[DamagedMessage] = ()
+    damages: Sequence[DamagedMessage] = ()
     last: bool = True
 
     @property
@@ -31,28 +31,30 @@ class Run:
 
     @property
     def is_empty(self) -> bool:
-        return not self.messages and not self.damaged
+        return not self.messages and not self.damages
 
     @property
     def end(self) -> int:
-        """The last turn that is seen to with this run; of a view that reads for itself, how far it is to get."""
-        turns = [message.turn for message in self.messages[-1:]] + [error.turn for error in self.damaged[-1:]]
+        """The last turn that this run handles; for a view that reads for itself, the turn it should reach."""
+        turns = [message.turn for message in self.messages[-1:]] + [error.turn for error in self.damages[-1:]]
         return max(turns, default=self.lag.turns)
 
     def halves(self) -> tuple[Run, Run]:
         half = len(self.messages) // 2
         end = self.messages[half - 1].turn
-        damaged = [error for error in self.damaged if error.turn < end]
-        first = Run(self.lag, self.messages[:half], damaged, last=False)
-        rest = [error for error in self.damaged if error.turn > end]
-        return first, replace(self, lag=replace(self.lag, done=end), messages=self.messages[half:], damaged=rest)
+        first_damages = [error for error in self.damages if error.turn < end]
+        first = Run(self.lag, self.messages[:half], first_damages, last=False)
+        second_damages = [error for error in self.damages if error.turn > end]
+        return first, replace(
+            self, lag=replace(self.lag, done=end), messages=self.messages[half:], damages=second_damages
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """How far a view got: the turn its cursor moves to, how much was done, and why a model did not do it.
+    """How far a view got: the turn its cursor moves to, how many items it saved, and why a model did not do it.
 
-    After an outage the built-in writer stands in, and the rest is tried again later, after a pause that grows.
+    After an outage the built-in writer stands in, and the model is tried again later, after a pause that grows.
     """
 
     upto: int
@@ -68,21 +70,23 @@ class View(Protocol[R]):
 
     @property
     def at_once(self) -> int:
-        """How many messages it takes at a time, at most; 0: it works on whole conversations, and reads for itself."""
+        """The most messages it takes at a time; 0 if it works on whole conversations and reads them itself."""
 
     @property
     def ordered(self) -> bool:
-        """Whether what it makes of a message depends on all before it: then one that was set aside cannot be made up
-        for later, but the view of that conversation be made anew."""
+        """Whether its result for a message depends on all messages before it. Then a message that was set aside cannot
+        be added later: the view of that conversation has to be rebuilt."""
 
     def first(self, done: int, turns: int) -> int:
-        """Where to go on, of a conversation of that many turns and done so far: after `done`, or later."""
+        """The turn after which to read on in a conversation of `turns` turns, done up to `done`: that turn, or a later
+        one."""
 
     async def prepare(self, runs: Sequence[Run]) -> Sequence[R]:
-        """Think: one result for each run. No transaction is open."""
+        """Do the work: return one result for each run. No transaction is open."""
 
     def save(self, tx: Tx, result: R) -> Saved | None:
-        """Store a result. The cursor moves in the same transaction: to the end of the run, unless told otherwise."""
+        """Store a result. The cursor moves in the same transaction: to the end of the run, unless a result says
+        otherwise."""
 
 
 def never(space: str, conversation: str) -> bool:
@@ -90,17 +94,17 @@ def never(space: str, conversation: str) -> bool:
 
 
 def skip_nothing(tx: Tx, space: str, conversation: str, turn: int) -> None:
-    """Nothing but the cursor says how far most views are."""
+    """Do nothing: for most views the cursor alone says how far they are."""
 
 
 def allow_all(tx: Tx) -> None:
-    """Most views work with any embedder."""
+    """Allow all work: most views work with any embedder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What a view wants of its follower besides: which conversations to leave alone for the moment (`later`), what to
-    do when a message is passed over (`skip`), and what must be so before work begins (`guard` raises if it is not)."""
+    """What else a view needs from its follower: which conversations to leave for later (`later`), what to do when a
+    message is skipped (`skip`), and what must hold before work begins (`guard` raises if it does not)."""
 
     later: Callable[[str, str], bool] = never
     skip: Callable[[Tx, str, str, int], None] = skip_nothing

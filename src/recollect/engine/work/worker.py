@@ -1,9 +1,10 @@
-"""Work on what was claimed: it is thought about and stored, and one bad message harms itself alone.
+"""Works on claimed runs: prepares and stores them, so that one bad message does not affect the others.
 
-All runs are tried together. If that fails they are tried in halves, until the message to blame stands alone; it is set
-aside, and everything else is stored. What was stored stays stored, and what a model has answered is not asked again. A
-store, an embedder or a model that is away is nobody's fault: then all that is left waits for a while. But it may be so
-for one conversation alone: those that have failed are tried one by one from then on, and keep no others waiting.
+All runs are tried together. If that fails they are tried in halves, until the message that causes it is alone; it is
+set aside, and everything else is stored. What was stored stays stored, and what a model has answered is not asked
+again. If a store, an embedder or a model is unavailable, no message is to blame: then all remaining runs wait for a
+while. But this may concern only one conversation: conversations that have failed are tried one by one from then on, and
+keep no others waiting.
 """
 
 from __future__ import annotations
@@ -37,37 +38,37 @@ from recollect.ports import STAND_IN, Clock, ConversationKey, Lag, Store, Teleme
 
 log = logging.getLogger("recollect.followers")
 
-ISOLATION_SECONDS = 1.0  # after which a batch that fails is left for later, if anything of it was done
-REFUSALS = 3  # of a store or an embedder, with nothing taken in between, until it is taken to refuse everything
-TRIES = 3  # of a conversation alone, while others are taken, until one of its messages is taken to be at fault
-REMEMBERED = 10_000  # conversations of which it is known that they fail
+ISOLATION_SECONDS = 1.0  # after which the rest of a failing batch is left for later, if part of it was done
+REFUSALS = 3  # by a store or an embedder without a success in between, until we assume that it refuses everything
+TRIES = 3  # of a conversation alone while others succeed, until we assume that one of its messages is the cause
+REMEMBERED = 10_000  # conversations that are known to fail
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What a transaction stored of some runs: how much, of which spaces, whether it was all there was, and which leases
-    it gave back."""
+    """What a transaction stored of some runs: how many items, of which spaces, whether everything was stored, and which
+    leases it gave back."""
 
-    done: int
+    saved_count: int
     spaces: Collection[str]
-    whole: bool
-    released: Sequence[ConversationKey]
+    is_complete: bool
+    released_places: Sequence[ConversationKey]
 
 
 @dataclass(slots=True)
 class Progress:
-    """How the work on a batch goes."""
+    """The progress of the work on a batch."""
 
     deadline: float
-    done: int = 0  # messages brought in
+    saved_count: int = 0  # messages brought in
     set_aside: int = 0
     refusals: int = 0  # in a row
-    whole: bool = True  # whether nothing was left undone
-    spaces: set[str] = field(default_factory=set)  # of which something was seen to
+    is_complete: bool = True  # whether nothing was left undone
+    spaces: set[str] = field(default_factory=set)  # of which something was handled
 
     @property
     def seen_to(self) -> int:
-        return self.done + self.set_aside
+        return self.saved_count + self.set_aside
 
     @property
     def is_late(self) -> bool:
@@ -76,15 +77,15 @@ class Progress:
 
 @dataclass(slots=True)
 class Failing:
-    """A conversation whose last try failed: how often it did alone, and what had been brought in of all at the first
-    failure."""
+    """A conversation whose last try failed: how many messages of all had been brought in before its first failure, and
+    how often it failed alone."""
 
-    taken: int
-    alone: int = 0
+    saved_before: int
+    lone_failures: int = 0
 
 
 class Worker:
-    """Works on one view. `held` are the leases that are ours at the moment."""
+    """Works on one view. `leases` has the runs whose leases this worker holds, by conversation."""
 
     def __init__(
         self,
@@ -96,20 +97,24 @@ class Worker:
         hooks: Hooks,
         telemetry: Telemetry | None,
     ) -> None:
-        self._store, self._view, self._clock, self._run = store, view, clock, run
-        self._hooks, self._telemetry = hooks, telemetry
+        self._store = store
+        self._view = view
+        self._clock = clock
+        self._run = run
+        self._hooks = hooks
+        self._telemetry = telemetry
         self.lease = lease
         self.holder = f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}"
-        self.held: dict[ConversationKey, Run] = {}
+        self.leases: dict[ConversationKey, Run] = {}
         self._failing: dict[ConversationKey, Failing] = {}
-        self._taken = 0  # messages brought in so far
+        self._saved_count = 0  # messages brought in so far
 
     def hold(self, runs: Sequence[Run]) -> None:
-        self.held = {run.place: run for run in runs}
+        self.leases = {run.place: run for run in runs}
 
     async def give_back(self, error: str | None) -> None:
-        """Give back all that is held; with an error, to be tried again after a pause."""
-        places = list(self.held)
+        """Give back all leases; with an error, the runs are tried again after a pause."""
+        places = list(self.leases)
 
         def release(tx: Tx) -> None:
             if error is None:
@@ -121,28 +126,28 @@ class Worker:
         await self._run(self._store.write, release)
         if error is not None:
             self._note_failing(places)
-        self.held.clear()
+        self.leases.clear()
 
-    def count(self, outcome: str, amount: int, begun: float) -> None:
-        """Messages brought in, or one failure; and how long it took."""
+    def count(self, outcome: str, amount: int, started_at: float) -> None:
+        """Count messages brought in, or one failure, and how long it took."""
         if self._telemetry is not None:
-            seconds = time.monotonic() - begun
+            seconds = time.monotonic() - started_at
             self._telemetry.count("view", kind=self._view.name, outcome=outcome, amount=amount, seconds=seconds)
 
     # -- a batch
 
     async def work(self, runs: Sequence[Run]) -> Progress:
-        """Bring these in. What is still held afterwards was not looked at."""
+        """Bring these runs in. Leases that are still held afterwards are of runs that were not tried."""
         progress = Progress(time.monotonic() + ISOLATION_SECONDS)
         await self._try([run for run in runs if run.place not in self._failing], progress)
-        alone = [run for run in runs if run.place in self._failing]
-        for run in sorted(alone, key=lambda run: self._failing[run.place].alone):
+        lone_runs = [run for run in runs if run.place in self._failing]
+        for run in sorted(lone_runs, key=lambda run: self._failing[run.place].lone_failures):
             await self._try([run], progress)
-        progress.whole = progress.whole and not self.held
+        progress.is_complete = progress.is_complete and not self.leases
         return progress
 
     async def _try(self, runs: Sequence[Run], progress: Progress) -> None:
-        runs = [run for run in runs if run.place in self.held]
+        runs = [run for run in runs if run.place in self.leases]
         if not runs or progress.is_late:
             return
         try:
@@ -168,7 +173,7 @@ class Worker:
 
     async def _store_results(self, runs: Sequence[Run], results: Sequence[Any], progress: Progress) -> None:
         try:
-            stored: Stored = await self._run(self._store.write, lambda tx: self._save(tx, runs, results))
+            result: Stored = await self._run(self._store.write, lambda tx: self._save(tx, runs, results))
         except Exception as error:  # noqa: BLE001  as above
             half = len(runs) // 2
             if not half or self._fault(runs, error) == "outside":
@@ -177,86 +182,92 @@ class Worker:
             await self._store_results(runs[:half], results[:half], progress)
             await self._store_results(runs[half:], results[half:], progress)
             return
-        for place in stored.released:
-            self.held.pop(place, None)
+        for place in result.released_places:
+            self.leases.pop(place, None)
             self._failing.pop(place, None)
-        self._taken += stored.done
-        progress.done += stored.done
-        progress.spaces |= {*stored.spaces}
+        self._saved_count += result.saved_count
+        progress.saved_count += result.saved_count
+        progress.spaces |= {*result.spaces}
         progress.refusals = 0
-        progress.whole = progress.whole and stored.whole
+        progress.is_complete = progress.is_complete and result.is_complete
 
     async def _prepare(self, runs: Sequence[Run]) -> Sequence[Any]:
-        """What the view makes of each run; however long it thinks, all our leases stay ours."""
-        readable = [run for run in runs if run.messages or not run.damaged]
-        thinking = asyncio.ensure_future(self._view.prepare(readable))
+        """The view's result for each run. The leases are renewed for as long as that takes."""
+        readable_runs = [run for run in runs if run.messages or not run.damages]
+        preparation = asyncio.ensure_future(self._view.prepare(readable_runs))
         try:
-            while not (await asyncio.wait({thinking}, timeout=self.lease.total_seconds() / 3))[0]:
+            while not (await asyncio.wait({preparation}, timeout=self.lease.total_seconds() / 3))[0]:
                 await self._run(self._store.write, self._renew)
         finally:
-            thinking.cancel()
-        if thinking.cancelled():  # not by us: nobody is to take it for our own end
+            preparation.cancel()
+        if preparation.cancelled():  # not by us: it must not look like our own cancellation
             raise RuntimeError("the work was cancelled from within")
-        results = dict(zip((run.place for run in readable), thinking.result(), strict=True))
+        results = dict(zip((run.place for run in readable_runs), preparation.result(), strict=True))
         return [results.get(run.place) for run in runs]
 
     def _renew(self, tx: Tx) -> None:
         now = self._clock.now()
-        ours = tx.held(self._view.name, [*self.held], self.holder)
-        tx.claim_all(self._view.name, [*ours], self.holder, now, now + self.lease)
+        held_places = tx.held(self._view.name, [*self.leases], self.holder)
+        tx.claim_all(self._view.name, [*held_places], self.holder, now, now + self.lease)
 
     def _save(self, tx: Tx, runs: Sequence[Run], results: Sequence[Any]) -> Stored:
-        name, places = self._view.name, [run.place for run in runs]
-        ours, cursors = tx.held(name, places, self.holder), tx.cursors_of(name, places)
-        done, whole, moved, released = 0, True, dict[ConversationKey, int](), list[ConversationKey]()
+        name = self._view.name
+        places = [run.place for run in runs]
+        held_places = tx.held(name, places, self.holder)
+        cursors = tx.cursors_of(name, places)
+        saved_count = 0
+        is_complete = True
+        new_cursors: dict[ConversationKey, int] = {}
+        released_places: list[ConversationKey] = []
         spaces: set[str] = set()
         for run, result in zip(runs, results, strict=True):
-            # Another took over, or somebody moved the cursor, back for a rebuild or on: what we thought is void.
-            if run.place not in ours or cursors[run.place] != run.lag.done:
-                released.append(run.place)
-                whole = False
+            # Another worker took over, or the cursor moved, back for a rebuild or forward: our result is void.
+            if run.place not in held_places or cursors[run.place] != run.lag.done:
+                released_places.append(run.place)
+                is_complete = False
                 continue
             if run.is_empty and self._view.at_once:
-                released.append(run.place)
+                released_places.append(run.place)
                 continue
-            saved = self._save_run(tx, run, result)
-            moved[run.place] = saved.upto
-            if saved.upto <= run.lag.done:  # the view may have thrown away what it had of the space
+            outcome = self._save_run(tx, run, result)
+            new_cursors[run.place] = outcome.upto
+            if outcome.upto <= run.lag.done:  # the view may have thrown away what it had of the space
                 cursors |= tx.cursors_of(name, places)
-            if saved.outage:
-                self._release_failed(tx, run.place, STAND_IN + saved.outage)
-            if saved.outage or run.last or saved.upto < run.end:
-                released.append(run.place)
-            if saved.done:
+            if outcome.outage:
+                self._release_failed(tx, run.place, STAND_IN + outcome.outage)
+            if outcome.outage or run.last or outcome.upto < run.end:
+                released_places.append(run.place)
+            if outcome.done:
                 spaces.add(run.lag.space)
-            done, whole = done + saved.done, whole and (saved.upto >= run.lag.turns or not run.last)
-        tx.set_cursors(name, moved)
-        tx.release_all(name, released, self.holder)
-        return Stored(done, spaces, whole, released)
+            saved_count += outcome.done
+            is_complete = is_complete and (outcome.upto >= run.lag.turns or not run.last)
+        tx.set_cursors(name, new_cursors)
+        tx.release_all(name, released_places, self.holder)
+        return Stored(saved_count, spaces, is_complete, released_places)
 
     def _save_run(self, tx: Tx, run: Run, result: Any) -> Saved:
-        saved = Saved(run.end, len(run.messages) + len(run.damaged))
-        if run.messages or not run.damaged:
-            saved = self._view.save(tx, result) or saved
-        for damage in run.damaged:
-            if damage.turn <= saved.upto:
+        outcome = Saved(run.end, len(run.messages) + len(run.damages))
+        if run.messages or not run.damages:
+            outcome = self._view.save(tx, result) or outcome
+        for damage in run.damages:
+            if damage.turn <= outcome.upto:
                 self._put_aside(tx, run.place, damage.turn, kind_of(damage))
-        return saved
+        return outcome
 
     def _release_failed(self, tx: Tx, place: ConversationKey, error: str) -> None:
-        at = (self._view.name, *place)
-        tx.release(*at, self.holder, error=error, retry_at=self._clock.now() + backoff(tx.failures(*at)))
+        lease_key = (self._view.name, *place)
+        tx.release(*lease_key, self.holder, error=error, retry_at=self._clock.now() + backoff(tx.failures(*lease_key)))
 
     # -- who is to blame
 
     def _fault(self, runs: Sequence[Run], error: Exception) -> Fault | Literal["apart"]:
-        """As `fault_of`. But what the world does to one conversation alone sets it apart from the others, and if those
-        are taken time and again, one of its messages is at fault."""
+        """As `fault_of`; but if something outside fails for one conversation alone, that conversation is set apart from
+        the others, and if the others keep succeeding, one of its messages is the cause."""
         fault = fault_of(error)
-        failing = self._failing.get(runs[0].place) if len(runs) == 1 else None
-        if failing is None or fault == "message" or is_for_all(error):
+        record = self._failing.get(runs[0].place) if len(runs) == 1 else None
+        if record is None or fault == "message" or is_for_all(error):
             return fault
-        if failing.alone >= TRIES and self._taken > failing.taken:
+        if record.lone_failures >= TRIES and self._saved_count > record.saved_before:
             return "message"
         return "apart" if fault == "outside" else fault
 
@@ -264,55 +275,55 @@ class Worker:
         if len(self._failing) > REMEMBERED:
             self._failing.clear()
         for place in places:
-            self._failing.setdefault(place, Failing(self._taken))
+            self._failing.setdefault(place, Failing(self._saved_count))
 
     async def _blame(self, run: Run, error: Exception, progress: Progress) -> None:
-        """This run fails alone: its message is set aside. If it may be the store or the embedder that refuses, its
-        conversation waits; an embedder that has taken other messages since refuses this one."""
-        if self._fault([run], error) != "message" and not (isinstance(error, EmbedderRefused) and progress.done):
+        """Set aside the message of a run that fails alone. If the store or the embedder may be the cause, its
+        conversation waits instead; but an embedder that has accepted other messages in this batch refuses this one."""
+        if self._fault([run], error) != "message" and not (isinstance(error, EmbedderRefused) and progress.saved_count):
             await self._let_wait(run, error, progress)
             return
-        begun = time.monotonic()
+        started_at = time.monotonic()
         await self._run(self._store.write, lambda tx: self._pass_over(tx, run, kind_of(error)))
         log.warning("%s: a message is set aside: %s; `recollect doctor` names it", self._view.name, kind_of(error))
         progress.set_aside += 1
         progress.spaces.add(run.lag.space)
         if run.last:
-            self.held.pop(run.place, None)
+            self.leases.pop(run.place, None)
             self._failing.pop(run.place, None)
-        self.count(type(error).__name__, 1, begun)
+        self.count(type(error).__name__, 1, started_at)
 
     async def _let_wait(self, run: Run, error: Exception, progress: Progress) -> None:
-        """Leave a conversation for later. If all wait that are tried, the error is of them all."""
-        begun = time.monotonic()
+        """Leave a conversation for later. If several in a row have to wait, the error is raised for all of them."""
+        started_at = time.monotonic()
         progress.refusals += 1
         if progress.refusals >= REFUSALS:
             raise error
         await self._run(self._store.write, lambda tx: self._release_failed(tx, run.place, reason_of(error)))
         log.warning("%s: %s", self._view.name, reason_of(error))
         self._note_failing([run.place])
-        self._failing[run.place].alone += 1
-        self.held.pop(run.place, None)
-        progress.whole = False
-        self.count(type(error).__name__, 1, begun)
+        self._failing[run.place].lone_failures += 1
+        self.leases.pop(run.place, None)
+        progress.is_complete = False
+        self.count(type(error).__name__, 1, started_at)
 
     def _pass_over(self, tx: Tx, run: Run, reason: str) -> None:
-        at = (self._view.name, *run.place)
-        if not tx.holds(*at, self.holder) or tx.cursor(*at) != run.lag.done:
+        lease_key = (self._view.name, *run.place)
+        if not tx.holds(*lease_key, self.holder) or tx.cursor(*lease_key) != run.lag.done:
             return
         turns = [message.turn for message in run.messages] or [run.lag.turns]
-        for turn, why in [
+        for turn, turn_reason in [
             *((turn, reason) for turn in turns),
-            *((damage.turn, kind_of(damage)) for damage in run.damaged),
+            *((damage.turn, kind_of(damage)) for damage in run.damages),
         ]:
-            self._put_aside(tx, run.place, turn, why)
-        tx.set_cursor(*at, run.end)
+            self._put_aside(tx, run.place, turn, turn_reason)
+        tx.set_cursor(*lease_key, run.end)
         if run.last:
-            tx.release(*at, self.holder)
+            tx.release(*lease_key, self.holder)
 
     def _put_aside(self, tx: Tx, place: ConversationKey, turn: int, reason: str) -> None:
         failures = 0
-        if not self._view.at_once:  # of a conversation as a whole there is one row, however far it was to get
+        if not self._view.at_once:  # a view of whole conversations has one row for each conversation
             for row in set_aside_in(tx, self._view.name, place):
                 failures = max(failures, row.failures)
                 remove_set_aside(tx, row)
@@ -323,20 +334,20 @@ class Worker:
     # -- once more
 
     async def retry(self, row: SetAside) -> bool:
-        """Try a message again that was set aside; whether the view has it now."""
-        begun = time.monotonic()
+        """Try a message again that was set aside; return whether the view has it now."""
+        started_at = time.monotonic()
         try:
             run: Run | None = await self._run(self._store.write, lambda tx: self._take_again(tx, row))
             if run is None:
                 return False
             self.hold([run])
             results = await self._prepare([run])
-            done: bool = await self._run(self._store.write, lambda tx: self._save_again(tx, row, run, results[0]))
+            success: bool = await self._run(self._store.write, lambda tx: self._save_again(tx, row, run, results[0]))
         except asyncio.CancelledError:
             await asyncio.shield(self.give_back(None))
             raise
         except StoreClosed:  # no lease can be given back any more
-            self.held.clear()
+            self.leases.clear()
             raise
         except EmbedderMismatch:
             await self.give_back(None)
@@ -344,41 +355,42 @@ class Worker:
         except Exception as error:  # noqa: BLE001  as above
             failure = error
             await self._run(self._store.write, lambda tx: self._note_failure(tx, row, failure))
-            self.held.clear()
-            self.count(type(error).__name__, 1, begun)
+            self.leases.clear()
+            self.count(type(error).__name__, 1, started_at)
             return False
-        self.held.clear()
-        self.count("ok", int(done), begun)
-        return done
+        self.leases.clear()
+        self.count("ok", int(success), started_at)
+        return success
 
     def _take_again(self, tx: Tx, row: SetAside) -> Run | None:
-        """The message, and the lease on its conversation; None if another has that."""
-        now, place = self._clock.now(), (row.space, row.conversation)
-        there = tx.conversation(*place)
-        if there is None or not tx.claim(self._view.name, *place, self.holder, now, now + self.lease):
+        """Claim the conversation and read the message; None if another worker has the lease."""
+        now = self._clock.now()
+        place = (row.space, row.conversation)
+        conversation = tx.conversation(*place)
+        if conversation is None or not tx.claim(self._view.name, *place, self.holder, now, now + self.lease):
             return None
-        if not is_set_aside(tx, row):  # another has brought it in since it was looked for
+        if not is_set_aside(tx, row):  # another worker has brought it in meanwhile
             tx.release(self._view.name, *place, self.holder)
             return None
         if not self._view.at_once:
             return Run(Lag(*place, row.turn - 1, row.turn), ())
         where = Filter(row.space, conversation=row.conversation)
         messages = tx.messages(where, after=(row.conversation, row.turn - 1), upto=row.turn)
-        return Run(Lag(*place, row.turn - 1, there.turns), messages)
+        return Run(Lag(*place, row.turn - 1, conversation.turns), messages)
 
     def _save_again(self, tx: Tx, row: SetAside, run: Run, result: Any) -> bool:
-        """Store it. The cursor is past this message: it stays where it is."""
-        at = (self._view.name, *run.place)
-        if not tx.holds(*at, self.holder):
+        """Store the result. The cursor is already past this message, so it does not move."""
+        lease_key = (self._view.name, *run.place)
+        if not tx.holds(*lease_key, self.holder):
             return False
-        saved = self._view.save(tx, result) or Saved(row.turn, 1)
-        done = saved.upto >= row.turn and saved.outage is None
-        if done:
+        outcome = self._view.save(tx, result) or Saved(row.turn, 1)
+        success = outcome.upto >= row.turn and outcome.outage is None
+        if success:
             remove_set_aside(tx, row)
         elif is_set_aside(tx, row):
             put_set_aside(tx, row, self._clock.now(), retried=True)
-        tx.release(*at, self.holder)
-        return done
+        tx.release(*lease_key, self.holder)
+        return success
 
     def _note_failure(self, tx: Tx, row: SetAside, error: Exception) -> None:
         if fault_of(error) != "outside":
