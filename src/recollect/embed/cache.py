@@ -1,4 +1,4 @@
-"""A memory in front of an embedder: a text seen lately is not embedded again, nor twice within one batch.
+"""A cache in front of an embedder: a recent text is not embedded again, nor twice within one batch.
 
 It changes nothing but speed. Texts are kept only as digests; vectors are copied in and out, so no caller can
 change what another will get. Two tasks that miss the same text at the same time both embed it: the results
@@ -29,7 +29,7 @@ class CachedEmbedder:
         self._inner = inner
         self._size = size
         self._telemetry = telemetry
-        self._kept: OrderedDict[Key, Vectors] = OrderedDict()
+        self._vectors: OrderedDict[Key, Vectors] = OrderedDict()
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -48,23 +48,23 @@ class CachedEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         keys = [_key(text) for text in texts]
-        found = self._find(keys)
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        vectors = self._find(keys)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
         self._count("hit", len(texts) - len(missing))
         self._count("miss", len(missing))
         if missing:
             fresh = await self._inner.embed(list(missing.values()))
             if len(fresh) != len(missing):
                 raise EmbedderError(f"{self.identity} gave {len(fresh)} vectors for {len(missing)} texts")
-            found.update(zip(missing, fresh, strict=True))
-            self._keep({key: found[key] for key in missing})
+            vectors.update(zip(missing, fresh, strict=True))
+            self._keep({key: vectors[key] for key in missing})
         if not keys:
             return np.zeros((0, self.width), dtype=np.float32)
-        return np.stack([found[key] for key in keys])
+        return np.stack([vectors[key] for key in keys])
 
     async def close(self) -> None:
         with self._lock:
-            self._kept.clear()
+            self._vectors.clear()
         await self._inner.close()
 
     def _count(self, outcome: str, texts: int) -> None:
@@ -72,23 +72,23 @@ class CachedEmbedder:
             self._telemetry.count("cache", kind="embedding", outcome=outcome, amount=texts)
 
     def _find(self, keys: Sequence[Key]) -> dict[Key, Vectors]:
-        found: dict[Key, Vectors] = {}
+        vectors: dict[Key, Vectors] = {}
         with self._lock:
             for key in keys:
-                vector = self._kept.get(key)
+                vector = self._vectors.get(key)
                 if vector is not None:
-                    self._kept.move_to_end(key)
-                    found[key] = vector
-        return found
+                    self._vectors.move_to_end(key)
+                    vectors[key] = vector
+        return vectors
 
     def _keep(self, vectors: dict[Key, Vectors]) -> None:
         with self._lock:
             for key, vector in vectors.items():
                 # A row of its own: a view would keep its whole batch alive.
-                self._kept[key] = vector.copy()
-                self._kept.move_to_end(key)
-            while len(self._kept) > self._size:
-                self._kept.popitem(last=False)
+                self._vectors[key] = vector.copy()
+                self._vectors.move_to_end(key)
+            while len(self._vectors) > self._size:
+                self._vectors.popitem(last=False)
 
 
 def _key(text: str) -> Key:

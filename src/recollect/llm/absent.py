@@ -1,6 +1,6 @@
-"""No model: every question is answered with how to get one.
+"""No model: every request fails with a message that says how to configure one.
 
-It stands in a model's place, so that nobody has to ask whether there is a model before using it.
+It takes the place of a model, so that no caller has to check whether there is one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Reading an answer in OpenAI's shape, believing nothing: types, size and text are checked, then passed on.
+"""Reads an answer in OpenAI's format and trusts nothing in it: types, size and text are checked, then passed on.
 
-An answer is text, not empty, and at most 1 MiB. Whatever else comes is `ModelNonsense`. Half a surrogate pair at the
+An answer is text, not empty, and at most 1 MiB. Anything else raises `ModelNonsense`. Half a surrogate pair at the
 end of a piece waits for its other half; one that never gets it becomes U+FFFD, since it could not be stored.
 """
 
@@ -24,22 +24,23 @@ Count = Callable[[str], int]
 
 
 def rough(text: str) -> int:
-    """About four bytes a token: for when nobody counts better."""
+    """About four bytes a token: used where no better count is at hand."""
     return -(-len(text.encode("utf-8", "replace")) // 4)
 
 
 def estimate(text: str, count: Count) -> int:
-    """The tokens of a text where the server does not say: counted if that takes no time, since others wait for it."""
+    """The tokens of a text if the server does not report them. A long text is not counted exactly: that would block
+    the event loop."""
     return count(text) if len(text) <= SHORT else rough(text)
 
 
 def tokens_in(messages: Sequence[ChatMessage], count: Count) -> int:
-    """An estimate of what a request costs where the server does not say."""
+    """An estimate of the tokens of a request if the server does not report them."""
     return sum(estimate(message["content"], count) + FRAME for message in messages)
 
 
 class Answer:
-    """An answer as it comes in."""
+    """Collects and checks one answer while it comes in."""
 
     def __init__(self, trouble: Trouble) -> None:
         self._trouble = trouble
@@ -54,7 +55,7 @@ class Answer:
         return self._read(parsed(text, self._trouble), "delta")
 
     def whole(self, raw: bytes) -> str:
-        """Reads an answer that came in one."""
+        """Reads an answer that came as one body."""
         return self._read(parsed(raw, self._trouble), "message")
 
     def read(self, chunk: object) -> str:
@@ -62,7 +63,7 @@ class Answer:
         return self._read(chunk, "delta")
 
     def completion(self, model: str, messages: Sequence[ChatMessage], count: Count) -> Completion:
-        """All of it; raises if it came to nothing."""
+        """The complete answer; raises if it has no text."""
         if self._half:
             self._parts.append("\ufffd")
             self._half = ""
@@ -73,8 +74,8 @@ class Answer:
                 if self.finish == "length"
                 else "nothing; try again, or ask another model"
             )
-        spent = self._usage or (tokens_in(messages, count), estimate(text, count))
-        return Completion(text, model, *spent, complete=self.finish not in CUT_OFF)
+        tokens = self._usage or (tokens_in(messages, count), estimate(text, count))
+        return Completion(text, model, *tokens, complete=self.finish not in CUT_OFF)
 
     def _read(self, reply: object, part: str) -> str:
         if not isinstance(reply, dict):
@@ -84,7 +85,7 @@ class Answer:
         self._usage = usage(reply.get("usage")) or self._usage
         choices = reply.get("choices")
         if part == "delta" and (choices is None or choices == []):
-            return ""  # only says what the answer cost, or that the server is still there
+            return ""  # only reports usage, or that the server is still there
         if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
             raise self._trouble.foreign("no choices")
         return self._add(self._content(choices[0], part))
@@ -93,18 +94,20 @@ class Answer:
         finish = choice.get("finish_reason")
         if isinstance(finish, str):
             self.finish = finish
-        said = choice.get(part)
-        if said is None and part == "delta":
+        message = choice.get(part)
+        if message is None and part == "delta":
             return ""
-        content = said.get("content") if isinstance(said, dict) else said
-        if not isinstance(said, dict) or not isinstance(content, str | None):
+        content = message.get("content") if isinstance(message, dict) else message
+        if not isinstance(message, dict) or not isinstance(content, str | None):
             raise self._trouble.foreign("something that is not text")
         return content or ""
 
     def _add(self, text: str) -> str:
-        text, self._half = self._half + text, ""
+        text = self._half + text
+        self._half = ""
         if text and "\ud800" <= text[-1] <= "\udbff":
-            text, self._half = text[:-1], text[-1]
+            self._half = text[-1]
+            text = text[:-1]
         raw = text.encode("utf-16-le", "surrogatepass")
         text = raw.decode("utf-16-le", "replace")
         self._size += len(text.encode("utf-8"))
@@ -125,12 +128,22 @@ def parsed(text: str | bytes, trouble: Trouble) -> object:
     raise trouble.foreign(problem)
 
 
-def usage(said: object) -> tuple[int, int] | None:
+def usage(usage_field: object) -> tuple[int, int] | None:
     """Tokens in and out as the server counted them, if these are counts."""
-    if not isinstance(said, dict):
+    if not isinstance(usage_field, dict):
         return None
-    spent, made = said.get("prompt_tokens"), said.get("completion_tokens")
-    if isinstance(spent, bool) or isinstance(made, bool) or not isinstance(spent, int) or not isinstance(made, int):
+    prompt_tokens = usage_field.get("prompt_tokens")
+    completion_tokens = usage_field.get("completion_tokens")
+    if (
+        isinstance(prompt_tokens, bool)
+        or isinstance(completion_tokens, bool)
+        or not isinstance(prompt_tokens, int)
+        or not isinstance(completion_tokens, int)
+    ):
         return None
     # Some servers fill in zeros for what they did not count.
-    return (spent, made) if 0 < spent <= MOST_TOKENS and 0 < made <= MOST_TOKENS else None
+    return (
+        (prompt_tokens, completion_tokens)
+        if 0 < prompt_tokens <= MOST_TOKENS and 0 < completion_tokens <= MOST_TOKENS
+        else None
+    )

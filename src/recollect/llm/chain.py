@@ -1,8 +1,8 @@
 """Several models as one: when the first fails, the next is asked.
 
-A model that failed rests for a while: it is asked last, not first, so that an outage costs its timeout once and not
-at every turn. It is asked all the same when the others fail too, and takes its old place when its rest is over. Once
-a piece of an answer has been passed on nobody else takes over: an answer is one model's.
+A model that failed has a cooldown: until it is over the model is asked last, so that an outage costs its timeout once
+and not at every turn. It is still asked when the others fail too. Once a piece of an answer has been passed on, no
+other model takes over: an answer comes from one model.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PASSED_ON = (ModelTimeout, ModelBusy, ModelNonsense, ModelRefused)
 
 
 class Rests:
-    """Which models of a chain rest. Chains over the same models may share it."""
+    """Which models of a chain failed recently. Chains over the same models may share it."""
 
     def __init__(self, seconds: float = REST, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
@@ -30,7 +30,7 @@ class Rests:
         self._until: dict[int, float] = {}
 
     def order(self, models: int) -> list[int]:
-        """The models' places, in the order to ask them."""
+        """The indexes of the models, in the order to ask them."""
         now = self._clock()
         return sorted(range(models), key=lambda place: self._until.get(place, now) > now)
 
@@ -48,7 +48,7 @@ class Chain:
         if not models:
             raise InvalidInput("models", "must be at least one")
         self._models = tuple(models)
-        self._rests = rests or Rests()
+        self._cooldowns = rests or Rests()
 
     @property
     def name(self) -> str:
@@ -56,31 +56,31 @@ class Chain:
 
     async def complete(self, request: Request) -> Completion:
         failures: list[ModelError] = []
-        for place in self._rests.order(len(self._models)):
+        for place in self._cooldowns.order(len(self._models)):
             try:
                 answer = await self._models[place].complete(request)
             except PASSED_ON as error:
                 self._failed(place, error, failures)
             else:
-                self._rests.answered(place)
+                self._cooldowns.answered(place)
                 return answer
         raise self._all(failures)
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
         failures: list[ModelError] = []
-        for place in self._rests.order(len(self._models)):
-            begun = False
+        for place in self._cooldowns.order(len(self._models)):
+            has_output = False
             try:
                 async with closing(self._models[place].stream(request)) as pieces:
                     async for piece in pieces:
-                        begun = True
+                        has_output = True
                         yield piece
             except PASSED_ON as error:
                 self._failed(place, error, failures)
-                if begun:
+                if has_output:
                     raise
             else:
-                self._rests.answered(place)
+                self._cooldowns.answered(place)
                 return
         raise self._all(failures)
 
@@ -89,7 +89,7 @@ class Chain:
             await model.close()
 
     def _failed(self, place: int, error: ModelError, failures: list[ModelError]) -> None:
-        self._rests.failed(place)
+        self._cooldowns.failed(place)
         failures.append(error)
         if len(failures) < len(self._models):
             log.warning("%s; asking the next model", error)

@@ -1,7 +1,7 @@
-"""A stream that is let go of is closed at once.
+"""Closes a stream at once when its reader stops reading.
 
-Python leaves a generator that nobody reads on to the garbage collector; until that comes, the connection stays open
-and the model goes on talking at our cost. So a stream inside a stream is always read in this block.
+Python leaves an unfinished generator to the garbage collector; until that runs, the connection stays open and the
+model goes on generating at our cost. So a stream inside a stream is always read in this block.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How a request is put to a server: as much as it understands, found out by asking.
+"""The form of a request to a server: as rich as the server accepts, found out by trying.
 
-Servers that call themselves compatible differ in what they take: a JSON Schema, only "some JSON", or neither; the
+Servers that call themselves compatible differ in what they accept: a JSON Schema, only "some JSON", or neither; the
 usage at the end of a stream; a temperature; the limit under its old name or its new one. A `Form` is what one server
-takes. It starts with everything, a refusal makes it simpler by one thing, and the form that worked is remembered.
+accepts. It starts with everything, each refusal removes one thing, and the form that worked is remembered.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ DOUBTFUL = (400, 404, 422)  # HTTP states that may mean: not in this form
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a server takes, as far as is known."""
+    """What a server accepts, as far as is known."""
 
     shape: str = SHAPES[0]
     usage: bool = True
     temperature: bool = True
     limit: str = "max_tokens"
 
-    def simpler(self, request: Request, stream: bool, status: int, said: str) -> Form | None:
+    def simpler(self, request: Request, stream: bool, status: int, server_text: str) -> Form | None:
         """The form to try after a refusal; None if the form cannot have been the reason.
 
-        What the server names is dropped first. A server that only says no is asked without a schema first.
+        What the server names in its refusal is dropped first. If it names nothing, the schema is dropped first.
         """
         if status not in DOUBTFUL:
             return None
-        if request.max_tokens is not None and self.limit == "max_tokens" and "max_completion_tokens" in said:
+        if request.max_tokens is not None and self.limit == "max_tokens" and "max_completion_tokens" in server_text:
             return replace(self, limit="max_completion_tokens")
-        if request.temperature is not None and self.temperature and "temperature" in said:
+        if request.temperature is not None and self.temperature and "temperature" in server_text:
             return replace(self, temperature=False)
         asked_usage = stream and self.usage and status != 404
-        if asked_usage and ("stream_options" in said or "include_usage" in said):
+        if asked_usage and ("stream_options" in server_text or "include_usage" in server_text):
             return replace(self, usage=False)
         if request.schema is not None and self.shape != SHAPES[-1]:
             return replace(self, shape=SHAPES[SHAPES.index(self.shape) + 1])
@@ -66,17 +66,17 @@ class Form:
         messages = [ChatMessage(role=m["role"], content=sendable(m["content"])) for m in request.messages]
         if request.schema is None or self.shape == "json_schema":
             return messages
-        words = in_words(request.schema)
+        instruction = in_words(request.schema)
         systems = [place for place, message in enumerate(messages) if message["role"] == "system"]
         if not systems:
-            return [ChatMessage(role="system", content=words), *messages]
+            return [ChatMessage(role="system", content=instruction), *messages]
         last = messages[systems[-1]]
-        messages[systems[-1]] = ChatMessage(role="system", content=f"{last['content']}\n\n{words}")
+        messages[systems[-1]] = ChatMessage(role="system", content=f"{last['content']}\n\n{instruction}")
         return messages
 
 
 def in_words(schema: Mapping[str, Any]) -> str:
-    """For a server that cannot promise the shape."""
+    """An instruction for a server that cannot guarantee the schema."""
     return (
         "Answer with one JSON object and nothing else: no explanation, no code fence. "
         f"It must follow this JSON Schema:\n{json.dumps(schema, ensure_ascii=False)}"
@@ -84,18 +84,20 @@ def in_words(schema: Mapping[str, Any]) -> str:
 
 
 def strict(schema: object) -> bool:
-    """Whether a schema is closed all through: OpenAI guarantees those, and refuses others if told to."""
+    """Whether every object in a schema is closed: OpenAI guarantees such schemas, and rejects others in strict mode."""
     if isinstance(schema, list):
         return all(strict(item) for item in schema)
     if not isinstance(schema, Mapping):
         return True
     if schema.get("type") == "object":
         properties = schema.get("properties", {})
-        closed = schema.get("additionalProperties") is False and set(schema.get("required", ())) == set(properties)
-        return closed and all(strict(item) for item in properties.values())
+        is_closed_object = schema.get("additionalProperties") is False and set(schema.get("required", ())) == set(
+            properties
+        )
+        return is_closed_object and all(strict(item) for item in properties.values())
     return all(strict(item) for item in schema.values())
 
 
 def sendable(text: str) -> str:
-    """Half a surrogate pair cannot be written as UTF-8."""
+    """The text without lone surrogates, which cannot be encoded as UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8")

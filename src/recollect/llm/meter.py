@@ -1,8 +1,8 @@
-"""What calls cost, and a ceiling on it.
+"""Records what calls cost, and enforces a ceiling.
 
-Every call is recorded once, however it ends: answered, failed, or given up by the caller. Where a model may have
-worked although no answer arrived, the tokens are estimated: a ceiling that counted only what succeeded would not hold
-against a server that takes the money and breaks off.
+Every call is recorded once, however it ends: answered, failed, or cancelled by the caller. If a model may have worked
+although no answer arrived, the tokens are estimated: a ceiling that counts only successful calls would not stop a
+server that charges and then breaks off.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from recollect.ports import LLM, Completion, Request
 OK = "ok"
 CANCELLED = "cancelled"
 GIVEN_UP = (asyncio.CancelledError, GeneratorExit)
-FREE = (NoModel, ModelRefused, ModelBusy)  # with nothing said before, the model did not work
+FREE = (NoModel, ModelRefused, ModelBusy)  # if no text came before, the call cost nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a model: for whom, what it cost, and its outcome: "ok", "cancelled" or the error's class name."""
+    """One call of a model: role, task, cost, and its outcome: "ok", "cancelled" or the error's class name."""
 
     role: str
     task: str
@@ -64,63 +64,65 @@ class Metered:
         return self._inner.name
 
     async def complete(self, request: Request) -> Completion:
-        begun = self._clock()
+        start = self._clock()
         answer: Completion | None = None
         error: BaseException | None = None
         try:
             answer = await self._inner.complete(request)
-        except BaseException as failed:
-            error = failed
+        except BaseException as raised_error:
+            error = raised_error
             raise
         finally:
-            self._write(request, begun, answer, error, "")
+            self._write(request, start, answer, error, "")
         return answer
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
-        begun = self._clock()
+        start = self._clock()
         answer: Completion | None = None
         error: BaseException | None = None
-        said: list[str] = []
+        pieces_so_far: list[str] = []
         try:
             async with closing(self._inner.stream(request)) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, Completion):
                         answer = piece
                     else:
-                        said.append(piece)
+                        pieces_so_far.append(piece)
                     yield piece
-        except BaseException as failed:
-            error = failed
+        except BaseException as raised_error:
+            error = raised_error
             raise
         finally:
-            self._write(request, begun, answer, error, "".join(said))
+            self._write(request, start, answer, error, "".join(pieces_so_far))
 
     async def close(self) -> None:
         await self._inner.close()
 
     def _write(
-        self, request: Request, begun: float, answer: Completion | None, error: BaseException | None, said: str
+        self, request: Request, start: float, answer: Completion | None, error: BaseException | None, text: str
     ) -> None:
-        seconds = self._clock() - begun
+        seconds = self._clock() - start
         if answer is not None:
             call = Call(self._role, self._task, answer.model, answer.tokens_in, answer.tokens_out, seconds, OK)
         else:
-            free = isinstance(error, FREE) and not said
-            spent = 0 if free else tokens_in(request.messages, self._count)
+            is_free = isinstance(error, FREE) and not text
+            request_tokens = 0 if is_free else tokens_in(request.messages, self._count)
             outcome = CANCELLED if isinstance(error, GIVEN_UP) else type(error).__name__
-            call = Call(self._role, self._task, self.name, spent, estimate(said, self._count), seconds, outcome)
+            call = Call(
+                self._role, self._task, self.name, request_tokens, estimate(text, self._count), seconds, outcome
+            )
         self._record(call)
 
 
 class Ceiling:
     """Asks the model only while the day's tokens are below the limit.
 
-    Calls already under way when the limit is reached are let through, so the limit can be passed by what those cost.
+    Calls already under way when the limit is reached are not stopped, so the limit can be exceeded by their cost.
     """
 
-    def __init__(self, inner: LLM, spent: Callable[[], Awaitable[int]], limit: int) -> None:
+    def __init__(self, inner: LLM, tokens_today: Callable[[], Awaitable[int]], limit: int) -> None:
         self._inner = inner
-        self._spent = spent
+        self._tokens_today = tokens_today
         self._limit = limit
 
     @property
@@ -141,5 +143,5 @@ class Ceiling:
         await self._inner.close()
 
     async def _check(self) -> None:
-        if await self._spent() >= self._limit:
+        if await self._tokens_today() >= self._limit:
             raise ModelSpent(f"the day's ceiling of {self._limit:,} tokens is spent; memory work goes on offline")

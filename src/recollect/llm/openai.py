@@ -1,10 +1,10 @@
 """Any OpenAI-compatible `/chat/completions`, through the official client.
 
-The client carries the request and the key; what comes back is read here byte by byte, so that no answer is larger,
-later or stranger than we allow. Trying again is ours, not the client's, because `timeout` bounds the whole of it: a
-call (or the opening of a stream) with all its tries and waits takes at most `timeout` seconds, and so does each
-silence within a stream. Silence is not tried again: the next model of a chain is a better use of the time. The key
-is handed to the client and to `Trouble`, which keeps it out of messages; it is in no repr and in no error.
+The client sends the request and the key; the reply is read here byte by byte, so that size, time and format are
+bounded. We retry, not the client, because `timeout` bounds all attempts together: a call (or the opening of a stream)
+with all its attempts and waits takes at most `timeout` seconds, and so does each silence within a stream. A timeout is
+not retried: the next model of a chain is a better use of the time. The key is handed to the client and to `Trouble`,
+which keeps it out of messages; it is in no repr and in no error.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from recollect.llm.trouble import Trouble, passing
 from recollect.ports import Completion, Request
 
 TIMEOUT = 60.0  # seconds
-RETRIES = 2  # after the first try
+RETRIES = 2  # after the first attempt
 LONGEST_STREAM = 10  # times the timeout
-BODY = 8 * LARGEST  # bytes of a whole reply: the text with all its escapes, and what stands around it
-FIRST_WAIT = 0.5  # seconds before the second try, doubled each time
+BODY = 8 * LARGEST  # bytes of a whole reply: the text with all its escapes, and the JSON around it
+FIRST_WAIT = 0.5  # seconds before the second attempt, doubled each time
 LAST_WAIT = 8.0
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A try that failed: the error to raise if it was the last, and whether and when another may help."""
+    """An attempt that failed: the error to raise if it was the last, and whether and when to try again."""
 
     error: ModelError
     status: int = 0
-    said: str = field(default="", repr=False)
-    again: bool = False
+    server_text: str = field(default="", repr=False)
+    can_retry: bool = False
     after: float | None = None
 
 
 class OpenAIModel:
-    """A model at a server. `count` counts tokens where the server does not say what an answer cost."""
+    """A model at a server. `count` counts tokens if the server does not report usage."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class OpenAIModel:
         count: Count = rough,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
-        where = address(base_url)
+        shown_address = address(base_url)
         if not model:
             raise InvalidInput("model", "is empty; name the model to ask for")
         if not (key.isascii() and key.isprintable()) or " " in key:
@@ -74,17 +74,19 @@ class OpenAIModel:
         except ImportError:
             raise MissingExtra("openai", "a chat model") from None
         self._openai = openai
-        secret = str(key)  # plain: one that formats as stars would be sent as stars
+        secret = str(key)  # a plain string: a Secret that formats as stars would be sent as stars
         # The client refuses an empty key, but a local server often needs none.
-        # Redirects are not followed: what is said to one server is not for another.
-        carrier = openai.DefaultAsyncHttpxClient(timeout=None, follow_redirects=False)
+        # Redirects are not followed: a request for one server is not sent to another.
+        http_client = openai.DefaultAsyncHttpxClient(timeout=None, follow_redirects=False)
         self._client = openai.AsyncOpenAI(
-            base_url=base_url, api_key=secret or "none", timeout=None, max_retries=0, http_client=carrier
+            base_url=base_url, api_key=secret or "none", timeout=None, max_retries=0, http_client=http_client
         )
-        # The client's transport has had two names; whichever it is, it is loaded now.
-        self._broken = tuple(sys.modules[name].HTTPError for name in ("httpx", "httpx2") if name in sys.modules)
+        # The client's transport library has had two names; whichever it is, it is imported by now.
+        self._transport_errors = tuple(
+            sys.modules[name].HTTPError for name in ("httpx", "httpx2") if name in sys.modules
+        )
         self._model = model
-        self._where = where
+        self._address = shown_address
         self._timeout = timeout
         self._retries = retries
         self._count = count
@@ -93,32 +95,32 @@ class OpenAIModel:
         self._form = Form()
 
     def __repr__(self) -> str:
-        return f"OpenAIModel({self._where!r}, model={self._model!r})"
+        return f"OpenAIModel({self._address!r}, model={self._model!r})"
 
     @property
     def name(self) -> str:
-        return f"{self._model} at {self._where}"
+        return f"{self._model} at {self._address}"
 
     @property
     def model(self) -> str:
-        """What it is called at its server."""
+        """The name of the model at its server."""
         return self._model
 
     async def complete(self, request: Request) -> Completion:
-        until = now() + self._timeout
+        deadline = now() + self._timeout
         async with AsyncExitStack() as stack:
-            raw = await self._all(await self._open(stack, request, False, until), until)
+            raw = await self._all(await self._open(stack, request, False, deadline), deadline)
         answer = Answer(self._trouble)
         answer.whole(raw)
         return answer.completion(self._model, request.messages, self._count)
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
-        begun = now()
+        start = now()
         answer = Answer(self._trouble)
         async with AsyncExitStack() as stack:
-            response = await self._open(stack, request, True, begun + self._timeout)
-            until = begun + LONGEST_STREAM * self._timeout
-            events = await stack.enter_async_context(closing(self._events(response, until)))
+            response = await self._open(stack, request, True, start + self._timeout)
+            deadline = start + LONGEST_STREAM * self._timeout
+            events = await stack.enter_async_context(closing(self._events(response, deadline)))
             async for event in events:
                 if event == DONE:
                     break
@@ -130,107 +132,109 @@ class OpenAIModel:
         yield answer.completion(self._model, request.messages, self._count)
 
     async def relay(self, body: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
-        """Asks in the words of the caller. Nothing is tried again: whoever relays has a client that does."""
-        begun, stream, relayed = now(), bool(body.get("stream")), Relayed(self._trouble)
+        """Sends the body of the caller. Nothing is retried here: the caller's own client does that."""
+        start = now()
+        stream = bool(body.get("stream"))
+        reader = Relayed(self._trouble)
         async with AsyncExitStack() as stack:
-            response = await self._pass_on(stack, body, stream, begun + self._timeout)
+            response = await self._pass_on(stack, body, stream, start + self._timeout)
             if not stream:
-                yield relayed.whole(await self._all(response, begun + self._timeout))
+                yield reader.whole(await self._all(response, start + self._timeout))
                 return
-            events = self._events(response, begun + LONGEST_STREAM * self._timeout)
+            events = self._events(response, start + LONGEST_STREAM * self._timeout)
             async for event in await stack.enter_async_context(closing(events)):
                 if event == DONE:
                     break
-                if chunk := relayed.chunk(event):
+                if chunk := reader.chunk(event):
                     yield chunk
             else:
-                if not relayed.finished:
+                if not reader.finished:
                     raise self._trouble.broken()
 
     async def close(self) -> None:
         await self._client.close()
 
-    async def _pass_on(self, stack: AsyncExitStack, body: Mapping[str, Any], stream: bool, until: float) -> Any:
-        """The response to a body; with a stream, if the server knows how, it is to end in what it cost."""
-        asked = stream and self._form.usage and "stream_options" not in body
-        usage = {"stream_options": {"include_usage": True}} if asked else {}
-        outcome = await self._send(stack, wired({**body, **usage}), until)
-        if isinstance(outcome, Failure) and asked:
-            simpler = self._form.simpler(Request([]), stream, outcome.status, outcome.said)
+    async def _pass_on(self, stack: AsyncExitStack, body: Mapping[str, Any], stream: bool, deadline: float) -> Any:
+        """The response to a body; a stream ends with its usage, if the server supports that."""
+        asks_usage = stream and self._form.usage and "stream_options" not in body
+        usage = {"stream_options": {"include_usage": True}} if asks_usage else {}
+        outcome = await self._send(stack, wired({**body, **usage}), deadline)
+        if isinstance(outcome, Failure) and asks_usage:
+            simpler = self._form.simpler(Request([]), stream, outcome.status, outcome.server_text)
             if simpler is not None:
-                outcome = await self._send(stack, wired(body), until)
+                outcome = await self._send(stack, wired(body), deadline)
                 if not isinstance(outcome, Failure):
                     self._form = simpler
         if isinstance(outcome, Failure):
             raise outcome.error
         return outcome
 
-    async def _all(self, response: Any, until: float) -> bytes:
+    async def _all(self, response: Any, deadline: float) -> bytes:
         raw = bytearray()
         async with closing(response.http_response.aiter_bytes()) as source:
-            while chunk := await self._next(source, until):
+            while chunk := await self._next(source, deadline):
                 raw += chunk
                 if len(raw) > BODY:
                     raise self._trouble.nonsense(f"more than {BODY >> 20} MiB; ask for less")
         return bytes(raw)
 
-    async def _events(self, response: Any, until: float) -> AsyncIterator[str]:
+    async def _events(self, response: Any, deadline: float) -> AsyncIterator[str]:
         events = Events(self._trouble)
-        # The response's own bytes: what is closed here is closed to the bottom, and nothing is left to be collected.
+        # The bytes of the HTTP response itself: to close them closes the connection, and leaves nothing to collect.
         async with closing(response.http_response.aiter_bytes()) as source:
-            while chunk := await self._next(source, now() + self._timeout, until):
+            while chunk := await self._next(source, now() + self._timeout, deadline):
                 for event in events.feed(chunk):
                     yield event
 
-    async def _next(self, source: AsyncIterator[bytes], patience: float, until: float = math.inf) -> bytes:
-        """The next bytes; none at the end."""
+    async def _next(self, source: AsyncIterator[bytes], silence_end: float, end: float = math.inf) -> bytes:
+        """The next bytes; empty at the end."""
         try:
-            async with asyncio.timeout_at(min(patience, until)):
+            async with asyncio.timeout_at(min(silence_end, end)):
                 return await anext(source, b"")
         except TimeoutError:
-            talking = self._trouble.endless(LONGEST_STREAM * self._timeout)
-            error: ModelError = self._trouble.silent(self._timeout) if patience < until else talking
-        except self._broken:
+            overlong = self._trouble.endless(LONGEST_STREAM * self._timeout)
+            error: ModelError = self._trouble.silent(self._timeout) if silence_end < end else overlong
+        except self._transport_errors:
             error = self._trouble.broken()
         raise error
 
-    async def _open(self, stack: AsyncExitStack, request: Request, stream: bool, until: float) -> Any:
-        """The response to a request, in the richest form that the server takes; its body is still to be read."""
-        form = known = self._form
+    async def _open(self, stack: AsyncExitStack, request: Request, stream: bool, deadline: float) -> Any:
+        """The response to a request, in the richest form that the server accepts; its body is not read yet."""
+        form = known_form = self._form
         while True:
-            outcome = await self._persist(stack, form.body(self._model, request, stream), until)
+            outcome = await self._persist(stack, form.body(self._model, request, stream), deadline)
             if not isinstance(outcome, Failure):
-                if form != known:
+                if form != known_form:
                     self._form = form
                 return outcome
-            simpler = form.simpler(request, stream, outcome.status, outcome.said)
+            simpler = form.simpler(request, stream, outcome.status, outcome.server_text)
             if simpler is None:
                 raise outcome.error
             form = simpler
 
-    async def _persist(self, stack: AsyncExitStack, body: Mapping[str, Any], until: float) -> Any | Failure:
-        """Sends, and sends again while that may help and there is time."""
+    async def _persist(self, stack: AsyncExitStack, body: Mapping[str, Any], deadline: float) -> Any | Failure:
+        """Sends, and retries while that may help and there is time."""
         for attempt in range(self._retries + 1):
-            outcome = await self._send(stack, body, until)
-            if not isinstance(outcome, Failure) or not outcome.again or attempt == self._retries:
+            outcome = await self._send(stack, body, deadline)
+            if not isinstance(outcome, Failure) or not outcome.can_retry or attempt == self._retries:
                 break
             wait = backoff(attempt) if outcome.after is None else outcome.after
-            if now() + wait >= until:
+            if now() + wait >= deadline:
                 break
             await self._sleep(wait)
         return outcome
 
-    async def _send(self, stack: AsyncExitStack, body: Mapping[str, Any], until: float) -> Any | Failure:
+    async def _send(self, stack: AsyncExitStack, body: Mapping[str, Any], deadline: float) -> Any | Failure:
         create = self._client.chat.completions.with_streaming_response.create
         try:
-            async with asyncio.timeout_at(until):
+            async with asyncio.timeout_at(deadline):
                 return await stack.enter_async_context(create(**body))
         except (TimeoutError, self._openai.APITimeoutError):
             return Failure(self._trouble.silent(self._timeout))
         except self._openai.APIStatusError as error:
             return self._refused(error)
-        except (self._openai.APIConnectionError, *self._broken):
-            return Failure(self._trouble.unreachable(), again=True)
+        except (self._openai.APIConnectionError, *self._transport_errors):
+            return Failure(self._trouble.unreachable(), can_retry=True)
         except (self._openai.OpenAIError, ValueError):
             return Failure(self._trouble.foreign("something the client cannot read"))
         except RuntimeError:  # closed by another task while this one was asking
@@ -239,45 +243,46 @@ class OpenAIModel:
     def _refused(self, error: Any) -> Failure:
         status: int = error.status_code
         after = pause(error.response.headers)
-        said = error.body.get("message") if isinstance(error.body, dict) else error.body
-        trouble = self._trouble.refusal(status, said if isinstance(said, str) else "", after)
+        server_text = error.body.get("message") if isinstance(error.body, dict) else error.body
+        trouble = self._trouble.refusal(status, server_text if isinstance(server_text, str) else "", after)
         trouble.refusal = self._trouble.shown(status, error.body, after)
-        return Failure(trouble, status, str(error.message), again=passing(status), after=after)
+        return Failure(trouble, status, str(error.message), can_retry=passing(status), after=after)
 
 
 def wired(body: Mapping[str, Any]) -> dict[str, Any]:
-    """A body as the client takes it: what it has no parameter for passes, too."""
+    """A body as arguments of the client; fields that the client has no parameter for are sent, too."""
     return {"model": body["model"], "messages": [], "stream": bool(body.get("stream")), "extra_body": dict(body)}
 
 
 def now() -> float:
-    """The loop's clock, which `timeout_at` goes by."""
+    """The loop's clock, which `timeout_at` uses."""
     return asyncio.get_running_loop().time()
 
 
 def backoff(attempt: int) -> float:
-    """Longer each time, and not the same for all who were refused together."""
+    """Longer each time, with jitter so that clients refused together do not come back together."""
     longest: float = min(FIRST_WAIT * 2.0**attempt, LAST_WAIT)
     return longest * random.uniform(0.5, 1.0)
 
 
 def pause(headers: Mapping[str, str]) -> float | None:
-    """How long the server asks us to wait. A date is read against the server's own clock."""
+    """How many seconds the server asks us to wait. A date is compared with the server's own clock."""
     try:
         if "retry-after-ms" in headers:
             seconds = float(headers["retry-after-ms"]) / 1000
         elif headers["retry-after"].strip().replace(".", "", 1).isdigit():
             seconds = float(headers["retry-after"])
         else:
-            then, there = parsedate_to_datetime(headers["retry-after"]), parsedate_to_datetime(headers["date"])
-            seconds = (then - there).total_seconds()
+            retry_time = parsedate_to_datetime(headers["retry-after"])
+            server_time = parsedate_to_datetime(headers["date"])
+            seconds = (retry_time - server_time).total_seconds()
     except (KeyError, ValueError, TypeError, OverflowError):
         return None
     return max(seconds, 0.0) if math.isfinite(seconds) else None
 
 
 def address(base_url: str) -> str:
-    """The address as it may be shown; one that holds a secret is refused, since servers and logs repeat addresses."""
+    """The address as it may be shown. One that holds a secret is refused, because servers and logs repeat addresses."""
     try:
         parts = urlsplit(base_url)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

@@ -1,9 +1,9 @@
-"""A role is what models are for: `chat` answers people, `memory` does the writing behind the scenes. Small merges may
-have models of their own (`Shared`), each role with its own chain.
+"""A role is what models are used for: `chat` answers people, `memory` does the work in the background. Small merges may
+have models of their own (`TaskRouter`), each role with its own chain.
 
-A role has models in order of preference, and for each task they are one `LLM`: a ceiling around a chain around meters.
-The meters are innermost, so that a model that failed before another answered is counted too; the rests are the role's,
-so that every task knows which model is down.
+A role has models in order of preference. For each task they are one `LLM`: a ceiling around a chain around meters.
+The meters are innermost, so that a model that failed before another answered is counted too. The cooldowns belong to
+the role, so that every task knows which model is down.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from recollect.llm.meter import Call, Ceiling, Metered
 from recollect.llm.relay import RelayChain, called
 from recollect.ports import LLM, Models, Relay
 
-OURS = "recollect"  # as a model's name: whichever is configured
+OURS = "recollect"  # as the name of a model: whichever is configured
 
 
 class Role:
-    """`for_task` gives the role's models as one, under the name of a task."""
+    """`for_task` gives the role's models as one `LLM`, whose calls are recorded under the name of a task."""
 
     def __init__(
         self,
@@ -38,33 +38,39 @@ class Role:
         if not models:
             raise InvalidInput("models", "must be at least one")
         self.name = name
-        self._models, self._record, self._count = tuple(models), record, count
+        self._models = tuple(models)
+        self._record = record
+        self._count = count
         self._metered = [Metered(model, name, record, count=count) for model in models]
-        self._rests = rests or Rests()
-        self._spent = spent
+        self._cooldowns = rests or Rests()
+        self._tokens_today = spent
         self._limit = limit
 
     def for_task(self, task: str) -> LLM:
-        chain = Chain([model.for_task(task) for model in self._metered], self._rests)
-        if self._spent is None or self._limit is None:
+        chain = Chain([model.for_task(task) for model in self._metered], self._cooldowns)
+        if self._tokens_today is None or self._limit is None:
             return chain
-        return Ceiling(chain, self._spent, self._limit)
+        return Ceiling(chain, self._tokens_today, self._limit)
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(called(model) for model in self._models if not isinstance(model, NoModelLLM)))
 
     def relay(self, task: str, model: str) -> Relay:
-        """A name that is not ours is asked for at the first server that is one, and nowhere else."""
-        about = (self.name, task)
-        first = next((place for place, one in enumerate(self._models) if called(one) == model), None)
-        abroad = next((place for place, one in enumerate(self._models) if isinstance(one, Relay)), None)
-        if first is None and model not in ("", OURS) and abroad is not None:
-            return RelayChain([self._models[abroad]], Rests(), self._record, about, self._count, fixed=model)
-        if not first:
-            return RelayChain(self._models, self._rests, self._record, about, self._count)
-        rest = [one for place, one in enumerate(self._models) if place != first]
-        return RelayChain([self._models[first], *rest], Rests(), self._record, about, self._count)
+        """A relay for a model. An unknown name is sent only to the first model that can relay it."""
+        role_and_task = (self.name, task)
+        named_place = next((place for place, candidate in enumerate(self._models) if called(candidate) == model), None)
+        relay_place = next(
+            (place for place, candidate in enumerate(self._models) if isinstance(candidate, Relay)), None
+        )
+        if named_place is None and model not in ("", OURS) and relay_place is not None:
+            return RelayChain(
+                [self._models[relay_place]], Rests(), self._record, role_and_task, self._count, model_name=model
+            )
+        if not named_place:
+            return RelayChain(self._models, self._cooldowns, self._record, role_and_task, self._count)
+        other_models = [candidate for place, candidate in enumerate(self._models) if place != named_place]
+        return RelayChain([self._models[named_place], *other_models], Rests(), self._record, role_and_task, self._count)
 
     async def close(self) -> None:
         for model in self._metered:
@@ -72,21 +78,23 @@ class Role:
 
 
 class Shared:
-    """Work that two roles share: some tasks are the other's."""
+    """Two sets of models as one: the named tasks go to `other`, all other tasks to `default`."""
 
-    def __init__(self, most: Models, other: Models, tasks: Collection[str]) -> None:
-        self._most, self._other, self._tasks = most, other, frozenset(tasks)
+    def __init__(self, default: Models, other: Models, tasks: Collection[str]) -> None:
+        self._default = default
+        self._other = other
+        self._tasks = frozenset(tasks)
 
     def for_task(self, task: str) -> LLM:
-        return (self._other if task in self._tasks else self._most).for_task(task)
+        return (self._other if task in self._tasks else self._default).for_task(task)
 
     @property
     def names(self) -> tuple[str, ...]:
-        return self._most.names
+        return self._default.names
 
     def relay(self, task: str, model: str) -> Relay:
-        return (self._other if task in self._tasks else self._most).relay(task, model)
+        return (self._other if task in self._tasks else self._default).relay(task, model)
 
     async def close(self) -> None:
-        await self._most.close()
+        await self._default.close()
         await self._other.close()

@@ -1,8 +1,8 @@
-"""What goes wrong with a model, in words: which model, what happened, what to do next.
+"""Makes the errors of a model: which model, what happened, what to do next.
 
-A server may repeat the key in what it says, whole or in part. Its words are quoted only if no part of the key is
-among them, and never when the key itself is the subject. Nothing else of a foreign error is kept: these errors are
-raised where no other is being handled, so that none hangs on to them.
+A server may repeat the key in its messages, whole or in part. A message is quoted only if it has no part of the key,
+and never when the error is about the key itself. Nothing else of a foreign error is kept: these errors are raised where
+no other exception is being handled, so that none is chained to them.
 """
 
 from __future__ import annotations
@@ -13,80 +13,87 @@ from urllib.parse import urlsplit
 
 from recollect.errors import ModelBusy, ModelError, ModelNonsense, ModelRefused, ModelTimeout, Refusal
 
-QUOTED = 200  # characters of a server's words
-SHOWN = 500  # characters of what is repeated to whoever asked
-TELLING = 8  # characters of a key that already give something away
-PASSING = (408, 409, 429)  # HTTP states that pass, beside all from 500
+QUOTED = 200  # characters of a server's message
+SHOWN = 500  # characters of a server's message that the caller gets
+TELLING = 8  # characters of a key that already reveal something
+PASSING = (408, 409, 429)  # HTTP states that are temporary, besides all from 500
 ADDRESSED = re.compile(r"\S+://\S+")
 WORD = re.compile(r"[\w.\[\]-]{1,64}")
 
 
 class Trouble:
-    """Words the errors of one model."""
+    """Makes the errors of one model."""
 
-    def __init__(self, who: str, key: str = "") -> None:
-        self.who = who
+    def __init__(self, model: str, key: str = "") -> None:
+        self.model = model
         self._key = key.casefold()
 
-    def nonsense(self, what: str) -> ModelNonsense:
-        return ModelNonsense(f"{self.who} answered with {what}")
+    def nonsense(self, answer: str) -> ModelNonsense:
+        return ModelNonsense(f"{self.model} answered with {answer}")
 
-    def foreign(self, what: str) -> ModelNonsense:
-        return ModelNonsense(f"{self.who} answered with {what}; check that the address is an OpenAI-compatible API")
+    def foreign(self, answer: str) -> ModelNonsense:
+        return ModelNonsense(f"{self.model} answered with {answer}; check that the address is an OpenAI-compatible API")
 
     def silent(self, seconds: float) -> ModelTimeout:
-        return ModelTimeout(f"{self.who}: no answer within {seconds:g} seconds; try again, or allow it more time")
+        return ModelTimeout(f"{self.model}: no answer within {seconds:g} seconds; try again, or allow it more time")
 
     def endless(self, seconds: float) -> ModelTimeout:
-        return ModelTimeout(f"{self.who}: still talking after {seconds:g} seconds; ask for less, or allow it more time")
+        return ModelTimeout(
+            f"{self.model}: still talking after {seconds:g} seconds; ask for less, or allow it more time"
+        )
 
     def unreachable(self) -> ModelBusy:
-        return ModelBusy(f"{self.who} cannot be reached; check the address and that the server runs")
+        return ModelBusy(f"{self.model} cannot be reached; check the address and that the server runs")
 
     def broken(self) -> ModelBusy:
-        return ModelBusy(f"{self.who} broke off in the middle of its answer; try again")
+        return ModelBusy(f"{self.model} broke off in the middle of its answer; try again")
 
-    def refusal(self, status: int, said: str = "", after: float | None = None) -> ModelError:
-        """What an HTTP status means."""
+    def refusal(self, status: int, server_text: str = "", after: float | None = None) -> ModelError:
+        """The error for an HTTP status."""
         if status in (401, 403):
-            return ModelRefused(f"{self.who} refused the key (HTTP {status}); check the key and what it may use")
+            return ModelRefused(f"{self.model} refused the key (HTTP {status}); check the key and what it may use")
         if status < 400:
-            return ModelRefused(f"{self.who} points elsewhere (HTTP {status}); set the address it has moved to")
-        quote = self.quote(said)
+            return ModelRefused(f"{self.model} points elsewhere (HTTP {status}); set the address it has moved to")
+        quote = self.quote(server_text)
         if status == 402:
-            return ModelRefused(f"{self.who} wants to be paid (HTTP 402){quote}; check the account")
+            return ModelRefused(f"{self.model} wants to be paid (HTTP 402){quote}; check the account")
         if status == 404:
             advice = "check the model's name and the address (often …/v1)"
-            return ModelRefused(f"{self.who} knows no such model or path (HTTP 404){quote}; {advice}")
+            return ModelRefused(f"{self.model} knows no such model or path (HTTP 404){quote}; {advice}")
         if status == 429:
             wait = "wait" if after is None else f"wait {after:g} seconds"
-            return ModelBusy(f"{self.who}: too many requests or no credit left (HTTP 429){quote}; {wait}, or check it")
+            return ModelBusy(
+                f"{self.model}: too many requests or no credit left (HTTP 429){quote}; {wait}, or check it"
+            )
         if passing(status):
-            return ModelBusy(f"{self.who} failed (HTTP {status}){quote}; try again later")
-        return ModelRefused(f"{self.who} refused (HTTP {status}){quote}; check the model and the length of the request")
+            return ModelBusy(f"{self.model} failed (HTTP {status}){quote}; try again later")
+        return ModelRefused(
+            f"{self.model} refused (HTTP {status}){quote}; check the model and the length of the request"
+        )
 
     def reported(self, error: object) -> ModelError:
-        """An error that came in place of an answer, under a status that promised one."""
-        code, said = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, error)
-        text = said if isinstance(said, str) else ""
+        """The error for an answer with status 200 that holds an error instead of text."""
+        code, message = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, error)
+        text = message if isinstance(message, str) else ""
         if isinstance(code, int) and 400 <= code < 600:
-            trouble, status = self.refusal(code, text), code
+            status = code
+            model_error = self.refusal(code, text)
         else:
             status = 502
-            trouble = ModelBusy(f"{self.who} failed while answering{self.quote(text)}; try again later")
-        trouble.refusal = self.shown(status, error)
-        return trouble
+            model_error = ModelBusy(f"{self.model} failed while answering{self.quote(text)}; try again later")
+        model_error.refusal = self.shown(status, error)
+        return model_error
 
     def shown(self, status: int, error: object, after: float | None = None) -> Refusal:
-        """What a server said in place of an answer, as far as it may be repeated to whoever asked."""
+        """What a server sent in place of an answer, as far as the caller may see it."""
         if status in (401, 403):
             return Refusal(status, after=after)
-        # A text that is no object is a page of some gateway, and speaks of what is behind it.
-        said = error if isinstance(error, Mapping) else {}
-        kind, code, param = (self._word(said.get(name)) for name in ("type", "code", "param"))
-        text = said.get("message")
+        # A text that is not an object is the page of some gateway, and may describe internal servers.
+        fields = error if isinstance(error, Mapping) else {}
+        kind, code, param = (self._word(fields.get(name)) for name in ("type", "code", "param"))
+        text = fields.get("message")
         message = " ".join(text.split())[:SHOWN] if isinstance(text, str) else ""
-        if self._betrays(message.casefold()) or any(place in message for place in self._places()):
+        if self._betrays(message.casefold()) or any(host in message for host in self._places()):
             message = ""
         return Refusal(status, message, kind, code, param, after)
 
@@ -95,11 +102,11 @@ class Trouble:
         return str(value) if usable else None
 
     def _places(self) -> list[str]:
-        """The addresses in our own name for the model, which are nobody else's business."""
-        return [place for place in (urlsplit(one).netloc for one in ADDRESSED.findall(self.who)) if place]
+        """The hosts in our own name for the model, which callers must not see."""
+        return [host for host in (urlsplit(address).netloc for address in ADDRESSED.findall(self.model)) if host]
 
-    def quote(self, said: str) -> str:
-        text = " ".join(said.split())
+    def quote(self, server_text: str) -> str:
+        text = " ".join(server_text.split())
         if not text or self._betrays(text.casefold()):
             return ""
         return f", saying {text[:QUOTED]!r}"

@@ -1,4 +1,4 @@
-"""The kinds of columns that databases do not have alike: times, JSON, lists of ids, vectors. Each is kept exactly."""
+"""Column types that differ between databases: times, JSON, lists of ids, vectors. Each value is stored exactly."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from recollect.errors import StoreError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-# What the decoding of a value raises that is none of ours.
+# What the decoding of a value may raise.
 UNDECODED = (ValueError, TypeError, OverflowError, RecursionError)
 
 
 class Unreadable(StoreError):
-    """Some row of those asked for cannot be read; which one is not known yet."""
+    """One of the rows of a query cannot be read; which one is not known yet."""
 
 
 def unreadable_value(kind: str) -> Unreadable:
@@ -30,7 +30,7 @@ def unreadable_value(kind: str) -> Unreadable:
 
 
 class Instant(TypeDecorator[datetime]):
-    """An aware UTC time, kept as whole microseconds since 1970: exact, ordered, the same in every database."""
+    """An aware UTC time, stored as whole microseconds since 1970: exact, ordered, the same in every database."""
 
     impl = BigInteger
     cache_ok = True
@@ -46,7 +46,7 @@ class Instant(TypeDecorator[datetime]):
 
 
 class Object(TypeDecorator[dict[str, Any]]):
-    """A JSON object, kept as canonical text: what was hashed is what is stored, number for number."""
+    """A JSON object, stored as canonical text: exactly what was hashed, number for number."""
 
     impl = Text
     cache_ok = True
@@ -62,7 +62,7 @@ class Object(TypeDecorator[dict[str, Any]]):
 
 
 class Names(TypeDecorator[tuple[str, ...]]):
-    """A few ids in order, kept as JSON."""
+    """A few ids in order, stored as JSON."""
 
     impl = Text
     cache_ok = True
@@ -78,14 +78,15 @@ class Names(TypeDecorator[tuple[str, ...]]):
 
 
 class Blob(LargeBinary):
-    """Bytes as the driver gives them. Of a number, which only damage leaves there, so many bytes would be made."""
+    """Bytes as the driver gives them. `LargeBinary` would turn a number, which only damage can put there, into that
+    many zero bytes."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> None:
         return None
 
 
 class Halfvec(UserDefinedType[str]):
-    """pgvector's half-precision vector, as text on the wire; of any width, or of one."""
+    """pgvector's half-precision vector, as text on the wire; of any width, or of a fixed one."""
 
     cache_ok = True
 
@@ -97,7 +98,7 @@ class Halfvec(UserDefinedType[str]):
 
 
 class Vector(TypeDecorator[bytes]):
-    """A vector as float16 bytes, in every database: so that a cosine means the same in each."""
+    """A vector as float16 bytes in every database, so that a cosine is the same in each."""
 
     impl = LargeBinary
     cache_ok = True
@@ -126,7 +127,7 @@ def vector_text(vector: Any) -> str:
 
 
 def noted_number(value: object) -> int:
-    """A number that the store keeps as a line about itself; 0 if there is none."""
+    """A number that the store keeps about itself in `meta`; 0 if there is none."""
     if value is None:
         return 0
     if not isinstance(value, str) or not value.isdecimal():
@@ -149,11 +150,13 @@ STRICT = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite)
 
 
 def strict_object(text: str) -> dict[str, Any]:
-    """The JSON object a text is. Raises ValueError for any other: also for one that could not be written again."""
+    """The JSON object in a text. Raises ValueError if it is none, or one that could not be written again."""
     value = STRICT.decode(text)
     if type(value) is not dict:
         raise ValueError("no JSON object")
-    if "\\u" in text:  # of what we write, only control characters: a lone surrogate is no text
+    if (
+        "\\u" in text
+    ):  # we write it only for control characters; anything else may be a lone surrogate, which is not text
         json.dumps(value, ensure_ascii=False).encode()
     return value
 
@@ -181,7 +184,7 @@ def is_names(value: Any) -> bool:
 
 
 def is_vector(value: Any) -> bool:
-    """Float16 as bytes; PostgreSQL gives its own notation, and keeps it in order itself."""
+    """Float16 as bytes; PostgreSQL gives its own text notation, and checks it itself."""
     return type(value) is str or (type(value) is bytes and len(value) % 2 == 0)
 
 
@@ -201,7 +204,7 @@ def is_integer(value: Any) -> bool:
     return type(value) is int
 
 
-# The first kind that fits decides: those of our own come before the ones they are made of.
+# The first type that fits decides: our own types come before the types they are based on.
 READABLE: tuple[tuple[type, str, Callable[[Any], bool]], ...] = (
     (Instant, "a time", is_time),
     (Object, "a JSON object", is_object),
@@ -218,7 +221,7 @@ def value_problem(column: Column[Any], value: Any) -> str | None:
     """What is wrong with a value as a driver gives it. Names the column and never repeats the value."""
     if value is None:
         return None if column.nullable else f"its {column.name} is missing"
-    for kind, expected, is_readable in READABLE:
+    for kind, description, is_readable in READABLE:
         if isinstance(column.type, kind):
-            return None if is_readable(value) else f"its {column.name} is not {expected}"
+            return None if is_readable(value) else f"its {column.name} is not {description}"
     return None

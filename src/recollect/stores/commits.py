@@ -1,9 +1,9 @@
-"""Which transactions a PostgreSQL server has kept: looked up when the answer to a COMMIT is lost.
+"""Which transactions a PostgreSQL server has committed: looked up when the answer to a COMMIT is lost.
 
 Every connection has a row in `commits` with the number of the last transaction it has written. The row is changed in
-the transaction itself, in the same message as its COMMIT, so it costs no round trip and tells the truth after a
-crash or on a promoted replica, too. Whoever lost an answer asks by fencing that number off: if the transaction was
-kept, the fence is refused; if not, a COMMIT that is still on its way will be refused. Either way it is decided.
+the transaction itself, in the same message as its COMMIT, so it costs no round trip and is right after a crash or on a
+promoted replica, too. A client that lost an answer asks by fencing that number off: if the transaction was committed,
+the fence is refused; if not, a COMMIT that is still on its way will be refused. Either way it is decided.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
 KEY = "recollect commit"
-DECIDED = "23514"  # check violation: what was kept cannot be fenced off, nor the other way round
+DECIDED = "23514"  # check violation: a committed number cannot be fenced off, and a fenced one cannot be committed
 
-# A connection that has written nothing for a day is gone, or writes its row anew.
+# A connection that has written nothing for a day is closed, or will write its row again.
 SWEEP = (
     "DELETE FROM commits WHERE session IN (SELECT session FROM commits "
     "WHERE at < now() - interval '1 day' FOR UPDATE SKIP LOCKED)"
@@ -54,13 +54,13 @@ def next_commit(connection: Connection) -> Commit:
 
 
 def is_lost(error: DBAPIError) -> bool:
-    """Whether an error at a COMMIT leaves open what became of it: the connection broke before the answer came. Any
-    other error is the answer, and means that nothing was kept."""
+    """Whether an error at a COMMIT leaves its outcome unknown: the connection broke before the answer came. Any other
+    error is the answer, and means that nothing was committed."""
     return bool(error.connection_invalidated)
 
 
 def was_kept(connection: Connection, commit: Commit) -> bool:
-    """Whether the server has kept a transaction. If not, it never will. Waits for one that is just being kept."""
+    """Whether the server has committed a transaction. If not, it never will. Waits for a commit that is under way."""
     try:
         connection.execute(FENCE, {"session": commit.session, "number": commit.number})
     except DBAPIError as error:

@@ -1,8 +1,8 @@
-"""Rows that cannot be read: found one by one, named by their place, never by what they hold.
+"""Finds rows that cannot be read, and names them by their key, never by their contents.
 
-A whole page of rows is read at once and fails as a whole: for bytes that are no text, a value of another kind, or a
-page of the file that is damaged. Then the keys are read, which mostly stand in an index of their own, and each row
-by its key: what is wrong with one is known, and all others are there.
+Many rows are read at once, and that read fails as a whole: for bytes that are not text, a value of a wrong type, or a
+damaged page of the file. Then the keys are read, which are mostly in an index of their own, and each row by its key:
+so the damaged row is known, and all others can be used.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from recollect.stores.columns import EPOCH, UNDECODED, Instant, Unreadable, valu
 from recollect.stores.rows import to_message
 from recollect.stores.schema import messages
 
-NOT_TEXT = "Could not decode to UTF-8"  # as SQLite's driver begins, before it repeats what it could not decode
+NOT_TEXT = "Could not decode to UTF-8"  # how the message of SQLite's driver begins, before it repeats the text
 PAGE_DAMAGED = "its page in the file is damaged"
 
-Raw = dict[str, Any]
-Tell = Callable[[StoreError, Mapping[str, Any]], None]
+RawRow = dict[str, Any]
+OnDamage = Callable[[StoreError, Mapping[str, Any]], None]
 
 
 class ReadingTx:
@@ -34,10 +34,10 @@ class ReadingTx:
 
     connection: Connection
 
-    def _raw(self, query: Any, asked: Mapping[str, Any]) -> Sequence[Any]:
-        """Rows as the driver gives them: of many, to make them SQLAlchemy's takes longer than to find them."""
-        found: Sequence[Any] = self.connection.execute(query, asked).cursor.fetchall()
-        return found
+    def _raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
+        """Rows as the driver gives them: to convert many into SQLAlchemy rows takes longer than to read them."""
+        rows: Sequence[Any] = self.connection.execute(query, params).cursor.fetchall()
+        return rows
 
     def is_damage(self, error: DBAPIError) -> bool:
         """Whether the database says that a row or its page cannot be read."""
@@ -45,23 +45,23 @@ class ReadingTx:
 
     @contextmanager
     def tolerant(self) -> Iterator[None]:
-        """Within it, text that cannot be decoded comes as bytes. Most databases keep no such text."""
+        """Within it, text that cannot be decoded comes as bytes. Most databases never store such text."""
         yield
 
     @contextmanager
-    def naming_damage(self, table: Table, query: Any, asked: Mapping[str, Any]) -> Iterator[None]:
-        """If a row of the query cannot be read, say which."""
+    def naming_damage(self, table: Table, query: Any, params: Mapping[str, Any]) -> Iterator[None]:
+        """If a row of the query cannot be read, raise an error that names it."""
         try:
             yield
         except (Unreadable, *UNDECODED):
-            raise self.first_damage(table, query, asked) from None
+            raise self.first_damage(table, query, params) from None
         except DBAPIError as error:
             if not self.is_damage(error):
                 raise
-            raise self.first_damage(table, query, asked) from None
+            raise self.first_damage(table, query, params) from None
 
-    def first_damage(self, table: Table, query: Any, asked: Mapping[str, Any]) -> StoreError:
-        for row, problem in each_row(self, table, query, asked):
+    def first_damage(self, table: Table, query: Any, params: Mapping[str, Any]) -> StoreError:
+        for row, problem in each_row(self, table, query, params):
             if problem is not None:
                 return damage(table, row, problem)
         return StoreError(f"{table.name} cannot be read, though each of its rows can: restore a backup")
@@ -69,78 +69,80 @@ class ReadingTx:
     def decoded_messages(
         self,
         query: Any,
-        asked: Mapping[str, Any],
-        damaged: Callable[[DamagedMessage], None] | None,
+        params: Mapping[str, Any],
+        on_damage: Callable[[DamagedMessage], None] | None,
         keep_place: bool = False,
         limit: int | None = None,
         newest: bool = False,
     ) -> list[Message]:
-        """The messages of a query. What cannot be read is told to `damaged` and left out, or given as an erased message
-        where the place is to be kept; without `damaged`, it is raised."""
+        """The messages of a query. One that cannot be read is passed to `on_damage` and left out, or replaced by an
+        erased message if `keep_place` is set; without `on_damage`, it is raised."""
         try:
-            return [to_message(row) for row in self._raw(query, asked)]
+            return [to_message(row) for row in self._raw(query, params)]
         except (Unreadable, *UNDECODED):
-            found: list[Message] = []
-        for row, problem in each_row(self, messages, query, asked, newest):
-            if limit is not None and len(found) == limit:
+            readable_messages: list[Message] = []
+        for row, problem in each_row(self, messages, query, params, newest):
+            if limit is not None and len(readable_messages) == limit:
                 break
             if problem is None:
-                found.append(to_message(tuple(row.values())))
+                readable_messages.append(to_message(tuple(row.values())))
                 continue
             error = damage(messages, row, problem)
-            if damaged is None or not isinstance(error, DamagedMessage):
+            if on_damage is None or not isinstance(error, DamagedMessage):
                 raise error
-            damaged(error)
+            on_damage(error)
             if keep_place and error.turn:
-                found.append(tombstone_of(error))
-        return found
+                readable_messages.append(tombstone_of(error))
+        return readable_messages
 
     def readable_rows(
-        self, table: Table, query: Any, asked: Mapping[str, Any], limit: int | None, newest: bool, damaged: Tell
+        self, table: Table, query: Any, params: Mapping[str, Any], limit: int | None, newest: bool, on_damage: OnDamage
     ) -> list[Mapping[str, Any]]:
-        """The rows of which every value can be read; the others are told, each with what can be read of it."""
-        dialect, found = self.connection.dialect, list[Mapping[str, Any]]()
+        """The rows of which every value can be read; the others are passed to `on_damage`, each with its readable
+        columns."""
+        dialect = self.connection.dialect
+        readable_rows: list[Mapping[str, Any]] = []
         try:
-            page = [dict(zip(table.c.keys(), row, strict=True)) for row in self._raw(query, asked)]
+            page = [dict(zip(table.c.keys(), row, strict=True)) for row in self._raw(query, params)]
         except Unreadable:
             page = []
         problems = [row_problem(table, row) for row in page]
         if page and not any(problems):
             return [typed_row(table, row, dialect) for row in page]
-        for row, problem in each_row(self, table, query, asked, newest):
-            if limit is not None and len(found) == limit:
-                break  # of those that can be read: an empty page is the end of the table
+        for row, problem in each_row(self, table, query, params, newest):
+            if limit is not None and len(readable_rows) == limit:
+                break  # only readable rows count: an empty page means the end of the table
             if problem is None:
-                found.append(typed_row(table, row, dialect))
+                readable_rows.append(typed_row(table, row, dialect))
             else:
-                damaged(damage(table, row, problem), typed_row(table, row, dialect))
-        return found
+                on_damage(damage(table, row, problem), typed_row(table, row, dialect))
+        return readable_rows
 
 
 def damage_of(error: BaseException | None) -> str | None:
-    """What a SQLite error says of a row or page that cannot be read; None if it is about something else."""
+    """What a SQLite error says about a row or page that cannot be read; None if it is about something else."""
     if not isinstance(error, sqlite3.DatabaseError):
         return None
     if str(error).startswith(NOT_TEXT):
         return "bytes that are not text"
-    damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_CORRUPT
-    return "a page of the file is damaged" if damaged else None
+    is_corrupt = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_CORRUPT
+    return "a page of the file is damaged" if is_corrupt else None
 
 
 def strip_text(error: BaseException) -> None:
-    """SQLite repeats what it could not decode in its error: nobody is to find that in a log."""
+    """Remove the text that SQLite repeats in its error when it cannot decode it: it must not reach a log."""
     if isinstance(error, sqlite3.OperationalError) and str(error).startswith(NOT_TEXT):
         error.args = (NOT_TEXT,)
 
 
 def each_row(
-    source: ReadingTx, table: Table, query: Any, asked: Mapping[str, Any], newest: bool = False
-) -> Iterator[tuple[Raw, str | None]]:
-    """The rows of a query one by one, without its limit and as the driver gives them; with each, what is wrong with
-    it, if something is."""
-    with source.tolerant():
-        for key, number in keys_of(source, table, query, asked, newest):
-            row, problem = row_at(source, table, key, number)
+    reader: ReadingTx, table: Table, query: Any, params: Mapping[str, Any], newest: bool = False
+) -> Iterator[tuple[RawRow, str | None]]:
+    """The rows of a query one by one, without its limit and as the driver gives them; each with its problem, if it has
+    one."""
+    with reader.tolerant():
+        for key, number in keys_of(reader, table, query, params, newest):
+            row, problem = row_at(reader, table, key, number)
             if row is not None:
                 yield row, problem or row_problem(table, row)
             elif problem is not None:
@@ -148,53 +150,53 @@ def each_row(
 
 
 def keys_of(
-    source: ReadingTx, table: Table, query: Any, asked: Mapping[str, Any], newest: bool
-) -> list[tuple[Raw, int | None]]:
-    """The keys of the rows of a query; with the number of each row, if no index can be used to find it."""
+    reader: ReadingTx, table: Table, query: Any, params: Mapping[str, Any], newest: bool
+) -> list[tuple[RawRow, int | None]]:
+    """The keys of the rows of a query; each with its rowid, if no index can be used to find the row."""
     names = [key.name for key in table.primary_key]
     keys = query.with_only_columns(*table.primary_key).limit(None)
     try:
-        found = source.connection.execute(keys, asked).cursor.fetchall()
-        return [(dict(zip(names, row, strict=True)), None) for row in found]
+        rows = reader.connection.execute(keys, params).cursor.fetchall()
+        return [(dict(zip(names, row, strict=True)), None) for row in rows]
     except (sqlite3.DatabaseError, DBAPIError) as error:
         if damage_of(getattr(error, "orig", error)) is None:
             raise
-    numbered = sorted(keys_by_number(source, table, keys, asked), reverse=newest)
-    return [(dict(zip(names, row[:-1], strict=True)), row[-1]) for row in numbered]
+    keys_with_rowid = sorted(keys_by_number(reader, table, keys, params), reverse=newest)
+    return [(dict(zip(names, row[:-1], strict=True)), row[-1]) for row in keys_with_rowid]
 
 
-def keys_by_number(source: ReadingTx, table: Table, keys: Any, asked: Mapping[str, Any]) -> list[Any]:
-    """The keys without the help of an index, each with the number of its row, in no order."""
-    number: Any = literal_column(f"{table.name}.rowid")
-    found: list[Any] = []
+def keys_by_number(reader: ReadingTx, table: Table, keys: Any, params: Mapping[str, Any]) -> list[Any]:
+    """The keys read without an index, each with its rowid, in no order."""
+    rowid: Any = literal_column(f"{table.name}.rowid")
+    rows: list[Any] = []
     try:
-        last = source.connection.execute(select(number).select_from(table).order_by(number.desc()).limit(1)).scalar()
+        last = reader.connection.execute(select(rowid).select_from(table).order_by(rowid.desc()).limit(1)).scalar()
     except DBAPIError as error:
         raise Unreadable(f"{table.name} cannot be read: {PAGE_DAMAGED}; restore a backup") from error
-    single = keys.add_columns(number).order_by(None).where(number == bindparam("the_number"))
-    for at in range(1, (last or 0) + 1):
+    key_query = keys.add_columns(rowid).order_by(None).where(rowid == bindparam("the_number"))
+    for candidate in range(1, (last or 0) + 1):
         try:
-            found += source.connection.execute(single, {**asked, "the_number": at}).cursor.fetchall()
+            rows += reader.connection.execute(key_query, {**params, "the_number": candidate}).cursor.fetchall()
         except (sqlite3.DatabaseError, DBAPIError) as error:
             if damage_of(getattr(error, "orig", error)) is None:
                 raise
-    return found
+    return rows
 
 
-def row_at(source: ReadingTx, table: Table, key: Raw, number: int | None) -> tuple[Raw | None, str | None]:
-    """The row with a key, or with a number; or what is in the way of it; neither if there is none."""
+def row_at(reader: ReadingTx, table: Table, key: RawRow, number: int | None) -> tuple[RawRow | None, str | None]:
+    """The row with a key or a rowid; or its problem, if it cannot be read; neither if there is no such row."""
     for column in table.primary_key:
         problem = value_problem(column, key[column.name])
         if problem is not None:
             return None, problem
-    # Times are asked for as they are stored: a key was not decoded.
-    here = [column == bindparam(f"at_{column.name}", type_=stored_type(column)) for column in table.primary_key]
-    asked = {f"at_{name}": value for name, value in key.items()}
+    # Times are compared as they are stored, because the key was not decoded.
+    conditions = [column == bindparam(f"at_{column.name}", type_=stored_type(column)) for column in table.primary_key]
+    params = {f"at_{name}": value for name, value in key.items()}
     if number is not None:
-        here = [literal_column(f"{table.name}.rowid") == bindparam("the_number")]
-        asked = {"the_number": number}
+        conditions = [literal_column(f"{table.name}.rowid") == bindparam("the_number")]
+        params = {"the_number": number}
     try:
-        row = source.connection.execute(select(table).where(*here), asked).cursor.fetchone()
+        row = reader.connection.execute(select(table).where(*conditions), params).cursor.fetchone()
     except (sqlite3.DatabaseError, DBAPIError) as error:
         if damage_of(getattr(error, "orig", error)) is None:
             raise
@@ -207,9 +209,9 @@ def stored_type(column: Column[Any]) -> Any:
 
 
 def row_problem(table: Table, row: Mapping[str, Any]) -> str | None:
-    """The first thing wrong with a row."""
+    """The first problem of a row."""
     problems = (value_problem(column, row[column.name]) for column in table.c)
-    problem = next((one for one in problems if one is not None), None)
+    problem = next((problem for problem in problems if problem is not None), None)
     if problem is None and table is messages and row["role"] not in ROLES:
         return "its role is none of ours"
     return problem
@@ -218,16 +220,16 @@ def row_problem(table: Table, row: Mapping[str, Any]) -> str | None:
 def damage(table: Table, row: Mapping[str, Any], problem: str) -> StoreError:
     """The error that names a row."""
     if table is messages:
-        # Of a row whose key is damaged the place is not known: it has turn 0.
-        is_placed = all(value_problem(column, row[column.name]) is None for column in table.primary_key)
-        turn = row["turn"] if is_placed else 0
+        # If the key of a row is damaged, its place is not known: the turn is 0.
+        has_place = all(value_problem(column, row[column.name]) is None for column in table.primary_key)
+        turn = row["turn"] if has_place else 0
         return DamagedMessage(readable(row["space"]), readable(row["conversation"]), turn, problem)
     key = ", ".join(f"{column.name} {readable(row[column.name])!r}" for column in table.primary_key)
     return StoreError(f"the row of {table.name} with {key} cannot be read: {problem}; restore a backup")
 
 
 def tombstone_of(error: DamagedMessage) -> Message:
-    """What a damaged message is for whoever goes on without it: a place in the log, and nothing in it."""
+    """An erased message in the place of a damaged one, for callers that continue without it."""
     return Message(error.space, error.conversation, error.turn, "", "user", "", None, "", EPOCH, erased=True)
 
 
@@ -235,11 +237,14 @@ def readable(value: Any) -> Any:
     return value.decode(errors="replace") if isinstance(value, bytes) else value
 
 
-def typed_row(table: Table, row: Mapping[str, Any], dialect: Dialect) -> Raw:
-    """A row as any other is given, from one as the driver gives it; of a damaged row, the columns that can be read."""
-    made: Raw = {}
+def typed_row(table: Table, row: Mapping[str, Any], dialect: Dialect) -> RawRow:
+    """The decoded values of a row as the driver gives it; of a damaged row, only the columns that can be read."""
+    values: RawRow = {}
     for column in table.c:
         if column.name in row and value_problem(column, row[column.name]) is None:
-            kind, value = column.type, row[column.name]
-            made[column.name] = kind.process_result_value(value, dialect) if isinstance(kind, TypeDecorator) else value
-    return made
+            kind = column.type
+            value = row[column.name]
+            values[column.name] = (
+                kind.process_result_value(value, dialect) if isinstance(kind, TypeDecorator) else value
+            )
+    return values

@@ -1,8 +1,8 @@
 """The index view, as rows: passages with our own terms, their vectors, and tallies of both.
 
-What is found is decided here, the same way for every database: which passages are candidates and how often
-each term occurs in them. The databases only fetch. Each passage also carries a term for its space, its user and
-its conversation, so that full text itself keeps to the scope instead of filtering afterwards.
+Which passages are candidates, and how often each term occurs in them, is decided here, the same way for every database.
+The databases only fetch. Each passage also has a term for its space, its user and its conversation, so that the full
+text search itself stays in scope instead of filtering afterwards.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from recollect.stores.schema import entries, tallies, vectors
 from recollect.stores.vectors import unit
 from recollect.stores.views import ViewTx
 
-REMOVALS = "removals"  # the note that counts how often something was taken out of the index
+REMOVALS = "removals"  # the note that counts how often something was removed from the index
 NOBODY = ""  # the user_id of a passage that belongs to no one person
 
 
@@ -67,7 +67,7 @@ def scope_term(*scope: str) -> str:
 
 
 def entry_terms(entry: Entry) -> str:
-    """Terms as the full text gets them. Two spaces apart, so that counting ` term ` counts each occurrence."""
+    """Terms as the full text index gets them. Two spaces between them, so that counting ` term ` counts each one."""
     scopes = (
         scope_term("space", entry.space),
         scope_term("user", entry.space, entry.user or NOBODY),
@@ -77,7 +77,7 @@ def entry_terms(entry: Entry) -> str:
 
 
 def scope_terms(where: Filter) -> list[str]:
-    """The terms a passage must have to be in scope: the narrowest that say it all."""
+    """The terms a passage must have to be in scope: as few and as narrow as possible."""
     terms = []
     if where.user is not None:
         terms.append(scope_term("user", where.space, where.user))
@@ -91,7 +91,7 @@ class IndexTx(ViewTx):
 
     @abstractmethod
     def new_docs(self, count: int) -> Sequence[int]:
-        """Numbers for that many passages, never given before, growing."""
+        """New numbers for that many passages: growing, and never used before."""
 
     @abstractmethod
     def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
@@ -103,7 +103,7 @@ class IndexTx(ViewTx):
     @staticmethod
     @abstractmethod
     def among(column: Any) -> Any:
-        """A condition: the column is one of many numbers, `given`."""
+        """A condition: the column is one of many numbers, bound by `number_params`."""
 
     @staticmethod
     @abstractmethod
@@ -112,7 +112,7 @@ class IndexTx(ViewTx):
     @staticmethod
     @abstractmethod
     def at_places() -> Any:
-        """A condition: an entry is of a message at one of many places, `places`."""
+        """A condition: the message of an entry is at one of many places, bound by `place_params`."""
 
     @staticmethod
     @abstractmethod
@@ -122,8 +122,10 @@ class IndexTx(ViewTx):
         if not new:
             return
         docs = self.new_docs(len(new))
-        rows, vecs, counted = [], [], Counter[tuple[str, str, str]]()
-        words: Counter[tuple[str, str, str]] = Counter()
+        rows = []
+        vecs = []
+        doc_counts: Counter[tuple[str, str, str]] = Counter()
+        word_counts: Counter[tuple[str, str, str]] = Counter()
         for doc, entry in zip(docs, new, strict=True):
             user = entry.user or NOBODY
             rows.append(
@@ -144,49 +146,50 @@ class IndexTx(ViewTx):
                 }
             )
             vec = np.asarray(entry.vector, dtype=np.float16)
-            if vec.any():  # a text with nothing in it is near to nothing
+            if vec.any():  # an empty text has no vector
                 vecs.append({"space": entry.space, "user_id": user, "doc": doc, "vec": vec.tobytes()})
-            counted[entry.space, user, entry.language] += 1
-            words[entry.space, user, entry.language] += len(entry.terms)
+            doc_counts[entry.space, user, entry.language] += 1
+            word_counts[entry.space, user, entry.language] += len(entry.terms)
         self.write(entries, entries.insert(), rows)
         if vecs:
             self.write(vectors, vectors.insert(), vecs)
-        for key, docs_more in sorted(counted.items()):
-            self.add_to_tally(*key, docs_more, words[key])
+        for key, doc_count in sorted(doc_counts.items()):
+            self.add_to_tally(*key, doc_count, word_counts[key])
 
     def add_to_tally(self, space: str, user: str, language: str, docs: int, words: int) -> None:
         row = {"space": space, "user_id": user, "language": language, "docs": docs, "words": words}
         self.put(tallies.name, [row], add=("docs", "words"))
 
     def drop_entries(self, messages: Sequence[Message]) -> int:
-        dropped = 0
-        for where in turns_of(messages, entries):
-            asked = select(entries.c.user_id, entries.c.language, entries.c.length, entries.c.doc).where(*where)
-            gone = self.connection.execute(asked).all()
-            self.write(entries, delete(entries).where(*where))
-            space, docs = messages[0].space, [row.doc for row in gone]
-            for user in sorted({row.user_id for row in gone}):
-                here = (vectors.c.space == space, vectors.c.user_id == user, self.among(vectors.c.doc))
-                self.write(vectors, delete(vectors).where(*here), self.given(docs))
-            for row in gone:
+        count = 0
+        for conditions in turns_of(messages, entries):
+            query = select(entries.c.user_id, entries.c.language, entries.c.length, entries.c.doc).where(*conditions)
+            rows = self.connection.execute(query).all()
+            self.write(entries, delete(entries).where(*conditions))
+            space = messages[0].space
+            docs = [row.doc for row in rows]
+            for user in sorted({row.user_id for row in rows}):
+                is_gone = (vectors.c.space == space, vectors.c.user_id == user, self.among(vectors.c.doc))
+                self.write(vectors, delete(vectors).where(*is_gone), self.given(docs))
+            for row in rows:
                 self.add_to_tally(space, row.user_id, row.language, -1, -row.length)
-            dropped += len(gone)
-        # An empty tally would still name the person it was of.
+            count += len(rows)
+        # An empty tally would still name the person it belonged to.
         self.write(tallies, delete(tallies).where(tallies.c.docs == 0))
         self.note_removal()
-        return dropped
+        return count
 
     def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
         super().reset_view(view, space, conversation)
         self.note_removal()
 
     def note_removal(self) -> None:
-        """Whoever holds a copy of the index in memory has to read it afresh."""
+        """Every cached copy of the index in memory must be read again."""
         self.set_note(REMOVALS, str(noted_number(self.note(REMOVALS)) + 1))
 
     def tally(self, space: str, user: str | None) -> Tally:
-        whose = Filter(space, user)
-        rows = self.connection.execute(tallied(queries.shape(whose)), queries.values(whose)).all()
+        scope = Filter(space, user)
+        rows = self.connection.execute(tallied(queries.shape(scope)), queries.values(scope)).all()
         return Tally(
             docs=sum(int(row[1]) for row in rows),
             words=sum(int(row[2]) for row in rows),
@@ -194,16 +197,18 @@ class IndexTx(ViewTx):
         )
 
     def postings(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> list[Posting]:
-        whole = Filter(where.space, where.user)
-        found = []
+        whole_scope = Filter(where.space, where.user)
+        postings = []
         for group in map(words_of, groups):
             docs = self.matching(where, group, limit) if group else ()
-            # All passages of the scope with the term are here already, unless the limit or a filter cut some off.
-            complete = len(docs) < limit and where.whole
-            found.append(
-                Posting(tuple(docs), self.matching_count(whole, group) if group and not complete else len(docs))
+            # These are all passages of the scope with the term, unless the limit or a filter cut some off.
+            is_complete = len(docs) < limit and where.whole
+            postings.append(
+                Posting(
+                    tuple(docs), self.matching_count(whole_scope, group) if group and not is_complete else len(docs)
+                )
             )
-        return found
+        return postings
 
     def candidates(self, where: Filter, docs: Sequence[int], groups: Sequence[Sequence[str]]) -> list[Candidate]:
         return self._counted(where, False, self.given(docs), groups)
@@ -214,14 +219,14 @@ class IndexTx(ViewTx):
         return self._counted(where, True, self.places(where.space, places), groups) if places else []
 
     def _counted(
-        self, where: Filter, by_place: bool, which: Mapping[str, Any], groups: Sequence[Sequence[str]]
+        self, where: Filter, by_place: bool, selection: Mapping[str, Any], groups: Sequence[Sequence[str]]
     ) -> list[Candidate]:
         query = candidates(type(self), queries.shape(where), by_place)
-        rows = self._raw(query, {**queries.values(where), **which})
-        places: dict[str, list[int]] = {}
+        rows = self._raw(query, {**queries.values(where), **selection})
+        group_numbers: dict[str, list[int]] = {}
         for number, group in enumerate(groups):
             for term in dict.fromkeys(words_of(group)):
-                places.setdefault(term, []).append(number)
+                group_numbers.setdefault(term, []).append(number)
         with index_damage():
             return [
                 Candidate(
@@ -229,7 +234,7 @@ class IndexTx(ViewTx):
                     id,
                     EPOCH + timedelta(microseconds=time),
                     length,
-                    counted(terms, places, len(groups)),
+                    counted(terms, group_numbers, len(groups)),
                     conversation,
                     turn,
                     role,
@@ -239,15 +244,15 @@ class IndexTx(ViewTx):
             ]
 
     def vectors_of(self, space: str, conversation: str, first: int, last: int) -> dict[int, Vectors]:
-        asked = {"at_space": space, "at_conversation": conversation, "first": first, "last": last}
-        rows = self.connection.execute(VECTORS, asked).all()
+        params = {"at_space": space, "at_conversation": conversation, "first": first, "last": last}
+        rows = self.connection.execute(VECTORS, params).all()
         with index_damage():
             return {turn: unit(np.frombuffer(vec, np.float16)) for turn, vec in rows}
 
 
 @contextmanager
 def index_damage() -> Iterator[None]:
-    """Within it, a value of the index that cannot be read is named as such, and how the index is made anew."""
+    """Within it, an unreadable value of the index raises an error that says how to rebuild the index."""
     try:
         yield
     except (AttributeError, *UNDECODED):
@@ -256,27 +261,28 @@ def index_damage() -> Iterator[None]:
 
 @lru_cache(maxsize=256)
 def candidates(tx: type[IndexTx], fields: queries.Shape, by_place: bool) -> Any:
-    which = tx.at_places() if by_place else tx.among(entries.c.doc)
-    return CANDIDATES.where(*queries.conditions(entries, fields), which)
+    selection = tx.at_places() if by_place else tx.among(entries.c.doc)
+    return CANDIDATES.where(*queries.conditions(entries, fields), selection)
 
 
 @lru_cache(maxsize=16)
 def tallied(fields: queries.Shape) -> Any:
     sums = select(tallies.c.language, func.sum(tallies.c.docs), func.sum(tallies.c.words))
-    here = queries.conditions(tallies, fields)
-    return sums.where(*here).group_by(tallies.c.language).order_by(tallies.c.language)
+    conditions = queries.conditions(tallies, fields)
+    return sums.where(*conditions).group_by(tallies.c.language).order_by(tallies.c.language)
 
 
-def counted(terms: str, places: Mapping[str, Sequence[int]], groups: int) -> tuple[int, ...]:
+def counted(terms: str, group_numbers: Mapping[str, Sequence[int]], groups: int) -> tuple[int, ...]:
     """How often a passage has a term of each group."""
-    counts, words = [0] * groups, terms.split()
-    for term in places.keys() & words:
+    counts = [0] * groups
+    words = terms.split()
+    for term in group_numbers.keys() & words:
         times = words.count(term)
-        for number in places[term]:
+        for number in group_numbers[term]:
             counts[number] += times
     return tuple(counts)
 
 
 def words_of(group: Sequence[str]) -> list[str]:
-    """The terms that can be in the index at all: letters, digits and marks. Nothing else is ever part of a query."""
+    """The terms that can be in the index at all: letters, digits and marks. Nothing else is ever in a query."""
     return [term for term in group if term and all(category(letter)[0] in "LNM" for letter in term)]

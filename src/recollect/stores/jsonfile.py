@@ -1,9 +1,9 @@
-"""JSON: the SQLite store in memory, and a readable file that is the truth.
+"""JSON: the SQLite store in memory, and a readable file that holds the data.
 
-Before a transaction is committed in memory, the whole file is written anew beside the old one, synced, and
-renamed over it: at every moment the file on disk is a complete one, and if the disk refuses, nothing has
-happened. One process at a time: a lock beside the file says who has it. Made for memories one wants to
-read and carry about, up to some ten thousand messages; beyond that, `recollect copy` moves it to SQLite.
+Before a transaction is committed in memory, the whole file is written again beside the old one, synced, and renamed
+over it: the file on disk is complete at every moment, and if the disk fails, nothing has changed. Only one process at
+a time: a lock file beside it names the holder. Meant for memories that people want to read and carry about, up to some
+ten thousand messages; beyond that, `recollect copy` moves it to SQLite.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ from recollect.stores.sql import SqlStore, transaction
 from recollect.stores.sqlite import SqliteTx, memory_engine, translated
 from recollect.stores.vectors import MatrixCache
 
-# Who is at work is of interest only while the process lives, and the process has the file to itself.
+# Leases matter only while the process lives, and no other process can open the file.
 KEPT = tuple(table for table in TABLES.values() if table is not leases)
 HEADING = "recollect memory"
-UNLIKE = "it has other columns than the first row"  # all are written at once, by the columns of the first
+UNLIKE = (
+    "it has other columns than the first row"  # all rows are written in one statement, with the columns of the first
+)
 
 
 class JsonStore(SqlStore):
@@ -81,7 +83,7 @@ class JsonStore(SqlStore):
             self._save(tx)
 
     def _open(self) -> Connection:
-        if self._lock.is_released:  # what was in memory is gone, and the file may be another's by now
+        if self._lock.is_released:  # the data in memory is gone, and another process may have the file
             raise StoreClosed(f"{self.name} is closed: open it again")
         return self.engine.connect()
 
@@ -90,14 +92,14 @@ class JsonStore(SqlStore):
         return not self._lock.is_shared
 
     def scrub(self, full: bool = False) -> tuple[str, ...]:
-        """Nothing to do: the file was written anew without what was removed."""
+        """Nothing to do: the file was rewritten without the removed rows."""
         return ()
 
     def translate(self, error: DBAPIError) -> StoreError:
         return translated(error, self.name)
 
     def close(self) -> None:
-        with self._alone:  # not under a transaction of another thread
+        with self._alone:  # not during a transaction of another thread
             super().close()
             self._lock.release()
 
@@ -109,18 +111,18 @@ class JsonStore(SqlStore):
         for table in KEPT:
             try:
                 tx.load(table.name, [unpacked(table, row) for row in data.get(table.name, [])])
-            except DBAPIError as error:  # of SQLite's own words, which name columns and no values
+            except DBAPIError as error:  # SQLite's own message names columns and no values
                 raise unreadable(self.path, table, str(error.orig)) from None
             except (SQLAlchemyError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
                 raise unreadable(self.path, table, type(error).__name__) from None
 
     def _save(self, tx: SqliteTx) -> None:
-        changed = [table for table in KEPT if table.name in tx.touched]
-        if not changed:
+        changed_tables = [table for table in KEPT if table.name in tx.touched]
+        if not changed_tables:
             return
         texts = dict(self._texts)
         for table in KEPT:
-            if table in changed or table.name not in texts:
+            if table in changed_tables or table.name not in texts:
                 texts[table.name] = packed(table, tx)
         head = {"what": HEADING, "schema": migrations.CURRENT}
         parts = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
@@ -130,8 +132,8 @@ class JsonStore(SqlStore):
 
 
 def target_of(path: Path) -> Path:
-    """The file a path means, wherever the program works later; of a link, what it links to, so that this is written
-    anew and the link stays."""
+    """The absolute path of the file, so that the program may change its working folder; of a link, its target, so that
+    the target is rewritten and the link stays."""
     try:
         return path.resolve() if path.is_symlink() else path.absolute()
     except (OSError, RuntimeError) as error:  # links in a circle
@@ -161,7 +163,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def check_rows(path: Path, data: dict[str, Any]) -> None:
-    """Refuse a table that is none and a row that is none, by its number: nothing of what it holds is repeated."""
+    """Refuse unknown tables and invalid rows. The error gives the number of the row and none of its contents."""
     if any(name not in TABLES for name in {*data} - {"what", "schema"}):
         raise StoreError(f"{path}: has a table that is none of ours; mend it or restore a backup")
     for table in KEPT:
@@ -175,7 +177,7 @@ def check_rows(path: Path, data: dict[str, Any]) -> None:
 
 
 def row_problem(table: Table, row: object) -> str | None:
-    """What is wrong with a row as JSON has it. A column may be missing that a later version has added."""
+    """The problem of a row in JSON. A column that a later version has added may be missing."""
     if not isinstance(row, dict):
         return "it is no row"
     if any(not isinstance(name, str) or name not in table.c for name in row):
@@ -187,7 +189,7 @@ def row_problem(table: Table, row: object) -> str | None:
 
 
 def json_problem(column: Column[Any], value: Any) -> str | None:
-    """As `value_problem`, of a value that stands in JSON and not in a database."""
+    """Like `value_problem`, for a value in JSON and not in a database."""
     kind = column.type
     if value is None:
         return None if column.nullable else f"its {column.name} is missing"
@@ -198,7 +200,7 @@ def json_problem(column: Column[Any], value: Any) -> str | None:
         return None if all(isinstance(name, str) for name in names) else f"its {column.name} is not a list of names"
     try:
         if isinstance(value, str):
-            value.encode()  # a lone surrogate is no text
+            value.encode()  # fails for a lone surrogate, which is not text
         return value_problem(column, stored(kind, typed(kind, value)))
     except (ValueError, TypeError, OverflowError):
         return f"its {column.name} cannot be read"
@@ -213,7 +215,7 @@ def is_writable(value: dict[str, Any]) -> bool:
 
 
 def stored(kind: Any, value: Any) -> Any:
-    """A time as the database keeps it."""
+    """A value as the database stores it: a time becomes a number."""
     return (value - EPOCH) // MICROSECOND if isinstance(kind, Instant) else value
 
 
@@ -252,24 +254,24 @@ def typed(kind: Any, value: Any) -> Any:
 
 
 def replace(path: Path, text: str) -> None:
-    """Write a file so that at every moment either the old or the new one is there, whole; who may read it stays so."""
-    beside = path.with_name(path.name + ".tmp")
+    """Write a file so that at every moment the old or the new one is there, complete. Owner and mode stay the same."""
+    temporary = path.with_name(path.name + ".tmp")
     try:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         before = status_of(path)
-        # Until it has its owner and its mode, it is for nobody else; a new file is as private as the umask says.
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if before is None else 0o600)
+        # Until it has its owner and mode, only we can read it. If there was no file before, the umask decides.
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if before is None else 0o600)
         with open(handle, "w", encoding="utf-8") as file:
             if before is not None:
                 take_over(handle, before)
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, path)
+        os.replace(temporary, path)
         sync_folder(path.parent)
     except OSError as error:
         with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
         raise StoreUnwritable(f"{path}: {error.strerror or error}; nothing of this transaction was kept") from error
 
 
@@ -284,16 +286,16 @@ def take_over(handle: int, before: os.stat_result) -> None:
     """Give a new file the owner and the mode of the old one, as far as the system lets us."""
     if os.name != "posix":
         return
-    with contextlib.suppress(OSError):  # only root gives files away; a group one is not in is refused
+    with contextlib.suppress(OSError):  # only root can give files away; a group that we are not in is refused
         os.fchown(handle, before.st_uid, before.st_gid)
-    there = os.fstat(handle)
+    status = os.fstat(handle)
     mode = stat.S_IMODE(before.st_mode)
-    # To a group that is another, nothing is opened that was meant for the old one.
-    os.fchmod(handle, mode if there.st_gid == before.st_gid else mode & ~0o070)
+    # If the group is another one, it gets none of the old group's permissions.
+    os.fchmod(handle, mode if status.st_gid == before.st_gid else mode & ~0o070)
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the rename itself durable, where the system lets one open a folder."""
+    """Make the rename itself durable, if the system lets us open a folder."""
     if os.name != "posix":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -304,23 +306,23 @@ def sync_folder(folder: Path) -> None:
 
 
 class FileLock:
-    """Who has the file: held while the store is open, let go by the system if the process dies. Where nothing can be
-    written many have it, to read: the file is whole at every moment."""
+    """The lock on the file: held while the store is open; the system releases it if the process dies. If nothing can be
+    written here, many processes may share the file to read it: it is complete at every moment."""
 
     def __init__(self, path: Path) -> None:
         self.file: IO[str] | None = None
         self.is_released = False
         self.is_shared = path.exists() and not os.access(path, os.W_OK)
-        beside = path.with_name(path.name + ".lock")
+        lock_path = path.with_name(path.name + ".lock")
         if self.is_shared:
             return
         try:
-            file = open(beside, "a+", encoding="utf-8")  # noqa: SIM115  held until release
+            file = open(lock_path, "a+", encoding="utf-8")  # noqa: SIM115  held until release
         except OSError as error:
             self.is_shared = path.exists() and not os.access(path.parent, os.W_OK)
             if self.is_shared:
                 return
-            raise StoreUnwritable(f"{beside}: {error.strerror or error}") from error
+            raise StoreUnwritable(f"{lock_path}: {error.strerror or error}") from error
         try:
             seize(file)
         except OSError:

@@ -1,9 +1,9 @@
 """Numbered steps from an empty database to today's schema. A step that has been released never changes: a database
-that has taken it would not take the change. A test holds the words of each.
+that has run it would not get the change. A test checks the text of each step.
 
-The number of the last step taken is in `meta`. SQLite and JSON take missing steps on opening, under the write
-lock; a PostgreSQL server takes them when asked (`recollect migrate URL`), so that no program changes a shared
-database by merely being started.
+The number of the last step is in `meta`. SQLite and JSON run missing steps when they are opened, under the write lock;
+a PostgreSQL server runs them when asked (`recollect migrate URL`), so that no program changes a shared database just
+by starting.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ CREATE TABLE tallies (
     PRIMARY KEY (space, user_id, language))
 """
 
-# The full text holds the terms we made ourselves: no positions, no stemming of its own. Triggers keep it in
-# step with `entries`, so that no code path can forget to.
+# The full text index holds our own terms: no positions, no stemming of its own. Triggers keep it equal to `entries`,
+# so that no code path can forget it.
 SQLITE_FULL_TEXT = """
 CREATE VIRTUAL TABLE fulltext USING fts5(
     terms, content='', detail=none, columnsize=0, tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co'");
@@ -105,7 +105,7 @@ CREATE TABLE usage (
     PRIMARY KEY (space, day, role, task, model, outcome))
 """
 
-# What had left windows before there were episodes leaves them once more, this time with a summary.
+# Chunks that left the windows before there were episodes leave them again, this time with a summary.
 EPISODES = """
 DELETE FROM chunks;
 DELETE FROM cursors WHERE view = 'window';
@@ -176,7 +176,7 @@ CREATE INDEX digests_user ON digests (space, user_id)
 
 NAMES_SEEN = "ALTER TABLE people ADD COLUMN seen BIGINT"
 
-# A topic's name is the turn that opened it. `topic_notes` are told by people and not derived: a rebuild keeps them.
+# A topic is named by the turn that opened it. `topic_notes` come from people and are not derived: a rebuild keeps them.
 TOPICS = """
 CREATE TABLE topics (
     space {key} NOT NULL, conversation {key} NOT NULL, first INTEGER NOT NULL,
@@ -215,7 +215,7 @@ CREATE TABLE topic_notes (
     PRIMARY KEY (space, conversation, after, number))
 """
 
-# Told by programs, not derived: what they keep under a key. Vectors are made when somebody first searches.
+# Documents come from programs and are not derived. Their vectors are made at the first search.
 DOCUMENTS = """
 CREATE TABLE documents (
     space {key} NOT NULL, namespace {key} NOT NULL, key {key} NOT NULL, user_id {key},
@@ -225,7 +225,7 @@ CREATE TABLE documents (
 CREATE INDEX documents_user ON documents (space, user_id)
 """
 
-# A key that opens several spaces has a row in each; the space of one that opens all is empty.
+# A key for several spaces has a row in each of them; the space of a key for all spaces is empty.
 SERVER = """
 CREATE TABLE api_keys (
     space {key} NOT NULL, id {key} NOT NULL, hash {blob} NOT NULL, name TEXT NOT NULL, scopes TEXT NOT NULL,
@@ -240,30 +240,30 @@ CREATE TABLE answers (
 
 EXPIRY = "ALTER TABLE api_keys ADD COLUMN expires_at BIGINT"
 
-# Who said a passage, beside it: to look that up in the log is much of a search's reading.
+# The author of a passage, stored with it: to look it up in the log was a large part of the work of a search.
 AUTHORS = """
 ALTER TABLE entries ADD COLUMN author TEXT NOT NULL DEFAULT '';
 UPDATE entries SET author = COALESCE((SELECT messages.author FROM messages WHERE messages.space = entries.space
     AND messages.conversation = entries.conversation AND messages.turn = entries.turn), '')
 """
 
-# A fact said in several channels is shown in each of them; and who has spoken in a channel may be shown what is said
-# there. Where somebody has spoken so far is known from the days of the space.
+# A fact said in several channels is shown in each of them, and people who have spoken in a channel may see what is said
+# there. Where they have spoken so far is known from the days of the space.
 HEARD_IN = """
 ALTER TABLE facts ADD COLUMN also_heard_in TEXT NOT NULL DEFAULT '[]';
 INSERT INTO people (space, user_id, kind, name, since)
     SELECT DISTINCT space, user_id, 'channel', conversation, 0 FROM days
 """
 
-# Of each connection the last transaction it has written, and the first that it may not write any more.
+# For each connection, the last transaction it has written, and the first that it may not write any more.
 COMMITS = """
 CREATE TABLE commits (
     session {key} NOT NULL PRIMARY KEY, last BIGINT NOT NULL, fenced BIGINT, at TIMESTAMPTZ NOT NULL DEFAULT now(),
     CHECK (last < fenced)) WITH (fillfactor = 50)
 """
 
-# The first steps were changed after some databases had taken them. What those have in another way is made as it is in
-# all others; facts that were noted without what they were found in are read again.
+# The first steps were changed after some databases had run them. This step makes those databases like all others; facts
+# that were stored without their findings are extracted again.
 MENDED = """
 IF tallies.dropped: ALTER TABLE tallies DROP COLUMN dropped;
 DROP INDEX IF EXISTS episodes_user;
@@ -286,7 +286,7 @@ IF statements.source: UPDATE statements SET source = CAST(json_build_array(sourc
 IF statements.source: ALTER TABLE statements ALTER COLUMN source TYPE TEXT
 """
 
-# Messages on which a view failed, and when they are tried again; never a word of what they say.
+# Messages on which a view failed, and when they are tried again; never their contents.
 SET_ASIDE = """
 CREATE TABLE set_aside (
     space {key} NOT NULL, view {key} NOT NULL, conversation {key} NOT NULL, turn INTEGER NOT NULL,
@@ -331,33 +331,34 @@ CONDITION = re.compile(r"IF (?P<unless>NOT )?(?P<table>\w+)(?:\.(?P<column>\w+))
 
 
 def version(connection: Connection) -> int:
-    """The number of the last step this database has taken; 0 for an empty one."""
+    """The number of the last step that this database has run; 0 for an empty one."""
     if not inspect(connection).has_table("meta"):
         return 0
-    found = connection.execute(text("SELECT value FROM meta WHERE key = 'schema'")).scalar()
-    return noted_number(found)
+    number = connection.execute(text("SELECT value FROM meta WHERE key = 'schema'")).scalar()
+    return noted_number(number)
 
 
-def check(found: int, name: str) -> None:
+def check(number: int, name: str) -> None:
     """Refuse a database that is not exactly at today's step."""
-    if found > CURRENT:
+    if number > CURRENT:
         raise SchemaMismatch(
-            f"{name} was made by a newer recollect (schema {found}, this one knows {CURRENT}): upgrade recollect"
+            f"{name} was made by a newer recollect (schema {number}, this one knows {CURRENT}): upgrade recollect"
         )
-    if found < CURRENT:
+    if number < CURRENT:
         raise SchemaMismatch(
-            f"{name} has schema {found} and this recollect needs {CURRENT}: run `recollect migrate` on it first"
+            f"{name} has schema {number} and this recollect needs {CURRENT}: run `recollect migrate` on it first"
         )
 
 
 def migrate(connection: Connection, name: str, upto: int | None = None) -> int:
-    """Take the steps that are missing, inside the caller's transaction. Returns how many."""
-    found, goal = version(connection), CURRENT if upto is None else upto
-    if found > CURRENT:
-        check(found, name)
-    for step in STEPS[found:goal]:
+    """Run the missing steps inside the caller's transaction. Returns how many."""
+    number = version(connection)
+    goal = CURRENT if upto is None else upto
+    if number > CURRENT:
+        check(number, name)
+    for step in STEPS[number:goal]:
         take(connection, statements(step, connection.dialect.name))
-    if found < goal:
+    if number < goal:
         connection.execute(
             text(
                 "INSERT INTO meta (key, value) VALUES ('schema', :n) "
@@ -365,21 +366,21 @@ def migrate(connection: Connection, name: str, upto: int | None = None) -> int:
             ),
             {"n": str(goal)},
         )
-    return max(goal - found, 0)
+    return max(goal - number, 0)
 
 
 def statements(step: Mapping[str, str], dialect: str) -> list[str]:
-    """The statements of a step as a database is told them, split at semicolons; one inside a trigger is written with a
+    """The statements of a step in the SQL of a database, split at semicolons; a semicolon inside a trigger has a
     backslash before it."""
     parts = step[dialect].replace("\\;", "\0").split(";")
-    spelled = [part.replace("\0", ";").strip() for part in parts if part.strip()]
+    texts = [part.replace("\0", ";").strip() for part in parts if part.strip()]
     for word, meaning in SPELLING[dialect].items():
-        spelled = [statement.replace("{" + word + "}", meaning) for statement in spelled]
-    return spelled
+        texts = [statement.replace("{" + word + "}", meaning) for statement in texts]
+    return texts
 
 
 def take(connection: Connection, step: Sequence[str]) -> None:
-    """Run the statements of a step: those with a condition where there is such a table or column at that moment."""
+    """Run the statements of a step. One with a condition runs only if there is such a table or column by then."""
     for statement in step:
         condition = CONDITION.match(statement)
         if condition is None:
@@ -390,27 +391,27 @@ def take(connection: Connection, step: Sequence[str]) -> None:
 
 def has(connection: Connection, table: str, column: str | None) -> bool:
     """Whether a database has a table, and in it a column if one is named."""
-    found = inspect(connection)
-    if column is None or not found.has_table(table):
-        return found.has_table(table)
-    return column in {one["name"] for one in found.get_columns(table)}
+    inspector = inspect(connection)
+    if column is None or not inspector.has_table(table):
+        return inspector.has_table(table)
+    return column in {info["name"] for info in inspector.get_columns(table)}
 
 
 def mend_document(data: dict[str, Any]) -> dict[str, Any]:
-    """What a JSON store has in another way because it was made by a step that was changed later, as all others have it.
-    Its tables are made anew by the steps of today, so it is the rows that are mended."""
-    mended = dict(data)
+    """The data of a JSON store with the changes of the last repair step. Its tables are made by the steps of today, so
+    only the rows are changed."""
+    document = dict(data)
     try:
         if "tallies" in data:
-            mended["tallies"] = [without(row, "dropped") for row in data["tallies"]]
+            document["tallies"] = [without(row, "dropped") for row in data["tallies"]]
         if "statements" in data:
-            mended["statements"] = [with_sources(row) for row in data["statements"]]
+            document["statements"] = [with_sources(row) for row in data["statements"]]
         if "facts" in data and "findings" not in data:
-            mended["facts"] = []
-            mended["cursors"] = [row for row in data["cursors"] if row["view"] != "facts"]
+            document["facts"] = []
+            document["cursors"] = [row for row in data["cursors"] if row["view"] != "facts"]
     except (LookupError, TypeError, AttributeError, ValueError):
-        return data  # these are no rows: whoever loads them says so
-    return mended
+        return data  # these are not rows: loading them raises the error
+    return document
 
 
 def with_sources(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """PostgreSQL with pgvector: for many processes and machines on one memory.
 
-Everything lives in a schema of its own, `recollect`. Opening never changes the database: `recollect migrate URL`
-does. Writers lock the rows they build on, so turn numbers have no gaps; a deadlock or a serialisation failure
+Everything is in a schema of its own, `recollect`. Opening never changes the database: `recollect migrate URL`
+does. Writers lock the rows they depend on, so turn numbers have no gaps; a deadlock or a serialisation failure
 is tried again. Vectors are compared exactly, through the index on space and user; a very large scope uses an
 approximate index if one was made (`recollect migrate --hnsw URL`).
 """
@@ -67,9 +67,9 @@ EXACT_UP_TO = 50_000  # passages in a scope; above it an approximate index is us
 HNSW = "vectors_hnsw"
 COMPILED = 1_000  # statements kept in their compiled form
 
-# How a server is spoken to, and the statements that were put so already: one for all stores of the process on it.
-# Putting a statement into words costs more than sending it.
-SPOKEN: dict[str, tuple[Dialect, LRUCache[Any, Any]]] = {}
+# The dialect of each server and the statements compiled for it, shared by all stores of the process on that server:
+# to compile a statement costs more than to send it.
+DIALECTS: dict[str, tuple[Dialect, LRUCache[Any, Any]]] = {}
 
 
 class PostgresTx(IndexTx):
@@ -82,8 +82,8 @@ class PostgresTx(IndexTx):
     def locking(self, query: Any) -> Any:
         return query.with_for_update()
 
-    def lock(self, *what: str) -> None:
-        name = "\0".join(("recollect", *what)).encode()
+    def lock(self, *name_parts: str) -> None:
+        name = "\0".join(("recollect", *name_parts)).encode()
         number = int.from_bytes(blake2b(name, digest_size=8).digest(), "big", signed=True)
         self.connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": number})
 
@@ -100,38 +100,41 @@ class PostgresTx(IndexTx):
             )
 
     def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
-        # Materialised, so that the planner does not walk all passages backwards in the hope of a match.
-        found = self._matching(where, group, entries.c.doc).cte("found").prefix_with("MATERIALIZED")
-        return self.connection.execute(select(found.c.doc).order_by(found.c.doc.desc()).limit(limit)).scalars().all()
+        # Materialised, so that the planner does not scan all passages backwards for a match.
+        matches = self._matching(where, group, entries.c.doc).cte("found").prefix_with("MATERIALIZED")
+        return (
+            self.connection.execute(select(matches.c.doc).order_by(matches.c.doc.desc()).limit(limit)).scalars().all()
+        )
 
     def matching_count(self, where: Filter, group: Sequence[str]) -> int:
-        found = self._matching(where, group, entries.c.doc).subquery()
-        return self.connection.execute(select(func.count()).select_from(found)).scalar() or 0
+        matches = self._matching(where, group, entries.c.doc).subquery()
+        return self.connection.execute(select(func.count()).select_from(matches)).scalar() or 0
 
     def _matching(self, where: Filter, group: Sequence[str], *columns: Any) -> Select[Any]:
-        has = text("tsv @@ CAST(:terms AS tsquery)").bindparams(terms=match(where, group))
-        here = queries.conditions(entries, queries.shape(where))
-        return select(*columns).where(has, *here).params(queries.values(where))
+        has_terms = text("tsv @@ CAST(:terms AS tsquery)").bindparams(terms=match(where, group))
+        conditions = queries.conditions(entries, queries.shape(where))
+        return select(*columns).where(has_terms, *conditions).params(queries.values(where))
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
         if where.whole and self._approximate(where, len(vector)):
-            # Without it a filtered walk of the graph gives up early and misses most of what is near.
+            # Without it a filtered search of the graph stops early and misses most near vectors.
             self.connection.exec_driver_sql("SET LOCAL hnsw.iterative_scan = relaxed_order")
-            stored: Any = cast(vectors.c.vec, Halfvec(len(vector)))
-            asked = cast(as_text(vector), Halfvec(len(vector)))
+            row_vector: Any = cast(vectors.c.vec, Halfvec(len(vector)))
+            query_vector = cast(as_text(vector), Halfvec(len(vector)))
         else:
-            stored, asked = vectors.c.vec, cast(as_text(vector), Halfvec())
-        distance = stored.op("<=>", return_type=Float())(asked).label("distance")
+            row_vector = vectors.c.vec
+            query_vector = cast(as_text(vector), Halfvec())
+        distance = row_vector.op("<=>", return_type=Float())(query_vector).label("distance")
         query = select(vectors.c.doc, distance).where(vectors.c.space == where.space)
         if where.user is not None:
             query = query.where(vectors.c.user_id == where.user)
         if not where.whole:
-            here = queries.conditions(entries, queries.shape(where))
-            query = query.where(vectors.c.doc.in_(select(entries.c.doc).where(*here)))
-        asks = {} if where.whole else queries.values(where)
-        rows = self.connection.execute(query.order_by(distance).limit(limit), asks)
-        found = [(row.doc, 1 - row.distance) for row in rows]
-        return sorted(found, key=lambda one: (-one[1], -one[0]))
+            conditions = queries.conditions(entries, queries.shape(where))
+            query = query.where(vectors.c.doc.in_(select(entries.c.doc).where(*conditions)))
+        params = {} if where.whole else queries.values(where)
+        rows = self.connection.execute(query.order_by(distance).limit(limit), params)
+        hits = [(row.doc, 1 - row.distance) for row in rows]
+        return sorted(hits, key=lambda hit: (-hit[1], -hit[0]))
 
     @staticmethod
     def among(column: Any) -> Any:
@@ -143,11 +146,11 @@ class PostgresTx(IndexTx):
 
     @staticmethod
     def at_places() -> Any:
-        wanted = select(
+        pairs = select(
             func.unnest(cast(bindparam("at_conversations", type_=ARRAY(Text)), ARRAY(Text))),
             func.unnest(cast(bindparam("at_turns", type_=ARRAY(BigInteger)), ARRAY(BigInteger))),
         )
-        return tuple_(entries.c.conversation, entries.c.turn).in_(wanted)
+        return tuple_(entries.c.conversation, entries.c.turn).in_(pairs)
 
     @staticmethod
     def places(space: str, places: Sequence[tuple[str, int]]) -> dict[str, Any]:
@@ -163,8 +166,8 @@ class PostgresTx(IndexTx):
     def _approximate(self, where: Filter, width: int) -> bool:
         if self.tally(where.space, where.user).docs <= EXACT_UP_TO:
             return False
-        made = text("SELECT 1 FROM pg_indexes WHERE schemaname = :schema AND indexname = :name")
-        return self.connection.execute(made, {"schema": SCHEMA, "name": f"{HNSW}_{width}"}).scalar() is not None
+        query = text("SELECT 1 FROM pg_indexes WHERE schemaname = :schema AND indexname = :name")
+        return self.connection.execute(query, {"schema": SCHEMA, "name": f"{HNSW}_{width}"}).scalar() is not None
 
 
 def as_text(vector: Vectors) -> Any:
@@ -172,17 +175,19 @@ def as_text(vector: Vectors) -> Any:
 
 
 def match(where: Filter, group: Sequence[str]) -> str:
-    """A tsquery. Every term is quoted: nothing a user typed is ever syntax."""
-    quoted = ["'" + term.replace("'", "''").replace("\\", "\\\\") + "'" for term in group]
-    return " & ".join(f"'{term}'" for term in scope_terms(where)) + " & (" + " | ".join(quoted) + ")"
+    """A tsquery. Every term is quoted: what a user typed is never syntax."""
+    terms = ["'" + term.replace("'", "''").replace("\\", "\\\\") + "'" for term in group]
+    return " & ".join(f"'{term}'" for term in scope_terms(where)) + " & (" + " | ".join(terms) + ")"
 
 
 class PostgresStore(SqlStore):
     """A store in a PostgreSQL database."""
 
     def __init__(self, url: str, *, busy_seconds: float = 30.0, migrate: bool = False, hnsw: int | None = None) -> None:
-        parsed = parsed_url(url)
-        super().__init__(pooled_engine(parsed, busy_seconds), parsed.render_as_string(hide_password=True), busy_seconds)
+        address = parsed_url(url)
+        super().__init__(
+            pooled_engine(address, busy_seconds), address.render_as_string(hide_password=True), busy_seconds
+        )
         try:
             if migrate:
                 self.again(self._migrate, self.writing)
@@ -190,7 +195,7 @@ class PostgresStore(SqlStore):
                     self.again(lambda tx: self._index_vectors(tx, hnsw), self.writing)
             else:
                 migrations.check(self.again(self._version, self.reading), self.name)
-            SPOKEN.setdefault(server_of(parsed), (self.engine.dialect, statements_of(self.engine)))
+            DIALECTS.setdefault(server_of(address), (self.engine.dialect, statements_of(self.engine)))
         except BaseException:
             self.engine.dispose()
             raise
@@ -200,13 +205,13 @@ class PostgresStore(SqlStore):
         return 4
 
     def _version(self, tx: Any) -> int:
-        there = tx.connection.execute(text("SELECT to_regclass(:meta)"), {"meta": f"{SCHEMA}.meta"}).scalar()
-        return migrations.version(tx.connection) if there else 0
+        table = tx.connection.execute(text("SELECT to_regclass(:meta)"), {"meta": f"{SCHEMA}.meta"}).scalar()
+        return migrations.version(tx.connection) if table else 0
 
     @staticmethod
     def _lock_schema(tx: Any) -> None:
-        """Of several processes that change the schema at once, all but the first wait, and find nothing left to do:
-        `IF NOT EXISTS` does not wait for one who is just making it, and fails."""
+        """If several processes change the schema at once, all but the first wait here, and then find nothing to do.
+        `IF NOT EXISTS` does not wait for another process that is just creating the same thing, and fails."""
         tx.connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('recollect migrate'))"))
 
     def _migrate(self, tx: Any) -> None:
@@ -242,15 +247,15 @@ class PostgresStore(SqlStore):
                 raise
 
     def _was_kept(self, commit: Commit) -> bool:
-        """Whether a transaction was kept whose COMMIT was not answered. Asked on another connection, after the broken
-        one was given back: else all who wait could wait for each other's."""
-        patience = Patience(self.busy_seconds)
+        """Whether a transaction was committed although its COMMIT was not answered. Uses another connection, after the
+        broken one went back to the pool: else all waiting callers could wait for each other's connection."""
+        pauses = Patience(self.busy_seconds)
         while True:
             try:
                 with self.engine.connect() as connection:
                     return was_kept(connection, commit)
             except (DBAPIError, PoolTimeout) as error:
-                if not patience.wait():
+                if not pauses.wait():
                     raise CommitUnknown(
                         f"{self.name}: the server went away while it was to keep a change, and did not come back in "
                         f"{self.busy_seconds:g} seconds: whether the change was made is not known. It was made whole "
@@ -260,7 +265,7 @@ class PostgresStore(SqlStore):
     def scrub(self, full: bool = False) -> tuple[str, ...]:
         try:
             with self.engine.connect() as connection:
-                connection.detach()  # it waits for locks in a way of its own, which nobody after it should inherit
+                connection.detach()  # its lock timeout is changed, and must not go back to the pool
                 tables = [f"{SCHEMA}.{table}" for table in sorted(TABLES)]
                 return clear_traces(connection, tables, rewriting(full, self.busy_seconds))
         except PoolTimeout as error:
@@ -286,8 +291,8 @@ class PostgresStore(SqlStore):
 
 
 def is_away(error: DBAPIError) -> bool:
-    """Whether nobody could be connected to who may be there in a moment. Such an error has no code, only words: the
-    system's for a socket nobody listens at, and those of a server that starts or stops."""
+    """Whether the server could not be reached but may be back in a moment. Such an error has no code, only a text: of
+    the system for a socket without a listener, or of a server that starts or stops."""
     return getattr(error.orig, "sqlstate", None) is None and any(words in str(error.orig) for words in AWAY)
 
 
@@ -297,23 +302,23 @@ def first_line(error: DBAPIError) -> str:
 
 def parsed_url(url: str) -> URL:
     try:
-        parsed = make_url(url)
+        address = make_url(url)
     except (ArgumentError, ValueError) as error:
         raise ConfigError(
             "store: the PostgreSQL address cannot be read; write postgresql://user:password@host/database"
         ) from error
-    return parsed.set(drivername="postgresql+psycopg")
+    return address.set(drivername="postgresql+psycopg")
 
 
 def server_of(url: URL) -> str:
-    """Where a database is, whatever its name and whoever asks."""
+    """The address of a server, without the names of database and user."""
     return f"{url.host}:{url.port}?{url.query.get('host')}"
 
 
 def statements_of(engine: Engine) -> LRUCache[Any, Any]:
-    """The statements an engine has put into words already."""
-    kept: LRUCache[Any, Any] = engine.get_execution_options()["compiled_cache"]
-    return kept
+    """The compiled statements of an engine."""
+    statements: LRUCache[Any, Any] = engine.get_execution_options()["compiled_cache"]
+    return statements
 
 
 def pooled_engine(url: URL, busy_seconds: float) -> Any:
@@ -324,12 +329,12 @@ def pooled_engine(url: URL, busy_seconds: float) -> Any:
             max_overflow=16,
             pool_timeout=busy_seconds,
             pool_pre_ping=True,
-            pool_use_lifo=True,  # a connection just used has its plans and its view of the schema ready
+            pool_use_lifo=True,  # a connection that was just used has its plans and its schema cache ready
             isolation_level="AUTOCOMMIT",
         )
     except (ImportError, NoSuchModuleError) as error:
         raise MissingExtra("postgres", "a PostgreSQL store") from error
-    engine.dialect, statements = SPOKEN.get(server_of(url), (engine.dialect, LRUCache(COMPILED)))
+    engine.dialect, statements = DIALECTS.get(server_of(url), (engine.dialect, LRUCache(COMPILED)))
     engine.update_execution_options(compiled_cache=statements)
 
     @event.listens_for(engine, "connect")

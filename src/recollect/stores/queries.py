@@ -1,7 +1,7 @@
-"""Statements, each built once for the shape it has: to build one costs more than to run it.
+"""Statements, each built once for its shape: to build one costs more than to run it.
 
-What a statement is asked with is bound when it runs. The shape is what makes its text another one: the table, the
-columns that are compared, the order, whether a value is NULL.
+The values are bound when a statement runs. The shape is everything that changes its text: the table, the columns that
+are compared, the order, whether a value is NULL.
 """
 
 from __future__ import annotations
@@ -16,21 +16,25 @@ from recollect.model import Filter
 from recollect.stores.schema import conversations, cursors, leases, messages, meta
 
 Shape = tuple[str, ...]
-How = Literal["value", "none", "some"]  # a column is compared with a value, with NULL, or with several values
-Compared = tuple[tuple[str, How], ...]
-After = Literal["", "turn", "place"]  # from where on messages are read: their beginning, a turn, a conversation's turn
+ComparisonKind = Literal[
+    "value", "none", "some"
+]  # a column is compared with a value, with NULL, or with several values
+Comparison = tuple[tuple[str, ComparisonKind], ...]
+After = Literal[
+    "", "turn", "place"
+]  # where messages start: at the beginning, after a turn, or after a turn of a conversation
 
 _COLUMNS = {"user": "user_id"}  # where a column has another name than the filter's field
 
 
 def shape(where: Filter) -> Shape:
-    """Which fields of a filter say something."""
+    """The fields of a filter that are set."""
     fields = ("user", "author", "conversation", "role", "after", "before")
     return ("space", *(name for name in fields if getattr(where, name) is not None))
 
 
 def values(where: Filter) -> dict[str, Any]:
-    """What a filter's fields say, as the conditions of its shape want it."""
+    """The values of a filter, as parameters for the conditions of its shape."""
     return {f"the_{name}": getattr(where, name) for name in shape(where)}
 
 
@@ -39,18 +43,18 @@ def conditions(table: Table, fields: Shape) -> tuple[Any, ...]:
     """A filter as SQL, for any table that has the columns."""
 
     def one(name: str) -> Any:
-        wanted: Any = bindparam(f"the_{name}")
+        parameter: Any = bindparam(f"the_{name}")
         if name == "after":
-            return table.c.time >= wanted
+            return table.c.time >= parameter
         if name == "before":
-            return table.c.time < wanted
-        return table.c[_COLUMNS.get(name, name)] == wanted
+            return table.c.time < parameter
+        return table.c[_COLUMNS.get(name, name)] == parameter
 
     return tuple(map(one, fields))
 
 
 @lru_cache(maxsize=256)
-def of_messages(fields: Shape, after: After, upto: bool, limited: bool, newest: bool, among: bool = False) -> Any:
+def of_messages(fields: Shape, after: After, has_upto: bool, has_limit: bool, newest: bool, among: bool = False) -> Any:
     """Messages by conversation and turn."""
     keys = (messages.c.conversation, messages.c.turn)
     query = select(messages).where(*conditions(messages, fields))
@@ -60,10 +64,10 @@ def of_messages(fields: Shape, after: After, upto: bool, limited: bool, newest: 
         query = query.where(messages.c.turn > bindparam("after_turn"))
     elif after == "place":
         query = query.where(tuple_(*keys) > tuple_(bindparam("after_conversation"), bindparam("after_turn")))
-    if upto:
+    if has_upto:
         query = query.where(messages.c.turn <= bindparam("upto"))
     query = query.order_by(*(key.desc() for key in keys)) if newest else query.order_by(*keys)
-    return query.limit(bindparam("most", type_=Integer)) if limited else query
+    return query.limit(bindparam("most", type_=Integer)) if has_limit else query
 
 
 MESSAGES_BY_ID = select(messages).where(
@@ -76,7 +80,7 @@ MESSAGES_BY_PLATFORM_ID = select(messages).where(
 )
 
 
-def compared(where: Mapping[str, Any]) -> Compared:
+def compared(where: Mapping[str, Any]) -> Comparison:
     return tuple(
         (name, "none" if value is None else "some" if isinstance(value, tuple) else "value")
         for name, value in where.items()
@@ -88,28 +92,28 @@ def given(where: Mapping[str, Any]) -> dict[str, Any]:
     return {f"the_{name}": value for name, value in where.items() if value is not None}
 
 
-def equal(table: Table, where: Compared) -> list[Any]:
-    """Columns that have the values given, or one of them."""
+def equal(table: Table, comparison: Comparison) -> list[Any]:
+    """Conditions that each column has its value, or one of its values."""
 
-    def one(name: str, how: How) -> Any:
-        if how == "none":
+    def one(name: str, kind: ComparisonKind) -> Any:
+        if kind == "none":
             return table.c[name].is_(None)
-        wanted: Any = bindparam(f"the_{name}", expanding=how == "some")
-        return table.c[name].in_(wanted) if how == "some" else table.c[name] == wanted
+        parameter: Any = bindparam(f"the_{name}", expanding=kind == "some")
+        return table.c[name].in_(parameter) if kind == "some" else table.c[name] == parameter
 
-    return [one(name, how) for name, how in where]
+    return [one(name, kind) for name, kind in comparison]
 
 
 @lru_cache(maxsize=512)
-def of_rows(table: Table, where: Compared, after: bool, limited: bool, newest: bool) -> Any:
+def of_rows(table: Table, comparison: Comparison, after: bool, has_limit: bool, newest: bool) -> Any:
     """Rows of any table in the order of its key."""
     keys = list(table.primary_key)
-    query = select(table).where(*equal(table, where))
+    query = select(table).where(*equal(table, comparison))
     query = query.order_by(*(key.desc() for key in keys)) if newest else query.order_by(*keys)
     if after:
         past = (bindparam(f"after_{key.name}", type_=key.type) for key in keys)
         query = query.where(tuple_(*keys) > tuple_(*past))
-    return query.limit(bindparam("most", type_=Integer)) if limited else query
+    return query.limit(bindparam("most", type_=Integer)) if has_limit else query
 
 
 @lru_cache(maxsize=64)
@@ -119,9 +123,9 @@ def by_keys(table: Table) -> Any:
 
 
 @lru_cache(maxsize=256)
-def of_vectors(table: Table, where: Compared) -> Any:
+def of_vectors(table: Table, comparison: Comparison) -> Any:
     """The vectors of a table's rows with their keys."""
-    return select(table.c.vec, *table.primary_key).where(*equal(table, where), table.c.vec.is_not(None))
+    return select(table.c.vec, *table.primary_key).where(*equal(table, comparison), table.c.vec.is_not(None))
 
 
 def _at(table: Table) -> tuple[Any, ...]:
@@ -130,7 +134,7 @@ def _at(table: Table) -> tuple[Any, ...]:
 
 
 def place(view: str, space: str, conversation: str) -> dict[str, str]:
-    """Where a view is at work, as the statements below want it."""
+    """The place where a view works, as parameters for the statements below."""
     return {"at_view": view, "at_space": space, "at_conversation": conversation}
 
 
@@ -140,15 +144,15 @@ FAILURES = select(leases.c.failures).where(*_at(leases))
 
 
 def _at_each(table: Table) -> tuple[Any, ...]:
-    several = table.c.conversation.in_(bindparam("at_each", expanding=True))
-    return table.c.space == bindparam("at_space"), table.c.view == bindparam("at_view"), several
+    is_listed_conversation = table.c.conversation.in_(bindparam("at_each", expanding=True))
+    return table.c.space == bindparam("at_space"), table.c.view == bindparam("at_view"), is_listed_conversation
 
 
 CURSORS = select(cursors.c.conversation, cursors.c.turn).where(*_at_each(cursors))
 HOLDERS = (
     select(leases.c.conversation, leases.c.holder, leases.c.until)
     .where(*_at_each(leases))
-    .order_by(leases.c.conversation)  # locked in one order by everybody
+    .order_by(leases.c.conversation)  # so that everybody locks in the same order
 )
 NOTE = select(meta.c.value).where(meta.c.key == bindparam("key"))
 FIND_CONVERSATION = select(conversations).where(

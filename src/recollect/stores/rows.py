@@ -1,4 +1,4 @@
-"""Rows and values: how messages and conversations stand in their tables, and how a filter reads as SQL."""
+"""Converts messages and conversations to rows and back; and builds conditions that several statements share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BATCH = 500  # values in one IN (...): every database takes this many
 
 
 def to_conversation(row: Row[Any]) -> Conversation:
-    """A conversation of its row. Raises ValueError if a value is none of ours."""
+    """A conversation from its row. Raises ValueError if a value has a wrong type."""
     if type(row.turns) is not int or type(row.id) is not str or type(row.head) not in BYTES:
         raise ValueError(UNREADABLE)
     return Conversation(row.space, row.id, row.user_id, row.created_at, row.changed_at, row.turns, bytes(row.head))
@@ -41,9 +41,9 @@ def conversation_row(value: Conversation) -> dict[str, Any]:
 
 
 def to_message(row: Any) -> Message:
-    """A message of a row as the driver gives it: a context reads some hundred of them.
+    """A message from a row as the driver gives it. This must be fast: a context reads some hundred messages.
 
-    Raises ValueError, TypeError or OverflowError if a value is none of ours; which one, `value_problem` says.
+    Raises ValueError, TypeError or OverflowError if a value has a wrong type; `value_problem` says which one.
     """
     (
         space,
@@ -125,16 +125,16 @@ def same(table: Any, view: str) -> Any:
 
 
 def target(view: str) -> tuple[Any, Any]:
-    """How far a view has to get, and the tables to read that from: the end of the log, or another view's cursor."""
-    followed = FOLLOWS.get(view)
-    if followed is None:
+    """The turn a view has to reach, and the tables to read it from: the end of the log, or another view's cursor."""
+    leader = FOLLOWS.get(view)
+    if leader is None:
         return conversations.c.turns, conversations
     before = cursors.alias("before")
-    return func.coalesce(before.c.turn, 0), conversations.outerjoin(before, same(before, followed))
+    return func.coalesce(before.c.turn, 0), conversations.outerjoin(before, same(before, leader))
 
 
 def free(now: Any) -> Any:
-    """A lease nobody holds any more, with no retry to wait for."""
+    """A condition: nobody holds the lease, and no retry has to be waited for."""
     return and_(
         or_(leases.c.until.is_(None), leases.c.until <= now),
         or_(leases.c.retry_at.is_(None), leases.c.retry_at <= now),
@@ -142,13 +142,13 @@ def free(now: Any) -> Any:
 
 
 def batches(values: Iterable[V]) -> Iterator[list[V]]:
-    every = list(dict.fromkeys(values))
-    return (every[i : i + BATCH] for i in range(0, len(every), BATCH))
+    unique_values = list(dict.fromkeys(values))
+    return (unique_values[i : i + BATCH] for i in range(0, len(unique_values), BATCH))
 
 
 def turns_of(messages: Sequence[Message], table: Table) -> Iterator[tuple[Any, ...]]:
-    """Conditions that together name the rows a table has of these messages, some hundred turns at a time."""
-    ordered = sorted(messages, key=lambda m: (m.space, m.conversation, m.turn))
-    for (space, conversation), group in groupby(ordered, key=lambda m: (m.space, m.conversation)):
-        for some in batches(message.turn for message in group):
-            yield table.c.space == space, table.c.conversation == conversation, table.c.turn.in_(some)
+    """Conditions for the rows that a table has of these messages, some hundred turns at a time."""
+    sorted_messages = sorted(messages, key=lambda m: (m.space, m.conversation, m.turn))
+    for (space, conversation), group in groupby(sorted_messages, key=lambda m: (m.space, m.conversation)):
+        for turns in batches(message.turn for message in group):
+            yield table.c.space == space, table.c.conversation == conversation, table.c.turn.in_(turns)

@@ -1,9 +1,9 @@
-"""The tables, once, for every database. Migrations create them; a test holds the two against each other.
+"""The tables, defined once for every database. Migrations create them; a test compares the two.
 
-Every primary key begins with the space, so that the same schema can be spread over a sharded PostgreSQL. The
-one exception is `meta`, which is about the store itself. `conversations`, `messages` and `erasures` are the
-log; `cursors` and `leases` say how far each view has got and who is at work on it, `set_aside` which messages a view
-went past because it failed on them; the rest are views, and can be thrown away.
+Every primary key begins with the space, so that the same schema can be used on a sharded PostgreSQL. The one
+exception is `meta`, which is about the store itself. `conversations`, `messages` and `erasures` are the log; `cursors`
+and `leases` say how far each view is and who works on it, `set_aside` which messages a view skipped because it failed
+on them; all other tables are views, and can be dropped and rebuilt.
 """
 
 from __future__ import annotations
@@ -437,6 +437,6 @@ VIEW_TABLES: dict[str, tuple[Table, ...]] = {
 }
 # Views that follow another view's cursor, and not the log itself.
 FOLLOWS = {"window": "index", "episodes": "window", "topics": "index", "titles": "topics"}
-# Views of a conversation that are made anew after something in it was erased.
+# Views of a conversation that are rebuilt after something in it was erased.
 AFRESH = ("window", "episodes", "digests", "topics", "titles")
 TABLES: dict[str, Table] = dict(metadata.tables)

@@ -1,7 +1,7 @@
 """What every SQL database does the same way: the log, the cursors and leases, and the rows for copying.
 
-A transaction is handed out by `SqlStore.write` and `SqlStore.read` and lives no longer than the function it is
-given to. What the databases spell differently (locks, full text, vectors) is in `sqlite` and `postgres`.
+`SqlStore.write` and `SqlStore.read` open a transaction and pass it to a function; it ends when the function returns.
+What differs between databases (locks, full text, vectors) is in `sqlite` and `postgres`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from recollect.errors import DamagedMessage, StoreBusy, StoreError
 from recollect.model import Conversation, Erasure, Filter, Message
 from recollect.ports import Tx, Vectors
 from recollect.stores import queries, schema
-from recollect.stores.damage import ReadingTx, Tell, each_row
+from recollect.stores.damage import OnDamage, ReadingTx, each_row
 from recollect.stores.rows import (
     batches,
     conversation_row,
@@ -58,10 +58,11 @@ FIXED = {
     "digest",
     "link",
 }  # what a tombstone keeps of its message
-FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.25  # seconds between tries at a busy database
+FIRST_PAUSE = 0.005  # seconds between two attempts at a busy database
+LONGEST_PAUSE = 0.25  # seconds
 
 
-# Built once: on the path of every message, building a statement costs more than running it.
+# Built once: these run for every message, and to build a statement costs more than to run it.
 SAVE_CONVERSATION = (
     update(conversations)
     .where(conversations.c.space == bindparam("at_space"), conversations.c.id == bindparam("at_id"))
@@ -77,7 +78,7 @@ class SqlTx(ReadingTx, ABC):
         self.connection = connection
         self.touched: set[str] = set()
 
-    # -- what the dialects spell differently
+    # -- what differs between databases
 
     @staticmethod
     @abstractmethod
@@ -85,7 +86,7 @@ class SqlTx(ReadingTx, ABC):
         """An INSERT that can say ON CONFLICT."""
 
     def locking(self, query: Any) -> Any:
-        """The query, holding its rows until the transaction ends. A SQLite writer is alone already."""
+        """The query, locking its rows until the transaction ends. SQLite has only one writer at a time."""
         return query
 
     def write(self, table: Table, statement: Any, values: Any = None) -> Any:
@@ -95,7 +96,8 @@ class SqlTx(ReadingTx, ABC):
     # -- the log
 
     def lock_conversation(self, fresh: Conversation) -> Conversation:
-        query, place = self.locking(queries.FIND_CONVERSATION), {"space": fresh.space, "id": fresh.id}
+        query = self.locking(queries.FIND_CONVERSATION)
+        place = {"space": fresh.space, "id": fresh.id}
         with self.naming_damage(conversations, queries.FIND_CONVERSATION, place):
             row = self.connection.execute(query, place).first()
             if row is None:
@@ -144,13 +146,13 @@ class SqlTx(ReadingTx, ABC):
         platform_ids: Iterable[str] = (),
         damaged: Callable[[DamagedMessage], None] | None = None,
     ) -> list[Message]:
-        found: list[Message] = []
-        for some in batches(ids):
-            found += self.decoded_messages(queries.MESSAGES_BY_ID, {"space": space, "ids": some}, damaged)
-        for some in batches(platform_ids):
-            asked = {"space": space, "conversation": conversation, "ids": some}
-            found += self.decoded_messages(queries.MESSAGES_BY_PLATFORM_ID, asked, damaged)
-        return found
+        results: list[Message] = []
+        for batch in batches(ids):
+            results += self.decoded_messages(queries.MESSAGES_BY_ID, {"space": space, "ids": batch}, damaged)
+        for batch in batches(platform_ids):
+            params = {"space": space, "conversation": conversation, "ids": batch}
+            results += self.decoded_messages(queries.MESSAGES_BY_PLATFORM_ID, params, damaged)
+        return results
 
     def messages(
         self,
@@ -163,65 +165,63 @@ class SqlTx(ReadingTx, ABC):
         among: Sequence[str] = (),
         damaged: Callable[[DamagedMessage], None] | None = None,
     ) -> list[Message]:
-        asked = queries.values(where) | {"after_turn": after[1], "after_conversation": after[0]}
-        asked |= {"upto": upto, "most": limit, "among": list(among)}
+        params = queries.values(where) | {"after_turn": after[1], "after_conversation": after[0]}
+        params |= {"upto": upto, "most": limit, "among": list(among)}
         start: queries.After = "place" if after != ("", 0) else ""
         if among or (where.conversation is not None and after[0] == where.conversation):
             start = "turn"
         limits = upto is not None, limit is not None, newest, bool(among)
         query = queries.of_messages(queries.shape(where), start, *limits)
-        found = self.decoded_messages(query, asked, damaged, True, limit, newest)
-        return found[::-1] if newest else found
+        page = self.decoded_messages(query, params, damaged, True, limit, newest)
+        return page[::-1] if newest else page
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
-        self.revoke_leases(tombstones)  # first: it waits for whoever is storing at this moment
-        dropped = self.drop_entries(tombstones)
+        self.revoke_leases(tombstones)  # first: it waits for a worker that is storing at this moment
+        count = self.drop_entries(tombstones)
         self.drop_tiers(tombstones)
         self.start_afresh(tombstones, keep)
-        table, kept = (
-            messages,
-            ("author", "user_id", "content", "time", "platform_id", "metadata", "erasure", "salt"),
-        )
-        here = and_(
+        table = messages
+        columns = ("author", "user_id", "content", "time", "platform_id", "metadata", "erasure", "salt")
+        is_at_turn = and_(
             table.c.space == bindparam("in_space"),
             table.c.conversation == bindparam("in_conversation"),
             table.c.turn == bindparam("at_turn"),
         )
-        statement = update(table).where(here).values({name: bindparam(name) for name in kept})
+        statement = update(table).where(is_at_turn).values({name: bindparam(name) for name in columns})
         rows = [message_row(message, erasure.id) for message in tombstones]
         for row in rows:
             row |= {"in_space": row["space"], "in_conversation": row["conversation"], "at_turn": row["turn"]}
         self.write(table, statement, [{k: v for k, v in row.items() if k not in FIXED} for row in rows])
         row = {"space": erasure.space, "id": erasure.id, "at": erasure.at, "messages": erasure.messages}
         self.write(erasures, erasures.insert(), row)
-        return dropped
+        return count
 
-    def drop_tiers(self, gone: Sequence[Message]) -> None:
-        """What hangs on single messages: their tiers, what was told about topics they opened, and that a view failed
-        on them."""
+    def drop_tiers(self, erased_messages: Sequence[Message]) -> None:
+        """Delete what belongs to single messages: their tiers, the notes on topics they opened, and the failures of
+        views on them."""
         for table in (schema.tiers, schema.topic_notes, schema.set_aside):
-            for place in turns_of(gone, table):
-                self.write(table, sql_delete(table).where(*place))
+            for conditions in turns_of(erased_messages, table):
+                self.write(table, sql_delete(table).where(*conditions))
 
-    def start_afresh(self, gone: Sequence[Message], keep: Collection[str] = ()) -> None:
-        """What was made of a conversation as a whole is made again from what is left of it."""
-        for space, conversation in sorted({(message.space, message.conversation) for message in gone}):
+    def start_afresh(self, erased_messages: Sequence[Message], keep: Collection[str] = ()) -> None:
+        """Reset the views of whole conversations, so that they are rebuilt from the messages that are left."""
+        for space, conversation in sorted({(message.space, message.conversation) for message in erased_messages}):
             for view in (view for view in schema.AFRESH if view not in keep):
                 by_conversation = (table for table in schema.VIEW_TABLES[view] if "conversation" in table.c)
                 for table in (*by_conversation, cursors, schema.set_aside):
-                    here = [table.c.space == space, table.c.conversation == conversation]
-                    here += [table.c.view == view] if "view" in table.c else []
-                    self.write(table, sql_delete(table).where(*here))
+                    conditions = [table.c.space == space, table.c.conversation == conversation]
+                    conditions += [table.c.view == view] if "view" in table.c else []
+                    self.write(table, sql_delete(table).where(*conditions))
 
-    def revoke_leases(self, gone: Sequence[Message]) -> None:
-        """Who has read these messages already and is thinking about them must not store what it thought; and nobody
-        reads them now: until we end, the rows one would claim are ours."""
-        places = sorted({(message.space, message.conversation) for message in gone})
-        nobodys = {"holder": None, "until": None, "failures": 0}
+    def revoke_leases(self, erased_messages: Sequence[Message]) -> None:
+        """A worker that has read these messages must not store what it made of them. And no worker can read them now:
+        until this transaction ends, it holds the rows that a worker would claim."""
+        places = sorted({(message.space, message.conversation) for message in erased_messages})
+        unheld_values = {"holder": None, "until": None, "failures": 0}
         self.put(
             leases.name,
             [
-                {"space": space, "view": view, "conversation": conversation, **nobodys}
+                {"space": space, "view": view, "conversation": conversation, **unheld_values}
                 for space, conversation in places
                 for view in schema.VIEW_TABLES
             ],
@@ -229,23 +229,23 @@ class SqlTx(ReadingTx, ABC):
 
     @abstractmethod
     def drop_entries(self, messages: Sequence[Message]) -> int:
-        """Take what the index holds of these messages out of it."""
+        """Remove these messages from the index."""
 
     def rename_conversation(self, space: str, old: str, new: str) -> None:
-        there = self.conversation(space, old)
-        if there is None:
+        conversation = self.conversation(space, old)
+        if conversation is None:
             return
-        # The row first: messages refer to it.
-        self.write(conversations, conversations.insert(), conversation_row(replace(there, id=new)))
+        # The row of the conversation first: messages refer to it.
+        self.write(conversations, conversations.insert(), conversation_row(replace(conversation, id=new)))
         for table in schema.TABLES.values():
             for column in (table.c[name] for name in ("conversation", "audience") if name in table.c):
-                here = update(table).where(table.c.space == space, column == old)
-                self.write(table, here.values({column.name: new}))
+                statement = update(table).where(table.c.space == space, column == old)
+                self.write(table, statement.values({column.name: new}))
         people = schema.people
         spoke_there = (people.c.space == space, people.c.kind == "channel", people.c.name == old)
         self.write(people, update(people).where(*spoke_there).values(name=new))
-        place = (conversations.c.space == space, conversations.c.id == old)
-        self.write(conversations, sql_delete(conversations).where(*place))
+        is_old_conversation = (conversations.c.space == space, conversations.c.id == old)
+        self.write(conversations, sql_delete(conversations).where(*is_old_conversation))
 
     def erasures(self) -> dict[str, int]:
         return {row.id: row.messages for row in self.connection.execute(select(erasures))}
@@ -257,8 +257,8 @@ class SqlTx(ReadingTx, ABC):
         except DBAPIError as error:
             if not self.is_damage(error):
                 raise
-        every = each_row(self, messages, select(messages).order_by(*messages.primary_key), {})
-        return Counter(row["erasure"] for row, problem in every if problem is None and row["erasure"] is not None)
+        all_rows = each_row(self, messages, select(messages).order_by(*messages.primary_key), {})
+        return Counter(row["erasure"] for row, problem in all_rows if problem is None and row["erasure"] is not None)
 
     # -- the store itself
 
@@ -279,24 +279,24 @@ class SqlTx(ReadingTx, ABC):
         *,
         where: Mapping[str, Any] | None = None,
         newest: bool = False,
-        damaged: Tell | None = None,
+        damaged: OnDamage | None = None,
     ) -> list[Mapping[str, Any]]:
         source = schema.TABLES[table]
         where = where or {}
         query = queries.of_rows(source, queries.compared(where), after is not None, limit is not None, newest)
-        asked = queries.given(where) | {"most": limit}
+        params = queries.given(where) | {"most": limit}
         if after is not None:
-            asked |= {f"after_{key.name}": after[key.name] for key in source.primary_key}
+            params |= {f"after_{key.name}": after[key.name] for key in source.primary_key}
         if damaged is not None:
-            return self.readable_rows(source, query, asked, limit, newest, damaged)
-        with self.naming_damage(source, query, asked):
-            return self._named(query, asked)
+            return self.readable_rows(source, query, params, limit, newest, damaged)
+        with self.naming_damage(source, query, params):
+            return self._named(query, params)
 
-    def _named(self, query: Any, asked: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    def _named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         """Rows with the names of their columns."""
-        found = self.connection.execute(query, asked)
-        names = tuple(found.keys())
-        return [dict(zip(names, row, strict=True)) for row in found]
+        result = self.connection.execute(query, params)
+        names = tuple(result.keys())
+        return [dict(zip(names, row, strict=True)) for row in result]
 
     def near(
         self, table: str, vector: Vectors, limit: int, *, where: Mapping[str, Any]
@@ -304,16 +304,16 @@ class SqlTx(ReadingTx, ABC):
         source = schema.TABLES[table]
         keys = list(source.primary_key)
         query = queries.of_vectors(source, queries.compared(where))
-        found = self.connection.execute(query, queries.given(where)).all()
-        if not found:
+        vector_rows = self.connection.execute(query, queries.given(where)).all()
+        if not vector_rows:
             return []
-        stored = stacked([row[0] for row in found])
-        scores = cosines(unit(stored), unit(vector))
-        top = np.argpartition(-scores, limit)[: limit + 1] if len(found) > limit + 1 else range(len(found))
-        best = sorted(top, key=lambda i: (-float(scores[i]), tuple(found[i][1:])))[:limit]
-        asked = {"keys": [tuple(found[i][1:]) for i in best]}
-        rows = {tuple(row[key.name] for key in keys): row for row in self._named(queries.by_keys(source), asked)}
-        return [(rows[tuple(found[i][1:])], float(scores[i])) for i in best]
+        vectors = stacked([row[0] for row in vector_rows])
+        scores = cosines(unit(vectors), unit(vector))
+        top = np.argpartition(-scores, limit)[: limit + 1] if len(vector_rows) > limit + 1 else range(len(vector_rows))
+        best = sorted(top, key=lambda i: (-float(scores[i]), tuple(vector_rows[i][1:])))[:limit]
+        params = {"keys": [tuple(vector_rows[i][1:]) for i in best]}
+        rows = {tuple(row[key.name] for key in keys): row for row in self._named(queries.by_keys(source), params)}
+        return [(rows[tuple(vector_rows[i][1:])], float(scores[i])) for i in best]
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
         if not rows:
@@ -326,10 +326,10 @@ class SqlTx(ReadingTx, ABC):
         source = schema.TABLES[table]
         if source in schema.LOG:
             raise StoreError(f"{table} is of the log, from which nothing is removed")
-        here = [source.c[name] == value for name, value in where.items()]
-        return int(self.write(source, sql_delete(source).where(*here)).rowcount)
+        conditions = [source.c[name] == value for name, value in where.items()]
+        return int(self.write(source, sql_delete(source).where(*conditions)).rowcount)
 
-    def lock(self, *what: str) -> None:
+    def lock(self, *name_parts: str) -> None:
         """Wait until nobody else holds this lock."""
 
     def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -339,18 +339,18 @@ class SqlTx(ReadingTx, ABC):
 
 @lru_cache(maxsize=256)
 def putting(tx: type[SqlTx], table: Table, names: tuple[str, ...], add: tuple[str, ...]) -> Any:
-    """An INSERT that changes the row that is there; columns to `add` to grow by what is given."""
+    """An INSERT that updates an existing row; the columns in `add` are increased by the new value."""
     insert = tx.upsert(table)
     new = {name: insert.excluded[name] for name in names if not table.c[name].primary_key}
-    changed = {name: table.c[name] + value if name in add else value for name, value in new.items()}
-    return insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=changed)
+    updates = {name: table.c[name] + value if name in add else value for name, value in new.items()}
+    return insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=updates)
 
 
 # -- the store
 
 
 class SqlStore(ABC):
-    """Opens transactions, tries again when the database is busy, and translates its errors."""
+    """Opens transactions, retries when the database is busy, and translates its errors."""
 
     def __init__(self, engine: Engine, name: str, busy_seconds: float) -> None:
         self.engine = engine
@@ -378,7 +378,7 @@ class SqlStore(ABC):
 
     @abstractmethod
     def translate(self, error: DBAPIError) -> StoreError:
-        """The database's error as one of ours; StoreBusy means: try again."""
+        """Our error for an error of the database; StoreBusy means: try again."""
 
     def read(self, fn: Callable[[Tx], T]) -> T:
         return self.again(fn, self.reading)
@@ -386,18 +386,18 @@ class SqlStore(ABC):
     def write(self, fn: Callable[[Tx], T]) -> T:
         return self.again(fn, self.writing)
 
-    def again(self, fn: Callable[[Any], T], opened: Callable[[], Any]) -> T:
-        patience = Patience(self.busy_seconds)
+    def again(self, fn: Callable[[Any], T], begin: Callable[[], Any]) -> T:
+        pauses = Patience(self.busy_seconds)
         while True:
             try:
-                with opened() as tx:
+                with begin() as tx:
                     return fn(tx)
             except PoolTimeout as error:
                 raise self.no_connection() from error
             except DBAPIError as error:
-                ours = self.translate(error)
-                if not isinstance(ours, StoreBusy) or not patience.wait():
-                    raise ours from error
+                store_error = self.translate(error)
+                if not isinstance(store_error, StoreBusy) or not pauses.wait():
+                    raise store_error from error
 
     def no_connection(self) -> StoreBusy:
         return StoreBusy(f"{self.name}: every connection is in use; nothing was written, try again")
@@ -408,7 +408,7 @@ class SqlStore(ABC):
 
     @abstractmethod
     def scrub(self, full: bool = False) -> tuple[str, ...]:
-        """Leave no trace of removed rows in the files, as far as the database can. Returns a line for each thing that
+        """Leave no trace of removed rows in the files, as far as the database can. Returns a line for everything that
         is still there, with the command that clears it."""
 
     def close(self) -> None:
@@ -416,17 +416,17 @@ class SqlStore(ABC):
 
 
 class Patience:
-    """How long a busy database is waited for: pauses that grow, and an end."""
+    """The waits between attempts at a busy database: growing pauses, up to a deadline."""
 
     def __init__(self, seconds: float) -> None:
         self._deadline = time.monotonic() + seconds
         self._pause = FIRST_PAUSE
 
     def wait(self) -> bool:
-        """Pause before the next try; False, without a pause, if there is no time for one."""
+        """Pause before the next attempt; False, without a pause, if there is no time for one."""
         if time.monotonic() + self._pause > self._deadline:
             return False
-        # Jitter, so that two writers who met once do not keep meeting.
+        # Jitter, so that two writers that collided once do not collide again.
         time.sleep(self._pause * random.uniform(0.5, 1.0))
         self._pause = min(self._pause * 2, LONGEST_PAUSE)
         return True
@@ -434,7 +434,7 @@ class Patience:
 
 @contextmanager
 def transaction(connection: Connection, begin: str, commit: bool) -> Iterator[Connection]:
-    """BEGIN as told, and COMMIT or ROLLBACK: the driver itself opens nothing behind our back."""
+    """Run `begin`, and at the end COMMIT or ROLLBACK; the driver itself opens no transactions."""
     with open_transaction(connection, begin):
         yield connection
         connection.exec_driver_sql("COMMIT" if commit else "ROLLBACK")
@@ -442,7 +442,7 @@ def transaction(connection: Connection, begin: str, commit: bool) -> Iterator[Co
 
 @contextmanager
 def open_transaction(connection: Connection, begin: str) -> Iterator[None]:
-    """BEGIN as told, and ROLLBACK if anything fails. Whoever opens it has to end it, inside."""
+    """Run `begin`, and ROLLBACK if anything fails. The caller has to end the transaction inside the block."""
     connection.exec_driver_sql(begin)
     try:
         yield

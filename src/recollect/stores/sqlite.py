@@ -1,8 +1,8 @@
 """SQLite: one file, any number of threads and processes, nothing to install.
 
-Writers take the write lock at BEGIN, so a transaction never fails half way for want of it; inside a process they
-queue for it in order, between processes they wait and try again. The log is in WAL mode with full sync: what
-`write` returned from is on the disk.
+Writers take the write lock at BEGIN, so a transaction never fails half way because it cannot get the lock. Inside a
+process writers queue for it in order; between processes they wait and try again. The database is in WAL mode with full
+sync: when `write` returns, the change is on the disk.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from recollect.stores.vectors import MatrixCache, best, cosines, scores_of, unit
 
 fulltext = table("fulltext", column("rowid"), column("fulltext"))
 
-# CROSS JOIN keeps its order: from the places to the entries. The other way round reads all of a conversation.
-PLACED = text(
-    "SELECT there.doc FROM json_each(:at_places) AS place CROSS JOIN entries AS there ON there.space = :at_space"
-    " AND there.conversation = json_extract(place.value, '$[0]') AND there.turn = json_extract(place.value, '$[1]')"
+# CROSS JOIN keeps its order: from the places to the entries. The other order would read all of a conversation.
+DOCS_AT_PLACES = text(
+    "SELECT entry.doc FROM json_each(:at_places) AS place CROSS JOIN entries AS entry ON entry.space = :at_space"
+    " AND entry.conversation = json_extract(place.value, '$[0]') AND entry.turn = json_extract(place.value, '$[1]')"
 )
 
 COMPILED = 1_000  # statements kept in their compiled form
-SCRUB_SECONDS = 5.0  # that an erasure waits for those who read what was before
-SCRUB_PAUSE = 0.05  # seconds between two looks whether they have ended
-RARE = 400  # passages with a word, up to which it is looked up whose they are
+SCRUB_SECONDS = 5.0  # how long an erasure waits for readers of the old state
+SCRUB_PAUSE = 0.05  # seconds between two checks whether they have ended
+RARE = 400  # passages; a word in at most as many is rare: its passages are looked up in all scopes
 
 REASONS = {
     sqlite3.SQLITE_FULL: "the disk is full",
@@ -62,7 +62,7 @@ MATCHING = "SELECT rowid FROM fulltext WHERE fulltext MATCH ? ORDER BY rowid DES
 
 @cache
 def each(words: int) -> str:
-    """The same for several words at once; each row with the number of its word."""
+    """`MATCHING` for several words at once; each row has the number of its word."""
     return " UNION ALL ".join([f"SELECT ?, rowid FROM ({MATCHING})"] * words)
 
 
@@ -72,16 +72,16 @@ class SqliteTx(IndexTx):
     def __init__(self, connection: Any, matrices: MatrixCache) -> None:
         super().__init__(connection)
         self.matrices = matrices
-        self._seen: dict[tuple[str, str | None], tuple[NDArray[np.int64], Vectors]] = {}
+        self._matrices_read: dict[tuple[str, str | None], tuple[NDArray[np.int64], Vectors]] = {}
 
-    def _raw(self, query: Any, asked: Mapping[str, Any]) -> Sequence[Any]:
+    def _raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
         try:
-            return super()._raw(query, asked)
+            return super()._raw(query, params)
         except (sqlite3.DatabaseError, DBAPIError) as error:
             reason = damage_of(getattr(error, "orig", error))
             if reason is None:
                 raise
-            # Messages are then read one by one; what else is read so is the index, which can be made anew.
+            # Messages are then read one by one; all else that is read this way is the index, which can be rebuilt.
             raise Unreadable(f"a row cannot be read: {reason}; run `recollect rebuild index`") from None
 
     def is_damage(self, error: DBAPIError) -> bool:
@@ -90,11 +90,12 @@ class SqliteTx(IndexTx):
     @contextmanager
     def tolerant(self) -> Iterator[None]:
         driver: Any = self.connection.connection.driver_connection
-        before, driver.text_factory = driver.text_factory, text_or_bytes
+        text_factory = driver.text_factory
+        driver.text_factory = text_or_bytes
         try:
             yield
         finally:
-            driver.text_factory = before
+            driver.text_factory = text_factory
 
     @staticmethod
     def upsert(table: Table) -> Any:
@@ -112,52 +113,62 @@ class SqliteTx(IndexTx):
 
     def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
         if where.role is None and where.after is None and where.before is None:
-            # By the driver itself: thousands of numbers for each word, and nothing to make of them.
-            found = self.connection.exec_driver_sql(MATCHING, (match(where, group), limit))
-            return [row[0] for row in found.cursor.fetchall()]
+            # By the driver itself: there are thousands of numbers for each word, and nothing to convert.
+            result = self.connection.exec_driver_sql(MATCHING, (match(where, group), limit))
+            return [row[0] for row in result.cursor.fetchall()]
         query = select(fulltext.c.rowid).where(fulltext.c.fulltext.op("MATCH")(match(where, group)))
-        here = queries.conditions(entries, queries.shape(where))
-        query = query.join(entries, entries.c.doc == fulltext.c.rowid).where(*here)
+        conditions = queries.conditions(entries, queries.shape(where))
+        query = query.join(entries, entries.c.doc == fulltext.c.rowid).where(*conditions)
         query = query.order_by(fulltext.c.rowid.desc()).limit(limit)
         return self.connection.execute(query, queries.values(where)).scalars().all()
 
     def postings(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> list[Posting]:
-        """As everywhere; but of words that few passages have, whoever they are of, it is looked up who has them: to go
-        through all passages of a person for each word takes longer."""
-        wanted = [words_of(group) for group in groups]
-        if not where.whole or not any(wanted):
+        """As in every database; but the passages of a rare word are looked up in all scopes and then filtered: to
+        search all passages of a person for each word takes longer."""
+        term_groups = [words_of(group) for group in groups]
+        if not where.whole or not any(term_groups):
             return super().postings(where, groups, limit)
-        everywhere = self._everywhere(wanted)
-        rare = {number for number, docs in everywhere.items() if len(docs) <= RARE}
-        ours = self._ours(where, {doc for number in rare for doc in everywhere[number]})
-        found = []
-        for number, group in enumerate(wanted):
+        docs_by_group = self._everywhere(term_groups)
+        rare = {number for number, docs in docs_by_group.items() if len(docs) <= RARE}
+        scope_docs = self._ours(where, {doc for number in rare for doc in docs_by_group[number]})
+        postings = []
+        for number, group in enumerate(term_groups):
             if group and number not in rare:
-                found += super().postings(where, [group], limit)
+                postings += super().postings(where, [group], limit)
             else:
-                docs = tuple(doc for doc in everywhere.get(number, ()) if doc in ours)
-                found.append(Posting(docs[:limit], len(docs)))
-        return found
+                docs = tuple(doc for doc in docs_by_group.get(number, ()) if doc in scope_docs)
+                postings.append(Posting(docs[:limit], len(docs)))
+        return postings
 
     def _everywhere(self, groups: Sequence[Sequence[str]]) -> dict[int, list[int]]:
-        """The newest passages with one of each group's terms, whoever they are of: one more than make a word rare."""
-        asked = [(number, any_of(group)) for number, group in enumerate(groups) if group]
-        values = [value for number, terms in asked for value in (number, terms, RARE + 1)]
-        found: dict[int, list[int]] = {number: [] for number, _ in asked}
-        for number, doc in self.connection.exec_driver_sql(each(len(asked)), tuple(values)).cursor.fetchall():
-            found[number].append(doc)
-        return found
+        """The newest passages of all scopes with one of each group's terms; at most one more than a rare word has."""
+        numbered_queries = [(number, any_of(group)) for number, group in enumerate(groups) if group]
+        values = [value for number, terms in numbered_queries for value in (number, terms, RARE + 1)]
+        docs_by_group: dict[int, list[int]] = {number: [] for number, _ in numbered_queries}
+        result = self.connection.exec_driver_sql(each(len(numbered_queries)), tuple(values))
+        for number, doc in result.cursor.fetchall():
+            docs_by_group[number].append(doc)
+        return docs_by_group
 
     def _ours(self, where: Filter, docs: Collection[int]) -> set[int]:
-        """Those of the scope. Most are in its matrix; of what has no vector there, or is another's, the rows tell."""
-        asked, (known, _) = np.fromiter(docs, np.int64, len(docs)), self._matrix(where)
-        inside = known[np.searchsorted(known, asked).clip(max=len(known) - 1)] == asked if len(known) else asked < 0
-        ours, rest = set(asked[inside].tolist()), asked[~inside].tolist()
-        if rest:
-            here = queries.conditions(entries, queries.shape(where))
-            query = select(entries.c.doc).where(*here, self.among(entries.c.doc))
-            ours.update(self.connection.execute(query, {**queries.values(where), **self.given(rest)}).scalars().all())
-        return ours
+        """Those of the docs that are in scope. Most are in the matrix of the scope; the others have no vector or are
+        out of scope: their rows are read."""
+        candidates = np.fromiter(docs, np.int64, len(docs))
+        matrix_docs, _ = self._matrix(where)
+        is_in_matrix = (
+            matrix_docs[np.searchsorted(matrix_docs, candidates).clip(max=len(matrix_docs) - 1)] == candidates
+            if len(matrix_docs)
+            else candidates < 0
+        )
+        scope_docs = set(candidates[is_in_matrix].tolist())
+        undecided_docs = candidates[~is_in_matrix].tolist()
+        if undecided_docs:
+            conditions = queries.conditions(entries, queries.shape(where))
+            query = select(entries.c.doc).where(*conditions, self.among(entries.c.doc))
+            scope_docs.update(
+                self.connection.execute(query, {**queries.values(where), **self.given(undecided_docs)}).scalars().all()
+            )
+        return scope_docs
 
     def matching_count(self, where: Filter, group: Sequence[str]) -> int:
         query = select(func.count()).select_from(fulltext).where(fulltext.c.fulltext.op("MATCH")(match(where, group)))
@@ -173,7 +184,7 @@ class SqliteTx(IndexTx):
 
     @staticmethod
     def at_places() -> Any:
-        return entries.c.doc.in_(PLACED.columns(entries.c.doc))
+        return entries.c.doc.in_(DOCS_AT_PLACES.columns(entries.c.doc))
 
     @staticmethod
     def places(space: str, places: Sequence[tuple[str, int]]) -> dict[str, Any]:
@@ -182,24 +193,25 @@ class SqliteTx(IndexTx):
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
         docs, data = self._matrix(where)
         if not where.whole:
-            here = select(entries.c.doc).where(*queries.conditions(entries, queries.shape(where)))
-            asked = self.connection.execute(here, queries.values(where)).scalars().all()
-            kept = np.isin(docs, np.fromiter(asked, np.int64, len(asked)), assume_unique=True)
-            docs, data = docs[kept], data[kept]
+            query = select(entries.c.doc).where(*queries.conditions(entries, queries.shape(where)))
+            matching_docs = self.connection.execute(query, queries.values(where)).scalars().all()
+            is_matching = np.isin(docs, np.fromiter(matching_docs, np.int64, len(matching_docs)), assume_unique=True)
+            docs = docs[is_matching]
+            data = data[is_matching]
         return best(docs, cosines(data, unit(vector)), limit) if len(docs) else []
 
     def _matrix(self, where: Filter) -> tuple[NDArray[np.int64], Vectors]:
-        # What this transaction has written may yet be rolled back: it is not for the others to see.
+        # This transaction may still be rolled back: other transactions must not see what it has written.
         if "vectors" in self.touched:
             return MatrixCache(0).get(self.connection, where.space, where.user)
         scope = where.space, where.user
-        if scope not in self._seen:
-            self._seen[scope] = self.matrices.get(self.connection, *scope)
-        return self._seen[scope]
+        if scope not in self._matrices_read:
+            self._matrices_read[scope] = self.matrices.get(self.connection, *scope)
+        return self._matrices_read[scope]
 
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
-        known, data = self._matrix(where)
-        return scores_of(known, data, unit(vector), docs) if len(known) else {}
+        matrix_docs, data = self._matrix(where)
+        return scores_of(matrix_docs, data, unit(vector), docs) if len(matrix_docs) else {}
 
 
 def text_or_bytes(value: bytes) -> str | bytes:
@@ -210,7 +222,7 @@ def text_or_bytes(value: bytes) -> str | bytes:
 
 
 def match(where: Filter, group: Sequence[str]) -> str:
-    """An FTS5 query. Every term is quoted: nothing a user typed is ever syntax."""
+    """An FTS5 query. Every term is quoted: what a user typed is never syntax."""
     scope = " AND ".join(f'"{term}"' for term in scope_terms(where))
     return f"{scope} AND ({any_of(group)})"
 
@@ -229,7 +241,7 @@ class SqliteStore(SqlStore):
         self._file = DatabaseFile(self.path, busy_seconds)
         super().__init__(file_engine(self._file), str(path), busy_seconds)
         self.matrices = MatrixCache(cache_bytes)
-        self._turn = threading.Lock()
+        self._write_lock = threading.Lock()
         try:
             self._open()
         except BaseException:
@@ -241,7 +253,7 @@ class SqliteStore(SqlStore):
         return self._file.writable
 
     def _open(self) -> None:
-        """For reading and writing; where the system allows no writing, for reading."""
+        """Open for reading and writing; if the system allows no writing, only for reading."""
         if self._file.is_protected:
             self._file.open_for_reading()
         try:
@@ -254,15 +266,15 @@ class SqliteStore(SqlStore):
             self._prepare()
 
     def _prepare(self) -> None:
-        found = self.again(lambda tx: migrations.version(tx.connection), self.reading)
-        if found < migrations.CURRENT and not self.writable:
+        version = self.again(lambda tx: migrations.version(tx.connection), self.reading)
+        if version < migrations.CURRENT and not self.writable:
             raise SchemaMismatch(
                 f"{self.name} is of an older version and read-only: open it once where it can be written"
             )
-        if found < migrations.CURRENT:
+        if version < migrations.CURRENT:
             self.again(lambda tx: migrations.migrate(tx.connection, self.name), self.writing)
-        elif found > migrations.CURRENT:
-            migrations.check(found, self.name)
+        elif version > migrations.CURRENT:
+            migrations.check(version, self.name)
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTx]:
@@ -273,9 +285,9 @@ class SqliteStore(SqlStore):
     def writing(self) -> Iterator[SqliteTx]:
         self._file.check_writable()
         self._file.check_in_place()
-        # Threads of one process queue here, where a lock is fair and cheap, and not at the file.
+        # Threads of one process queue here, at a fair and cheap lock, and not at the file.
         with (
-            self._turn,
+            self._write_lock,
             self.engine.connect() as connection,
             transaction(connection, "BEGIN IMMEDIATE", commit=True),
         ):
@@ -283,7 +295,7 @@ class SqliteStore(SqlStore):
             self._file.check_in_place()
 
     def scrub(self, full: bool = False) -> tuple[str, ...]:
-        # Deleted cells are zeroed already; the full text and the WAL still hold old copies of what was removed.
+        # Deleted cells are zeroed already; the full text index and the WAL still hold copies of removed rows.
         optimize = "INSERT INTO fulltext (fulltext) VALUES ('optimize')"
         self.again(lambda tx: tx.connection.exec_driver_sql(optimize), self.writing)
         deadline = time.monotonic() + min(self.busy_seconds, SCRUB_SECONDS)
@@ -300,7 +312,7 @@ class SqliteStore(SqlStore):
     def _empty_wal(self) -> bool:
         """Write the WAL back into the file and leave it with no bytes; False if somebody still reads from it."""
         try:
-            with self._turn, self.engine.connect() as connection:
+            with self._write_lock, self.engine.connect() as connection:
                 before = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
                 connection.exec_driver_sql("PRAGMA busy_timeout = 0")
                 try:
@@ -333,19 +345,19 @@ def translated(error: DBAPIError, name: str) -> StoreError:
 
 @cache
 def compiled() -> tuple[Dialect, LRUCache[Any, Any]]:
-    """How SQLite is spoken to, and the statements that were put so already: one for all stores of the process.
+    """The dialect and the compiled statements, shared by all stores of the process.
 
-    Putting a statement into words costs more than SQLite needs to run it. Each engine would do so for itself, and a
-    program may open many memories one after the other.
+    To compile a statement costs more than SQLite needs to run it. Without this, each engine would compile its own, and
+    a program may open many memories one after the other.
     """
     engine = create_engine("sqlite://", poolclass=StaticPool, isolation_level="AUTOCOMMIT")
-    engine.connect().close()  # the dialect looks at its first connection
+    engine.connect().close()  # the dialect reads settings from its first connection
     engine.dispose()
     return engine.dialect, LRUCache(COMPILED)
 
 
 def speaking(engine: Engine) -> Engine:
-    """The engine, with what all share."""
+    """Give an engine the shared dialect and statements, and strip texts from its errors."""
     engine.dialect, statements = compiled()
     engine.update_execution_options(compiled_cache=statements)
 
@@ -366,7 +378,7 @@ def file_engine(file: DatabaseFile) -> Engine:
             poolclass=QueuePool,
             pool_size=4,
             max_overflow=-1,
-            # The one used last: what it wrote it need not read again, and what others write empties a cache of pages.
+            # The connection used last: its page cache holds what it wrote, and is emptied when others write.
             pool_use_lifo=True,
             isolation_level="AUTOCOMMIT",
             hide_parameters=True,  # they hold what people said

@@ -1,9 +1,9 @@
-"""The file of a SQLite store: how it is opened, and whether it still is the one that was.
+"""The file of a SQLite store: opens it, and checks that it is still the same file.
 
-Nobody may be told that something is kept while the file it is in has no name any more: a file that was removed or
-replaced while it is open takes every write, and all of it is gone when it is closed; of the log of changes beside it
-(WAL), when the process is killed. So the files behind both names are looked at before each commit. A file, folder or
-file system that cannot be written is opened for reading.
+A file that was removed or replaced while it is open accepts every write, and all of it is lost when it is closed; the
+same holds for the log of changes beside it (WAL) when the process is killed. No caller may be told that something is
+stored in such a file. So both files are checked before each commit. A file, folder or file system that cannot be
+written is opened for reading.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from typing import Literal
 
 from recollect.errors import StoreUnwritable
 
-BUSY_SECONDS = 5.0  # that a single statement waits for others at most; a transaction is tried again after it
-MAPPED = 256 << 20  # bytes of the file that are read where they are, and not copied: a cache is emptied by each write
+BUSY_SECONDS = 5.0  # the most that a single statement waits for others; then its transaction is tried again
+MAPPED = 256 << 20  # bytes of the file that are memory-mapped and not copied: a page cache is emptied by each write
 
-# How a file is opened: made if need be, as it is there, to be read, and to be read where nobody can write.
+# How a file is opened: created if it is missing; only if it exists; for reading; for reading where nobody can write.
 Mode = Literal["mode=rwc", "mode=rw", "mode=ro", "immutable=1"]
-# The file and its log of changes, each by device and number.
+# The file and its log of changes, each by device and inode.
 Identity = tuple[tuple[int, int] | None, tuple[int, int] | None]
 
 
 class DatabaseFile:
-    """One file, as it was when it was opened first."""
+    """One file, identified when it is opened first."""
 
     def __init__(self, path: Path, busy_seconds: float) -> None:
-        self.path = path  # as it was named, for people
+        self.path = path  # as the user named it, for messages
         self._place = path.absolute()  # the program may change its working folder
-        self._target = self._place.resolve()  # of a link, what it links to: the log is beside that
+        self._target = self._place.resolve()  # the target of a link: the log is beside the target
         self._log = self._target.with_name(self._target.name + "-wal")
         self._seconds = min(busy_seconds, BUSY_SECONDS)
         self._identity: Identity | None = None
@@ -43,16 +43,16 @@ class DatabaseFile:
 
     @property
     def is_protected(self) -> bool:
-        """Whether the system says that the file is there and cannot be written."""
+        """Whether the file exists and cannot be written."""
         return self._place.exists() and not os.access(self._place, os.W_OK)
 
     @property
     def is_in_protected_folder(self) -> bool:
-        """Whether the file is there, and nothing can be made beside it, as writing may have to."""
+        """Whether the file exists, and no file can be created beside it, which writing may need."""
         return self._place.exists() and not os.access(self._target.parent, os.W_OK)
 
     def open_for_reading(self) -> None:
-        """From now on, connect only to read. What others write is seen where SQLite can see it."""
+        """From now on, connect only for reading. Changes by others are seen if SQLite can see them."""
         self._mode = "mode=ro"
         self._identity = None
         try:
@@ -63,10 +63,10 @@ class DatabaseFile:
                     f"{self.path} cannot be read where it is: {self._log.name} beside it holds the newest changes, and"
                     " nothing can be written here; copy both files to a folder that can be written"
                 ) from error
-            # Nobody has it open, and nobody can: then no locks are needed, nor the files they would be in.
+            # No process has it open for writing, and none can: no locks are needed, nor their files.
             self._mode = "immutable=1"
         except sqlite3.DatabaseError:
-            pass  # it is no database, or damaged: whoever reads from it says so
+            pass  # it is not a database, or damaged: the first read raises the error
 
     def connect(self) -> sqlite3.Connection:
         """A connection to the file that was opened first, and to no other."""
@@ -81,7 +81,7 @@ class DatabaseFile:
                 self._mode = "mode=rw" if self._mode == "mode=rwc" else self._mode
                 self._identity = self._present_identity()
             self.check_in_place()
-        except UnicodeDecodeError:  # SQLite repeats what it cannot read of the schema, and that is no text
+        except UnicodeDecodeError:  # SQLite repeats the part of the schema that it cannot read, and that is not text
             connection.close()
             raise schema_damage() from None
         except BaseException:
@@ -97,16 +97,18 @@ class DatabaseFile:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA cache_size = -16000")
         connection.execute(f"PRAGMA mmap_size = {MAPPED}")
-        connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # from now on the log is there, until all close
+        connection.execute(
+            "SELECT 1 FROM sqlite_master"
+        ).fetchone()  # from now on the log exists, until all connections close
 
     def check_in_place(self) -> None:
-        """Raise if a name no longer means the file that is open: what is written to it would be gone."""
+        """Raise if a path no longer leads to the open file: what is written to that file would be lost."""
         if self._present_identity() != self._identity:
             raise self._was_taken_away()
 
     def _check_target(self) -> None:
-        """The same, before SQLite is asked for one more connection: it would make a second log of changes, in the place
-        of one that was removed, or beside the place where a link leads now."""
+        """Like `check_in_place`, before SQLite opens another connection: it would create a second log of changes, in
+        the place of one that was removed, or beside the new target of a link."""
         if self._place.resolve() != self._target:
             raise self._was_taken_away()
         self.check_in_place()
@@ -125,16 +127,16 @@ class DatabaseFile:
             )
 
     def _present_identity(self) -> Identity:
-        """Which files the names mean now. Whoever only reads writes to no log."""
+        """Which files the paths lead to now. A store that only reads has no log to check."""
         return identity_of(self._place), identity_of(self._log) if self.writable else None
 
 
 def identity_of(path: Path) -> tuple[int, int] | None:
     try:
-        there = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return there.st_dev, there.st_ino
+    return status.st_dev, status.st_ino
 
 
 def schema_damage() -> sqlite3.DatabaseError:
@@ -144,7 +146,7 @@ def schema_damage() -> sqlite3.DatabaseError:
 
 
 def turn_on_wal(connection: sqlite3.Connection) -> None:
-    """It needs the file alone for a moment and does not wait by itself: a few tries, then the error."""
+    """This needs the file alone for a moment, and SQLite does not wait for that: a few attempts, then the error."""
     for last in (False,) * 50 + (True,):
         try:
             connection.execute("PRAGMA journal_mode = WAL")

@@ -1,10 +1,10 @@
-"""What removed rows leave in the files of a PostgreSQL server, and how it is cleared.
+"""Clears what removed rows leave in the files of a PostgreSQL server.
 
 VACUUM frees the place of a removed row and leaves its bytes there until something else is written over them: in the
-table, in the long texts beside it, in every index, and in what the planner has noted of common values. Only a file
-that is written anew holds nothing of it, and while that is done nobody else can use the table. So small tables are
-written anew at once, and of larger ones it is said, with the command. The server's log of changes (WAL), its replicas
-and its backups are not ours to clear.
+table, in the TOAST table beside it, in every index, and in the planner's statistics of common values. Only a rewritten
+file holds nothing of it, and during the rewrite nobody else can use the table. So small tables are rewritten at once;
+larger ones are reported, with the command that rewrites them. We cannot clear the server's log of changes (WAL), its
+replicas and its backups.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from sqlalchemy.exc import DBAPIError
 
 from recollect.stores.sql import Patience
 
-AT_ONCE = 64 << 20  # bytes, of all tables together: written anew in about a second
-LONGEST_LOCK = 2.0  # seconds: whoever comes after us at a table waits as long as we wait for it
-LONGEST_LOOK = 5.0  # seconds until a transaction that still sees removed rows is said to be in the way
+AT_ONCE = 64 << 20  # bytes, of all tables together: rewritten in about a second
+LONGEST_LOCK = 2.0  # seconds: others that want a table after us wait as long as we wait for it
+LONGEST_LOOK = 5.0  # seconds to wait for transactions that still see removed rows; then they are reported
 PLANNER_NOTES = "pg_catalog.pg_statistic"
 IN_USE = {"55P03", "40P01"}  # lock not available, deadlock
 COMMAND = "run `recollect scrub` on this store in a quiet hour: it locks each table while it is written anew"
 
-# Transactions are numbered in a circle: of two numbers the older has the greater age.
+# Transaction numbers wrap around: of two numbers the older has the greater age.
 MARK = text("SELECT (txid_current() % 4294967296)::text")
 OLDER = text(
     """
@@ -43,11 +43,11 @@ STATE = text("SELECT pg_relation_filenode(to_regclass(:table)), pg_total_relatio
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """How far to go: bytes written anew at once, and seconds to wait for a lock and for transactions of others."""
+    """Limits: bytes to rewrite at once, and seconds to wait for a lock and for transactions of others."""
 
-    most: float
-    lock: float
-    look: float
+    max_bytes: float
+    lock_seconds: float
+    wait_seconds: float
 
 
 def rewriting(full: bool, busy_seconds: float) -> Rewriting:
@@ -56,18 +56,19 @@ def rewriting(full: bool, busy_seconds: float) -> Rewriting:
     return Rewriting(AT_ONCE, min(LONGEST_LOCK, busy_seconds), min(LONGEST_LOOK, busy_seconds))
 
 
-def clear_traces(connection: Connection, tables: Iterable[str], how: Rewriting) -> tuple[str, ...]:
-    """Write tables anew, and say what is left. On a connection of its own, outside a transaction."""
-    connection.exec_driver_sql(f"SET lock_timeout = {max(int(how.lock * 1000), 1)}")
-    if not wait_for_older(connection, how.look):
+def clear_traces(connection: Connection, tables: Iterable[str], limits: Rewriting) -> tuple[str, ...]:
+    """Rewrite tables, and report what is left. Needs a connection of its own, outside a transaction."""
+    connection.exec_driver_sql(f"SET lock_timeout = {max(int(limits.lock_seconds * 1000), 1)}")
+    if not wait_for_older(connection, limits.wait_seconds):
         return (
             "a transaction that began before can still see what was removed, so the tables' files hold it: when that "
             f"transaction has ended, {COMMAND}",
         )
     sizes = {table: connection.execute(STATE, {"table": table}).one()[1] for table in tables}
-    small = fitting(sizes, how.most)
+    small = fitting(sizes, limits.max_bytes)
     large = sorted(set(sizes) - set(small))
-    in_use, not_ours = list[str](), list[str]()
+    in_use: list[str] = []
+    not_ours: list[str] = []
     for table in (*large, *small, PLANNER_NOTES):
         try:
             if table in large:
@@ -82,27 +83,29 @@ def clear_traces(connection: Connection, tables: Iterable[str], how: Rewriting) 
 
 
 def wait_for_older(connection: Connection, seconds: float) -> bool:
-    """Whether by then every transaction has ended that may see rows which are removed now."""
-    mark, patience = connection.execute(MARK).scalar_one(), Patience(seconds)
+    """Whether all transactions that may see the removed rows have ended within this time."""
+    mark = connection.execute(MARK).scalar_one()
+    pauses = Patience(seconds)
     while connection.execute(OLDER, {"mark": mark}).scalar_one():
-        if not patience.wait():
+        if not pauses.wait():
             return False
     return True
 
 
-def fitting(sizes: dict[str, int], most: float) -> list[str]:
-    """The smallest tables, as many as are not larger than that together."""
-    chosen, total = list[str](), 0
+def fitting(sizes: dict[str, int], max_bytes: float) -> list[str]:
+    """The smallest tables: as many as together have at most `max_bytes`."""
+    tables: list[str] = []
+    total = 0
     for table in sorted(sizes, key=lambda table: (sizes[table], table)):
         total += sizes[table]
-        if total > most:
+        if total > max_bytes:
             break
-        chosen.append(table)
-    return chosen
+        tables.append(table)
+    return tables
 
 
 def write_anew(connection: Connection, table: str) -> bool:
-    """Whether a table has new files now. Of somebody else's table the server only warns that it was left alone."""
+    """Rewrite a table. Whether it has new files now: the server skips a table of another owner with a warning."""
     before = connection.execute(STATE, {"table": table}).one()[0]
     notes = "" if table == PLANNER_NOTES else ", ANALYZE"
     connection.exec_driver_sql(f"VACUUM (FULL{notes}) {table}")

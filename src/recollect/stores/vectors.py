@@ -1,9 +1,8 @@
-"""Exact nearest vectors for SQLite and JSON: a scan over a matrix held in memory for each user.
+"""Exact nearest vectors for SQLite and JSON: a scan over a matrix in memory for each user.
 
-The rows in the database are the truth and the matrix is a cache of them. Before each use it is compared with the
-tally of its scope, read in the same snapshot: new rows are added at its end, and after a removal it is read
-afresh. So two processes on one file both search all of it. The matrices together keep to a size; the one used
-longest ago goes first.
+A matrix is a cache of the rows in the database. Before each use it is compared with the tally of its scope, read in
+the same snapshot: new rows are added at its end, and after a removal it is read again. So two processes on one file
+both search all of it. All matrices together have a maximal size; the least recently used is dropped first.
 """
 
 from __future__ import annotations
@@ -40,14 +39,17 @@ class Matrix:
         return self.docs[: self.size], self.data[: self.size]
 
     def extend(self, docs: NDArray[np.int64], rows: Vectors) -> None:
-        need, width = self.size + len(docs), rows.shape[1]
+        need = self.size + len(docs)
         if need > len(self.docs):
             room = max(need, 2 * self.size, FIRST_ROWS) if self.size else need
-            bigger_docs, bigger = np.empty(room, np.int64), np.empty((room, width), np.float32)
+            bigger_docs = np.empty(room, np.int64)
+            bigger_data = np.empty((room, rows.shape[1]), np.float32)
             if self.size:
-                bigger_docs[: self.size], bigger[: self.size] = self.view()
-            self.docs, self.data = bigger_docs, bigger
-        self.docs[self.size : need], self.data[self.size : need] = docs, rows
+                bigger_docs[: self.size], bigger_data[: self.size] = self.view()
+            self.docs = bigger_docs
+            self.data = bigger_data
+        self.docs[self.size : need] = docs
+        self.data[self.size : need] = rows
         self.size = need
 
     @property
@@ -83,15 +85,15 @@ class MatrixCache:
             self._matrices.clear()
 
     def _state(self, connection: Connection, space: str, user: str | None) -> tuple[int, int]:
-        """How many passages the scope has, and how often anything was ever removed from the index."""
+        """How many passages the scope has, and how often something was removed from the index."""
         query = select(func.coalesce(func.sum(tallies.c.docs), 0)).where(tallies.c.space == space)
         docs = connection.execute(query if user is None else query.where(tallies.c.user_id == user)).scalar()
         removals = connection.execute(select(meta.c.value).where(meta.c.key == "removals")).scalar()
         return int(docs or 0), noted_number(removals)
 
     def _read_new(self, connection: Connection, space: str, user: str | None, matrix: Matrix) -> None:
-        known = int(matrix.docs[matrix.size - 1]) if matrix.size else 0
-        query = select(vectors.c.doc, vectors.c.vec).where(vectors.c.space == space, vectors.c.doc > known)
+        last_doc = int(matrix.docs[matrix.size - 1]) if matrix.size else 0
+        query = select(vectors.c.doc, vectors.c.vec).where(vectors.c.space == space, vectors.c.doc > last_doc)
         rows = connection.execute(query if user is None else query.where(vectors.c.user_id == user)).all()
         if not rows:
             return
@@ -106,42 +108,45 @@ class MatrixCache:
             total -= self._matrices.popitem(last=False)[1].nbytes
 
 
-def stacked(stored: Sequence[bytes]) -> NDArray[np.float16]:
-    """Vectors as rows, from as many as are stored: all of one width, or they are damaged."""
+def stacked(vectors_bytes: Sequence[bytes]) -> NDArray[np.float16]:
+    """Vectors as rows of a matrix: all have one width, or they are damaged."""
     try:
-        return np.frombuffer(b"".join(stored), np.float16).reshape(len(stored), -1)
+        return np.frombuffer(b"".join(vectors_bytes), np.float16).reshape(len(vectors_bytes), -1)
     except (ValueError, TypeError):
         raise StoreError("vectors of the store cannot be read; make them anew: recollect rebuild index") from None
 
 
 def unit(rows: Any) -> Vectors:
-    """Rows of length one, in float32; zero rows stay zero. What is stored is rounded, so lengths are set anew."""
+    """Rows of length one, in float32; zero rows stay zero. Stored values are rounded, so lengths are set again."""
     data = np.asarray(rows, dtype=np.float16).astype(np.float32)
     lengths = np.linalg.norm(data, axis=-1, keepdims=True)
     return np.asarray(np.divide(data, lengths, out=np.zeros_like(data), where=lengths > 0), dtype=np.float32)
 
 
 def cosines(data: Vectors, query: Vectors) -> Vectors:
-    """Of each row with a query. One row at a time, and so the same among many rows as among few; and unlike a product
-    of matrices it wakes no threads, which for some thousand rows takes longer than the work."""
+    """The cosine of each row with a query. Each row is computed on its own, so a result does not depend on the number
+    of rows. Unlike a matrix product it starts no threads, which for some thousand rows takes longer than the work."""
     return np.asarray(np.vecdot(data, query), dtype=np.float32)
 
 
 def best(docs: NDArray[np.int64], scores: Vectors, limit: int) -> list[tuple[int, float]]:
-    """The highest scores with their docs, best first; of equals the newer."""
+    """The docs with the highest scores, best first; of equal ones the newer first."""
     if len(docs) > limit:
         top = np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]
-        docs, scores = docs[top], scores[top]
+        docs = docs[top]
+        scores = scores[top]
     order = np.lexsort((-docs, -scores))
     return [(int(docs[i]), float(scores[i])) for i in order]
 
 
-def scores_of(docs: NDArray[np.int64], data: Vectors, query: Vectors, wanted: Sequence[int]) -> dict[int, float]:
+def scores_of(docs: NDArray[np.int64], data: Vectors, query: Vectors, doc_numbers: Sequence[int]) -> dict[int, float]:
     """The cosines of some docs; a doc that is not there has none."""
-    asked = np.asarray(wanted, np.int64)
-    places = np.searchsorted(docs, asked)
-    inside = places < len(docs)
-    asked, places = asked[inside], places[inside]
-    there = docs[places] == asked
-    asked, places = asked[there], places[there]
-    return dict(zip(asked.tolist(), cosines(data[places], query).tolist(), strict=True))
+    candidates = np.asarray(doc_numbers, np.int64)
+    places = np.searchsorted(docs, candidates)
+    is_inside = places < len(docs)
+    candidates = candidates[is_inside]
+    places = places[is_inside]
+    is_present = docs[places] == candidates
+    candidates = candidates[is_present]
+    places = places[is_present]
+    return dict(zip(candidates.tolist(), cosines(data[places], query).tolist(), strict=True))

@@ -1,7 +1,7 @@
 """How far each view is: cursors, leases, and the counts that `stats` shows.
 
-A cursor is the last turn a view has seen of a conversation. A lease says who is at work on it, until when, and how
-often in a row that has failed.
+A cursor is the last turn of a conversation that a view has seen. A lease says who works on it, until when, and how
+often in a row that work has failed.
 """
 
 from __future__ import annotations
@@ -24,39 +24,43 @@ from recollect.stores.sql import SqlTx
 
 
 @lru_cache(maxsize=64)
-def behind(view: str, lately: bool, besides: bool) -> Any:
-    """Which conversations a view lags in; besides some spaces, the first of each other one before the second of any.
-    Asked after every message by every view, so built once."""
-    done, (turns, source) = func.coalesce(cursors.c.turn, 0), target(view)
-    most, changed_at = bindparam("most", type_=Integer), conversations.c.changed_at
+def behind(view: str, has_since: bool, has_besides: bool) -> Any:
+    """The conversations that a view has not finished. With `besides`, those of other spaces: the first of each space
+    before the second of any. Every view runs this after every message, so it is built once."""
+    cursor_turn = func.coalesce(cursors.c.turn, 0)
+    turns, source = target(view)
+    limit = bindparam("most", type_=Integer)
+    changed_at = conversations.c.changed_at
     query = (
-        select(conversations.c.space, conversations.c.id, done.label("done"), turns.label("turns"))
+        select(conversations.c.space, conversations.c.id, cursor_turn.label("done"), turns.label("turns"))
         .select_from(source.outerjoin(cursors, same(cursors, view)).outerjoin(leases, same(leases, view)))
-        .where(turns > done, free(bindparam("now", type_=Instant)))
+        .where(turns > cursor_turn, free(bindparam("now", type_=Instant)))
     )
-    if lately:
+    if has_since:
         query = query.where(changed_at >= bindparam("since", type_=Instant))
-    if not besides:
-        return query.order_by(changed_at).limit(most)
+    if not has_besides:
+        return query.order_by(changed_at).limit(limit)
     place = func.row_number().over(partition_by=conversations.c.space, order_by=changed_at)
     query = query.where(conversations.c.space.not_in(bindparam("besides", expanding=True)))
     rows = query.add_columns(place.label("place"), changed_at).subquery()
     lags = select(rows.c.space, rows.c.id, rows.c.done, rows.c.turns)
-    return lags.order_by(rows.c.place, rows.c.changed_at).limit(most)
+    return lags.order_by(rows.c.place, rows.c.changed_at).limit(limit)
 
 
 @lru_cache(maxsize=64)
 def unseen(view: str) -> Any:
-    """Whether a view still has to see something of a space, whoever is at work on it; not what waits for a retry."""
-    done, (turns, source) = func.coalesce(cursors.c.turn, 0), target(view)
+    """Whether a view has turns of a space to see, also if a worker holds the lease; without those that wait for a
+    retry."""
+    cursor_turn = func.coalesce(cursors.c.turn, 0)
+    turns, source = target(view)
     return (
         select(conversations.c.id)
         .select_from(source.outerjoin(cursors, same(cursors, view)).outerjoin(leases, same(leases, view)))
         .where(
-            # Not by the key: few conversations changed lately, but a space may have very many.
+            # Not by the key: few conversations changed recently, but a space may have very many.
             conversations.c.space.concat("") == bindparam("of_space"),
             conversations.c.changed_at >= bindparam("since", type_=Instant),
-            turns > done,
+            turns > cursor_turn,
             or_(leases.c.retry_at.is_(None), leases.c.retry_at <= bindparam("now", type_=Instant)),
         )
         .limit(1)
@@ -65,7 +69,7 @@ def unseen(view: str) -> Any:
 
 @cache
 def due() -> Any:
-    """Messages that were set aside and are to be tried again: the first of each space before the second of any."""
+    """Messages that were set aside and are due for a retry: the first of each space before the second of any."""
     place = func.row_number().over(partition_by=set_aside.c.space, order_by=set_aside.c.retry_at)
     rows = (
         select(set_aside, place.label("place"))
@@ -78,7 +82,7 @@ def due() -> Any:
 
 @cache
 def claiming(tx: type[SqlTx]) -> Any:
-    """A lease for whoever asks, if it is theirs or nobody's."""
+    """An INSERT that gives the lease to a holder, if it is free or theirs."""
     insert = tx.upsert(leases)
     return insert.on_conflict_do_update(
         index_elements=list(leases.primary_key),
@@ -88,7 +92,7 @@ def claiming(tx: type[SqlTx]) -> Any:
 
 
 @cache
-def releasing(failed: bool) -> Any:
+def releasing(has_error: bool) -> Any:
     place = (
         leases.c.space == bindparam("in_space"),
         leases.c.view == bindparam("of_view"),
@@ -97,18 +101,21 @@ def releasing(failed: bool) -> Any:
     return (
         update(leases)
         .where(*place, leases.c.holder == bindparam("by"))
-        .values(holder=None, until=None, failures=leases.c.failures + 1 if failed else 0)
+        .values(holder=None, until=None, failures=leases.c.failures + 1 if has_error else 0)
         .values(error=bindparam("error"), retry_at=bindparam("retry_at"))
     )
 
 
 @lru_cache(maxsize=64)
 def state_of(view: str, of_space: bool) -> tuple[Any, Any, Any]:
-    """How the work of a view goes, how far it is behind in all, and what it has set aside."""
-    done, (turns, source) = func.coalesce(cursors.c.turn, 0), target(view)
-    # A view that follows another may be ahead of it: that makes up for no other conversation.
-    left = case((turns > done, turns - done), else_=0)
-    distance = select(func.coalesce(func.sum(left), 0)).select_from(source.outerjoin(cursors, same(cursors, view)))
+    """Three queries: the leases of a view, how many turns it is behind in all, and what it has set aside."""
+    cursor_turn = func.coalesce(cursors.c.turn, 0)
+    turns, source = target(view)
+    # A view that follows another may be ahead of it: that must not reduce the sum of the other conversations.
+    missing_turns = case((turns > cursor_turn, turns - cursor_turn), else_=0)
+    distance = select(func.coalesce(func.sum(missing_turns), 0)).select_from(
+        source.outerjoin(cursors, same(cursors, view))
+    )
     now = bindparam("now", type_=Instant)
     work = select(
         func.count().filter(leases.c.retry_at > now),
@@ -126,9 +133,9 @@ def state_of(view: str, of_space: bool) -> tuple[Any, Any, Any]:
 
 @cache
 def totals(of_space: bool) -> tuple[Any, Any, Any]:
-    """What there is of messages, of conversations, and of entries in the index. A damaged time is no date."""
+    """Three queries: totals of messages, of conversations, and of entries in the index. Damaged times are left out."""
     is_date = messages.c.time.between(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
-    kept = select(
+    message_totals = select(
         func.count(),
         func.count().filter(messages.c.erasure.is_not(None)),
         func.coalesce(func.sum(func.length(messages.c.content)), 0),
@@ -136,15 +143,15 @@ def totals(of_space: bool) -> tuple[Any, Any, Any]:
         func.max(messages.c.time).filter(messages.c.erasure.is_(None), is_date),
         func.count(messages.c.user_id.distinct()),
     ).select_from(messages)
-    held = select(func.count(), func.count(conversations.c.space.distinct())).select_from(conversations)
-    indexed = select(func.coalesce(func.sum(tallies.c.docs), 0))
+    conversation_totals = select(func.count(), func.count(conversations.c.space.distinct())).select_from(conversations)
+    entry_totals = select(func.coalesce(func.sum(tallies.c.docs), 0))
     if not of_space:
-        return kept, held, indexed
+        return message_totals, conversation_totals, entry_totals
     space: Any = bindparam("of_space")
     return (
-        kept.where(messages.c.space == space),
-        held.where(conversations.c.space == space),
-        indexed.where(tallies.c.space == space),
+        message_totals.where(messages.c.space == space),
+        conversation_totals.where(conversations.c.space == space),
+        entry_totals.where(tallies.c.space == space),
     )
 
 
@@ -177,9 +184,9 @@ class ViewTx(SqlTx):
 
     def cursors_of(self, view: str, places: Sequence[ConversationKey]) -> dict[ConversationKey, int]:
         turns = dict.fromkeys(places, 0)
-        for space, some in by_space(places):
-            asked = {"at_space": space, "at_view": view, "at_each": some}
-            turns |= {(space, row[0]): row[1] for row in self.connection.execute(queries.CURSORS, asked)}
+        for space, batch in by_space(places):
+            params = {"at_space": space, "at_view": view, "at_each": batch}
+            turns |= {(space, row[0]): row[1] for row in self.connection.execute(queries.CURSORS, params)}
         return turns
 
     def set_cursors(self, view: str, turns: Mapping[ConversationKey, int]) -> None:
@@ -195,7 +202,7 @@ class ViewTx(SqlTx):
         if not places:
             return frozenset()
         same_for_all = {"view": view, "failures": 0, "holder": holder, "until": until, "by": holder, "now": now}
-        # In one order for everybody, so that no two workers wait for each other.
+        # All workers lock in the same order, so that no two wait for each other.
         rows = [
             {"space": space, "conversation": conversation, **same_for_all} for space, conversation in sorted(places)
         ]
@@ -210,8 +217,8 @@ class ViewTx(SqlTx):
     def _holders(self, view: str, places: Sequence[ConversationKey]) -> Iterator[tuple[ConversationKey, Any]]:
         """The leases on these places, locked until the transaction ends."""
         query = self.locking(queries.HOLDERS)
-        for space, some in by_space(places):
-            for row in self.connection.execute(query, {"at_space": space, "at_view": view, "at_each": some}):
+        for space, batch in by_space(places):
+            for row in self.connection.execute(query, {"at_space": space, "at_view": view, "at_each": batch}):
                 yield (space, row.conversation), row
 
     def release_all(self, view: str, places: Sequence[ConversationKey], holder: str) -> None:
@@ -265,18 +272,20 @@ class ViewTx(SqlTx):
 
     def stats(self, now: datetime, space: str | None = None) -> Stats:
         of_space = {} if space is None else {"of_space": space}
-        kept, held, indexed = (self.connection.execute(query, of_space).one() for query in totals(space is not None))
+        message_totals, conversation_totals, entry_totals = (
+            self.connection.execute(query, of_space).one() for query in totals(space is not None)
+        )
         return Stats(
             store="",
-            spaces=held[1],
-            conversations=held[0],
-            users=kept[5],
-            messages=kept[0] - kept[1],
-            erased=kept[1],
-            characters=kept[2],
-            first=kept[3],
-            last=kept[4],
-            entries=indexed[0],
+            spaces=conversation_totals[1],
+            conversations=conversation_totals[0],
+            users=message_totals[5],
+            messages=message_totals[0] - message_totals[1],
+            erased=message_totals[1],
+            characters=message_totals[2],
+            first=message_totals[3],
+            last=message_totals[4],
+            entries=entry_totals[0],
             embedder=self.note("embedder"),
             views=tuple(self.view_state(view, now, space) for view in schema.VIEW_TABLES),
         )
@@ -284,14 +293,14 @@ class ViewTx(SqlTx):
     def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
         of_space = {} if space is None else {"of_space": space}
         work, distance, aside = state_of(view, space is not None)
-        waiting, leased, standing_in, error = self.connection.execute(work, {"now": now} | of_space).one()
+        waiting, lease_count, standing_in, error = self.connection.execute(work, {"now": now} | of_space).one()
         behind = int(self.connection.execute(distance, of_space).scalar() or 0)
         count, reason = self.connection.execute(aside, of_space).one()
-        return ViewState(view, behind, waiting, leased, error or reason, standing_in, count)
+        return ViewState(view, behind, waiting, lease_count, error or reason, standing_in, count)
 
 
 def by_space(places: Sequence[ConversationKey]) -> Iterator[tuple[str, list[str]]]:
-    """The conversations of each space, some hundred at a time, in order: to ask for each of them takes longer."""
+    """The conversations of each space, some hundred at a time, in order: one query for each would take longer."""
     for space in sorted({space for space, _ in places}):
-        for some in batches(sorted(conversation for own, conversation in places if own == space)):
-            yield space, some
+        for batch in batches(sorted(conversation for own_space, conversation in places if own_space == space)):
+            yield space, batch

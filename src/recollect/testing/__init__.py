@@ -1,8 +1,8 @@
-"""What one needs to test a program that uses recollect, or an adapter written for it.
+"""Helpers to test a program that uses recollect, or an adapter written for it.
 
-`clock` stands still until told; `llm` is a model that says what it was told to say; `contract` holds what every store
-must do, as a class to inherit; `postgres` starts a real server for the length of a test run; `faults` makes a disk
-refuse. Only `contract` needs pytest.
+`clock` is a clock that a test moves; `llm` is a model with scripted replies; `contract` holds the tests that every
+store must pass, as a class to inherit; `postgres` starts a real server for a test run; `faults` simulates a full disk.
+Only `contract` needs pytest.
 """
 
 from __future__ import annotations

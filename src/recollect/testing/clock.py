@@ -1,4 +1,4 @@
-"""A clock that stands still until it is told to go on."""
+"""A clock that stands still until a test moves it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class FrozenClock:
-    """Time for tests: starts where it is told and moves by `advance`."""
+    """Time for tests: begins at `start` and moves only by `advance`."""
 
     def __init__(self, start: datetime = datetime(2026, 1, 1, 12, tzinfo=UTC)) -> None:
         self._now = start

@@ -1,7 +1,7 @@
-"""What every store must do, as a class of tests. A store that passes it can stand under any memory.
+"""What every store must do, as a class of tests. A store that passes it can be used by any memory.
 
-Inherit `StoreContract` in a class pytest collects, and say in the fixture `open_store` how to open a store; the rest
-follows. The same name always opens the same store, with all it held when it was closed:
+Inherit `StoreContract` in a class that pytest collects, and define in the fixture `open_store` how to open a store. The
+same name always opens the same store, with everything it held when it was closed:
 
     class TestMyStore(StoreContract):
         @pytest.fixture

@@ -1,4 +1,4 @@
-"""Faults that happen to a program in the world, made to happen in a test: here, a disk that takes no more."""
+"""Faults of the real world, simulated in a test: a full disk."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from contextlib import contextmanager
 
 @contextmanager
 def full_disk(largest: int) -> Iterator[None]:
-    """As long as it lasts, no file of this process can grow beyond so many bytes: more fails as on a full disk.
+    """Within it, no file of this process can grow beyond `largest` bytes: more fails as on a full disk.
 
-    It holds for the whole process, all its threads and files: use it in a process of its own.
+    It affects the whole process, all its threads and files: use it in a process of its own.
     """
-    before, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, most))
+    soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, hard_limit))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft_limit, hard_limit))

@@ -1,7 +1,7 @@
-"""Full text, as every store must answer it: exactly the passages that have a term, and never one of somebody else.
+"""Full text search in every store: exactly the passages that have a term, and never one of another scope.
 
-A term is one word of letters, digits and marks in lower case, as the analysis makes it. What is not one may still
-be asked for: it is found by nobody, and is never taken for the syntax of the database.
+A term is one word of letters, digits and marks in lower case, as the analysis makes it. A search for anything else is
+allowed: it finds nothing, and is never interpreted as syntax of the database.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ def matched(
 
 
 def found(store: Store, term: str, where: Filter | None = None) -> list[str]:
-    return [one.message_id for one in matched(store, [[term]], where)[0]]
+    return [candidate.message_id for candidate in matched(store, [[term]], where)[0]]
 
 
 def everywhere() -> list[Message]:
-    """The same word said in every scope: two spaces, two conversations, two people and nobody."""
+    """A message in every scope: two spaces, two conversations, two people and nobody."""
     return [
         message(turn, conversation=id, space=space, user=user, id=f"{space}/{id}/{user}")
         for space in ("s", "t")
@@ -51,10 +51,10 @@ class IndexContract:
     """Passages and their terms."""
 
     def test_a_passage_is_found_by_each_of_its_terms(self, store: Store) -> None:
-        said = message(time=T0 + SECOND)
-        index(store, entry(said, ("one", "two", "one", "one")), entry(message(2), ("other",)))
+        indexed_message = message(time=T0 + SECOND)
+        index(store, entry(indexed_message, ("one", "two", "one", "one")), entry(message(2), ("other",)))
         (only,), frequencies = matched(store, [["one"], ["two"], ["three"]])
-        assert (only.message_id, only.time, only.length) == (said.id, said.time, 4)
+        assert (only.message_id, only.time, only.length) == (indexed_message.id, indexed_message.time, 4)
         assert only.counts == (3, 1, 0)
         assert frequencies == [1, 1, 0]
 
@@ -69,14 +69,14 @@ class IndexContract:
         index(store, *(entry(message(turn), ("same", term, term)) for turn, term in enumerate(terms, 1)))
         for turn, term in enumerate(terms, 1):
             candidates, frequencies = matched(store, [[term]])
-            assert [(one.message_id, one.counts) for one in candidates] == [(f"c-{turn}", (2,))], term
+            assert [(candidate.message_id, candidate.counts) for candidate in candidates] == [(f"c-{turn}", (2,))], term
             assert frequencies == [1], term
 
     def test_what_is_not_a_word_is_not_syntax(self, store: Store) -> None:
         index(store, entry(message(1), ("a", "b", "it", "s")), entry(message(2), ("word",)))
         for term in HOSTILE:
             candidates, frequencies = matched(store, [[term], ["word"], [term, "word"]])
-            assert [(one.message_id, one.counts) for one in candidates] == [("c-2", (0, 1, 1))], term
+            assert [(candidate.message_id, candidate.counts) for candidate in candidates] == [("c-2", (0, 1, 1))], term
             assert frequencies == [0, 1, 1], term
 
     def test_alternatives_count_as_one(self, store: Store) -> None:
@@ -87,7 +87,7 @@ class IndexContract:
             entry(message(3), ("walk",)),
         )
         candidates, frequencies = matched(store, [["run", "ran", "running"], ["walk"]])
-        assert [(one.message_id, one.counts) for one in candidates] == [
+        assert [(candidate.message_id, candidate.counts) for candidate in candidates] == [
             ("c-1", (3, 0)),
             ("c-2", (1, 0)),
             ("c-3", (0, 1)),
@@ -97,7 +97,7 @@ class IndexContract:
     def test_a_passage_with_several_terms_is_one_candidate(self, store: Store) -> None:
         index(store, *(entry(message(turn), ("one", "two")) for turn in (1, 2, 3)))
         candidates, frequencies = matched(store, [["one"], ["two"]])
-        assert [one.counts for one in candidates] == [(1, 1)] * 3
+        assert [candidate.counts for candidate in candidates] == [(1, 1)] * 3
         assert frequencies == [3, 3]
 
     def test_no_terms_find_nothing(self, store: Store) -> None:
@@ -108,7 +108,7 @@ class IndexContract:
         """Newest means: indexed last. The count is of the whole scope, whatever the limit."""
         index(store, *(entry(message(turn), ("often", "rare") if turn == 1 else ("often",)) for turn in range(1, 8)))
         candidates, frequencies = matched(store, [["often"], ["rare"]], limit=2)
-        assert [(one.message_id, one.counts) for one in candidates] == [
+        assert [(candidate.message_id, candidate.counts) for candidate in candidates] == [
             ("c-1", (1, 1)),
             ("c-6", (1, 0)),
             ("c-7", (1, 0)),
@@ -116,13 +116,13 @@ class IndexContract:
         assert frequencies == [7, 1]
 
     def test_passages_of_one_message_are_each_a_candidate(self, store: Store) -> None:
-        said = message(1)
-        index(store, entry(said, ("one",)), entry(said, ("one", "one"), part=1))
+        indexed_message = message(1)
+        index(store, entry(indexed_message, ("one",)), entry(indexed_message, ("one", "one"), part=1))
         candidates, frequencies = matched(store, [["one"]])
-        assert [(one.message_id, one.counts) for one in candidates] == [("c-1", (1,)), ("c-1", (2,))]
+        assert [(candidate.message_id, candidate.counts) for candidate in candidates] == [("c-1", (1,)), ("c-1", (2,))]
         assert frequencies == [2]
         with pytest.raises(StoreError):
-            index(store, entry(said, ("again",), part=1))
+            index(store, entry(indexed_message, ("again",), part=1))
 
     def test_postings_are_newest_first(self, store: Store) -> None:
         index(store, *(entry(message(turn), ("often",)) for turn in range(1, 6)))
@@ -133,37 +133,40 @@ class IndexContract:
     # -- scope
 
     def test_a_search_stays_in_its_scope(self, store: Store) -> None:
-        index(store, *(entry(one, ("word",)) for one in everywhere()))
+        index(store, *(entry(message, ("word",)) for message in everywhere()))
         for space in ("s", "t"):
             for user in ("alex", "kim", "nobody"):
                 for id in (None, "c", "d", "e"):
                     where = Filter(space, user=user, conversation=id)
-                    expected = [
-                        one.id
-                        for one in everywhere()
-                        if one.space == space and one.user == user and id in (None, one.conversation)
+                    expected_ids = [
+                        message.id
+                        for message in everywhere()
+                        if message.space == space and message.user == user and id in (None, message.conversation)
                     ]
-                    assert found(store, "word", where) == expected
+                    assert found(store, "word", where) == expected_ids
         assert len(found(store, "word", Filter("s"))) == 6
         assert len(found(store, "word", Filter("s", conversation="d"))) == 3
         assert found(store, "word", Filter("third")) == []
 
     def test_candidates_out_of_scope_are_left_out(self, store: Store) -> None:
-        index(store, *(entry(one, ("word",)) for one in everywhere()))
-        docs = [one.doc for space in ("s", "t") for one in matched(store, [["word"]], Filter(space))[0]]
+        index(store, *(entry(message, ("word",)) for message in everywhere()))
+        docs = [candidate.doc for space in ("s", "t") for candidate in matched(store, [["word"]], Filter(space))[0]]
         for where in (Filter("s"), Filter("t", user="kim"), Filter("s", user="alex", conversation="d")):
-            inside = store.read(lambda tx: tx.candidates(where, [*docs, 10**9], [["word"]]))  # noqa: B023
-            assert sorted(one.message_id for one in inside) == sorted(found(store, "word", where))
+            candidates = store.read(lambda tx: tx.candidates(where, [*docs, 10**9], [["word"]]))  # noqa: B023
+            assert sorted(candidate.message_id for candidate in candidates) == sorted(found(store, "word", where))
         assert store.read(lambda tx: tx.candidates(Filter("s"), [], [["word"]])) == []
 
     def test_passages_are_found_by_their_place(self, store: Store) -> None:
         odd = "12\"'\\ é 👋"
-        said = [message(turn, conversation=id, author=f"by {turn}") for id in ("c", "d", odd) for turn in (1, 2, 3)]
-        store.write(lambda tx: put(tx, *said, terms=("word", "word")))
-        index(store, entry(said[1], ("more",), part=1), entry(message(1, space="t"), ("word",)))
-        wanted = [("c", 2), ("d", 1), (odd, 3), ("c", 9), ("e", 1)]
-        there = store.read(lambda tx: tx.beside(Filter("s"), wanted, [["word"], ["more"]]))
-        places = sorted((one.conversation, one.turn, one.counts, one.role, one.author) for one in there)
+        messages = [message(turn, conversation=id, author=f"by {turn}") for id in ("c", "d", odd) for turn in (1, 2, 3)]
+        store.write(lambda tx: put(tx, *messages, terms=("word", "word")))
+        index(store, entry(messages[1], ("more",), part=1), entry(message(1, space="t"), ("word",)))
+        asked_places = [("c", 2), ("d", 1), (odd, 3), ("c", 9), ("e", 1)]
+        candidates = store.read(lambda tx: tx.beside(Filter("s"), asked_places, [["word"], ["more"]]))
+        places = sorted(
+            (candidate.conversation, candidate.turn, candidate.counts, candidate.role, candidate.author)
+            for candidate in candidates
+        )
         assert places == sorted(
             [
                 ("c", 2, (2, 0), "user", "by 2"),
@@ -172,12 +175,14 @@ class IndexContract:
                 (odd, 3, (2, 0), "user", "by 3"),
             ]
         )
-        same = store.read(lambda tx: tx.candidates(Filter("s"), [one.doc for one in there], [["word"], ["more"]]))
-        assert sorted(same) == sorted(there)
+        same_candidates = store.read(
+            lambda tx: tx.candidates(Filter("s"), [candidate.doc for candidate in candidates], [["word"], ["more"]])
+        )
+        assert sorted(same_candidates) == sorted(candidates)
         assert store.read(lambda tx: tx.beside(Filter("s"), [], [["word"]])) == []
-        assert store.read(lambda tx: tx.beside(Filter("s", conversation="d"), wanted, [])) != []
+        assert store.read(lambda tx: tx.beside(Filter("s", conversation="d"), asked_places, [])) != []
         for elsewhere in (Filter("s", user="kim"), Filter("u"), Filter("s", conversation="x")):
-            assert store.read(lambda tx: tx.beside(elsewhere, wanted, [["word"]])) == []  # noqa: B023
+            assert store.read(lambda tx: tx.beside(elsewhere, asked_places, [["word"]])) == []  # noqa: B023
 
     def test_scopes_with_names_that_run_together_are_apart(self, store: Store) -> None:
         pairs = [("ab", "c"), ("a", "bc"), ("a\u0301b", "c"), ("A", "bc"), ("a ", "bc")]
@@ -188,14 +193,14 @@ class IndexContract:
             assert found(store, "word", Filter(space, conversation=user)) == [str(number)]
 
     def test_filters_narrow_what_is_found_and_not_what_is_counted(self, store: Store) -> None:
-        said = [
+        messages = [
             message(1, role="user", time=T0),
             message(2, role="assistant", time=T0 + SECOND),
             message(3, role="user", time=T0 + 2 * SECOND),
             message(1, role="user", time=T0 + SECOND, conversation="d"),
         ]
-        index(store, *(entry(one, ("word",)) for one in said), entry(message(4, user="kim"), ("word",)))
-        for where, expected in (
+        index(store, *(entry(message, ("word",)) for message in messages), entry(message(4, user="kim"), ("word",)))
+        for where, expected_ids in (
             (Filter("s", user="alex", role="user"), ["c-1", "c-3", "d-1"]),
             (Filter("s", user="alex", after=T0 + SECOND), ["c-2", "c-3", "d-1"]),
             (Filter("s", user="alex", before=T0 + SECOND), ["c-1"]),
@@ -203,15 +208,15 @@ class IndexContract:
             (Filter("s", user="alex", role="tool"), []),
         ):
             candidates, frequencies = matched(store, [["word"]], where)
-            assert [one.message_id for one in candidates] == expected
+            assert [candidate.message_id for candidate in candidates] == expected_ids
             assert frequencies == [4]
         assert matched(store, [["word"]], Filter("s", role="user"))[1] == [5]
 
     def test_a_limit_counts_what_the_filter_lets_through(self, store: Store) -> None:
-        said = [message(turn, role="user" if turn < 4 else "assistant") for turn in range(1, 10)]
-        index(store, *(entry(one, ("word",)) for one in said))
+        messages = [message(turn, role="user" if turn < 4 else "assistant") for turn in range(1, 10)]
+        index(store, *(entry(message, ("word",)) for message in messages))
         candidates, frequencies = matched(store, [["word"]], Filter("s", role="user"), limit=2)
-        assert [one.message_id for one in candidates] == ["c-2", "c-3"]
+        assert [candidate.message_id for candidate in candidates] == ["c-2", "c-3"]
         assert frequencies == [9]
 
     # -- how much there is
@@ -234,10 +239,10 @@ class IndexContract:
         assert (tally.docs, tally.words, tally.languages) == (0, 0, ())
 
     def test_what_was_thrown_away_is_not_found_and_can_be_put_back(self, store: Store) -> None:
-        said = [message(turn) for turn in (1, 2, 3)]
-        store.write(lambda tx: keep(tx, *said))
+        messages = [message(turn) for turn in (1, 2, 3)]
+        store.write(lambda tx: keep(tx, *messages))
         for _ in range(3):
-            index(store, *(entry(one, ("word",)) for one in said))
+            index(store, *(entry(message, ("word",)) for message in messages))
             assert found(store, "word") == ["c-1", "c-2", "c-3"]
             store.write(lambda tx: tx.reset_view("index"))
             assert matched(store, [["word"]]) == ([], [0])
@@ -247,22 +252,22 @@ class IndexContract:
         docs: list[int] = []
         for _ in range(3):
             index(store, *(entry(message(turn), ("word",)) for turn in (1, 2)))
-            docs += [one.doc for one in matched(store, [["word"]])[0]]
+            docs += [candidate.doc for candidate in matched(store, [["word"]])[0]]
             store.write(lambda tx: tx.reset_view("index"))
         assert docs == sorted(set(docs))
 
     def test_many_passages_at_once(self, store: Store) -> None:
         terms = [(f"w{turn % 7}", f"x{turn % 3}") for turn in range(1, 1_501)]
         index(store, *(entry(message(turn), pair) for turn, pair in enumerate(terms, 1)))
-        counted = Counter(term for pair in terms for term in pair)
-        groups = [[term] for term in sorted(counted)]
+        term_counts = Counter(term for pair in terms for term in pair)
+        groups = [[term] for term in sorted(term_counts)]
         candidates, frequencies = matched(store, groups, limit=5_000)
         assert len(candidates) == 1_500
-        assert frequencies == [counted[term] for (term,) in groups]
+        assert frequencies == [term_counts[term] for (term,) in groups]
 
     def test_passages_are_found_in_the_transaction_that_put_them_there(self, store: Store) -> None:
         def put(tx: Tx) -> list[str]:
             tx.put_entries([entry(message(1), ("word",))])
-            return [one.message_id for one in matches(tx, [["word"]])[0]]
+            return [candidate.message_id for candidate in matches(tx, [["word"]])[0]]
 
         assert store.write(put) == ["c-1"]

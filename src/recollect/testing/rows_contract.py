@@ -1,4 +1,4 @@
-"""Rows of derived tables, as every store must keep them: written by key, found by value and by vector, taken out."""
+"""Rows of derived tables in every store: written by key, found by value and by vector, removed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recollect.testing.transaction_contract import at_once
 from recollect.testing.vector_contract import EXACT
 
 
-def episode(first: int, vector: Any = None, **more: Any) -> dict[str, Any]:
+def episode(first: int, vector: Any = None, **columns: Any) -> dict[str, Any]:
     """A row of the episodes table."""
     row: dict[str, Any] = {
         "space": "s",
@@ -33,7 +33,7 @@ def episode(first: int, vector: Any = None, **more: Any) -> dict[str, Any]:
         "base_last": 0,
         "vec": None if vector is None else np.asarray(vector, np.float16).tobytes(),
     }
-    return row | more
+    return row | columns
 
 
 class RowsContract:
@@ -41,13 +41,14 @@ class RowsContract:
 
     def test_rows_are_found_by_value_and_none_is_a_value(self, store: Store) -> None:
         store.write(lambda tx: tx.put("episodes", [episode(1), episode(3, parent=1), episode(5)]))
-        found = store.read(lambda tx: tx.rows("episodes", where={"space": "s", "conversation": "c", "parent": None}))
-        assert [row["first"] for row in found] == [1, 5]
+        rows = store.read(lambda tx: tx.rows("episodes", where={"space": "s", "conversation": "c", "parent": None}))
+        assert [row["first"] for row in rows] == [1, 5]
         newest = store.read(lambda tx: tx.rows("episodes", limit=1, where={"space": "s"}, newest=True))
         assert [row["first"] for row in newest] == [5]
 
     def test_near_rows_are_those_with_the_highest_cosine_in_scope(self, store: Store) -> None:
-        asked, half = np.asarray(axis(0), np.float32), np.asarray(axis(0)) + np.asarray(axis(1))
+        query_vector = np.asarray(axis(0), np.float32)
+        half = np.asarray(axis(0)) + np.asarray(axis(1))
         rows = [
             episode(1, axis(0)),
             episode(3, half),
@@ -57,20 +58,20 @@ class RowsContract:
         ]
         store.write(lambda tx: tx.put("episodes", rows))
         where = {"space": "s", "user_id": "alex"}
-        near = store.read(lambda tx: tx.near("episodes", asked, 2, where=where))
+        near = store.read(lambda tx: tx.near("episodes", query_vector, 2, where=where))
         assert [row["first"] for row, _ in near] == [1, 3]
         assert [cosine for _, cosine in near] == pytest.approx([1.0, np.sqrt(0.5)], abs=EXACT)
-        assert store.read(lambda tx: tx.near("episodes", asked, 9, where=where | {"user_id": "eve"})) == []
+        assert store.read(lambda tx: tx.near("episodes", query_vector, 9, where=where | {"user_id": "eve"})) == []
 
     def test_the_vectors_of_a_conversation_by_turn(self, store: Store) -> None:
-        said = [message(turn) for turn in (1, 2, 3)]
-        store.write(lambda tx: keep(tx, *said))
-        entries = [entry(said[0], vector=axis(0)), entry(said[2], vector=axis(1))]
+        messages = [message(turn) for turn in (1, 2, 3)]
+        store.write(lambda tx: keep(tx, *messages))
+        entries = [entry(messages[0], vector=axis(0)), entry(messages[2], vector=axis(1))]
         store.write(lambda tx: tx.put_entries(entries))
-        found = store.read(lambda tx: tx.vectors_of("s", "c", 1, 2))
-        assert list(found) == [1]
-        assert found[1].shape == (WIDTH,)
-        assert found[1] == pytest.approx(axis(0), abs=EXACT)
+        vectors = store.read(lambda tx: tx.vectors_of("s", "c", 1, 2))
+        assert list(vectors) == [1]
+        assert vectors[1].shape == (WIDTH,)
+        assert vectors[1] == pytest.approx(axis(0), abs=EXACT)
 
     def test_rows_are_removed_by_value_and_never_from_the_log(self, store: Store) -> None:
         store.write(lambda tx: tx.put("episodes", [episode(1), episode(3, user_id="bob")]))
@@ -81,7 +82,7 @@ class RowsContract:
             store.write(lambda tx: tx.remove("messages", {"space": "s"}))
 
     def test_a_lock_lets_one_in_at_a_time(self, store: Store) -> None:
-        """Eight who each read a number under the lock and write the next: none is lost."""
+        """Eight writers read a number under the lock and write the next: none is lost."""
 
         def count(tx: Tx) -> None:
             tx.lock("counting", "s")

@@ -1,6 +1,6 @@
-"""What the store contract is made with: how a store is opened, and messages, conversations and passages to put in it.
+"""Samples for the store contract: how a store is opened, and messages, conversations and passages to put into it.
 
-Each value has everything filled in but what a test is about.
+Each function fills in everything that a test does not set.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from recollect.ports import Candidate, Store, Tx
 T0 = datetime(2024, 5, 17, 9, 30, 15, 123_456, tzinfo=UTC)
 WIDTH = 16
 
-# Ids that have been somebody's syntax, and some of other scripts; in order of their characters.
+# Ids that are syntax in some language, and ids in other scripts; in order of their characters.
 ODD_IDS = (
     " leading",
     '"quoted"',
@@ -93,7 +93,7 @@ def message(
     platform_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> Message:
-    """A message with a seal of its own: bytes of every value, so that a store that thinks them text is noticed."""
+    """A message with a seal of its own: bytes of every value, so that a store that treats them as text fails."""
     name = id or f"{conversation}-{turn}"
     digest = sha256(f"{space}/{name}".encode()).digest()
     return Message(
@@ -113,31 +113,38 @@ def message(
 
 
 def keep(tx: Tx, *messages: Message, user: str | None = "alex", at: datetime = T0) -> None:
-    """Put messages at the ends of their conversations, which are made if need be."""
-    for one in messages:
-        fresh = conversation(one.conversation, space=one.space, user=user, at=at)
-        found = tx.lock_conversation(fresh)
-        tx.insert_messages([one])
-        tx.save_conversation(replace(found, turns=max(found.turns, one.turn), head=one.seal.link, changed_at=at))
+    """Append messages to their conversations, which are created if necessary."""
+    for new_message in messages:
+        fresh = conversation(new_message.conversation, space=new_message.space, user=user, at=at)
+        latest = tx.lock_conversation(fresh)
+        tx.insert_messages([new_message])
+        tx.save_conversation(
+            replace(latest, turns=max(latest.turns, new_message.turn), head=new_message.seal.link, changed_at=at)
+        )
 
 
 def entry(
-    of: Message, terms: Sequence[str] = ("hello",), vector: Sequence[float] = (), *, part: int = 0, language: str = "en"
+    source: Message,
+    terms: Sequence[str] = ("hello",),
+    vector: Sequence[float] = (),
+    *,
+    part: int = 0,
+    language: str = "en",
 ) -> Entry:
     """A passage of a message."""
     return Entry(
-        space=of.space,
-        conversation=of.conversation,
-        turn=of.turn,
+        space=source.space,
+        conversation=source.conversation,
+        turn=source.turn,
         part=part,
-        message_id=of.id,
-        user=of.user,
-        role=of.role,
-        time=of.time,
+        message_id=source.id,
+        user=source.user,
+        role=source.role,
+        time=source.time,
         language=language,
         terms=tuple(terms),
         vector=vector if len(vector) else axis(0),
-        author=of.author,
+        author=source.author,
     )
 
 
@@ -147,9 +154,9 @@ def axis(number: int) -> list[float]:
 
 
 def put(tx: Tx, *messages: Message, terms: Sequence[str] = ("hello",)) -> None:
-    """Keep messages and index them."""
+    """Append messages and index them."""
     keep(tx, *messages)
-    tx.put_entries([entry(one, terms) for one in messages])
+    tx.put_entries([entry(message, terms) for message in messages])
 
 
 def matches(
@@ -159,6 +166,6 @@ def matches(
     where = where or Filter("s")
     postings = tx.postings(where, groups, limit)
     docs = sorted({doc for posting in postings for doc in posting.docs})
-    candidates = sorted(tx.candidates(where, docs, groups), key=lambda one: one.doc)
-    assert [one.doc for one in candidates] == docs
+    candidates = sorted(tx.candidates(where, docs, groups), key=lambda candidate: candidate.doc)
+    assert [candidate.doc for candidate in candidates] == docs
     return candidates, [posting.frequency for posting in postings]

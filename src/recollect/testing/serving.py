@@ -1,9 +1,9 @@
-"""A server for tests: a real one, on a free port of loopback, in a thread of its own, with real sockets.
+"""A server for tests: a real one, on a free port of the loopback interface, in a thread of its own.
 
     with Serving("memory.db", chat=ScriptedLLM(["Hello."])) as server:
         httpx.get(server.url + "/healthz")
 
-With `auth`, it asks for keys: `server.key(space="team", scopes=("read",))` makes one. What is given besides goes to
+With `auth`, it requires keys: `server.key(space="team", scopes=("read",))` makes one. All other arguments go to
 `AsyncMemory`. Needs the extra `[server]`.
 """
 
@@ -27,13 +27,13 @@ class Serving:
     """A server that runs as long as its `with` block."""
 
     def __init__(
-        self, store: str | Store, *, auth: bool = False, options: Any = None, grace: int = 10, **given: Any
+        self, store: str | Store, *, auth: bool = False, options: Any = None, grace: int = 10, **memory_options: Any
     ) -> None:
         from recollect.server.app import create_app
         from recollect.server.door.keys import Keys
 
         self.store = open_store(store, Settings()) if isinstance(store, str) else store
-        self.memory = AsyncMemory(self.store, **{"telemetry": "off"} | given)
+        self.memory = AsyncMemory(self.store, **{"telemetry": "off"} | memory_options)
         self.app = create_app(self.memory, options, keys=Keys(self.store) if auth else None)
         self._grace = grace
         self._ready = threading.Event()
@@ -45,12 +45,12 @@ class Serving:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def key(self, *, space: str | Iterable[str] = "default", **about: Any) -> str:
+    def key(self, *, space: str | Iterable[str] = "default", **key_options: Any) -> str:
         """The text of a new key."""
         from recollect.server.door.keys import create
 
         spaces = [space] if isinstance(space, str) else list(space)
-        return create(self.store, spaces=spaces, **{"name": "a test"} | about)[1]
+        return create(self.store, spaces=spaces, **{"name": "a test"} | key_options)[1]
 
     def __enter__(self) -> Self:
         from recollect.server.hosting import listening
@@ -72,11 +72,11 @@ class Serving:
             raise self._failure
 
     def stop(self) -> None:
-        """Tell it to end, as a signal would: what is under way is finished first."""
+        """Stop the server as a signal would: requests under way are finished first."""
         self._server.should_exit = True
 
     def run(self, work: Any) -> Any:
-        """Wait for a coroutine on the server's own loop: for what is asked of `memory` itself."""
+        """Run a coroutine on the server's own loop and wait for it: for calls of `memory` itself."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE)
 
     def _run(self) -> None:
@@ -101,7 +101,7 @@ class Serving:
         self._server = Server(config)
         try:
             asyncio.run(self._server.serve(sockets=[self._socket]))
-        except BaseException as error:  # noqa: BLE001  told to whoever waits in the other thread
+        except BaseException as error:  # noqa: BLE001  raised in the other thread, which waits
             self._failure = error
         finally:
             self._ready.set()

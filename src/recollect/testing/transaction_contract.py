@@ -1,4 +1,4 @@
-"""Transactions, as every store must hold them: all or nothing, one moment for a reader, one writer a conversation."""
+"""Transactions in every store: all or nothing, one snapshot for a reader, one writer for a conversation."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from recollect.ports import Store, Tx
 from recollect.testing.samples import T0, conversation, entry, keep, message, put
 
 R = TypeVar("R")
-MEET = 0.3  # seconds to wait for another transaction; a store that lets one in at a time never lets them meet
-PATIENCE = 30.0  # seconds until a test that waits for ever is given up
+MEET = 0.3  # seconds to wait for another transaction; in a store with one transaction at a time they never meet
+PATIENCE = 30.0  # seconds until a test that waits for ever fails
 
 
 class Refused(Exception):
-    """What the function of a transaction raises of its own."""
+    """An error that the function of a transaction raises itself."""
 
 
 class TransactionContract:
@@ -46,9 +46,9 @@ class TransactionContract:
             tx.set_note("key", "value")
             raise error
 
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(Refused) as error_info:
             store.write(fail)
-        assert caught.value is error
+        assert error_info.value is error
         assert store.read(seen) == ([message(1)], 1, None, 0, 0, 0, None)
         store.write(lambda tx: keep(tx, message(2)))
         assert len(store.read(lambda tx: tx.messages(Filter("s")))) == 2
@@ -87,24 +87,24 @@ class TransactionContract:
     def test_a_reader_sees_one_moment(self, store: Store) -> None:
         """A write that begins in the middle of a read is not seen by it, and is seen by the next."""
         store.write(lambda tx: put(tx, message(1)))
-        done = Event()
+        write_done = Event()
 
         def write() -> None:
             store.write(lambda tx: put(tx, message(2)))
-            done.set()
+            write_done.set()
 
         with ThreadPoolExecutor(1) as pool:
 
             def look_twice(tx: Tx) -> tuple[object, object]:
                 first = (seen(tx), tx.stats(T0))
-                work.append(pool.submit(write))
-                done.wait(MEET)  # a store with one transaction at a time writes when we are through
+                futures.append(pool.submit(write))
+                write_done.wait(MEET)  # a store with one transaction at a time writes after this one
                 return first, (seen(tx), tx.stats(T0))
 
-            work: list[object] = []
+            futures: list[object] = []
             first, second = store.read(look_twice)
         assert first == second
-        assert done.is_set()
+        assert write_done.is_set()
         assert store.read(seen)[:4] == ([message(1), message(2)], 2, None, 2)
 
     def test_a_read_changes_nothing(self, store: Store) -> None:
@@ -116,50 +116,50 @@ class TransactionContract:
         assert store.read(lambda tx: tx.note("key")) is None
 
     def test_nobody_else_writes_to_a_locked_conversation(self, store: Store) -> None:
-        inside = Event()
-        ours = conversation()
+        first_inside = Event()
+        fresh = conversation()
 
         def slow(tx: Tx) -> int:
-            held = tx.lock_conversation(ours)
-            inside.set()
-            entered.wait(MEET)
-            tx.save_conversation(replace(held, turns=held.turns + 1))
-            return held.turns
+            state = tx.lock_conversation(fresh)
+            first_inside.set()
+            second_inside.wait(MEET)
+            tx.save_conversation(replace(state, turns=state.turns + 1))
+            return state.turns
 
         def quick(tx: Tx) -> int:
-            held = tx.lock_conversation(ours)
-            entered.set()
-            tx.save_conversation(replace(held, turns=held.turns + 1))
-            return held.turns
+            state = tx.lock_conversation(fresh)
+            second_inside.set()
+            tx.save_conversation(replace(state, turns=state.turns + 1))
+            return state.turns
 
-        entered = Event()
+        second_inside = Event()
         with ThreadPoolExecutor(2) as pool:
             first = pool.submit(store.write, slow)
-            assert inside.wait(PATIENCE)
+            assert first_inside.wait(PATIENCE)
             second = pool.submit(store.write, quick)
             assert (first.result(PATIENCE), second.result(PATIENCE)) == (0, 1)
 
     def test_writers_of_one_conversation_lose_nothing(self, store: Store) -> None:
         def one_more(tx: Tx) -> int:
-            held = tx.lock_conversation(conversation())
-            tx.insert_messages([message(held.turns + 1)])
-            tx.save_conversation(replace(held, turns=held.turns + 1))
-            return held.turns + 1
+            state = tx.lock_conversation(conversation())
+            tx.insert_messages([message(state.turns + 1)])
+            tx.save_conversation(replace(state, turns=state.turns + 1))
+            return state.turns + 1
 
         turns = at_once(8, lambda _: [store.write(one_more) for _ in range(5)])
-        assert sorted(turn for some in turns for turn in some) == list(range(1, 41))
-        found = store.read(lambda tx: tx.messages(Filter("s")))
-        assert [one.turn for one in found] == list(range(1, 41))
+        assert sorted(turn for turns_of_writer in turns for turn in turns_of_writer) == list(range(1, 41))
+        messages = store.read(lambda tx: tx.messages(Filter("s")))
+        assert [message.turn for message in messages] == list(range(1, 41))
 
     def test_writers_who_lock_in_opposite_order_both_get_through(self, store: Store) -> None:
-        """One of them may be thrown out of the database: then its function is run again."""
+        """The database may abort one of them: then its function is run again."""
         both = Barrier(2)
 
         def write(order: tuple[str, str]) -> None:
             def locked(tx: Tx) -> None:
                 for number, id in enumerate(order):
-                    held = tx.lock_conversation(conversation(id))
-                    tx.save_conversation(replace(held, turns=held.turns + 1))
+                    state = tx.lock_conversation(conversation(id))
+                    tx.save_conversation(replace(state, turns=state.turns + 1))
                     if number == 0:
                         with suppress(BrokenBarrierError):  # we are alone in the store, or run again
                             both.wait(MEET)
@@ -167,15 +167,15 @@ class TransactionContract:
             store.write(locked)
 
         at_once(2, lambda number: write((("a", "b"), ("b", "a"))[number]))
-        assert [one.turns for one in store.read(lambda tx: tx.conversations())] == [2, 2]
+        assert [conversation.turns for conversation in store.read(lambda tx: tx.conversations())] == [2, 2]
 
 
 def seen(tx: Tx) -> tuple[object, ...]:
-    """What can be seen of one conversation."""
-    held = tx.conversation("s", "c")
+    """What a transaction sees of one conversation."""
+    state = tx.conversation("s", "c")
     return (
         tx.messages(Filter("s")),
-        held.turns if held else 0,
+        state.turns if state else 0,
         tx.conversation("s", "d"),
         tx.tally("s", None).docs,
         tx.cursor("index", "s", "c"),

@@ -1,4 +1,4 @@
-"""Vectors, as every store must compare them: by cosine, exactly, within the scope, whatever happened before."""
+"""Vectors in every store: compared by cosine, exactly, within the scope, whatever happened before."""
 
 from __future__ import annotations
 
@@ -35,27 +35,28 @@ class Near:
 def nearest(
     store: Store, vector: Sequence[float] | Vectors, where: Filter | None = None, limit: int = 100
 ) -> list[Near]:
-    """What is nearest, best first, with the ids of the messages."""
-    asked, scope = np.asarray(vector, dtype=np.float32), where or Filter("s")
+    """The nearest passages, best first, with the ids of their messages."""
+    query_vector = np.asarray(vector, dtype=np.float32)
+    scope = where or Filter("s")
 
     def find(tx: Tx) -> list[Near]:
-        near = tx.nearest(scope, asked, limit)
-        ids = {one.doc: one.message_id for one in tx.candidates(scope, [doc for doc, _ in near], [])}
+        near = tx.nearest(scope, query_vector, limit)
+        ids = {candidate.doc: candidate.message_id for candidate in tx.candidates(scope, [doc for doc, _ in near], [])}
         return [Near(doc, ids[doc], cosine) for doc, cosine in near]
 
     return store.read(find)
 
 
 def ids(near: Sequence[Near]) -> list[str]:
-    return [one.message_id for one in near]
+    return [passage.message_id for passage in near]
 
 
 def many(count: int = 300) -> list[Entry]:
-    """Passages in every scope, with vectors of chance; every tenth says nothing and has none."""
-    chance = np.random.default_rng(7)
-    made = []
+    """Passages in every scope, with random vectors; every tenth has no vector."""
+    random = np.random.default_rng(7)
+    entries = []
     for number in range(count):
-        said = message(
+        sample = message(
             number + 1,
             space=("s", "t")[number % 2],
             conversation=("c", "d", "e")[number % 3],
@@ -63,29 +64,31 @@ def many(count: int = 300) -> list[Entry]:
             role=ROLES[number % 7 % 3],
             time=T0 + timedelta(minutes=number % 11),
         )
-        vector = chance.standard_normal(WIDTH) if number % 10 else np.zeros(WIDTH)
-        made.append(entry(said, vector=vector.tolist()))
-    return made
+        vector = random.standard_normal(WIDTH) if number % 10 else np.zeros(WIDTH)
+        entries.append(entry(sample, vector=vector.tolist()))
+    return entries
 
 
 def expected(entries: Sequence[Entry], vector: Vectors, where: Filter) -> dict[str, float]:
-    """Every passage in scope that has a vector, and its cosine, by numpy."""
+    """Every passage in scope that has a vector, with its cosine, computed by numpy."""
     cosines = {}
-    for one in entries:
-        own = np.asarray(one.vector, dtype=np.float64)
-        if own.any() and in_scope(one, where):
-            cosines[one.message_id] = float(own @ vector / np.linalg.norm(own) / np.linalg.norm(vector))
+    for passage in entries:
+        own_vector = np.asarray(passage.vector, dtype=np.float64)
+        if own_vector.any() and in_scope(passage, where):
+            cosines[passage.message_id] = float(
+                own_vector @ vector / np.linalg.norm(own_vector) / np.linalg.norm(vector)
+            )
     return cosines
 
 
-def in_scope(one: Entry, where: Filter) -> bool:
+def in_scope(passage: Entry, where: Filter) -> bool:
     return (
-        one.space == where.space
-        and where.user in (None, one.user)
-        and where.conversation in (None, one.conversation)
-        and where.role in (None, one.role)
-        and (where.after is None or one.time >= where.after)
-        and (where.before is None or one.time < where.before)
+        passage.space == where.space
+        and where.user in (None, passage.user)
+        and where.conversation in (None, passage.conversation)
+        and where.role in (None, passage.role)
+        and (where.after is None or passage.time >= where.after)
+        and (where.before is None or passage.time < where.before)
     )
 
 
@@ -115,21 +118,21 @@ class VectorContract:
             cosines = expected(entries, vector, where)
             near = nearest(store, vector, where, limit=500)
             assert sorted(ids(near)) == sorted(cosines), where
-            assert [one.cosine for one in near] == sorted((one.cosine for one in near), reverse=True)
-            assert {one.message_id: one.cosine for one in near} == pytest.approx(cosines, abs=EXACT)
+            assert [passage.cosine for passage in near] == sorted((passage.cosine for passage in near), reverse=True)
+            assert {passage.message_id: passage.cosine for passage in near} == pytest.approx(cosines, abs=EXACT)
 
     def test_a_limit_keeps_the_best(self, store: Store) -> None:
         entries = many()
         index(store, *entries)
         for where in SCOPES:
-            every = ids(nearest(store, axis(3), where, limit=500))
-            assert ids(nearest(store, axis(3), where, limit=7)) == every[:7]
+            all_ids = ids(nearest(store, axis(3), where, limit=500))
+            assert ids(nearest(store, axis(3), where, limit=7)) == all_ids[:7]
 
     def test_the_length_of_a_vector_does_not_matter(self, store: Store) -> None:
         index(store, entry(message(1), vector=[3.0 * x for x in axis(1)]), entry(message(2), vector=axis(2)))
         near = nearest(store, [0.5 * x for x in axis(1)])
         assert ids(near) == ["c-1", "c-2"]
-        assert [one.cosine for one in near] == pytest.approx([1.0, 0.0], abs=EXACT)
+        assert [passage.cosine for passage in near] == pytest.approx([1.0, 0.0], abs=EXACT)
 
     def test_a_passage_with_nothing_in_it_is_near_to_nothing(self, store: Store) -> None:
         nothing = [0.0] * WIDTH
@@ -145,18 +148,18 @@ class VectorContract:
         vector = np.random.default_rng(13).standard_normal(WIDTH).astype(np.float32)
         for where in (Filter("s"), Filter("s", user="alex"), Filter("s", user="nobody")):
             near = nearest(store, vector, where, limit=500)
-            docs = [one.doc for one in near]
+            docs = [passage.doc for passage in near]
             cosines = store.read(lambda tx: tx.cosines(where, vector, [*docs, 10**9]))  # noqa: B023
-            assert cosines == pytest.approx({one.doc: one.cosine for one in near}, abs=1e-5)
+            assert cosines == pytest.approx({passage.doc: passage.cosine for passage in near}, abs=1e-5)
         assert store.read(lambda tx: tx.cosines(Filter("s"), vector, [])) == {}
 
     def test_cosines_stay_in_scope(self, store: Store) -> None:
         index(store, *many())
         vector = np.asarray(axis(0), dtype=np.float32)
-        docs = [one.doc for space in ("s", "t") for one in nearest(store, vector, Filter(space), limit=500)]
+        docs = [passage.doc for space in ("s", "t") for passage in nearest(store, vector, Filter(space), limit=500)]
         for where in (Filter("s"), Filter("t"), Filter("s", user="alex"), Filter("t", user="kim")):
-            inside = {one.doc for one in nearest(store, vector, where, limit=500)}
-            assert set(store.read(lambda tx: tx.cosines(where, vector, docs))) == inside  # noqa: B023
+            docs_in_scope = {passage.doc for passage in nearest(store, vector, where, limit=500)}
+            assert set(store.read(lambda tx: tx.cosines(where, vector, docs))) == docs_in_scope  # noqa: B023
 
     # -- as the index changes
 
@@ -167,23 +170,23 @@ class VectorContract:
             assert len(nearest(store, axis(0))) == number + 1
 
     def test_what_was_erased_is_not_found(self, store: Store) -> None:
-        said = [message(turn) for turn in (1, 2, 3)]
-        store.write(lambda tx: keep(tx, *said))
-        index(store, *(entry(one, vector=axis(one.turn)) for one in said))
+        messages = [message(turn) for turn in (1, 2, 3)]
+        store.write(lambda tx: keep(tx, *messages))
+        index(store, *(entry(message, vector=axis(message.turn)) for message in messages))
         assert len(nearest(store, axis(2))) == 3
-        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(said[1])]))
+        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(messages[1])]))
         assert sorted(ids(nearest(store, axis(2)))) == ["c-1", "c-3"]
         index(store, entry(message(4), vector=axis(4)))
         assert sorted(ids(nearest(store, axis(2)))) == ["c-1", "c-3", "c-4"]
 
     def test_an_index_built_again_is_the_new_one(self, store: Store) -> None:
         """With as many passages as before, so that a count alone does not tell them apart."""
-        said: list[Message] = [message(turn) for turn in (1, 2, 3)]
+        messages: list[Message] = [message(turn) for turn in (1, 2, 3)]
         scopes = (Filter("s"), Filter("s", user="alex"), Filter("s", role="user"))
-        index(store, *(entry(one, vector=axis(one.turn)) for one in said))
+        index(store, *(entry(message, vector=axis(message.turn)) for message in messages))
         assert [ids(nearest(store, axis(1), where, limit=1)) for where in scopes] == [["c-1"]] * 3
         store.write(lambda tx: tx.reset_view("index"))
-        index(store, *(entry(one, vector=axis(4 - one.turn)) for one in said))
+        index(store, *(entry(message, vector=axis(4 - message.turn)) for message in messages))
         assert [ids(nearest(store, axis(1), where, limit=1)) for where in scopes] == [["c-3"]] * 3
         assert [len(nearest(store, axis(1), where)) for where in scopes] == [3] * 3
 
@@ -199,5 +202,5 @@ class VectorContract:
         with pytest.raises(Refused):
             store.write(fail)
         index(store, entry(message(3), vector=axis(3)))
-        near = {one.message_id: one.cosine for one in nearest(store, axis(3))}
+        near = {passage.message_id: passage.cosine for passage in nearest(store, axis(3))}
         assert near == pytest.approx({"c-1": 0.0, "c-3": 1.0}, abs=EXACT)

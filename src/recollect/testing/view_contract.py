@@ -1,4 +1,4 @@
-"""Cursors and leases, as every store must keep them: work on a view is never lost, and never done by two at once."""
+"""Cursors and leases in every store: work on a view is never lost, and never done by two workers at once."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def holds(store: Store, holder: str, place: tuple[str, str, str] = C) -> bool:
     return store.write(lambda tx: tx.holds(*place, holder))
 
 
-def lagging(store: Store, now: datetime = T0, **more: object) -> list[str]:
-    return [lag.conversation for lag in store.read(lambda tx: tx.lagging("index", now, **more))]  # type: ignore[arg-type]
+def lagging(store: Store, now: datetime = T0, **options: object) -> list[str]:
+    return [lag.conversation for lag in store.read(lambda tx: tx.lagging("index", now, **options))]  # type: ignore[arg-type]
 
 
 class ViewContract:
-    """How far views are, and who is at work on them."""
+    """How far views are, and who works on them."""
 
     # -- cursors
 
@@ -66,9 +66,9 @@ class ViewContract:
         assert holds(store, "one")
 
     def test_of_many_who_claim_at_once_one_gets_it(self, store: Store) -> None:
-        won = at_once(8, lambda number: claim(store, f"holder {number}"))
-        assert won.count(True) == 1
-        assert holds(store, f"holder {won.index(True)}")
+        outcomes = at_once(8, lambda number: claim(store, f"holder {number}"))
+        assert outcomes.count(True) == 1
+        assert holds(store, f"holder {outcomes.index(True)}")
 
     def test_its_holder_renews_a_lease(self, store: Store) -> None:
         assert claim(store, "one", until=T0 + 10 * SECOND)
@@ -117,7 +117,8 @@ class ViewContract:
 
     def test_many_leases_are_taken_and_given_back_at_once(self, store: Store) -> None:
         places = [(space, id) for space in ("s", "t") for id in ("c", "d", "e")]
-        now, until = T0 + SECOND, T0 + 60 * SECOND
+        now = T0 + SECOND
+        until = T0 + 60 * SECOND
         assert claim(store, "another", place=("index", "t", "d"))
         assert claim(store, "one", place=("index", "t", "e"), until=T0 + 2 * SECOND)
         ours = store.write(lambda tx: tx.claim_all("index", places, "one", now, until))
@@ -181,10 +182,10 @@ class ViewContract:
         assert not unseen("s", now=T0 + 5 * SECOND)
 
     def test_messages_of_several_conversations_are_read_at_once(self, store: Store) -> None:
-        said = [message(turn, conversation=id) for id in ("c", "d", "e") for turn in (1, 2, 3)]
-        store.write(lambda tx: keep(tx, *said, message(1, space="t")))
-        found = store.read(lambda tx: tx.messages(Filter("s"), after=("", 1), upto=2, among=["e", "c", "x"]))
-        assert [(one.conversation, one.turn) for one in found] == [("c", 2), ("e", 2)]
+        messages = [message(turn, conversation=id) for id in ("c", "d", "e") for turn in (1, 2, 3)]
+        store.write(lambda tx: keep(tx, *messages, message(1, space="t")))
+        page = store.read(lambda tx: tx.messages(Filter("s"), after=("", 1), upto=2, among=["e", "c", "x"]))
+        assert [(message.conversation, message.turn) for message in page] == [("c", 2), ("e", 2)]
 
     # -- messages set aside
 
@@ -204,23 +205,23 @@ class ViewContract:
 
     def test_the_state_of_a_view_counts_what_it_has_set_aside(self, store: Store) -> None:
         store.write(lambda tx: tx.put("set_aside", [aside(1), aside(2), aside(1, space="t")]))
-        found = [store.read(lambda tx: tx.view_state("index", T0, space)) for space in (None, "s", "t", "u")]  # noqa: B023
-        assert [state.set_aside for state in found] == [3, 2, 1, 0]
-        assert [state.error for state in found] == ["OverflowError", "OverflowError", "OverflowError", None]
+        states = [store.read(lambda tx: tx.view_state("index", T0, space)) for space in (None, "s", "t", "u")]  # noqa: B023
+        assert [state.set_aside for state in states] == [3, 2, 1, 0]
+        assert [state.error for state in states] == ["OverflowError", "OverflowError", "OverflowError", None]
         assert store.read(lambda tx: tx.view_state("facts", T0, None)).set_aside == 0
 
     def test_what_was_set_aside_goes_with_the_message_and_with_the_view(self, store: Store) -> None:
-        said = [message(1), message(2)]
-        store.write(lambda tx: keep(tx, *said))
+        messages = [message(1), message(2)]
+        store.write(lambda tx: keep(tx, *messages))
         rows = [aside(turn, view=view) for view in ("index", "facts", "window") for turn in (1, 2)]
         store.write(lambda tx: tx.put("set_aside", [*rows, aside(1, space="t")]))
-        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(said[0])]))
-        left = [("s", "facts", 2), ("s", "index", 2), ("t", "index", 1)]
-        assert store.read(left_aside) == left, "the window is made anew"
+        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(messages[0])]))
+        places = [("s", "facts", 2), ("s", "index", 2), ("t", "index", 1)]
+        assert store.read(left_aside) == places, "the window is made anew"
         store.write(lambda tx: tx.reset_view("index", "s"))
-        assert store.read(left_aside) == [left[0], left[2]]
+        assert store.read(left_aside) == [places[0], places[2]]
         store.write(lambda tx: tx.reset_view("index"))
-        assert store.read(left_aside) == left[:1]
+        assert store.read(left_aside) == places[:1]
 
     def test_a_conversation_lags_by_what_its_cursor_has_not_seen(self, store: Store) -> None:
         store.write(lambda tx: keep(tx, *(message(turn) for turn in (1, 2, 3))))
@@ -254,8 +255,8 @@ class ViewContract:
         assert [lag.conversation for lag in store.read(lambda tx: tx.lagging("facts", T0, limit=1))] in (["c"], ["d"])
 
     def test_the_state_of_a_view_says_how_far_and_why_not_further(self, store: Store) -> None:
-        said = [message(turn, conversation=id) for id in ("c", "d", "e") for turn in (1, 2)]
-        store.write(lambda tx: keep(tx, *said, message(space="t")))
+        messages = [message(turn, conversation=id) for id in ("c", "d", "e") for turn in (1, 2)]
+        store.write(lambda tx: keep(tx, *messages, message(space="t")))
         store.write(lambda tx: tx.set_cursor(*C, 1))
         assert claim(store, "one", place=("index", "s", "d"))
         assert claim(store, "one", place=("index", "s", "e"))
@@ -271,31 +272,32 @@ class ViewContract:
     # -- erasing
 
     def test_an_erasure_takes_the_lease_from_whoever_has_read_what_is_gone(self, store: Store) -> None:
-        said = [message(conversation="c"), message(conversation="d")]
-        store.write(lambda tx: keep(tx, *said))
+        messages = [message(conversation="c"), message(conversation="d")]
+        store.write(lambda tx: keep(tx, *messages))
         assert claim(store, "one")
         assert claim(store, "one", place=("index", "s", "d"))
-        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(said[0])]))
+        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(messages[0])]))
         assert not holds(store, "one")
         assert holds(store, "one", ("index", "s", "d"))
         assert claim(store, "two")
 
     def test_what_is_stored_while_it_is_erased_does_not_stay(self, store: Store) -> None:
-        """One who holds the lease and is about to store passages, and an erasure that begins in that moment."""
-        said = message()
-        store.write(lambda tx: keep(tx, said))
+        """A worker holds the lease and is about to store passages when an erasure begins."""
+        original = message()
+        store.write(lambda tx: keep(tx, original))
         assert claim(store, "one")
-        holding, erasing = Event(), Event()
+        holding = Event()
+        erasing = Event()
 
         def save(tx: Tx) -> None:
             if tx.holds(*C, "one"):
                 holding.set()
                 erasing.wait(MEET)
-                tx.put_entries([entry(said)])
+                tx.put_entries([entry(original)])
                 tx.release(*C, "one")
 
         def erase(tx: Tx) -> None:
-            tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(said)])
+            tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(original)])
             erasing.set()
 
         with ThreadPoolExecutor(2) as pool:
@@ -332,7 +334,7 @@ class ViewContract:
         store.write(lambda tx: tx.put("chunks", [{**row, "conversation": id} for id in ("c", "d")]))
         store.write(lambda tx: tx.set_cursors("window", {("s", "c"): 1, ("s", "d"): 1}))
         store.write(lambda tx: tx.reset_view("window", "s", "c"))
-        assert [one["conversation"] for one in store.read(lambda tx: tx.rows("chunks"))] == ["d"]
+        assert [row_left["conversation"] for row_left in store.read(lambda tx: tx.rows("chunks"))] == ["d"]
         assert store.read(lambda tx: tx.cursors_of("window", [("s", "c"), ("s", "d")])) == {
             ("s", "c"): 0,
             ("s", "d"): 1,
@@ -342,7 +344,7 @@ class ViewContract:
 def aside(
     turn: int, *, space: str = "s", view: str = "index", due: int | None = 1
 ) -> dict[str, str | int | datetime | None]:
-    """A message on which a view failed twice, to be tried again as many seconds later as its turn says."""
+    """The row of a message on which a view failed twice; its retry is due after as many seconds as its turn."""
     retry_at = None if due is None else T0 + turn * SECOND
     place = {"space": space, "view": view, "conversation": "c"}
     return {**place, "turn": turn, "failures": 2, "retry_at": retry_at, "error": "OverflowError"}
@@ -353,11 +355,11 @@ def left_aside(tx: Tx) -> list[tuple[str, str, int]]:
 
 
 def fill(tx: Tx) -> None:
-    """One message in each of two spaces, seen by two views, and somebody at work on all of it."""
+    """One message in each of two spaces, seen by two views, with a worker that holds all leases."""
     for space in ("s", "t"):
-        said = message(space=space)
-        keep(tx, said)
-        tx.put_entries([entry(said)])
+        sample = message(space=space)
+        keep(tx, sample)
+        tx.put_entries([entry(sample)])
         for view in ("index", "facts"):
             tx.set_cursor(view, space, "c", 1)
             tx.claim(view, space, "c", "one", T0, T0 + 60 * SECOND)

@@ -1,4 +1,4 @@
-"""The store as a whole: its notes, its statistics, its rows for copying; and that all of it outlives the process."""
+"""The store as a whole: its notes, its statistics, its rows for copying; and that all of it survives a restart."""
 
 from __future__ import annotations
 
@@ -19,16 +19,21 @@ FILLED = {"meta", "conversations", "messages", "erasures", "cursors", "entries",
 
 
 def fill(tx: Tx) -> None:
-    """Something in every table, odd values among it."""
-    said = [
+    """Put something into every table, with odd values among it."""
+    messages = [
         message(turn, text, platform_id=f"p{turn}", metadata=ODD_METADATA[turn % len(ODD_METADATA)])
         for turn, text in enumerate(ODD_TEXTS, 1)
     ]
-    kims = [message(turn, "日本", conversation="d", author="kim", user="kim") for turn in (1, 2)]
-    keep(tx, *said, *kims, message(1, space="t"), user=None)
-    tx.put_entries([entry(one, ("word", f"w{one.turn}"), axis(one.turn % 5)) for one in (*said, *kims)])
-    tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(said[2])])
-    tx.set_cursor("index", "s", "c", len(said))
+    messages_of_kim = [message(turn, "日本", conversation="d", author="kim", user="kim") for turn in (1, 2)]
+    keep(tx, *messages, *messages_of_kim, message(1, space="t"), user=None)
+    tx.put_entries(
+        [
+            entry(message, ("word", f"w{message.turn}"), axis(message.turn % 5))
+            for message in (*messages, *messages_of_kim)
+        ]
+    )
+    tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(messages[2])])
+    tx.set_cursor("index", "s", "c", len(messages))
     tx.set_note("embedder", "test/16")
 
 
@@ -55,16 +60,16 @@ class WholeContract:
         assert ViewState("index", 0, 0, 0, None) in stats.views
 
     def test_statistics_count_what_is_there(self, store: Store) -> None:
-        said = [
+        messages = [
             message(1, "four", time=T0),
             message(2, "日本😀", time=T0 - SECOND),
             message(3, "gone", time=T0 - 9 * SECOND),
             message(1, "", conversation="d", user="kim", time=T0 + SECOND),
             message(2, "x", conversation="d", user=None, time=T0),
         ]
-        store.write(lambda tx: keep(tx, *said, message(1, "other", space="t", time=T0 + 5 * SECOND)))
-        store.write(lambda tx: tx.put_entries([entry(one) for one in said]))
-        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(said[2])]))
+        store.write(lambda tx: keep(tx, *messages, message(1, "other", space="t", time=T0 + 5 * SECOND)))
+        store.write(lambda tx: tx.put_entries([entry(message) for message in messages]))
+        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(messages[2])]))
         store.write(lambda tx: tx.set_cursor("index", "s", "c", 3))
         store.write(lambda tx: tx.set_note("embedder", "test/16"))
         stats = store.read(lambda tx: tx.stats(T0, "s"))
@@ -82,18 +87,20 @@ class WholeContract:
     def test_rows_come_page_by_page_and_all(self, store: Store) -> None:
         store.write(fill)
         for table in TABLES:
-            whole = store.read(lambda tx: tx.rows(table, None, 1_000))  # noqa: B023
-            assert whole or table not in FILLED
+            all_rows = store.read(lambda tx: tx.rows(table, None, 1_000))  # noqa: B023
+            assert all_rows or table not in FILLED
             for size in (1, 3):
-                assert store.read(lambda tx: paged(tx, table, size)) == whole  # noqa: B023
+                assert store.read(lambda tx: paged(tx, table, size)) == all_rows  # noqa: B023
 
     def test_rows_can_be_asked_for_by_value_and_from_the_end(self, store: Store) -> None:
         rows = [cursor(view, id, len(view)) for id in ("c", "d", "e") for view in ("index", "facts")]
         store.write(lambda tx: tx.put("cursors", [*rows, cursor("index", "c", 1, space="t")]))
-        found = store.read(lambda tx: tx.rows("cursors", where={"space": "s", "view": "facts"}))
-        assert [row["conversation"] for row in found] == ["c", "d", "e"]
-        found = store.read(lambda tx: tx.rows("cursors", None, 2, where={"space": "s", "view": "facts"}, newest=True))
-        assert [row["conversation"] for row in found] == ["e", "d"]
+        rows_found = store.read(lambda tx: tx.rows("cursors", where={"space": "s", "view": "facts"}))
+        assert [row["conversation"] for row in rows_found] == ["c", "d", "e"]
+        rows_found = store.read(
+            lambda tx: tx.rows("cursors", None, 2, where={"space": "s", "view": "facts"}, newest=True)
+        )
+        assert [row["conversation"] for row in rows_found] == ["e", "d"]
         assert store.read(lambda tx: tx.rows("cursors", where={"space": "third"})) == []
 
     def test_rows_put_twice_are_there_once(self, store: Store) -> None:
@@ -109,8 +116,8 @@ class WholeContract:
         """D3: changed without loss."""
         store.write(fill)
         with closing(open_store("copy")) as copy:
-            copied = copy_store(store, copy, lambda table, rows: None)
-            assert copied["messages"] == 15
+            row_counts = copy_store(store, copy, lambda table, rows: None)
+            assert row_counts["messages"] == 15
             assert copy.read(contents) == store.read(contents)
             assert copy.read(answers) == store.read(answers)
             assert copy.read(lambda tx: tx.note(COPYING)) is None
@@ -120,22 +127,22 @@ class WholeContract:
         with closing(open_store("copy")) as copy:
             copy_store(store, copy, lambda table, rows: None)
             new = message(3, conversation="d")
-            for each in (store, copy):
-                each.write(lambda tx: put(tx, new, terms=("word", "new")))
+            for target in (store, copy):
+                target.write(lambda tx: put(tx, new, terms=("word", "new")))
             assert copy.read(answers) == store.read(answers)
-            assert [one.message_id for one in copy.read(lambda tx: matches(tx, [["new"]]))[0]] == ["d-3"]
+            assert [candidate.message_id for candidate in copy.read(lambda tx: matches(tx, [["new"]]))[0]] == ["d-3"]
 
     # -- closing
 
     def test_everything_is_there_after_a_restart(self, store: Store, open_store: OpenStore) -> None:
-        """D8: log, cursors, notes and index; and what comes after does not collide with what was before."""
+        """D8: log, cursors, notes and index; and new data does not collide with old data."""
         store.write(fill)
         before = store.read(contents), store.read(answers)
         store.close()
-        with closing(open_store()) as again:
-            assert (again.read(contents), again.read(answers)) == before
+        with closing(open_store()) as reopened_store:
+            assert (reopened_store.read(contents), reopened_store.read(answers)) == before
             new = message(3, conversation="d")
-            again.write(lambda tx: put(tx, new, terms=("new",)))
+            reopened_store.write(lambda tx: put(tx, new, terms=("new",)))
         with closing(open_store()) as third:
             assert len(third.read(lambda tx: matches(tx, [["new"], ["word"]]))[0]) == 14
 
@@ -169,7 +176,7 @@ def paged(tx: Tx, table: str, size: int) -> list[Mapping[str, Any]]:
 
 
 def contents(tx: Tx) -> dict[str, list[Mapping[str, Any]]]:
-    """Every row, but for what a store notes about itself alone."""
+    """Every row, except what a store notes about itself."""
     return {table: tx.rows(table, None, 1_000) for table in TABLES if table != "meta"}
 
 
@@ -178,13 +185,13 @@ def answers(tx: Tx) -> tuple[object, ...]:
     candidates, frequencies = matches(tx, [["word"], ["w3", "w4"]])
     return (
         tx.conversations(),
-        [(one, one.seal) for space in ("s", "t") for one in tx.messages(Filter(space))],
+        [(message, message.seal) for space in ("s", "t") for message in tx.messages(Filter(space))],
         tx.erasures(),
         tx.erased_by(),
         tx.cursor("index", "s", "c"),
         tx.lagging("index", T0),
         tx.tally("s", None),
-        sorted((one.message_id, one.counts, one.length) for one in candidates),
+        sorted((candidate.message_id, candidate.counts, candidate.length) for candidate in candidates),
         frequencies,
         tx.note("embedder"),
         tx.stats(T0),

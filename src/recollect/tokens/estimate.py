@@ -1,7 +1,7 @@
-"""The last resort: about four characters a token, as the rule of thumb for English goes.
+"""The last resort: about four characters a token, the usual rule of thumb for English.
 
 Used for models whose vocabulary is not known. Scripts with more than one byte a character cost more tokens, so
-the estimate counts bytes there: it errs on the side of too many, and a budget holds.
+the estimate counts bytes there. It is rather too high than too low, so a budget is never exceeded.
 """
 
 from __future__ import annotations
