@@ -1,4 +1,4 @@
-"""The time of day, from the machine."""
+"""The system clock."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 
 class SystemClock:
-    """Says what the machine says."""
+    """The time of this machine."""
 
     def now(self) -> datetime:
         return datetime.now(UTC)

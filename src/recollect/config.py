@@ -2,7 +2,7 @@
 
 A value comes from the argument given in code, else from the environment (`RECOLLECT_STORE`), else from
 `recollect.toml` in the working directory (or the file named by `RECOLLECT_CONFIG`), else from the default here.
-An unknown name or a value of the wrong kind is refused with the name of where it stood.
+An unknown name or a value of the wrong type is refused; the error names its source.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FILE = "recollect.toml"
 
 
 class Secret(str):
-    """Text that is not shown: its repr and its place in a log are stars."""
+    """Text that is not shown: its repr and its formatted form are stars."""
 
     __slots__ = ()
 
@@ -145,13 +145,15 @@ class Settings:
     vector_cache_mb: int = setting(256, "Memory for vectors held ready for search (SQLite and JSON).", least=1)
 
     @classmethod
-    def load(cls, *, environ: Mapping[str, str] | None = None, folder: Path | None = None, **given: Any) -> Settings:
+    def load(
+        cls, *, environ: Mapping[str, str] | None = None, folder: Path | None = None, **arguments: Any
+    ) -> Settings:
         """Settings from arguments, environment, file and defaults, in that order. None means: not given."""
         environ = os.environ if environ is None else environ
         values: dict[str, Any] = {}
         for name, value, source in (*from_file(environ, folder or Path.cwd()), *from_environment(environ)):
             values[name] = converted(name, value, source)
-        for name, value in given.items():
+        for name, value in arguments.items():
             if value is not None:
                 values[name] = converted(name, value, "argument")
         return cls(**values)
@@ -161,21 +163,21 @@ BY_NAME = {f.name: f for f in fields(Settings)}
 
 
 def from_environment(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    found = []
+    values = []
     for key, value in sorted(environ.items()):
         name = key.removeprefix(PREFIX).lower()
         # Variables of the tests and of other tools may share the prefix: only what we know is ours.
         if key.startswith(PREFIX) and name in BY_NAME:
-            found.append((name, value, key))
-    return found
+            values.append((name, value, key))
+    return values
 
 
 def from_file(environ: Mapping[str, str], folder: Path) -> list[tuple[str, Any, str]]:
-    named = environ.get(PREFIX + "CONFIG")
-    path = Path(named) if named else folder / FILE
+    config_path = environ.get(PREFIX + "CONFIG")
+    path = Path(config_path) if config_path else folder / FILE
     if not path.exists():
-        if named:
-            raise ConfigError(f"{PREFIX}CONFIG names {named}, which does not exist")
+        if config_path:
+            raise ConfigError(f"{PREFIX}CONFIG names {config_path}, which does not exist")
         return []
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -185,24 +187,24 @@ def from_file(environ: Mapping[str, str], folder: Path) -> list[tuple[str, Any, 
 
 
 def converted(name: str, value: Any, source: str) -> Any:
-    """The value in its setting's type, or an error that says where it stood."""
-    known = BY_NAME.get(name)
-    if known is None:
+    """Convert a value to its setting's type, or raise an error that names its source."""
+    definition = BY_NAME.get(name)
+    if definition is None:
         raise ConfigError(f"{source}: there is no setting {name!r}; settings are {', '.join(sorted(BY_NAME))}")
-    kind: Any = type(known.default)
-    about = known.metadata
+    kind: Any = type(definition.default)
+    about = definition.metadata
     try:
         result = truth(value) if kind is bool else kind(value)
     except (TypeError, ValueError):
-        must = {bool: "true or false", float: "a number"}.get(kind, "a whole number")
-        raise ConfigError(f"{source}: {name} must be {must}") from None
+        expected_type = {bool: "true or false", float: "a number"}.get(kind, "a whole number")
+        raise ConfigError(f"{source}: {name} must be {expected_type}") from None
     if kind in (str, Secret) and not isinstance(value, str):
         raise ConfigError(f"{source}: {name} must be text, not {type(value).__name__}")
     if about["choices"] and result not in about["choices"]:
         raise ConfigError(f"{source}: {name} must be one of {', '.join(about['choices'])}, not {result!r}")
     if about["least"] is not None and not result >= about["least"]:  # not a number is not at least anything
         raise ConfigError(f"{source}: {name} must be at least {about['least']}, not {result}")
-    if kind is str and not result and known.default:
+    if kind is str and not result and definition.default:
         raise ConfigError(f"{source}: {name} is empty")
     if name == "time_zone":
         check_zone(str(result), source)

@@ -1,8 +1,8 @@
-"""What the engine needs from outside, and nothing more: a store, an embedder, a tokenizer, a clock.
+"""The interfaces that the engine needs from outside: a store, models, an embedder, a tokenizer, a clock.
 
 A store is synchronous and a transaction is a function: `store.write(fn)` runs `fn(tx)` and may run it again if
 the database was busy, so `fn` must have no other effects. It cannot await, so no transaction is ever open
-across a call to a model. The operations of `Tx` are few and plain; what they mean together is the engine's.
+across a call to a model. The operations of `Tx` are few and simple; the engine combines them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ConversationKey = tuple[str, str]  # a space and a conversation in it
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """A conversation whose view is behind its log: messages `done + 1` to `turns` are to be seen."""
+    """A conversation whose view is behind its log: the view has yet to process messages `done + 1` to `turns`."""
 
     space: str
     conversation: str
@@ -34,20 +34,20 @@ class Lag:
 
 
 STAND_IN = "offline for now: "
-"""How the error of a view begins that has done without a model and will ask it again."""
+"""The beginning of the error of a view that used a built-in writer in place of a model and will ask the model again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """Where one word of a query occurs: the newest passages that have it, and how many of the scope do."""
+    """Where one word of a query occurs: the newest passages that have it, and how many passages in scope do."""
 
     docs: tuple[int, ...]
     frequency: int
 
 
 class Candidate(NamedTuple):
-    """An indexed passage and what ranking needs of it: for each word of the query, how often it occurs; and where it
-    was said, and by whom."""
+    """An indexed passage and what ranking needs of it: how often each word of the query occurs in it, and its place
+    and author."""
 
     doc: int
     message_id: str
@@ -62,7 +62,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How much is indexed for a user (or a whole space): documents, words, and in which languages."""
+    """How much is indexed for a user (or a whole space): passages, words and languages."""
 
     docs: int
     words: int
@@ -74,7 +74,7 @@ class Tx(Protocol):
 
     # the log
     def lock_conversation(self, fresh: Conversation) -> Conversation:
-        """The conversation of that id, made from `fresh` if there is none; nobody else writes to it until we end."""
+        """The conversation with the id of `fresh`, created if there is none; locked until the transaction ends."""
 
     def conversation(self, space: str, id: str) -> Conversation | None: ...
 
@@ -101,7 +101,7 @@ class Tx(Protocol):
         damaged: Callable[[DamagedMessage], None] | None = None,
     ) -> list[Message]:
         """The messages with one of these ids, or (in that conversation) one of these platform ids. One that cannot be
-        read raises DamagedMessage; if there is `damaged`, it is told of it, and the message is left out."""
+        read raises DamagedMessage; with `damaged`, that is called with the error, and the message is left out."""
 
     def messages(
         self,
@@ -116,15 +116,15 @@ class Tx(Protocol):
     ) -> list[Message]:
         """Messages in order of conversation and turn, those after `after` and up to turn `upto`; at most `limit`
         of them, the first, or with `newest` the last. With `among`, of these conversations, and each of them after the
-        turn of `after`. One that cannot be read raises DamagedMessage; if there is `damaged`, it is told of it, and in
-        the message's place is given an erased one."""
+        turn of `after`. One that cannot be read raises DamagedMessage; with `damaged`, that is called with the error,
+        and an erased message takes its place."""
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
-        """Put tombstones in their messages' places, drop what was derived; the views in `keep` stay as they are, but
-        for what they hold of single messages. Returns entries dropped."""
+        """Replace messages by their tombstones and drop what was derived from them. Of the views in `keep`, only what
+        they hold of single messages is dropped. Returns how many index entries were dropped."""
 
     def rename_conversation(self, space: str, old: str, new: str) -> None:
-        """Give a conversation in which everything is erased another name, wherever it is named."""
+        """Rename a conversation whose messages are all erased, in every table."""
 
     def erasures(self) -> dict[str, int]:
         """The id of each erasure and the number of messages it says it removed."""
@@ -142,12 +142,12 @@ class Tx(Protocol):
         limit: int = 100,
         besides: Collection[str] = (),
     ) -> list[Lag]:
-        """Conversations whose view is behind and free to be claimed, those that have waited longest first; changed
-        since then if given. With `besides`, those of other spaces: the first of each before the second of any."""
+        """Conversations whose view is behind and free to be claimed, the longest waiting first; with `since`, only
+        those changed since. With `besides`, those of other spaces: the first of each before the second of any."""
 
     def unseen(self, view: str, now: datetime, *, space: str, since: datetime) -> bool:
-        """Whether a view has still to see something of a space that changed since then, whoever is at work on it; what
-        waits for a retry is not waited for."""
+        """Whether a view has yet to process something of a space that changed since then, even if a worker is busy with
+        it; what waits for a retry does not count."""
 
     def cursor(self, view: str, space: str, conversation: str) -> int: ...
 
@@ -161,19 +161,19 @@ class Tx(Protocol):
     def claim_all(
         self, view: str, places: Sequence[ConversationKey], holder: str, now: datetime, until: datetime
     ) -> frozenset[ConversationKey]:
-        """As `claim`, of many conversations at once; which of them are ours now."""
+        """As `claim`, for many conversations at once; returns those that the holder has now."""
 
     def held(self, view: str, places: Sequence[ConversationKey], holder: str) -> frozenset[ConversationKey]:
-        """As `holds`: which of them are still ours."""
+        """As `holds`, for many conversations at once; returns those that the holder still has."""
 
     def release_all(self, view: str, places: Sequence[ConversationKey], holder: str) -> None:
-        """Give leases back after work that succeeded, or was not begun."""
+        """Release leases after work that succeeded or was not begun."""
 
     def claim(self, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime) -> bool:
         """Take or renew the lease on a view of a conversation; False if another holds it or a retry is not due."""
 
     def holds(self, view: str, space: str, conversation: str, holder: str) -> bool:
-        """Whether the lease is still ours, locked until the transaction ends."""
+        """Whether the holder still has the lease; it is locked until the transaction ends."""
 
     def release(
         self,
@@ -185,21 +185,21 @@ class Tx(Protocol):
         error: str | None = None,
         retry_at: datetime | None = None,
     ) -> None:
-        """Give the lease back; with an error, count the failure and keep others off until `retry_at`."""
+        """Release the lease; with an error, count the failure and let nobody claim it until `retry_at`."""
 
     def failures(self, view: str, space: str, conversation: str) -> int:
         """How often in a row work on this view of this conversation has failed."""
 
     def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
-        """How far a view is behind the log, and who is at work on it."""
+        """How far a view is behind the log, and the state of its work."""
 
     def set_aside_due(self, view: str, now: datetime, limit: int) -> list[SetAside]:
-        """Messages this view has set aside that are to be tried again by now: of each space the one that has waited
-        longest, then of each the next."""
+        """Messages this view has set aside whose retry is due: the longest waiting of each space, then the next of
+        each."""
 
     def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
-        """Throw a view away and set its cursors to zero, so that it is built again. Of one conversation, only a view
-        whose tables all name the conversation."""
+        """Delete a view and set its cursors to zero, so that it is built again. With `conversation`, only for a view
+        whose tables all have a conversation column."""
 
     # the index
     def put_entries(self, entries: Sequence[Entry]) -> None: ...
@@ -211,12 +211,12 @@ class Tx(Protocol):
         first, and how many passages of the user (or space) do."""
 
     def candidates(self, where: Filter, docs: Sequence[int], groups: Sequence[Sequence[str]]) -> list[Candidate]:
-        """These passages, those of them that are in scope, with the counts of each group."""
+        """Those of these passages that are in scope, with the counts of each group."""
 
     def beside(
         self, where: Filter, places: Sequence[tuple[str, int]], groups: Sequence[Sequence[str]]
     ) -> list[Candidate]:
-        """The passages of the messages at these places (conversation and turn), those of them that are in scope."""
+        """The passages in scope of the messages at these places (conversation and turn)."""
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
         """The passages in scope with the highest cosine, best first."""
@@ -228,7 +228,7 @@ class Tx(Protocol):
 
     # the store itself
     def note(self, key: str) -> str | None:
-        """A line the store keeps about itself, such as which embedder made its vectors."""
+        """A note that the store keeps about itself, such as which embedder made its vectors."""
 
     def set_note(self, key: str, value: str | None) -> None: ...
 
@@ -244,24 +244,24 @@ class Tx(Protocol):
         newest: bool = False,
         damaged: Callable[[StoreError, Mapping[str, Any]], None] | None = None,
     ) -> list[Mapping[str, Any]]:
-        """Rows of a table in order of its primary key, or with `newest` against it: those with the values of `where`,
-        of several in a tuple one, after the row `after`. A row that cannot be read raises an error that names its key;
-        if there is `damaged`, every value is looked at, and it is told of such rows with what can be read of them."""
+        """Rows of a table in order of its primary key, or with `newest` in reverse: those with the values of `where` (a
+        tuple means any of its values), after the row `after`. A row that cannot be read raises an error that names its
+        key; with `damaged`, every value is checked, and that is called with the error and the readable values."""
 
     def near(
         self, table: str, vector: Vectors, limit: int, *, where: Mapping[str, Any]
     ) -> list[tuple[Mapping[str, Any], float]]:
-        """The rows of a table that has vectors, those with the values of `where`, with the highest cosine, best
-        first. For views that are small: all their vectors are looked at."""
+        """The rows of a table with vectors that have the values of `where`, by highest cosine, best first. For small
+        views: all their vectors are compared."""
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
-        """Write rows by primary key, over those that are there; the columns in `add` are added to what is there."""
+        """Insert or replace rows by primary key; the columns in `add` are added to the values that are there."""
 
     def remove(self, table: str, where: Mapping[str, Any]) -> int:
-        """Take the rows with these values out of a table that is derived; how many there were."""
+        """Delete the rows with these values from a derived table; returns how many there were."""
 
     def lock(self, *what: str) -> None:
-        """Wait until nobody else holds this lock, and hold it until the transaction ends."""
+        """Wait for this lock, and hold it until the transaction ends."""
 
     def load(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None: ...
 
@@ -275,33 +275,33 @@ class Store(Protocol):
 
     @property
     def searches(self) -> int:
-        """How many searches gain from going on at a time: one, if the work is done in this process, where one thread
-        at a time runs Python; more, if a server does much of it."""
+        """How many searches are worth running at a time: one if the work is done in this process, where one thread at a
+        time runs Python; more if a server does much of it."""
 
     def read(self, fn: Callable[[Tx], T]) -> T:
         """Run `fn` on one consistent snapshot."""
 
     def write(self, fn: Callable[[Tx], T]) -> T:
-        """Run `fn` in one transaction: all of it is kept, or nothing. May run `fn` again on a busy database."""
+        """Run `fn` in one transaction: all of it is committed, or nothing. May run `fn` again on a busy database."""
 
     @property
     def writable(self) -> bool:
         """Whether anything can be written: not to a file or a file system that is read-only."""
 
     def scrub(self, full: bool = False) -> tuple[str, ...]:
-        """After an erasure: leave no trace of removed rows in the files, as far as the database can without keeping
-        others waiting for long; with `full`, also what takes longer. Returns lines that say what is still in files and
-        which command clears it; none when nothing is left."""
+        """After an erasure: clear removed rows from the files, as far as that does not block others for long; with
+        `full`, also where it takes longer. Returns lines that say what is still in files and which command clears it;
+        none when nothing is left."""
 
     def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question to a model: the messages, and how the answer is to be.
+    """One request to a model: the messages, and what the answer must be like.
 
-    With a `schema` (JSON Schema of an object) the answer is to be JSON of that shape; a server that cannot promise it
-    is asked in words, and the answer is checked by whoever asked.
+    With a `schema` (JSON Schema of an object) the answer must be JSON of that shape; a server that cannot guarantee it
+    is asked in words, and the caller checks the answer.
     """
 
     messages: Sequence[ChatMessage]
@@ -312,7 +312,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model answered, and what it cost. `complete` is False if it was cut off by its own limit."""
+    """A model's answer and its cost. `complete` is False if the model's own limit cut it off."""
 
     text: str
     model: str
@@ -322,7 +322,7 @@ class Completion:
 
 
 class LLM(Protocol):
-    """A chat model. Whatever goes wrong is a ModelError."""
+    """A chat model. Every failure is a ModelError."""
 
     @property
     def name(self) -> str:
@@ -331,20 +331,20 @@ class LLM(Protocol):
     async def complete(self, request: Request) -> Completion: ...
 
     def stream(self, request: Request) -> AsyncIterator[str | Completion]:
-        """The answer piece by piece as it is made, and last the whole of it with its cost."""
+        """The answer piece by piece as it is made, and at the end the complete answer with its cost."""
 
     async def close(self) -> None: ...
 
 
 @runtime_checkable
 class Relay(Protocol):
-    """A chat model that is asked in OpenAI's own words and answers in them. Whatever goes wrong is a ModelError."""
+    """A chat model that takes and returns bodies of OpenAI's API. Every failure is a ModelError."""
 
     @property
     def name(self) -> str: ...
 
     def relay(self, body: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
-        """The chunks of the answer to a request, or if it asks for no stream, the whole answer, as the only one."""
+        """The chunks of the answer to a request; if the request does not ask for a stream, the whole answer as one."""
 
 
 class Models(Protocol):
@@ -352,12 +352,12 @@ class Models(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each is called, in the order in which they are asked; none if there is none."""
+        """The models' names, in the order in which they are asked; empty if there is no model."""
 
     def for_task(self, task: str) -> LLM: ...
 
     def relay(self, task: str, model: str) -> Relay:
-        """The same for requests in OpenAI's words: the model of that name, or else whichever is asked first."""
+        """The same for bodies of OpenAI's API: the model of that name, or else the one that is asked first."""
 
     async def close(self) -> None: ...
 
@@ -382,8 +382,8 @@ class Call(Protocol):
 
 
 class Telemetry(Protocol):
-    """Where counts and timings go. It never waits and never fails, and it never sees content: every word given to it
-    is one of the program's own, such as the name of a task."""
+    """Receives counts and timings. It must not block or fail, and it never sees content: every text given to it is the
+    program's own, such as the name of a task."""
 
     def call(self, call: Call) -> None:
         """A model was called."""
@@ -397,13 +397,13 @@ class Embedder(Protocol):
 
     @property
     def identity(self) -> str:
-        """Names the vectors: kept with them, so that vectors of two embedders are never mixed."""
+        """The name of the embedder, stored with its vectors, so that vectors of two embedders are never mixed."""
 
     @property
     def width(self) -> int: ...
 
     async def ready(self) -> None:
-        """Know identity and width, if need be by asking. Until then they may raise EmbedderError."""
+        """Find out identity and width, if need be by a request. Before that they may raise EmbedderError."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text, each of length one (all zeros for a text with nothing in it)."""
@@ -424,6 +424,6 @@ class Tokenizer(Protocol):
 
 
 class Clock(Protocol):
-    """What time it is: aware, UTC."""
+    """The current time, aware, in UTC."""
 
     def now(self) -> datetime: ...

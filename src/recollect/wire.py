@@ -1,8 +1,8 @@
-"""The nouns as JSON, both ways: what a server sends, a client reads back into the same values.
+"""Converts the model's values to JSON and back: a client reads what a server sends into the same values.
 
 A value is an object of its fields. Times are ISO 8601 with their offset, days are dates, spans of time are seconds.
-What proves the log (`seal`, `head`) stays in the store. Whoever reads passes over fields they do not know, and takes
-the default for one that is missing, so that a client and a server of neighbouring versions understand each other.
+What proves the log (`seal`, `head`) stays in the store. A reader ignores fields it does not know, and takes the default
+for one that is missing, so that a client and a server of neighbouring versions understand each other.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ SHAPE = "does not have the shape it should; are server and client of the same ve
 
 @cache
 def sent(kind: Any) -> tuple[str, ...]:
-    """The names of what is sent of a kind of value."""
-    own = tuple(field.name for field in fields(kind) if field.name not in LEFT_OUT.get(kind, ()))
-    return own + COMPUTED.get(kind, ())
+    """The names of the fields that are sent for a type."""
+    names = tuple(field.name for field in fields(kind) if field.name not in LEFT_OUT.get(kind, ()))
+    return names + COMPUTED.get(kind, ())
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON knows it."""
+    """A value as JSON types."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    made = shallow(value)
-    if isinstance(made, dict):
-        return {str(key): plain(one) for key, one in made.items()}
-    return [plain(one) for one in made] if isinstance(made, list) else made
+    shallow_value = shallow(value)
+    if isinstance(shallow_value, dict):
+        return {str(key): plain(inner) for key, inner in shallow_value.items()}
+    return [plain(inner) for inner in shallow_value] if isinstance(shallow_value, list) else shallow_value
 
 
 def dumps(value: Any) -> bytes:
-    """A value as JSON, however deep what it holds is nested."""
+    """A value as JSON bytes, however deeply it is nested."""
     return json.dumps(value, default=shallow, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def shallow(value: Any) -> Any:
-    """One step towards what JSON knows."""
+    """A value as JSON types at its top level only; what it holds is left as it is."""
     if isinstance(value, datetime | date):
         return value.isoformat()
     if isinstance(value, timedelta):
@@ -60,7 +60,7 @@ def shallow(value: Any) -> Any:
 
 
 def read(kind: Any, value: Any) -> Any:
-    """A value of this kind from its JSON; raises InvalidInput if it is none."""
+    """A value of this type from its JSON value; raises InvalidInput if it does not fit."""
     try:
         return _read(kind, value)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
@@ -68,7 +68,8 @@ def read(kind: Any, value: Any) -> Any:
 
 
 def _read(kind: Any, value: Any) -> Any:
-    origin, inner = get_origin(kind), get_args(kind)
+    origin = get_origin(kind)
+    inner = get_args(kind)
     if kind is Any or origin is Literal or is_typeddict(kind):
         return value
     if origin in (Union, types.UnionType):
@@ -82,12 +83,12 @@ def _read(kind: Any, value: Any) -> Any:
     if kind is timedelta:
         return timedelta(seconds=value)
     if origin is tuple:
-        each = inner[:1] * len(value) if inner[-1:] == (...,) else inner
-        return tuple(_read(one, item) for one, item in zip(each, value, strict=True))
+        item_kinds = inner[:1] * len(value) if inner[-1:] == (...,) else inner
+        return tuple(_read(item_kind, item) for item_kind, item in zip(item_kinds, value, strict=True))
     if origin in (list, Sequence):
-        return [_read(inner[0], one) for one in value]
+        return [_read(inner[0], item) for item in value]
     if origin in (dict, Mapping):
-        return {key: _read(inner[1], one) for key, one in value.items()}
+        return {key: _read(inner[1], item) for key, item in value.items()}
     if kind is float:
         return float(value)
     if isinstance(kind, type) and kind in (str, int, bool) and not isinstance(value, kind):
@@ -101,12 +102,12 @@ def _read_union(kinds: Sequence[Any], value: Any) -> Any:
     options = [kind for kind in kinds if kind is not type(None)]
     if len(options) == 1:
         return _read(options[0], value)
-    # Of several kinds it is the one of whose fields it has all it must, and most; it may have others.
-    given = {*value}
-    known = {kind: len(given & {*sent(kind)}) for kind in options if needed(kind) <= given}
-    if not any(known.values()):
+    # Of several types, take the one that shares most fields with the value, among those whose required fields it has.
+    names = {*value}
+    shared_fields = {kind: len(names & {*sent(kind)}) for kind in options if needed(kind) <= names}
+    if not any(shared_fields.values()):
         raise TypeError("none of these")
-    return _read(max(known, key=lambda kind: known[kind]), value)
+    return _read(max(shared_fields, key=lambda kind: shared_fields[kind]), value)
 
 
 def needed(kind: Any) -> set[str]:
@@ -114,13 +115,13 @@ def needed(kind: Any) -> set[str]:
 
 
 def _read_fields(kind: Any, value: Any) -> Any:
-    given = {}
+    values = {}
     for field, hint in _fields(kind):
         if field.name in value:
-            given[field.name] = _read(hint, value[field.name])
+            values[field.name] = _read(hint, value[field.name])
         elif field.default is MISSING and field.default_factory is MISSING:
             raise KeyError(field.name)
-    return kind(**given)
+    return kind(**values)
 
 
 @cache

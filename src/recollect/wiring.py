@@ -1,7 +1,7 @@
-"""The composition root: settings in, a memory out. The only module that knows every adapter.
+"""The composition root: builds a memory from settings. The only module that knows every adapter.
 
-Adapters are imported when they are asked for: a program that keeps its memory in SQLite never loads PostgreSQL's
-driver, nor a program that only prints `--help` anything at all.
+Adapters are imported when they are needed: a program that keeps its memory in SQLite never loads PostgreSQL's driver,
+and one that only prints `--help` loads none.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def open_embedder(settings: Settings, telemetry: Telemetry | None = None) -> Emb
             raise ConfigError(
                 "embedder_url: is empty; name the server, as in RECOLLECT_EMBEDDER_URL=http://localhost:8080/v1"
             )
-        asked = EndpointEmbedder(settings.embedder_url, settings.embedder_key, settings.embedder_model)
-        return CachedEmbedder(asked, telemetry=telemetry)
+        endpoint = EndpointEmbedder(settings.embedder_url, settings.embedder_key, settings.embedder_model)
+        return CachedEmbedder(endpoint, telemetry=telemetry)
     if settings.embedder == "minilm":
         from recollect.embed.minilm import MiniLMEmbedder
 
@@ -96,17 +96,17 @@ def open_telemetry(settings: Settings) -> list[Telemetry]:
         )
     if "off" in names:
         return []
-    wanted = [name for name in TELEMETRY if name in names or ("auto" in names and find_spec(TELEMETRY[name]))]
-    found: list[Telemetry] = []
-    if "prometheus" in wanted:
+    sink_names = [name for name in TELEMETRY if name in names or ("auto" in names and find_spec(TELEMETRY[name]))]
+    sinks: list[Telemetry] = []
+    if "prometheus" in sink_names:
         from recollect.telemetry.prometheus import PrometheusTelemetry
 
-        found.append(PrometheusTelemetry())
-    if "opentelemetry" in wanted:
+        sinks.append(PrometheusTelemetry())
+    if "opentelemetry" in sink_names:
         from recollect.telemetry.otel import OpenTelemetry
 
-        found.append(OpenTelemetry())
-    return found
+        sinks.append(OpenTelemetry())
+    return sinks
 
 
 def open_tokenizer(settings: Settings) -> Tokenizer:
@@ -130,16 +130,17 @@ def open_models(
     """The models that reply and those that do memory work: those given, those configured, or none."""
     from recollect.llm.role import Role, Shared
 
-    count, limit = tokenizer.count, settings.daily_tokens or None
-    replying = [chat] if chat else chat_models(settings)
-    working = [memory] if memory else memory_models(settings)
-    merging = [small] if small else small_models(settings)
-    work: Models = Role("memory", working, meter.record, spent=meter.spent, limit=limit, count=count)
-    if merging:
+    count = tokenizer.count
+    limit = settings.daily_tokens or None
+    chat_llms = [chat] if chat else chat_models(settings)
+    memory_llms = [memory] if memory else memory_models(settings)
+    small_llms = [small] if small else small_models(settings)
+    work: Models = Role("memory", memory_llms, meter.record, spent=meter.spent, limit=limit, count=count)
+    if small_llms:
         # Counted as memory work, too: one ceiling holds for all of it.
-        other = Role("memory", merging, meter.record, spent=meter.spent, limit=limit, count=count)
-        work = Shared(work, other, SMALL)
-    return Role("chat", replying, meter.record, count=count), work
+        small_role = Role("memory", small_llms, meter.record, spent=meter.spent, limit=limit, count=count)
+        work = Shared(work, small_role, SMALL)
+    return Role("chat", chat_llms, meter.record, count=count), work
 
 
 def chat_models(settings: Settings) -> list[LLM]:
@@ -154,7 +155,8 @@ def memory_models(settings: Settings) -> list[LLM]:
     keep the next reply waiting, and the built-in writers do it better.
     """
     names = settings.memory_model or ",".join(name for name in listed(settings.chat_model) if name != LOCAL)
-    url, key = settings.memory_url or settings.chat_url, settings.memory_key or settings.chat_key
+    url = settings.memory_url or settings.chat_url
+    key = settings.memory_key or settings.chat_key
     return named_models(settings, names, url, key)
 
 
@@ -178,10 +180,10 @@ def named_model(settings: Settings, name: str, url: str, key: str) -> LLM:
         return LocalModel()
     from recollect.llm.openai import OpenAIModel
 
-    model, _, elsewhere = name.partition("@")
-    if not (elsewhere or url):
+    model, _, own_url = name.partition("@")
+    if not (own_url or url):
         raise ConfigError("chat_url: is empty; name the server, as in RECOLLECT_CHAT_URL=http://localhost:11434/v1")
-    return OpenAIModel(elsewhere or url, key, model, timeout=settings.model_seconds)
+    return OpenAIModel(own_url or url, key, model, timeout=settings.model_seconds)
 
 
 def listed(names: str) -> list[str]:
@@ -271,10 +273,10 @@ class AsyncMemory(MemoryEngine):
         url, ready_store = (store, None) if isinstance(store, str | None) else (None, store)
         name, ready_embedder = (embedder, None) if isinstance(embedder, str | None) else (None, embedder)
         sink, ready_sink = (telemetry, None) if isinstance(telemetry, str | None) else (None, telemetry)
-        loaded = Settings.load(store=url, embedder=name, telemetry=sink, **settings)
+        all_settings = Settings.load(store=url, embedder=name, telemetry=sink, **settings)
         super().__init__(
             lambda: build(
-                loaded,
+                all_settings,
                 store=ready_store,
                 embedder=ready_embedder,
                 clock=clock,

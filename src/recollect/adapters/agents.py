@@ -25,7 +25,7 @@ except ImportError:
 if TYPE_CHECKING:
     from agents.items import TResponseInputItem
 
-WHOLE = "agents"  # the metadata that holds the item as the SDK gave it
+ORIGINAL = "agents"  # the metadata key that holds the item as the SDK gave it
 ROLES: dict[str, Role] = {
     "user": "user",
     "assistant": "assistant",
@@ -33,8 +33,8 @@ ROLES: dict[str, Role] = {
     "tool": "tool",
     "developer": "system",
 }
-PLAIN = ("user", "assistant", "system")  # roles of which a role and a text are all there is
-SAID = ("text", "refusal", "stdout", "stderr")  # what has words in a part of an item
+PLAIN_ROLES = ("user", "assistant", "system")  # roles whose messages are only a role and a text
+TEXT_FIELDS = ("text", "refusal", "stdout", "stderr")  # the fields of an item's part that hold text
 
 
 class RecollectSession(SessionABC):
@@ -49,13 +49,15 @@ class RecollectSession(SessionABC):
         space: str | None = None,
         session_settings: SessionSettings | dict[str, Any] | None = None,
     ) -> None:
-        self.session_id, self.session_settings = session_id, coerce_session_settings(session_settings or {})
-        self._memory, self._thread = memory, Thread(memory, session_id, user, space)
+        self.session_id = session_id
+        self.session_settings = coerce_session_settings(session_settings or {})
+        self._memory = memory
+        self._thread = Thread(memory, session_id, user, space)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
-        """The session's items, oldest first; with a limit, the last ones. A limit below none is no limit."""
-        most = resolve_session_limit(limit, self.session_settings)
-        return await later(self._memory, self._read(None if most is None or most < 0 else most))
+        """The session's items, oldest first; with a limit, the last ones. A limit below 0 is no limit."""
+        max_items = resolve_session_limit(limit, self.session_settings)
+        return await later(self._memory, self._read(None if max_items is None or max_items < 0 else max_items))
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Keep items, all of them or none."""
@@ -63,17 +65,17 @@ class RecollectSession(SessionABC):
         await changed(self._memory, self._thread.add(drafts))
 
     async def pop_item(self) -> TResponseInputItem | None:
-        """Take back the last item. The log keeps it; the session does not show it any more."""
-        found = await changed(self._memory, self._thread.pop())
-        return None if found is None else restored(found)
+        """Remove the last item from the session. The log keeps it."""
+        message = await changed(self._memory, self._thread.pop())
+        return None if message is None else restored(message)
 
     async def clear_session(self) -> None:
-        """Begin anew. The log keeps what was said; to remove it for good there is `memory.erase`."""
+        """Empty the session. The log keeps its messages; `memory.erase` removes them for good."""
         await changed(self._memory, self._thread.clear())
 
     def _read(self, limit: int | None) -> Steps[list[TResponseInputItem]]:
-        found = yield from self._thread.messages(limit)
-        return [restored(message) for message in found]
+        messages = yield from self._thread.messages(limit)
+        return [restored(message) for message in messages]
 
 
 def draft(item: Mapping[str, Any]) -> Draft:
@@ -83,24 +85,24 @@ def draft(item: Mapping[str, Any]) -> Draft:
     if role is None:
         role = "tool" if str(item.get("type")).endswith("_output") else "assistant"
     text = spoken(item)
-    plain = item.get("role") in PLAIN and dict(item) == {"role": role, "content": text}
-    return Draft(role, text, metadata={} if plain and text.strip() else {WHOLE: dict(item)})
+    is_plain = item.get("role") in PLAIN_ROLES and dict(item) == {"role": role, "content": text}
+    return Draft(role, text, metadata={} if is_plain and text.strip() else {ORIGINAL: dict(item)})
 
 
 def spoken(item: Mapping[str, Any]) -> str:
-    """The words of an item: a message's, or what a tool was asked and answered."""
+    """The text of an item: of a message, of a tool's call, or of a tool's output."""
     if item.get("type") in ("function_call", "custom_tool_call"):
         return f"{item.get('name')}({item.get('arguments', item.get('input', ''))})"
     content = item.get("content", item.get("output"))
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        parts = [part.get(name) for part in content if isinstance(part, Mapping) for name in SAID]
+        parts = [part.get(name) for part in content if isinstance(part, Mapping) for name in TEXT_FIELDS]
         return "\n".join(part for part in parts if part and isinstance(part, str))
     return "" if content is None else json.dumps(content, ensure_ascii=False, default=str)
 
 
 def restored(message: Message) -> TResponseInputItem:
-    whole = message.metadata.get(WHOLE)
-    found = {"role": message.role, "content": message.content} if whole is None else whole
-    return cast("TResponseInputItem", found)
+    original = message.metadata.get(ORIGINAL)
+    item = {"role": message.role, "content": message.content} if original is None else original
+    return cast("TResponseInputItem", item)

@@ -29,7 +29,9 @@ class MemoryTool:
     param = PARAM
 
     def __init__(self, memory: AnyMemory, *, user: str | None = None, space: str | None = None) -> None:
-        self._memory, self._user, self._space = memory, user, space
+        self._memory = memory
+        self._user = user
+        self._space = space
         self._namespace = (FILES,) if user is None else (FILES, checked_id("user", user))
 
     def call(self, command: Mapping[str, Any]) -> str:
@@ -63,21 +65,21 @@ class MemoryTool:
         await later(self._memory, self._clearing())
 
     def _steps(self, command: Mapping[str, Any]) -> Steps[str]:
-        def decide(found: dict[str, Document]) -> tuple[list[Change], str]:
-            files = {path: one.value.get("text") for path, one in found.items()}
+        def decide(documents: dict[str, Document]) -> tuple[list[Change], str]:
+            files = {path: document.value.get("text") for path, document in documents.items()}
             changes, answer = carried_out(files, command)
             return self._changes(changes), answer
 
-        documents: Any = self._memory.documents(space=self._space)
-        answer: str = yield lambda: documents.edit(self._namespace, decide)
+        collection: Any = self._memory.documents(space=self._space)
+        answer: str = yield lambda: collection.edit(self._namespace, decide)
         return answer
 
     def _clearing(self) -> Steps[None]:
-        def decide(found: dict[str, Document]) -> tuple[Sequence[Change], None]:
-            return [Change(self._namespace, path, None) for path in found], None
+        def decide(documents: dict[str, Document]) -> tuple[Sequence[Change], None]:
+            return [Change(self._namespace, path, None) for path in documents], None
 
-        documents: Any = self._memory.documents(space=self._space)
-        yield lambda: documents.edit(self._namespace, decide)
+        collection: Any = self._memory.documents(space=self._space)
+        yield lambda: collection.edit(self._namespace, decide)
 
     def _changes(self, changes: Changes) -> list[Change]:
         def value(text: str | bool | None) -> dict[str, Any] | None:
@@ -90,50 +92,52 @@ class MemoryTool:
 
 
 def block(tool_use_id: str, content: str, *, is_error: bool = False) -> dict[str, Any]:
-    found = {"type": "tool_result", "tool_use_id": tool_use_id, "content": content}
-    return found | ({"is_error": True} if is_error else {})
+    result = {"type": "tool_result", "tool_use_id": tool_use_id, "content": content}
+    return result | ({"is_error": True} if is_error else {})
 
 
 def memory_tool(memory: AnyMemory, *, user: str | None = None, space: str | None = None) -> BetaAbstractMemoryTool:
     """A tool for `client.beta.messages.tool_runner(tools=[…])`, with a `Memory`."""
-    base, error = runner_parts(asynchronous=False)
+    base, error_class = runner_parts(asynchronous=False)
     tool = MemoryTool(memory, user=user, space=space)
 
     def carry(_: Any, command: Any) -> str:
         try:
             return tool.call(command.model_dump())
         except Refused as refusal:
-            raise error(str(refusal)) from None
+            raise error_class(str(refusal)) from None
 
     def clear(_: Any) -> str:
         tool.clear()
         return "All memory cleared"
 
-    made: Any = type("RecollectMemoryTool", (base,), {**dict.fromkeys(COMMANDS, carry), "clear_all_memory": clear})
-    found: BetaAbstractMemoryTool = made()
-    return found
+    methods = {**dict.fromkeys(COMMANDS, carry), "clear_all_memory": clear}
+    tool_class: Any = type("RecollectMemoryTool", (base,), methods)
+    runner_tool: BetaAbstractMemoryTool = tool_class()
+    return runner_tool
 
 
 def async_memory_tool(
     memory: AnyMemory, *, user: str | None = None, space: str | None = None
 ) -> BetaAsyncAbstractMemoryTool:
     """The same for the asynchronous client, with a `Memory` or an `AsyncMemory`."""
-    base, error = runner_parts(asynchronous=True)
+    base, error_class = runner_parts(asynchronous=True)
     tool = MemoryTool(memory, user=user, space=space)
 
     async def carry(_: Any, command: Any) -> str:
         try:
             return await tool.acall(command.model_dump())
         except Refused as refusal:
-            raise error(str(refusal)) from None
+            raise error_class(str(refusal)) from None
 
     async def clear(_: Any) -> str:
         await tool.aclear()
         return "All memory cleared"
 
-    made: Any = type("RecollectMemoryTool", (base,), {**dict.fromkeys(COMMANDS, carry), "clear_all_memory": clear})
-    found: BetaAsyncAbstractMemoryTool = made()
-    return found
+    methods = {**dict.fromkeys(COMMANDS, carry), "clear_all_memory": clear}
+    tool_class: Any = type("RecollectMemoryTool", (base,), methods)
+    runner_tool: BetaAsyncAbstractMemoryTool = tool_class()
+    return runner_tool
 
 
 def runner_parts(*, asynchronous: bool) -> tuple[type[Any], type[Exception]]:

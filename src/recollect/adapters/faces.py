@@ -1,10 +1,10 @@
-"""One way to write what must run with a `Memory` and with an `AsyncMemory`: as steps, each a call to be made.
+"""Lets one piece of code run with a `Memory` and with an `AsyncMemory`: as steps, each a call to be made.
 
 Steps are a generator that yields calls and is sent their results. With a `Memory` the calls are made one after the
 other; with an `AsyncMemory` they are awaited. A blocking memory in an asynchronous program is used in a thread, so that
-nobody's loop stands still; an asynchronous one in a blocking program cannot be used, and says so. A `Client` is in the
-place of a `Memory` and an `AsyncClient` in that of an `AsyncMemory`. Whoever is cancelled while something is `changed`
-learns of it when that has been done, or has not: nothing is done behind their back.
+it does not block the event loop; an asynchronous memory in a blocking program raises an error. A `Client` is used like
+a `Memory` and an `AsyncClient` like an `AsyncMemory`. `run_shielded` raises a cancellation only after its steps have
+ended: nothing is changed after the caller has gone on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Steps = Generator[Callable[[], Any], Any, T]
 
 
 class AnyMemory(Protocol):
-    """What an adapter asks of a memory, blocking or not, here or on a server."""
+    """What an adapter needs of a memory: blocking or not, in this process or on a server."""
 
     def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> Any: ...
 
@@ -29,7 +29,7 @@ class AnyMemory(Protocol):
 
 
 def now(memory: AnyMemory, steps: Steps[T]) -> T:
-    """Take the steps, blocking."""
+    """Run the steps, blocking."""
     if not isinstance(memory, BlockingMemory):
         raise RecollectError("this was made with an AsyncMemory: call its asynchronous methods, or give it a Memory")
     result: Any = None
@@ -37,13 +37,13 @@ def now(memory: AnyMemory, steps: Steps[T]) -> T:
         try:
             call = steps.send(result)
         except StopIteration as end:
-            done: T = end.value
-            return done
+            outcome: T = end.value
+            return outcome
         result = call()
 
 
 async def later(memory: AnyMemory, steps: Steps[T]) -> T:
-    """Take the steps, asynchronously."""
+    """Run the steps, asynchronously."""
     if isinstance(memory, BlockingMemory):
         return await asyncio.to_thread(now, memory, steps)
     result: Any = None
@@ -51,21 +51,21 @@ async def later(memory: AnyMemory, steps: Steps[T]) -> T:
         try:
             call = steps.send(result)
         except StopIteration as end:
-            done: T = end.value
-            return done
+            outcome: T = end.value
+            return outcome
         result = await call()
 
 
 async def changed(memory: AnyMemory, steps: Steps[T]) -> T:
-    """Take steps that change something. Who is cancelled meanwhile is cancelled after them."""
+    """Run steps that change something to their end, even if the caller is cancelled; then raise the cancellation."""
     work = asyncio.ensure_future(later(memory, steps))
-    cancelled: asyncio.CancelledError | None = None
+    cancellation: asyncio.CancelledError | None = None
     while not work.done():
         try:
             await asyncio.wait({work})
         except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        work.cancelled() or work.exception()  # looked at: the cancellation is what is told
-        raise cancelled
+            cancellation = error
+    if cancellation is not None:
+        work.cancelled() or work.exception()  # read, so that asyncio does not log it as lost
+        raise cancellation
     return work.result()

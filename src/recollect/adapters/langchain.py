@@ -22,10 +22,10 @@ try:
 except ImportError:
     raise MissingExtra("langchain", "the chat history for LangChain") from None
 
-WHOLE = "langchain"  # the metadata that holds the message as LangChain writes it
+ORIGINAL = "langchain"  # the metadata key that holds the message as LangChain writes it
 KINDS: dict[str, Role] = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "tool"}
-ROLES = KINDS | {"user": "user", "assistant": "assistant", "developer": "system"}  # what a ChatMessage may say it is
-PLAIN: dict[str, type[BaseMessage]] = {"user": HumanMessage, "assistant": AIMessage, "system": SystemMessage}
+ROLES = KINDS | {"user": "user", "assistant": "assistant", "developer": "system"}  # roles a ChatMessage may have
+PLAIN_CLASSES: dict[str, type[BaseMessage]] = {"user": HumanMessage, "assistant": AIMessage, "system": SystemMessage}
 
 
 class RecollectChatMessageHistory(BaseChatMessageHistory):
@@ -37,7 +37,8 @@ class RecollectChatMessageHistory(BaseChatMessageHistory):
     def __init__(
         self, memory: AnyMemory, session_id: str, *, user: str | None = None, space: str | None = None
     ) -> None:
-        self._memory, self._thread = memory, Thread(memory, session_id, user, space)
+        self._memory = memory
+        self._thread = Thread(memory, session_id, user, space)
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]
@@ -55,39 +56,40 @@ class RecollectChatMessageHistory(BaseChatMessageHistory):
         await changed(self._memory, self._thread.add([draft(message) for message in messages]))
 
     def clear(self) -> None:
-        """Begin anew. The log keeps what was said; to remove it for good there is `memory.erase`."""
+        """Empty the session. The log keeps its messages; `memory.erase` removes them for good."""
         now(self._memory, self._thread.clear())
 
     async def aclear(self) -> None:
         await changed(self._memory, self._thread.clear())
 
     def _read(self) -> Steps[list[BaseMessage]]:
-        found = yield from self._thread.messages()
-        return [restored(message) for message in found]
+        messages = yield from self._thread.messages()
+        return [restored(message) for message in messages]
 
 
 def draft(message: BaseMessage) -> Draft:
     role = KINDS.get(message_chunk_to_message(message).type) or ROLES.get(str(getattr(message, "role", "")), "user")
     text = message.content if isinstance(message.content, str) else str(message.text)
-    kind, metadata = PLAIN.get(role), dict[str, Any]()
+    kind = PLAIN_CLASSES.get(role)
+    metadata = dict[str, Any]()
     if kind is None or not text.strip() or as_dict(kind(content=text, id=message.id or None)) != as_dict(message):
-        metadata = {WHOLE: as_dict(message)}
+        metadata = {ORIGINAL: as_dict(message)}
         readable(message, metadata)
     return Draft(role, text, platform_id=message.id or None, metadata=metadata)
 
 
 def readable(message: BaseMessage, metadata: dict[str, Any]) -> None:
-    """Whether LangChain can make the message again of what is kept: else nothing of the session could be read again."""
+    """Refuse a message that LangChain cannot restore: the session could not be read with it."""
     try:
-        from_dicts([metadata[WHOLE]])
+        from_dicts([metadata[ORIGINAL]])
     except ValueError:
         raise InvalidInput("messages", f"has one of type {message.type!r}, which LangChain cannot restore") from None
 
 
 def restored(message: Message) -> BaseMessage:
-    whole = message.metadata.get(WHOLE)
-    if whole is not None:
-        found: BaseMessage = from_dicts([whole])[0]
-        return found
-    kind = PLAIN.get(message.role, SystemMessage)
+    serialized_message = message.metadata.get(ORIGINAL)
+    if serialized_message is not None:
+        original: BaseMessage = from_dicts([serialized_message])[0]
+        return original
+    kind = PLAIN_CLASSES.get(message.role, SystemMessage)
     return kind(content=message.content, id=message.platform_id)

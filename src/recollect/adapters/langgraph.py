@@ -1,9 +1,9 @@
 """LangGraph's `BaseStore`: its items are documents, searched by meaning with the memory's own embedder.
 
-They are all below the namespace `("langgraph",)`, a name that LangGraph itself lets nobody use: so that a store has its
-own items and nothing else of the memory, such as another adapter's files of another person. A batch reads first and
-then writes, all its writes in one transaction. What is put over or deleted is gone, as LangGraph says;
-`memory.erase(user=…)` takes a person's items, by `owner` or because their namespace names them.
+All items are below the namespace `("langgraph",)`, a name that LangGraph reserves: so a store sees its own items and
+no other documents of the memory, such as files of another adapter. A batch reads first and then writes, all its writes
+in one transaction. An item that is overwritten or deleted is gone, as LangGraph specifies; `memory.erase(user=…)`
+removes a person's items, found by `owner` or by the person's id in their namespace.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ try:
 except ImportError:
     raise MissingExtra("langgraph", "the store for LangGraph") from None
 
-WHOLE = "$"  # LangGraph's name for all of a value
+WHOLE_VALUE = "$"  # LangGraph's name for all of a value
 ROOT = (LANGGRAPH,)
 
 
@@ -53,11 +53,13 @@ class RecollectStore(BaseStore):
         memory: AnyMemory,
         *,
         space: str | None = None,
-        fields: Sequence[str] = (WHOLE,),
+        fields: Sequence[str] = (WHOLE_VALUE,),
         owner: Callable[[tuple[str, ...]], str | None] | None = None,
     ) -> None:
-        self._memory, self._space = memory, space
-        self._fields, self._owner = list(fields), owner
+        self._memory = memory
+        self._space = space
+        self._fields = list(fields)
+        self._owner = owner
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         return now(self._memory, self._steps(list(ops)))
@@ -74,13 +76,13 @@ class RecollectStore(BaseStore):
         results: list[Result] = []
         for op in ops:
             if isinstance(op, GetOp):
-                found = yield partial(documents.get, (*ROOT, *op.namespace), op.key)
-                results.append(None if found is None else item(found))
+                document = yield partial(documents.get, (*ROOT, *op.namespace), op.key)
+                results.append(None if document is None else item(document))
             elif isinstance(op, SearchOp):
                 results.append((yield from self._search(documents, op)))
             elif isinstance(op, ListNamespacesOp):
-                every = yield partial(documents.namespaces, prefix=ROOT)
-                results.append(listed([inner(one) for one in every], op))
+                namespaces = yield partial(documents.namespaces, prefix=ROOT)
+                results.append(listed([inner(namespace) for namespace in namespaces], op))
             elif isinstance(op, PutOp):
                 results.append(None)
             else:
@@ -91,21 +93,21 @@ class RecollectStore(BaseStore):
         return results
 
     def _search(self, documents: Any, op: SearchOp) -> Steps[list[SearchItem]]:
-        found: list[Document] = []
-        while len(found) < op.limit:
-            most = min(op.limit - len(found), MAX_LIMIT)
+        hits: list[Document] = []
+        while len(hits) < op.limit:
+            page_size = min(op.limit - len(hits), MAX_LIMIT)
             page = yield partial(
                 documents.search,
                 (*ROOT, *op.namespace_prefix),
                 query=op.query,
                 where=op.filter,
-                limit=most,
-                offset=op.offset + len(found),
+                limit=page_size,
+                offset=op.offset + len(hits),
             )
-            found += page
-            if len(page) < most:
+            hits += page
+            if len(page) < page_size:
                 break
-        return [search_item(one) for one in found]
+        return [search_item(hit) for hit in hits]
 
     def _change(self, op: PutOp) -> Change:
         namespace = (*ROOT, *op.namespace)
@@ -113,7 +115,7 @@ class RecollectStore(BaseStore):
             return Change(namespace, op.key, None)
         paths = [] if op.index is False else self._fields if op.index is None else list(op.index)
         owner = None if self._owner is None else self._owner(op.namespace)
-        if paths == [WHOLE]:
+        if paths == [WHOLE_VALUE]:
             return Change(namespace, op.key, op.value, owner)
         texts = tuple(text for path in paths for text in get_text_at_path(op.value, path))
         return Change(namespace, op.key, op.value, owner, texts)
@@ -124,32 +126,32 @@ def inner(namespace: Sequence[str]) -> tuple[str, ...]:
     return tuple(namespace[len(ROOT) :])
 
 
-def listed(every: Sequence[tuple[str, ...]], op: ListNamespacesOp) -> list[tuple[str, ...]]:
+def listed(namespaces: Sequence[tuple[str, ...]], op: ListNamespacesOp) -> list[tuple[str, ...]]:
     for condition in op.match_conditions or ():
         path = tuple(condition.path)
         ends = (path, ()) if condition.match_type == "prefix" else ((), path)
-        every = [one for one in every if fits(one, *ends)]
+        namespaces = [namespace for namespace in namespaces if fits(namespace, *ends)]
     if op.max_depth is not None:
-        every = sorted({one[: op.max_depth] for one in every})
-    return list(every[op.offset : op.offset + op.limit])
+        namespaces = sorted({namespace[: op.max_depth] for namespace in namespaces})
+    return list(namespaces[op.offset : op.offset + op.limit])
 
 
-def item(found: Document) -> Item:
+def item(document: Document) -> Item:
     return Item(
-        value=found.value,
-        key=found.key,
-        namespace=inner(found.namespace),
-        created_at=found.created_at,
-        updated_at=found.updated_at,
+        value=document.value,
+        key=document.key,
+        namespace=inner(document.namespace),
+        created_at=document.created_at,
+        updated_at=document.updated_at,
     )
 
 
-def search_item(found: Document) -> SearchItem:
+def search_item(document: Document) -> SearchItem:
     return SearchItem(
-        namespace=inner(found.namespace),
-        key=found.key,
-        value=found.value,
-        created_at=found.created_at,
-        updated_at=found.updated_at,
-        score=found.score,
+        namespace=inner(document.namespace),
+        key=document.key,
+        value=document.value,
+        created_at=document.created_at,
+        updated_at=document.updated_at,
+        score=document.score,
     )

@@ -1,10 +1,9 @@
-"""A conversation that can be cleared, and whose last message can be taken back, over a log from which nothing goes.
+"""A session that can be cleared, and whose last message can be taken back, over a log from which nothing is removed.
 
-A program's session is a conversation of the memory. Clearing it begins another one, `chat~2` after `chat`: the session
-is empty, and what was said before is still in the log, is still found, and still counts as known. A session that is
-itself called `chat~2` is the conversation `chat~2~1`, so that no two sessions meet in one. A message taken back is
-noted, and no longer shown in the session. Both are noted in one document for each session. To remove what a person
-said, for good, there is `erase`.
+A program's session is a conversation of the memory. Clearing it begins another conversation, `chat~2` after `chat`: the
+session is empty, and the earlier messages are still in the log and still found. A session that is itself called
+`chat~2` is the conversation `chat~2~1`, so that no two sessions share a conversation. A message taken back is hidden
+from the session. One document for each session holds this state. `erase` removes what a person said for good.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from recollect.rules.documents.documents import SESSIONS
 from recollect.rules.log import MAX_ID, checked_id
 
 LONGEST = MAX_ID - 16  # characters of a session's id: a number follows it
-NUMBERED = re.compile(r"~\d+$")
+NUMBER_SUFFIX = re.compile(r"~\d+$")
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Which conversation a session is at, and the turns of its messages that were taken back."""
+    """The number of a session's current conversation, and the turns of the messages hidden in it."""
 
     number: int = 1
-    gone: tuple[int, ...] = ()
+    hidden_turns: tuple[int, ...] = ()
 
 
 class Thread:
@@ -39,20 +38,21 @@ class Thread:
     def __init__(self, memory: AnyMemory, session: str, user: str | None, space: str | None) -> None:
         self._memory: Any = memory
         self.session = checked_id("session", session)
-        self._user, self._space = user, space
+        self._user = user
+        self._space = space
         if len(session) > LONGEST:
             raise InvalidInput("session", f"has {len(session)} characters; at most {LONGEST} are allowed")
-        self._notes = notes_of(session)
+        self._namespace = notes_of(session)
 
     def messages(self, limit: int | None = None) -> Steps[list[Message]]:
         """The session's messages in order; with `limit`, the last ones."""
-        noted = yield from self._noted()
-        chat = self._conversation(noted)
-        most = None if limit is None else limit + len(noted.gone)
-        found: list[Message] = [] if most == 0 else (yield lambda: chat.history(limit=most))
-        gone = {*noted.gone}
-        shown = [message for message in found if message.turn not in gone]
-        return shown if limit is None else shown[max(len(shown) - limit, 0) :]
+        state = yield from self._noted()
+        chat = self._conversation(state)
+        max_messages = None if limit is None else limit + len(state.hidden_turns)
+        messages: list[Message] = [] if max_messages == 0 else (yield lambda: chat.history(limit=max_messages))
+        hidden_turns = {*state.hidden_turns}
+        visible = [message for message in messages if message.turn not in hidden_turns]
+        return visible if limit is None else visible[max(len(visible) - limit, 0) :]
 
     def add(self, drafts: Sequence[Draft]) -> Steps[None]:
         if not drafts:
@@ -61,50 +61,50 @@ class Thread:
         yield lambda: chat.extend(drafts)
 
     def pop(self) -> Steps[Message | None]:
-        """Take back the last message: it is not shown any more."""
+        """Hide the last message, and return it."""
         while True:
-            noted = yield from self._noted()
+            state = yield from self._noted()
             last = yield from self.messages(1)
             if not last:
                 return None
-            if (yield from self._note(noted, Noted(noted.number, (*noted.gone, last[0].turn)))):
+            if (yield from self._note(state, Noted(state.number, (*state.hidden_turns, last[0].turn)))):
                 return last[0]
 
     def clear(self) -> Steps[None]:
-        """Begin the session anew; if there is nothing in it, it is new already."""
+        """Begin a new conversation, unless the session is empty already."""
         while (yield from self.messages(1)):
-            noted = yield from self._noted()
-            if (yield from self._note(noted, Noted(noted.number + 1))):
+            state = yield from self._noted()
+            if (yield from self._note(state, Noted(state.number + 1))):
                 return
 
-    def _conversation(self, noted: Noted) -> Any:
-        first = noted.number == 1 and not NUMBERED.search(self.session)
-        id = self.session if first else f"{self.session}~{noted.number}"
+    def _conversation(self, state: Noted) -> Any:
+        first = state.number == 1 and not NUMBER_SUFFIX.search(self.session)
+        id = self.session if first else f"{self.session}~{state.number}"
         return self._memory.conversation(id, user=self._user, space=self._space)
 
     def _noted(self) -> Steps[Noted]:
         documents = self._memory.documents(space=self._space)
-        found: Document | None = yield lambda: documents.get(self._notes, self.session)
-        return read(found)
+        document: Document | None = yield lambda: documents.get(self._namespace, self.session)
+        return read(document)
 
     def _note(self, before: Noted, after: Noted) -> Steps[bool]:
-        """Note it, unless somebody else has noted something since."""
-        value = {"number": after.number, "gone": list(after.gone)}
+        """Save the state, unless it has changed since `before` was read."""
+        value = {"number": after.number, "gone": list(after.hidden_turns)}
 
         def decide(documents: dict[str, Document]) -> tuple[list[Change], bool]:
             if read(documents.get(self.session)) != before:
                 return [], False
-            return [Change(self._notes, self.session, value, self._user, ())], True
+            return [Change(self._namespace, self.session, value, self._user, ())], True
 
         documents = self._memory.documents(space=self._space)
-        done: bool = yield lambda: documents.edit(self._notes, decide)
-        return done
+        success: bool = yield lambda: documents.edit(self._namespace, decide)
+        return success
 
 
 def notes_of(session: str) -> tuple[str, ...]:
-    """The namespace of what is noted of a session: one of many, for each is read as a whole to change one in it."""
+    """The namespace of a session's state: one of many, since an edit reads all documents of a namespace."""
     return SESSIONS, f"sessions~{hashlib.sha256(session.encode()).hexdigest()[:3]}"
 
 
-def read(found: Document | None) -> Noted:
-    return Noted() if found is None else Noted(found.value["number"], tuple(found.value["gone"]))
+def read(document: Document | None) -> Noted:
+    return Noted() if document is None else Noted(document.value["number"], tuple(document.value["gone"]))

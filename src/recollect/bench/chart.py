@@ -1,6 +1,6 @@
-"""Curves as a person can look at them: on a terminal in plain characters, and as a picture in SVG.
+"""Draws curves as plain characters for a terminal, and as an SVG picture.
 
-Both draw the same thing: some lines over one axis that begins at zero, with round numbers at both axes.
+Both show the same: several curves over one horizontal axis that begins at zero, with round numbers on both axes.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-WIDTH, HEIGHT = 64, 16  # characters of a plot on a terminal
-PAGE = (760, 460)  # units of the picture
-EDGE = (78, 64, 20, 60)  # left, top, right, bottom
+WIDTH = 64  # characters of a plot on a terminal
+HEIGHT = 16  # lines of it
+PAGE = (760, 460)  # width and height of the picture, in SVG units
+EDGE = (78, 64, 20, 60)  # margins: left, top, right, bottom
 TICKS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A line: its name, how it is drawn (a character, a colour), and its values at each place."""
+    """A curve: its name, how it is drawn (a character, a colour), and its value at each place."""
 
     name: str
     mark: str
@@ -28,11 +29,11 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Curves over the same places of the horizontal axis; `mark` is a place to point out, with what to say there."""
+    """Curves over the same places of the horizontal axis; `mark` is a place to point out, and its label."""
 
     title: str
-    across: str
-    up: str
+    x_label: str
+    y_label: str
     places: Sequence[int]
     curves: Sequence[Curve]
     mark: tuple[int, str] | None = None
@@ -46,12 +47,12 @@ class Chart:
         return max(self.places, default=1)
 
 
-def ticks(most: float, about: int = TICKS) -> list[float]:
-    """Round numbers from zero to `most`, about so many steps apart."""
-    rough = most / about
+def ticks(highest: float, about: int = TICKS) -> list[float]:
+    """Round numbers from zero to `highest`, in about this many steps."""
+    rough = highest / about
     unit = 10 ** math.floor(math.log10(rough)) if rough > 0 else 1
     step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough * 0.75)
-    return [step * n for n in range(int(most / step + 1e-9) + 1)]
+    return [step * n for n in range(int(highest / step + 1e-9) + 1)]
 
 
 def short(number: float) -> str:
@@ -63,7 +64,7 @@ def short(number: float) -> str:
 
 
 def plotted(chart: Chart, width: int = WIDTH, height: int = HEIGHT) -> str:
-    """The chart in plain characters; where curves meet, the last one is seen."""
+    """Draw the chart in plain characters; where curves meet, the last one is visible."""
     grid = [[" "] * width for _ in range(height)]
     for curve in chart.curves:
         for column in range(width):
@@ -73,66 +74,73 @@ def plotted(chart: Chart, width: int = WIDTH, height: int = HEIGHT) -> str:
                 grid[round(level / chart.highest * (height - 1))][column] = curve.mark
     labels = {round(tick / chart.highest * (height - 1)): short(tick) for tick in ticks(chart.highest)}
     lines = [f"{labels.get(row, ''):>7} |{''.join(grid[row]).rstrip()}" for row in reversed(range(height))]
-    under = [" "] * (width + 8)
+    axis_labels = [" "] * (width + 8)
     for tick in ticks(chart.last):
-        at, text = round(tick / chart.last * (width - 1)), short(tick)
-        under[at : at + len(text)] = text
+        position = round(tick / chart.last * (width - 1))
+        text = short(tick)
+        axis_labels[position : position + len(text)] = text
     legend = "   ".join(f"{curve.mark} {curve.name}" for curve in chart.curves)
     axis = f"{'':>7} +{'-' * width}"
     return "\n".join(
-        [chart.title, *lines, axis, f"{'':>9}{''.join(under).rstrip()}  {chart.across}", f"{'':>9}{legend}"]
+        [chart.title, *lines, axis, f"{'':>9}{''.join(axis_labels).rstrip()}  {chart.x_label}", f"{'':>9}{legend}"]
     )
 
 
 def value_at(places: Sequence[int], values: Sequence[float], place: float) -> float | None:
-    """The height of a curve at a place, between two values on the line that joins them; None before its beginning."""
+    """The value of a curve at a place, interpolated between its points; None before its beginning."""
     if not places or place < places[0]:
         return None
-    for (left, low), (right, high) in zip(
+    for (x1, y1), (x2, y2) in zip(
         zip(places, values, strict=True), zip(places[1:], values[1:], strict=True), strict=False
     ):
-        if place <= right:
-            return low + (high - low) * (place - left) / (right - left)
+        if place <= x2:
+            return y1 + (y2 - y1) * (place - x1) / (x2 - x1)
     return values[-1] if place <= places[-1] else None
 
 
 def svg(chart: Chart) -> str:
-    """The chart as a picture of its own, readable on a light and on a dark page."""
-    (wide, high), (left, top, right, bottom) = PAGE, EDGE
-    across, up = wide - left - right, high - top - bottom
+    """Draw the chart as an SVG picture, readable on a light and on a dark page."""
+    (width, height) = PAGE
+    (margin_left, margin_top, margin_right, margin_bottom) = EDGE
+    plot_width = width - margin_left - margin_right
+    plot_height = height - margin_top - margin_bottom
+    plot_end = margin_top + plot_height
+    x_end = width - margin_right
 
     def x(place: float) -> str:
-        return f"{left + place / chart.last * across:.1f}"
+        return f"{margin_left + place / chart.last * plot_width:.1f}"
 
     def y(value: float) -> str:
-        return f"{top + up - value / chart.highest * up:.1f}"
+        return f"{plot_end - value / chart.highest * plot_height:.1f}"
 
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         'font-family="system-ui, sans-serif" font-size="13" fill="#333">',
-        f'<rect width="{wide}" height="{high}" fill="#fff"/>',
-        f'<text x="{left}" y="26" font-size="16" font-weight="600">{escape(chart.title)}</text>',
+        f'<rect width="{width}" height="{height}" fill="#fff"/>',
+        f'<text x="{margin_left}" y="26" font-size="16" font-weight="600">{escape(chart.title)}</text>',
     ]
     for tick in ticks(chart.highest):
-        parts.append(f'<path d="M{left} {y(tick)}H{wide - right}" stroke="#e4e4e4"/>')
-        parts.append(f'<text x="{left - 8}" y="{y(tick)}" dy="4" text-anchor="end">{short(tick)}</text>')
+        parts.append(f'<path d="M{margin_left} {y(tick)}H{x_end}" stroke="#e4e4e4"/>')
+        parts.append(f'<text x="{margin_left - 8}" y="{y(tick)}" dy="4" text-anchor="end">{short(tick)}</text>')
     for tick in ticks(chart.last):
-        parts.append(f'<text x="{x(tick)}" y="{top + up + 20}" text-anchor="middle">{short(tick)}</text>')
-    parts.append(f'<path d="M{left} {top}V{top + up}H{wide - right}" fill="none" stroke="#888"/>')
+        parts.append(f'<text x="{x(tick)}" y="{plot_end + 20}" text-anchor="middle">{short(tick)}</text>')
+    parts.append(f'<path d="M{margin_left} {margin_top}V{plot_end}H{x_end}" fill="none" stroke="#888"/>')
     parts.append(
-        f'<text x="{left + across / 2:.0f}" y="{high - 14}" text-anchor="middle">{escape(chart.across)}</text>'
-        f'<text transform="translate(20 {top + up / 2:.0f}) rotate(-90)" text-anchor="middle">{escape(chart.up)}</text>'
+        f'<text x="{margin_left + plot_width / 2:.0f}" y="{height - 14}" text-anchor="middle">'
+        f"{escape(chart.x_label)}</text>"
+        f'<text transform="translate(20 {margin_top + plot_height / 2:.0f}) rotate(-90)" text-anchor="middle">'
+        f"{escape(chart.y_label)}</text>"
     )
     for curve in chart.curves:
-        points = " ".join(f"{x(p)},{y(v)}" for p, v in zip(chart.places, curve.values, strict=True))
+        points = " ".join(f"{x(place)},{y(value)}" for place, value in zip(chart.places, curve.values, strict=True))
         parts.append(f'<polyline points="{points}" fill="none" stroke="{curve.colour}" stroke-width="2.2"/>')
     for number, curve in enumerate(chart.curves):
-        at = top + 12 + 22 * number
-        parts.append(f'<path d="M{left + 16} {at}h26" stroke="{curve.colour}" stroke-width="3"/>')
-        parts.append(f'<text x="{left + 50}" y="{at}" dy="4">{escape(curve.name)}</text>')
+        baseline = margin_top + 12 + 22 * number
+        parts.append(f'<path d="M{margin_left + 16} {baseline}h26" stroke="{curve.colour}" stroke-width="3"/>')
+        parts.append(f'<text x="{margin_left + 50}" y="{baseline}" dy="4">{escape(curve.name)}</text>')
     if chart.mark is not None:
         place, words = chart.mark
-        parts.append(f'<path d="M{x(place)} {top}V{top + up}" stroke="#888" stroke-dasharray="4 4"/>')
-        near = 'text-anchor="end" dx="-6"' if place > chart.last / 2 else 'dx="6"'
-        parts.append(f'<text x="{x(place)}" y="{top + up - 10}" {near} fill="#666">{escape(words)}</text>')
+        parts.append(f'<path d="M{x(place)} {margin_top}V{plot_end}" stroke="#888" stroke-dasharray="4 4"/>')
+        anchor = 'text-anchor="end" dx="-6"' if place > chart.last / 2 else 'dx="6"'
+        parts.append(f'<text x="{x(place)}" y="{plot_end - 10}" {anchor} fill="#666">{escape(words)}</text>')
     return "\n".join([*parts, "</svg>\n"])

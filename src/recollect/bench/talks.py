@@ -1,7 +1,7 @@
-"""Conversations to replay: from a file, or, with none at hand, made from what every Python has.
+"""Transcripts to replay: read from a file, or made from the documentation of Python's standard library.
 
-A talk is a row of exchanges: something asked, something answered. What one side said in several messages before the
-other answered is joined into one. In a chat between people the first to speak is taken for the user.
+A transcript is a list of exchanges: a question and its answer. Messages that one side wrote in a row are joined into
+one. In a chat between people, the first speaker is taken for the user.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A conversation, and in a few words what it is."""
+    """A recorded conversation, and a short description of it."""
 
     about: str
     exchanges: tuple[Exchange, ...]
 
     def first(self, turns: int) -> Talk:
-        """The talk as far as this turn; a last message without its answer is left out."""
+        """The transcript up to this turn, without a last message that has no answer."""
         return Talk(self.about, self.exchanges[: turns // 2])
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One message: who spoke, in which role, and the words."""
+    """One message: its speaker, role and text."""
 
     speaker: str
     role: str
@@ -47,48 +47,49 @@ class Line:
 
 
 def read(path: str | Path, conversation: str | None = None) -> Talk:
-    """A conversation of a file that `recollect import` reads: the one named, or else the longest."""
-    found = _conversations(path)
-    talks = {id: tuple(exchanges(lines)) for id, lines in found.items()}
+    """Read a conversation from a file that `recollect import` reads: the one named, or else the longest."""
+    conversations = _conversations(path)
+    transcripts = {id: tuple(exchanges(lines)) for id, lines in conversations.items()}
     if conversation is None:
-        conversation = max(talks, key=lambda id: len(talks[id]), default="")
-    elif conversation not in talks:
-        some = ", ".join(list(talks)[:5]) or "none at all"
-        raise InvalidInput("conversation", f"there is no {conversation!r} in {path}; there are {len(talks)}: {some}")
-    if not talks.get(conversation):
+        conversation = max(transcripts, key=lambda id: len(transcripts[id]), default="")
+    elif conversation not in transcripts:
+        examples = ", ".join(list(transcripts)[:5]) or "none at all"
+        reason = f"there is no {conversation!r} in {path}; there are {len(transcripts)}: {examples}"
+        raise InvalidInput("conversation", reason)
+    if not transcripts.get(conversation):
         raise InvalidInput("data", f"{path}: no message in it was answered, so there is nothing to replay")
-    return Talk(f"{conversation} of {Path(path).name}", talks[conversation])
+    return Talk(f"{conversation} of {Path(path).name}", transcripts[conversation])
 
 
 def exchanges(lines: Iterable[Line]) -> Iterator[Exchange]:
-    """The talk in pairs: what was asked, what was answered."""
-    spoken = [line for line in lines if line.text.strip() and line.role in ("user", "assistant")]
-    if not spoken:
+    """The messages in pairs: a question, its answer."""
+    messages = [line for line in lines if line.text.strip() and line.role in ("user", "assistant")]
+    if not messages:
         return
-    among_people = len({line.role for line in spoken}) == 1
-    first = spoken[0].speaker
+    among_people = len({line.role for line in messages}) == 1
+    first_speaker = messages[0].speaker
 
     def asks(line: Line) -> bool:
-        return line.speaker == first if among_people else line.role == "user"
+        return line.speaker == first_speaker if among_people else line.role == "user"
 
-    asked = ""
-    for asking, run in groupby(spoken, key=asks):
-        text = "\n".join(line.text for line in run)
-        if asking:
-            asked = text
-        elif asked:
-            yield Exchange(asked, text)
+    question = ""
+    for is_from_user, messages_of_turn in groupby(messages, key=asks):
+        text = "\n".join(line.text for line in messages_of_turn)
+        if is_from_user:
+            question = text
+        elif question:
+            yield Exchange(question, text)
 
 
 def _conversations(path: str | Path) -> dict[str, list[Line]]:
-    found: dict[str, list[Line]] = {}
+    conversations: dict[str, list[Line]] = {}
     with open_records(path) as records:
         for record in records:
             if not isinstance(record, BadRecord):
                 draft = record.draft
                 line = Line(draft.author or draft.role, draft.role, draft.content)
-                found.setdefault(record.conversation, []).append(line)
-    return found
+                conversations.setdefault(record.conversation, []).append(line)
+    return conversations
 
 
 MODULES = (
@@ -107,25 +108,25 @@ WORDS = (60, 400)  # of a reply: as long as an assistant usually answers
 
 
 def about_python(turns: int) -> Talk:
-    """A long talk that is nobody's: questions about Python's standard library, each answered by its documentation."""
-    found: list[Exchange] = []
+    """A long transcript of questions about Python's standard library, each answered by its documentation."""
+    pairs: list[Exchange] = []
     for name, document in _documented():
-        if len(found) == turns // 2:
+        if len(pairs) == turns // 2:
             break
-        found.append(Exchange(QUESTIONS[len(found) % len(QUESTIONS)].format(name), document))
-    if len(found) < turns // 2:
-        raise InvalidInput("turns", f"this Python documents itself in {2 * len(found)} turns only; name a file: --data")
-    return Talk("questions about Python's standard library, answered by its own documentation", tuple(found))
+        pairs.append(Exchange(QUESTIONS[len(pairs) % len(QUESTIONS)].format(name), document))
+    if len(pairs) < turns // 2:
+        raise InvalidInput("turns", f"this Python documents itself in {2 * len(pairs)} turns only; name a file: --data")
+    return Talk("questions about Python's standard library, answered by its own documentation", tuple(pairs))
 
 
 def _documented() -> Iterator[tuple[str, str]]:
-    """What the modules hold, each with the documentation it carries."""
-    seen: set[str] = set()
-    for module in MODULES.split():
-        holds = importlib.import_module(module)
-        for name in sorted(name for name in vars(holds) if not name.startswith("_")):
-            thing = getattr(holds, name)
-            document = inspect.getdoc(thing) if inspect.isroutine(thing) or inspect.isclass(thing) else None
-            if document and document not in seen and WORDS[0] <= len(document.split()) <= WORDS[1]:
-                seen.add(document)
-                yield f"{module}.{name}", document
+    """The functions and classes of the modules, by full name, each with its docstring."""
+    seen_documents: set[str] = set()
+    for module_name in MODULES.split():
+        module = importlib.import_module(module_name)
+        for name in sorted(name for name in vars(module) if not name.startswith("_")):
+            member = getattr(module, name)
+            document = inspect.getdoc(member) if inspect.isroutine(member) or inspect.isclass(member) else None
+            if document and document not in seen_documents and WORDS[0] <= len(document.split()) <= WORDS[1]:
+                seen_documents.add(document)
+                yield f"{module_name}.{name}", document

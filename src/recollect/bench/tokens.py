@@ -1,15 +1,15 @@
-"""What a conversation costs in tokens, three ways: the whole history every time, a sliding window, and recollect.
+"""Counts the tokens of a conversation, run three ways: with the full history, with a sliding window, with recollect.
 
-A recorded conversation is replayed, exchange by exchange, through the real engine on a store of its own: contexts are
-built, replies and tiers kept, the window archived. Only the model is a double: it gives the recorded reply and counts
-what it was sent and what it wrote, with the tokens a chat model spends around each message. With its reply it writes
-the tiers of the exchange, as it is asked to; the built-in writer, which uses all the room there is, stands in for what
-a model would write. If it is to leave them out, the memory model's double makes them in calls of their own, counted
-as well. If told to, the model first asks for the full text of a message every so many exchanges: another call each.
+A recorded conversation is replayed, exchange by exchange, through the real engine on a temporary store: contexts are
+built, replies and tiers are stored, the window is archived. Only the model is a test double: it returns the recorded
+reply and counts the tokens it was sent and wrote, including those a chat model spends around each message. With its
+reply it writes the tiers of the exchange; their text comes from the built-in writer, which uses all the room it has.
+If the plan is not `inline`, a double of the memory model writes the tiers in separate calls, which are counted too.
+With `ask_every`, the model asks for the full text of a message once in so many exchanges: one more call each time.
 
-Other memory work, such as summaries, the built-in writers do here; what a memory model would have cost for it, at
-most, is told apart. Prompts are counted in full: that servers charge less for a beginning they have seen before is
-left aside, for all three.
+Other memory work, such as summaries, is done by the built-in writers; the most that a memory model would have cost for
+it is counted separately, as `other`. Prompts are counted in full for all three ways: discounts for cached prompt
+prefixes are ignored.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one exchange cost, each way. Of ours: all prompts, the reply, what was written beside it (tiers, markers),
-    and the memory model's calls for tiers, prompt and answer. `other` is the most its other work would have cost."""
+    """The tokens of one exchange, for each way. For recollect: all prompts, the reply, what was written beside it
+    (tiers, markers), and the memory model's calls for tiers. `other` is the most its other work would have cost."""
 
     turn: int
     full: int
@@ -82,9 +82,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Economy:
-    """What a conversation cost, step by step. A step's turn is that of the message it answers."""
+    """The tokens of a conversation, step by step. A step's turn is that of the message it answers."""
 
-    talk: Talk
+    transcript: Talk
     plan: Plan
     tokenizer: str
     steps: tuple[Step, ...]
@@ -95,76 +95,87 @@ class Economy:
 
     @property
     def crossing(self) -> Step | None:
-        """The step from which on ours is below the full history, to the end; None if it is not."""
-        over = [theirs <= mine for theirs, mine in zip(self.so_far("full"), self.so_far("ours"), strict=True)]
-        first = len(over) - over[::-1].index(True) if True in over else 0
+        """The first step from which recollect stays below the full history to the end; None if there is none."""
+        totals = zip(self.so_far("full"), self.so_far("ours"), strict=True)
+        full_is_cheaper = [full <= ours for full, ours in totals]
+        first = len(full_is_cheaper) - full_is_cheaper[::-1].index(True) if True in full_is_cheaper else 0
         return self.steps[first] if first < len(self.steps) else None
 
 
-def replay(talk: Talk, plan: Plan | None = None, *, done: Callable[[int], None] = lambda exchange: None) -> Economy:
-    """Replay a conversation and count. `done` hears of each exchange."""
-    if not talk.exchanges:
+def replay(
+    transcript: Talk, plan: Plan | None = None, *, done: Callable[[int], None] = lambda exchange: None
+) -> Economy:
+    """Replay a transcript and count its tokens. `on_exchange` is called with the number of each exchange."""
+    if not transcript.exchanges:
         raise InvalidInput("data", "holds no exchange, so there is nothing to replay")
     plan = plan or Plan()
     count = (tokenizer := open_tokenizer(Settings())).count
-    ours = asyncio.run(_replayed(talk.exchanges, plan, count, done))
-    full = histories(talk.exchanges, count, plan.system, None)
-    sliding = histories(talk.exchanges, count, plan.system, plan.window)
+    ours = asyncio.run(_replayed(transcript.exchanges, plan, count, done))
+    full = histories(transcript.exchanges, count, plan.system, None)
+    sliding = histories(transcript.exchanges, count, plan.system, plan.window)
     steps = tuple(
-        Step(2 * place + 1, whole, part, *own)
-        for place, (whole, part, own) in enumerate(zip(full, sliding, ours, strict=True))
+        Step(2 * place + 1, full_cost, sliding_cost, *own_costs)
+        for place, (full_cost, sliding_cost, own_costs) in enumerate(zip(full, sliding, ours, strict=True))
     )
-    return Economy(talk, plan, tokenizer.name, steps)
+    return Economy(transcript, plan, tokenizer.name, steps)
 
 
 def histories(exchanges: Sequence[Exchange], count: Count, system: str, window: int | None) -> list[int]:
-    """What each exchange costs if the messages before it are sent as they are: all of them, or the last ones."""
-    costs, spent = list[int](), list[int]()
+    """The tokens of each exchange if the messages before it are sent as they are: all of them, or the last `window`."""
+    message_costs = list[int]()
+    totals = list[int]()
     head = PER_REPLY + (count(system) + PER_MESSAGE if system else 0)
     for exchange in exchanges:
-        costs.append(count(exchange.asked) + PER_MESSAGE)
+        message_costs.append(count(exchange.asked) + PER_MESSAGE)
         reply = count(exchange.answered)
-        spent.append(head + sum(costs if window is None else costs[-window:]) + reply)
-        costs.append(reply + PER_MESSAGE)
-    return spent
+        totals.append(head + sum(message_costs if window is None else message_costs[-window:]) + reply)
+        message_costs.append(reply + PER_MESSAGE)
+    return totals
 
 
 async def _replayed(
     exchanges: Sequence[Exchange], plan: Plan, count: Count, done: Callable[[int], None]
 ) -> list[tuple[int, ...]]:
-    chat, worker = Recorded(exchanges, plan, count), TierWriter(exchanges, count)
-    clock, spent = FrozenClock(), list[tuple[int, ...]]()
+    chat = Recorded(exchanges, plan, count)
+    worker = TierWriter(exchanges, count)
+    clock = FrozenClock()
+    step_costs = list[tuple[int, ...]]()
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
         settings = Settings(store=str(Path(folder) / "replay.db"), followers=False)
         async with MemoryEngine(lambda: build(settings, chat=chat, memory=worker, clock=clock)) as memory:
             conversation = memory.conversation("replay", user="user")
             for number, exchange in enumerate(exchanges, start=1):
-                before, worked, other = len(chat.calls), worker.spent, worker.other
+                calls_before = len(chat.calls)
+                spent_before = worker.spent
+                other_before = worker.other
                 await conversation.reply(exchange.asked, budget=plan.budget, system=plan.system or None)
                 await memory.settle()  # so that the next context sees the tiers and the window as they then are
-                calls = chat.calls[before:]
-                prompts, reply = sum(call.tokens_in for call in calls), count(exchange.answered)
+                calls = chat.calls[calls_before:]
+                prompts = sum(call.tokens_in for call in calls)
+                reply = count(exchange.answered)
                 beside = sum(call.tokens_out for call in calls) - reply
-                worked_on = (worker.spent - worked, worker.other - other)
-                spent.append((prompts, reply, beside, *worked_on, len(calls)))
+                worker_costs = (worker.spent - spent_before, worker.other - other_before)
+                step_costs.append((prompts, reply, beside, *worker_costs, len(calls)))
                 clock.advance(BETWEEN)
                 done(number)
-    return spent
+    return step_costs
 
 
 def prompt_tokens(messages: Sequence[ChatMessage], count: Count) -> int:
-    """What a chat model counts for a prompt."""
+    """The tokens a chat model counts for a prompt."""
     return PER_REPLY + sum(count(message["content"]) + PER_MESSAGE for message in messages)
 
 
 class Recorded:
-    """A chat model that gives the recorded replies, with their tiers, and keeps account of each call."""
+    """A chat model that returns the recorded replies, with their tiers, and records each call."""
 
     name = "recorded"
 
     def __init__(self, exchanges: Sequence[Exchange], plan: Plan, count: Count) -> None:
-        self._left, self._plan, self._count = list(reversed(exchanges)), plan, count
-        self._asked_for_more = False
+        self._remaining = list(reversed(exchanges))
+        self._plan = plan
+        self._count = count
+        self._has_asked = False
         self.calls: list[Completion] = []
 
     async def complete(self, request: Request) -> Completion:
@@ -182,50 +193,53 @@ class Recorded:
         """Nothing to close."""
 
     def _marker(self, request: Request) -> str:
-        """Now and then: a request for the first message that is shown shortened, if one is."""
-        every, number = self._plan.ask_every, len(self.calls)
-        due = every and not self._asked_for_more and number and number % every == 0
-        shown = SHORTENED.search(request.messages[0]["content"]) if due else None
-        self._asked_for_more = shown is not None
-        return f"[REQUEST_TIER:3:{shown[1]}]" if shown else ""
+        """Every `ask_every` calls: a request for the full text of the first shortened message, if there is one."""
+        ask_every = self._plan.ask_every
+        number = len(self.calls)
+        is_due = ask_every and not self._has_asked and number and number % ask_every == 0
+        match = SHORTENED.search(request.messages[0]["content"]) if is_due else None
+        self._has_asked = match is not None
+        return f"[REQUEST_TIER:3:{match[1]}]" if match else ""
 
     def _reply(self) -> str:
-        exchange = self._left.pop()
-        user, reply = (tiers.write(text, self._count) for text in (exchange.asked, exchange.answered))
-        given = InlineTiers(user.tier1, user.tier2, reply.tier1, reply.tier2)
-        asked_for = self._plan.inline and given != InlineTiers()
-        return f"{exchange.answered}\n{render_inline(given)}" if asked_for else exchange.answered
+        exchange = self._remaining.pop()
+        user_tiers, reply_tiers = (tiers.write(text, self._count) for text in (exchange.asked, exchange.answered))
+        inline = InlineTiers(user_tiers.tier1, user_tiers.tier2, reply_tiers.tier1, reply_tiers.tier2)
+        writes_tiers = self._plan.inline and inline != InlineTiers()
+        return f"{exchange.answered}\n{render_inline(inline)}" if writes_tiers else exchange.answered
 
 
 class TierWriter:
-    """A memory model that makes the tiers of the recorded messages, in calls of their own; all else it leaves to the
-    built-in writers and counts what it would have cost, at most."""
+    """A memory model that writes the tiers of the recorded messages, in separate calls. All other work it leaves to the
+    built-in writers, and counts the most it would have cost."""
 
     name = "tier writer"
 
     def __init__(self, exchanges: Sequence[Exchange], count: Count) -> None:
-        self._count, self._known = count, dict[str, str]()
-        self.spent, self.other = 0, 0
+        self._count = count
+        self._texts = dict[str, str]()
+        self.spent = 0
+        self.other = 0
         roles: tuple[Role, Role] = ("user", "assistant")
         for exchange in exchanges:
             for role, text in zip(roles, (exchange.asked, exchange.answered), strict=True):
                 # As the engine will ask: it keeps a reply without the white space around it.
-                self._known[self._question(role, text if role == "user" else text.strip())] = text
+                self._texts[self._question(role, text if role == "user" else text.strip())] = text
 
     def _question(self, role: Role, text: str) -> str:
         request = message_tiers.build(message_tiers.Inputs((Said(role, text),), self._count))
         return request.messages[-1]["content"]
 
     async def complete(self, request: Request) -> Completion:
-        asked = prompt_tokens(request.messages, self._count)
-        text = self._known.get(request.messages[-1]["content"])
+        tokens_in = prompt_tokens(request.messages, self._count)
+        text = self._texts.get(request.messages[-1]["content"])
         if text is None:
-            self.other += asked + (request.max_tokens or 0)
+            self.other += tokens_in + (request.max_tokens or 0)
             raise NoModel(f"{self.name} makes the tiers of recorded messages only")
-        made = tiers.write(text, self._count)
-        answer = json.dumps({"tier1": made.tier1, "tier2": made.tier2}, ensure_ascii=False)
-        self.spent += asked + self._count(answer)
-        return Completion(answer, self.name, asked, self._count(answer))
+        text_tiers = tiers.write(text, self._count)
+        answer = json.dumps({"tier1": text_tiers.tier1, "tier2": text_tiers.tier2}, ensure_ascii=False)
+        self.spent += tokens_in + self._count(answer)
+        return Completion(answer, self.name, tokens_in, self._count(answer))
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
         yield await self.complete(request)

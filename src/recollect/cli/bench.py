@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from recollect.model import Budget
 
 FIRST_ROWS = (5, 10, 15, 20)
-FULL, OURS = "full history", "recollect"
+FULL = "full history"
+OURS = "recollect"
 
 
 @click.group()
@@ -30,7 +31,7 @@ def bench() -> None:
 
 
 def budget_of(ctx: click.Context, param: click.Parameter, value: str) -> Budget:
-    """`default`, `compact`, or how many tokens a context may have."""
+    """Parse a budget: `default`, `compact`, or a number of tokens."""
     from recollect.model import Budget
 
     if value in ("default", "compact"):
@@ -91,113 +92,116 @@ def tokens(
 
     if data is None and conversation is not None:
         raise InvalidInput("conversation", "is of a file: name it with --data")
-    talk = about_python(turns) if data is None else read(data, conversation).first(turns)
+    transcript = about_python(turns) if data is None else read(data, conversation).first(turns)
     plan = Plan(budget, window, tiers == "inline", ask_every, system)
     with progress("{task.completed} of {task.total} exchanges", shown=not as_json) as bar:
-        task = bar.add_task("replaying", total=len(talk.exchanges))
-        economy = replay(talk, plan, done=lambda number: bar.update(task, completed=number))
-    drawn = chart_of(economy)
+        task = bar.add_task("replaying", total=len(transcript.exchanges))
+        report = replay(transcript, plan, done=lambda number: bar.update(task, completed=number))
+    cost_chart = chart_of(report)
     if out is not None:
-        out.write_text(chart.svg(drawn), encoding="utf-8")
+        out.write_text(chart.svg(cost_chart), encoding="utf-8")
     if as_json:
-        click.echo(json.dumps(as_object(economy), ensure_ascii=False))
+        click.echo(json.dumps(as_object(report), ensure_ascii=False))
         return
-    show(economy)
+    show(report)
     click.echo()
-    click.echo(chart.plotted(drawn))
+    click.echo(chart.plotted(cost_chart))
     click.echo()
-    conclude(economy)
+    conclude(report)
     if out is not None:
         click.echo(f"Drawn in {out}.")
 
 
-def show(economy: Economy) -> None:
-    """What was replayed, and what had been spent at some of its turns."""
-    said, plan = len(economy.steps), economy.plan
-    lengths = sum(step.reply for step in economy.steps) / said
+def show(report: Economy) -> None:
+    """Print what was replayed, and the tokens spent up to some of its turns."""
+    exchanges = len(report.steps)
+    plan = report.plan
+    mean_reply = sum(step.reply for step in report.steps) / exchanges
     click.echo(
-        f"Replayed: {printable(economy.talk.about)}; {counted(2 * said, 'message')} in {counted(said, 'exchange')}, "
-        f"replies of {lengths:,.0f} tokens on average ({economy.tokenizer})."
+        f"Replayed: {printable(report.transcript.about)}; {counted(2 * exchanges, 'message')} in "
+        f"{counted(exchanges, 'exchange')}, replies of {mean_reply:,.0f} tokens on average ({report.tokenizer})."
     )
     makes = "writes tiers with each reply" if plan.inline else "is joined by a memory model that writes tiers"
     asks = f"asks for a full text every {plan.ask_every} exchanges" if plan.ask_every else "never asks for more"
     click.echo(f"The model {makes} and {asks}. Tokens spent so far, read and written:\n")
-    names = ("turn", "exchange", FULL, sliding_name(economy), OURS, "of full history", "written for tiers")
+    names = ("turn", "exchange", FULL, sliding_name(report), OURS, "of full history", "written for tiers")
     grid = table(*names, right=names)
-    full, sliding, ours = (economy.so_far(way) for way in ("full", "sliding", "ours"))
-    made = 0
-    rows = set(shown_steps(economy))
-    for place, step in enumerate(economy.steps):
-        made += step.beside + step.memory
+    full, sliding, ours = (report.so_far(way) for way in ("full", "sliding", "ours"))
+    tier_tokens = 0
+    rows = set(shown_steps(report))
+    for place, step in enumerate(report.steps):
+        tier_tokens += step.beside + step.memory
         if step in rows:
             cells = (step.turn, step.exchange, full[place], sliding[place], ours[place])
-            grid.add_row(*(f"{cell:,}" for cell in cells), f"{ours[place] / full[place]:.0%}", f"{made:,}")
+            grid.add_row(*(f"{cell:,}" for cell in cells), f"{ours[place] / full[place]:.0%}", f"{tier_tokens:,}")
     show_table(grid)
 
 
-def sliding_name(economy: Economy) -> str:
-    return f"last {counted(economy.plan.window, 'message')}"
+def sliding_name(report: Economy) -> str:
+    return f"last {counted(report.plan.window, 'message')}"
 
 
-def shown_steps(economy: Economy) -> list[Step]:
+def shown_steps(report: Economy) -> list[Step]:
     """The steps at turns 5, 10, 15, 20, 50, 100, 200, 500, …, and the last."""
-    wanted, size = set(FIRST_ROWS), 10
-    while size <= economy.steps[-1].turn:
-        wanted |= {5 * size, 10 * size, 20 * size}
+    turns = set(FIRST_ROWS)
+    size = 10
+    while size <= report.steps[-1].turn:
+        turns |= {5 * size, 10 * size, 20 * size}
         size *= 10
     # An even turn is a reply: it is paid for when its question is answered.
-    return [step for step in economy.steps if wanted & {step.turn, step.turn + 1} or step is economy.steps[-1]]
+    return [step for step in report.steps if turns & {step.turn, step.turn + 1} or step is report.steps[-1]]
 
 
-def chart_of(economy: Economy) -> Chart:
+def chart_of(report: Economy) -> Chart:
     from recollect.bench.chart import Chart, Curve
 
-    crossing = economy.crossing
+    crossing = report.crossing
     return Chart(
         title="Tokens spent, read and written, up to each turn",
-        across="turn (message)",
-        up="tokens",
-        places=[step.turn for step in economy.steps],
+        x_label="turn (message)",
+        y_label="tokens",
+        places=[step.turn for step in report.steps],
         curves=[
-            Curve(FULL, "o", "#b8402a", economy.so_far("full")),
-            Curve(sliding_name(economy), ".", "#8a8f98", economy.so_far("sliding")),
-            Curve(OURS, "#", "#1f6fb5", economy.so_far("ours")),
+            Curve(FULL, "o", "#b8402a", report.so_far("full")),
+            Curve(sliding_name(report), ".", "#8a8f98", report.so_far("sliding")),
+            Curve(OURS, "#", "#1f6fb5", report.so_far("ours")),
         ],
         mark=None if crossing is None else (crossing.turn, f"less than the full history from turn {crossing.turn}"),
     )
 
 
-def conclude(economy: Economy) -> None:
-    """The crossing and the totals, in a sentence each."""
-    out, crossing = console(), economy.crossing
-    full, sliding, ours = (economy.so_far(way)[-1] for way in ("full", "sliding", "ours"))
+def conclude(report: Economy) -> None:
+    """Print the crossing and the totals, in a sentence each."""
+    out = console()
+    crossing = report.crossing
+    full, sliding, ours = (report.so_far(way)[-1] for way in ("full", "sliding", "ours"))
     if crossing is None:
         out.print("Not below the full history by the end: the chat is too short, or its messages are.", style="bold")
     else:
         out.print(f"Below the full history from turn {crossing.turn} on (exchange {crossing.exchange}).", style="bold")
-    calls = sum(step.calls for step in economy.steps)
+    calls = sum(step.calls for step in report.steps)
     out.print(
-        f"In all: {FULL} {full:,} tokens, {sliding_name(economy)} {sliding:,}, {OURS} {ours:,} in "
+        f"In all: {FULL} {full:,} tokens, {sliding_name(report)} {sliding:,}, {OURS} {ours:,} in "
         f"{counted(calls, 'call')}: {ours / full:.0%} of the full history, {full / ours:.1f} times less."
         if ours <= full
-        else f"In all: {FULL} {full:,} tokens, {sliding_name(economy)} {sliding:,}, {OURS} {ours:,}."
+        else f"In all: {FULL} {full:,} tokens, {sliding_name(report)} {sliding:,}, {OURS} {ours:,}."
     )
-    if other := sum(step.other for step in economy.steps):
+    if other := sum(step.other for step in report.steps):
         out.print(f"Not in it: summaries and the like, at most {other:,} tokens of the memory model; none without one.")
     out.print("The sliding window forgets what left it; the other two do not.")
 
 
-def as_object(economy: Economy) -> dict[str, Any]:
-    crossing = economy.crossing
-    totals = {way: economy.so_far(way)[-1] for way in ("full", "sliding", "ours")}
+def as_object(report: Economy) -> dict[str, Any]:
+    crossing = report.crossing
+    totals = {way: report.so_far(way)[-1] for way in ("full", "sliding", "ours")}
     names = ("turn", "exchange", "full", "sliding", "ours", "prompt", "reply", "beside", "memory", "other", "calls")
     return {
-        "replayed": economy.talk.about,
-        "tokenizer": economy.tokenizer,
-        "window": economy.plan.window,
-        "budget": economy.plan.budget.total,
+        "replayed": report.transcript.about,
+        "tokenizer": report.tokenizer,
+        "window": report.plan.window,
+        "budget": report.plan.budget.total,
         "crossing": None if crossing is None else {"turn": crossing.turn, "exchange": crossing.exchange},
         "totals": totals,
         "ratio": totals["ours"] / totals["full"],
-        "steps": [{name: getattr(step, name) for name in names} for step in economy.steps],
+        "steps": [{name: getattr(step, name) for name in names} for step in report.steps],
     }

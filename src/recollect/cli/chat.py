@@ -1,8 +1,8 @@
 """`recollect chat`: talk with a model that remembers, in a terminal or through a pipe.
 
-A line is a message; one that begins with a slash is a command and is never sent. What a turn does is the engine's: here
-a reply is shown as it comes, without anything a terminal would obey, and Ctrl-C ends what is going on: the reply, or
-else the chat. Whatever goes wrong in a turn is one line, and the chat goes on: the message is in the log.
+A line is a message; one that begins with a slash is a command and is never sent. The engine does the turn; this module
+shows a reply as it comes, without control characters. Ctrl-C ends the reply, or the chat if there is none. An error in
+a turn is one line, and the chat goes on: the message is in the log.
 """
 
 from __future__ import annotations
@@ -74,28 +74,29 @@ def chat(conversation: str, user: str | None, system: str | None, budget: Budget
     if local:
         settings = dataclasses.replace(settings, chat_model="local", memory_model="")
     model = model_of(settings)
-    with quiet(), memory_of(settings) as here:
-        talk = begun(here, conversation, user, system, budget or budget_for(settings))
-        if talk.interactive:
-            talk.greet(model)
-        converse(talk)
-    if talk.failed and not talk.interactive:
+    with quiet(), memory_of(settings) as handle:
+        session = begun(handle, conversation, user, system, budget or budget_for(settings))
+        if session.interactive:
+            session.greet(model)
+        converse(session)
+    if session.has_failed and not session.interactive:
         raise click.exceptions.Exit(1)
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Nobody else speaks. What goes wrong in the background is tried again, and `recollect doctor` tells of it."""
-    log, silence = logging.getLogger("recollect"), logging.NullHandler()
-    log.addHandler(silence)
+    """Keep log records off the terminal. Failed background work is tried again, and `recollect doctor` shows it."""
+    log = logging.getLogger("recollect")
+    handler = logging.NullHandler()
+    log.addHandler(handler)
     try:
         yield
     finally:
-        log.removeHandler(silence)
+        log.removeHandler(handler)
 
 
 def model_of(settings: Settings) -> str:
-    """The name of the model that will reply. Fails if there is none or it cannot be used, before anything is made."""
+    """The names of the models that will reply. Fails if there is none, before a store is created."""
     from recollect.errors import NoModel
     from recollect.llm.absent import HOW_TO, NoModelLLM
     from recollect.wiring import chat_models
@@ -117,32 +118,32 @@ def budget_for(settings: Settings) -> Budget | None:
     return SMALL if LOCAL in listed(settings.chat_model) else None
 
 
-def begun(here: Opened, id: str, user: str | None, system: str | None, budget: Budget | None) -> Talk:
-    """The conversation, with its own user if it is a chat with one; a new one is a chat."""
-    found = here.store.read(lambda tx: tx.conversation(here.settings.space, id))
-    channel = found is not None and found.user is None
-    owner = found.user if found is not None and user is None else user or USER
-    conversation = here.memory.conversation(id, user=None if channel else owner)
-    conversation.history(limit=1)  # somebody else's is refused here, and not at the first message
+def begun(handle: Opened, id: str, user: str | None, system: str | None, budget: Budget | None) -> Talk:
+    """Begin a session in a conversation: a chat keeps its user, and a new conversation is a chat."""
+    existing = handle.store.read(lambda tx: tx.conversation(handle.settings.space, id))
+    is_channel = existing is not None and existing.user is None
+    owner = existing.user if existing is not None and user is None else user or USER
+    conversation = handle.memory.conversation(id, user=None if is_channel else owner)
+    conversation.history(limit=1)  # another user's conversation is refused here, and not at the first message
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
-    return Talk(conversation, here.store, system, budget, (user or USER) if channel else None, interactive)
+    return Talk(conversation, handle.store, system, budget, (user or USER) if is_channel else None, interactive)
 
 
-def converse(talk: Talk) -> None:
-    """Read lines and answer them until there are no more, or somebody has had enough."""
+def converse(session: Talk) -> None:
+    """Read lines and answer them until the input ends or the user quits."""
     try:
-        while not talk.over:
+        while not session.is_over:
             try:
-                line = typed(talk.interactive)
+                line = typed(session.interactive)
             except UnicodeDecodeError as error:
-                talk.complain(f"that line is not {error.encoding} text ({error.reason}); it was not sent")
+                session.complain(f"that line is not {error.encoding} text ({error.reason}); it was not sent")
                 continue
             if line is None:
                 break
             if line.strip():
-                talk.hear(line)
+                session.hear(line)
     except KeyboardInterrupt:
-        if not talk.interactive:
+        if not session.interactive:
             raise click.exceptions.Exit(INTERRUPTED) from None
         click.echo()
 
@@ -157,31 +158,31 @@ def typed(interactive: bool) -> str | None:
         except EOFError:
             click.echo()
             return None
-    # Bytes, so that one line that is not text does not take the following ones with it.
+    # Bytes, so that a line that is not text does not spoil the following ones.
     raw = sys.stdin.buffer.readline()
     return raw.decode(sys.stdin.encoding or "utf-8") if raw else None
 
 
 class Shown:
-    """A text that comes in pieces, without what a terminal would obey, wherever it was cut."""
+    """Makes a text that comes in pieces printable, wherever it was cut."""
 
     def __init__(self) -> None:
-        self._held = ""
+        self._pending = ""
 
     def feed(self, piece: str) -> str:
-        """What can be shown now."""
-        text = self._held + piece
-        # Whether this is the first half of a line's end or a command to the terminal, the next piece tells.
-        self._held = "\r" if text.endswith("\r") else ""
-        return printable(text.removesuffix(self._held))
+        """The text that can be printed now."""
+        text = self._pending + piece
+        # A carriage return may be the first half of a line's end: the next piece tells.
+        self._pending = "\r" if text.endswith("\r") else ""
+        return printable(text.removesuffix(self._pending))
 
     def finish(self) -> str:
-        return printable(self._held)
+        return printable(self._pending)
 
 
 @dataclass(slots=True)
 class Talk:
-    """One chat at a terminal or through a pipe. `author` is who speaks, where many do."""
+    """One chat at a terminal or through a pipe. `author` is the speaker, in a channel of many."""
 
     conversation: BlockingConversation
     store: Store
@@ -189,9 +190,9 @@ class Talk:
     budget: Budget | None
     author: str | None
     interactive: bool
-    said: str = ""
-    over: bool = False
-    failed: bool = False
+    last_text: str = ""
+    is_over: bool = False
+    has_failed: bool = False
 
     def greet(self, model: str) -> None:
         last = self.conversation.history(limit=1)
@@ -199,53 +200,55 @@ class Talk:
         click.echo(printable(f"{model} in {self.conversation.id!r}, {so_far}. /help lists commands, Ctrl-D ends."))
 
     def hear(self, line: str) -> None:
-        """A line that was typed: a command is obeyed, anything else is said."""
+        """Handle an input line: run a command, or send anything else to the model."""
         from recollect.errors import RecollectError
 
         try:
             if line.startswith("/"):
-                command, _, rest = line.strip().partition(" ")
-                self.obey(command, rest.strip())
+                command, _, argument = line.strip().partition(" ")
+                self.obey(command, argument.strip())
             else:
                 self.say(line.strip())
         except RecollectError as error:
             self.complain(str(error))
 
     def complain(self, text: str) -> None:
-        self.failed = True
+        self.has_failed = True
         Failure(text).show()
 
     # -- a turn
 
     def say(self, text: str) -> None:
-        """A turn, shown as it comes. What was cut off is kept by the engine as far as it was seen.
+        """Take a turn and print the reply as it comes. A reply that is cut off is stored as far as it was shown.
 
-        What is said to the memory, as in "remember that …", it answers itself; no model is asked to reply.
+        A message to the memory, such as "remember that …", is answered by the memory itself, without a model.
         """
-        self.said = text
+        self.last_text = text
         answer = self.conversation.command(text, author=self.author, addressed=text.isascii())
         if answer is not None:
             click.echo(printable(answer.text))
             return
-        shown, begun, note = Shown(), False, ""
+        output = Shown()
+        has_begun = False
+        note = ""
         pieces = self.conversation.stream(text, budget=self.budget, system=self.system, author=self.author)
         try:
             with closing(pieces):  # type: ignore[type-var]
                 for piece in pieces:
-                    begun = True
-                    put(shown.feed(piece))
+                    has_begun = True
+                    put(output.feed(piece))
         except KeyboardInterrupt:
-            note = "(cut off; what you saw of it is kept)" if begun else "(not answered; your message is kept)"
+            note = "(cut off; what you saw of it is kept)" if has_begun else "(not answered; your message is kept)"
             if not self.interactive:
                 raise
         finally:
-            put(shown.finish() + ("\n" if begun or note else ""))
+            put(output.finish() + ("\n" if has_begun or note else ""))
         if note:
             click.echo(note)
 
     # -- commands
 
-    def obey(self, command: str, rest: str) -> None:
+    def obey(self, command: str, argument: str) -> None:
         commands: dict[str, Callable[[str], Any]] = {
             "/context": self.show_context,
             "/facts": self.show_facts,
@@ -254,22 +257,22 @@ class Talk:
             "/quit": lambda _: self.quit(),
         }
         if command in commands:
-            commands[command](rest)
+            commands[command](argument)
         else:
             self.complain(f"there is no command {command}, and nothing was sent; /help lists the commands")
 
     def quit(self) -> None:
-        self.over = True
+        self.is_over = True
 
     def show_context(self, text: str) -> None:
-        """The receipt of what would be sent now, and what the last turn really took."""
-        made = self.conversation.context(text or self.said, budget=self.budget, system=self.system)
-        click.echo(explained(made.receipt))
-        if took := last_turn(self.conversation.history(limit=1)):
-            click.echo(f"\n{printable(took)}")
+        """Print the receipt of the context that would be sent now, and the cost of the last reply."""
+        context = self.conversation.context(text or self.last_text, budget=self.budget, system=self.system)
+        click.echo(explained(context.receipt))
+        if cost := last_turn(self.conversation.history(limit=1)):
+            click.echo(f"\n{printable(cost)}")
 
     def show_facts(self, _: str) -> None:
-        """What is known now of who speaks; in a channel, what was said in it."""
+        """Print what is known of the speaker; in a channel, from what was said in it."""
         from recollect.cli.facts import unread
         from recollect.engine.context.people import known_to
         from recollect.engine.context.viewers import viewer_of_chat
@@ -277,17 +280,18 @@ class Talk:
         from recollect.ports import Tx
         from recollect.rules.facts.profile_lines import profile_lines
 
-        place, owner = self.conversation, self.conversation.user
+        conversation = self.conversation
+        owner = self.conversation.user
         person = owner or self.author or USER
 
         def read(tx: Tx) -> list[Fact]:
-            viewer = viewer_of_chat(tx, place.space, place.id, owner, person)
-            return known_to(tx, place.space, person, viewer)[0]
+            viewer = viewer_of_chat(tx, conversation.space, conversation.id, owner, person)
+            return known_to(tx, conversation.space, person, viewer)[0]
 
         lines = profile_lines(self.store.read(read))
         click.echo(printable("\n".join(lines)) if lines else "nothing is known yet")
-        if behind := unread(self.store, place.space):
-            click.echo(printable(f"({behind})"))
+        if warning := unread(self.store, conversation.space):
+            click.echo(printable(f"({warning})"))
 
     def show_history(self, count: str) -> None:
         from recollect.errors import InvalidInput
@@ -299,12 +303,14 @@ class Talk:
 
 
 def last_turn(messages: list[Message]) -> str:
-    """What the last reply cost, as the log has it; nothing if it was not made here."""
+    """The cost of the last reply in words, from its metadata; empty if recollect did not make it."""
     try:
         rounds = messages[-1].metadata["recollect"]["rounds"]
-        given, got = sum(one["tokens_in"] for one in rounds), sum(one["tokens_out"] for one in rounds)
+        tokens_in = sum(model_round["tokens_in"] for model_round in rounds)
+        tokens_out = sum(model_round["tokens_out"] for model_round in rounds)
         return (
-            f"The last reply: {rounds[-1]['model']}, {counted(len(rounds), 'round')}, {given:,} tokens in, {got:,} out."
+            f"The last reply: {rounds[-1]['model']}, {counted(len(rounds), 'round')}, "
+            f"{tokens_in:,} tokens in, {tokens_out:,} out."
         )
     except (LookupError, TypeError, ValueError):  # the metadata of an imported message may be anything
         return ""

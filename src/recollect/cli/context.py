@@ -1,7 +1,7 @@
 """`recollect context`: what a model would be sent, and the receipt for it. No model is opened, none is needed.
 
-A context is looked at and nothing else is done: views are not brought up here, since what a model is to write
-would be written without one.
+The command only shows a context. It does not bring views up to date, since without a model the built-in writers would
+write what a model should.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COMPACT = "compact"
 
 
 def budget_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Budget | None:
-    """A budget as it is written on the command line: a number of tokens, or a name."""
+    """Parse a budget from the command line: a number of tokens, or `compact`."""
     if value is None:
         return None
     if value.casefold() == COMPACT:
@@ -39,7 +39,7 @@ def budget_of(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 
 @contextmanager
 def memory_of(settings: Settings) -> Iterator[Opened]:
-    """A memory to talk with, with its models; made if there is none yet."""
+    """Open a memory with its models; created if there is none yet."""
     from recollect.engine.memory import MemoryEngine
     from recollect.engine.sync import BlockingMemory
     from recollect.wiring import build, open_store
@@ -53,7 +53,7 @@ def memory_of(settings: Settings) -> Iterator[Opened]:
 
 
 def explained(receipt: Receipt) -> str:
-    """The receipt as wide as the terminal is; a pipe has no width."""
+    """The receipt in words, as wide as the terminal; a pipe has no width."""
     out = console()
     return receipt.explain(out.width if out.is_terminal else None)
 
@@ -88,18 +88,18 @@ def context(
     """
     settings = current_settings()
     existing(settings.store)
-    alone = dataclasses.replace(settings, chat_model="", memory_model="", followers=False)
-    with memory_of(alone) as here:
-        conversation_in(here.store, settings.space, conversation)
-        chat = here.memory.conversation(conversation, user=user)
-        made = chat.context(text, budget=budget, system=system)
-        behind = index_state(here.store, settings.space).behind
+    without_models = dataclasses.replace(settings, chat_model="", memory_model="", followers=False)
+    with memory_of(without_models) as handle:
+        conversation_in(handle.store, settings.space, conversation)
+        chat = handle.memory.conversation(conversation, user=user)
+        preview = chat.context(text, budget=budget, system=system)
+        behind = index_state(handle.store, settings.space).behind
     if as_json:
-        json_line({"messages": made.messages, "receipt": dataclasses.asdict(made.receipt)})
+        json_line({"messages": preview.messages, "receipt": dataclasses.asdict(preview.receipt)})
     elif explain:
-        click.echo(explained(made.receipt))
+        click.echo(explained(preview.receipt))
     else:
-        show_messages(made, bool(text))
+        show_messages(preview, bool(text))
     if behind:
         warn(
             f"the index is {counted(behind, 'message')} behind the log: some may be missing here. "
@@ -107,6 +107,6 @@ def context(
         )
 
 
-def show_messages(made: Context, said: bool) -> None:
-    shown = made.messages if said else made.messages[:-1]
-    click.echo("\n\n".join(f"[{message['role']}]\n{printable(message['content'])}" for message in shown))
+def show_messages(preview: Context, has_text: bool) -> None:
+    messages = preview.messages if has_text else preview.messages[:-1]
+    click.echo("\n\n".join(f"[{message['role']}]\n{printable(message['content'])}" for message in messages))

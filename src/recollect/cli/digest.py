@@ -1,4 +1,4 @@
-"""Digests on the command line: what a day in a space was for its members, and how each has been lately."""
+"""Digests on the command line: the day of each member of a space, and the days before."""
 
 from __future__ import annotations
 
@@ -47,43 +47,51 @@ def digest(
     recollect digest guild --day 2024-05-01
     recollect digest guild --week --user ann
     """
-    with telling() as here:
-        space = place or here.settings.space
+    with telling() as handle:
+        space = place or handle.settings.space
         if time_zone is not None:
-            here.memory.set_time_zone(time_zone, space=space)
-        found = here.memory.digests(space, day=day, user=user, week=week)
+            handle.memory.set_time_zone(time_zone, space=space)
+        digests = handle.memory.digests(space, day=day, user=user, week=week)
     if as_json:
-        for one in found:
-            json_line(fields(one))
+        for user_digest in digests:
+            json_line(fields(user_digest))
     else:
-        show(found)
-    if not found:
-        when = "in the days before" if week else f"on {day}" if day else "today"
-        click.echo(NOTHING.format(space=printable(space), when=when), err=True)
+        show(digests)
+    if not digests:
+        period = "in the days before" if week else f"on {day}" if day else "today"
+        click.echo(NOTHING.format(space=printable(space), when=period), err=True)
 
 
-def show(found: list[Digest]) -> None:
+def show(digests: list[Digest]) -> None:
     from rich.text import Text
 
     out = console()
-    for one in found:
-        when = f"{one.day:%Y-%m-%d}" if one.kind == "day" else f"{one.first:%Y-%m-%d} to {one.last:%Y-%m-%d}"
-        by = {"model": "", "offline": ", by the built-in writer"}[one.made_by]
-        said = counted(len({span.conversation for span in one.sources}), "channel")
-        out.print(Text(printable(one.user), style="green") + Text(f"  {when}, {said}{by}", style="dim"))
-        indented(out, Text(printable(one.text)), 2)
+    for user_digest in digests:
+        first = f"{user_digest.first:%Y-%m-%d}"
+        period = (
+            f"{user_digest.day:%Y-%m-%d}" if user_digest.kind == "day" else f"{first} to {user_digest.last:%Y-%m-%d}"
+        )
+        writer = {"model": "", "offline": ", by the built-in writer"}[user_digest.made_by]
+        channels = counted(len({span.conversation for span in user_digest.sources}), "channel")
+        out.print(
+            Text(printable(user_digest.user), style="green") + Text(f"  {period}, {channels}{writer}", style="dim")
+        )
+        indented(out, Text(printable(user_digest.text)), 2)
 
 
-def fields(one: Digest) -> dict[str, Any]:
+def fields(user_digest: Digest) -> dict[str, Any]:
     return {
-        "space": one.space,
-        "user": one.user,
-        "kind": one.kind,
-        "first": one.first.isoformat(),
-        "last": one.last.isoformat(),
-        "text": one.text,
-        "made_by": one.made_by,
-        "made_at": one.made_at,
-        "pending": one.pending,
-        "sources": [{"conversation": s.conversation, "first": s.first, "last": s.last} for s in one.sources],
+        "space": user_digest.space,
+        "user": user_digest.user,
+        "kind": user_digest.kind,
+        "first": user_digest.first.isoformat(),
+        "last": user_digest.last.isoformat(),
+        "text": user_digest.text,
+        "made_by": user_digest.made_by,
+        "made_at": user_digest.made_at,
+        "pending": user_digest.pending,
+        "sources": [
+            {"conversation": source.conversation, "first": source.first, "last": source.last}
+            for source in user_digest.sources
+        ],
     }

@@ -1,6 +1,6 @@
-"""Looks at everything that must be right for a memory to work, and says for each thing what to do.
+"""Checks everything that a memory needs to work, and says for each thing what to do.
 
-A check is a function that yields lines; one that cannot be done is a line too, and never ends the examination.
+A check is a function that yields results; a check that raises an error yields one too, and the other checks go on.
 `fail` means that something will not work, `warn` that it will, but not as it should.
 """
 
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 Verdict = Literal["ok", "warn", "fail"]
 STYLES: dict[Verdict, str] = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 OLDEST_SQLITE = (3, 35, 0)
-LITTLE, TOO_LITTLE = 1 << 30, 64 << 20  # bytes free on the disk
-QUICK = 50_000  # messages that are verified along the way
+LITTLE = 1 << 30  # bytes free on the disk: a warning
+TOO_LITTLE = 64 << 20  # bytes free on the disk: a failure
+QUICK = 50_000  # messages that are verified here, at most
 EXTRAS = {
     "postgres": ("psycopg",),
     "openai": ("openai",),
@@ -41,17 +42,17 @@ EXTRAS = {
 }
 QUESTION = "Is anybody there? Answer with one word."
 ANSWER = 16  # tokens
-SHOWN = 40  # characters of an answer
-LISTED = 20  # messages that are named of those that were set aside
+MAX_SHOWN = 40  # characters of an answer
+MAX_LISTED = 20  # messages that are named of those that were set aside
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What was looked at, how it is, and what to do."""
+    """The verdict of a check on one subject, and what was found or is to be done."""
 
     verdict: Verdict
-    what: str
-    found: str
+    subject: str
+    detail: str
 
 
 @click.command(cls=StoreCommand)
@@ -68,20 +69,20 @@ def doctor(ask: bool) -> None:
     recollect doctor --store postgresql://user:password@host/database
     """
     settings = current_settings()
-    failed = False
-    for line in examination(settings, ask):
-        failed |= line.verdict == "fail"
-        show(line)
-    if failed:
+    has_failure = False
+    for result in examination(settings, ask):
+        has_failure |= result.verdict == "fail"
+        show(result)
+    if has_failure:
         raise click.exceptions.Exit(1)
 
 
-def show(line: Line) -> None:
+def show(result: Line) -> None:
     from rich.text import Text
 
-    text = Text(f"{line.verdict:<5}", style=STYLES[line.verdict])
-    text.append(f"{line.what:<11}", style="bold")
-    text.append(printable(line.found), style="none")
+    text = Text(f"{result.verdict:<5}", style=STYLES[result.verdict])
+    text.append(f"{result.subject:<11}", style="bold")
+    text.append(printable(result.detail), style="none")
     console().print(text)
 
 
@@ -102,14 +103,14 @@ def examination(settings: Settings, ask: bool) -> Iterator[Line]:
     yield from guarded("store", lambda: store_checks(settings, identity))
 
 
-def guarded(what: str, check: Callable[[], Iterator[Line]]) -> Iterator[Line]:
-    """The lines of a check, and one more if it could not be finished."""
+def guarded(subject: str, check: Callable[[], Iterator[Line]]) -> Iterator[Line]:
+    """The results of a check, and a failure if it raised an error."""
     from recollect.errors import RecollectError
 
     try:
         yield from check()
     except (RecollectError, OSError) as error:
-        yield Line("fail", what, str(error))
+        yield Line("fail", subject, str(error))
 
 
 def python() -> Iterator[Line]:
@@ -142,32 +143,32 @@ def extras(settings: Settings) -> Iterator[Line]:
     from recollect.wiring import LOCAL, listed
 
     models = {*listed(settings.chat_model), *listed(settings.memory_model)}
-    needed = {
+    requirements = {
         "postgres": file_of(settings.store) is None,
         "openai": settings.embedder == "endpoint" or bool(models - {LOCAL}),
         "minilm": settings.embedder == "minilm",
         "local": LOCAL in models,
     }
     for extra, modules in EXTRAS.items():
-        what = f"[{extra}]"
+        subject = f"[{extra}]"
         if all(importlib.util.find_spec(module) for module in modules):
-            yield Line("ok", what, "installed")
-        elif needed[extra]:
-            yield Line("fail", what, f"not installed, and the settings need it: pip install 'recollect[{extra}]'")
+            yield Line("ok", subject, "installed")
+        elif requirements[extra]:
+            yield Line("fail", subject, f"not installed, and the settings need it: pip install 'recollect[{extra}]'")
         else:
-            yield Line("ok", what, "not installed, and not needed with these settings")
+            yield Line("ok", subject, "not installed, and not needed with these settings")
 
 
 def tokenizer(settings: Settings) -> Iterator[Line]:
     from recollect.wiring import open_tokenizer
 
-    found = open_tokenizer(settings)
-    found.count("Is anybody there?")
-    if found.exact:
-        yield Line("ok", "tokenizer", f"{found.name}, exact")
+    counter = open_tokenizer(settings)
+    counter.count("Is anybody there?")
+    if counter.exact:
+        yield Line("ok", "tokenizer", f"{counter.name}, exact")
     else:
         yield Line(
-            "warn", "tokenizer", f"{found.name}: counts are estimates; set tokenizer = o200k_base for exact ones"
+            "warn", "tokenizer", f"{counter.name}: counts are estimates; set tokenizer = o200k_base for exact ones"
         )
 
 
@@ -175,13 +176,13 @@ def embedder(settings: Settings, identity: list[str]) -> Iterator[Line]:
     from recollect.wiring import open_embedder
 
     async def try_it() -> tuple[str, int]:
-        found = open_embedder(settings)
+        model = open_embedder(settings)
         try:
-            await found.ready()
-            vectors = await found.embed(["Is anybody there?"])
-            return found.identity, vectors.shape[1]
+            await model.ready()
+            vectors = await model.embed(["Is anybody there?"])
+            return model.identity, vectors.shape[1]
         finally:
-            await found.close()
+            await model.close()
 
     name, width = asyncio.run(try_it())
     identity.append(name)
@@ -202,7 +203,7 @@ def memory_model(settings: Settings, ask: bool) -> Iterator[Line]:
 
 
 def asked(role: str, models: Sequence[LLM], ask: bool, missing: str) -> Iterator[Line]:
-    """Which models have a role, and what they answer, if they are to be asked."""
+    """The models of a role, and with `ask` what they answer."""
     from recollect.llm.absent import NoModelLLM
 
     async def visit(model: LLM) -> Line:
@@ -221,13 +222,13 @@ async def answered(role: str, model: LLM) -> Line:
     from recollect.errors import ModelError
     from recollect.ports import Request
 
-    begun = time.monotonic()
+    start = time.monotonic()
     try:
         answer = await model.complete(Request([{"role": "user", "content": QUESTION}], max_tokens=ANSWER))
     except ModelError as error:
         return Line("fail", role, str(error))
-    said = " ".join(answer.text.split())[:SHOWN]
-    return Line("ok", role, f"{model.name}: answered “{said}” in {time.monotonic() - begun:.1f} s")
+    answer_text = " ".join(answer.text.split())[:MAX_SHOWN]
+    return Line("ok", role, f"{model.name}: answered “{answer_text}” in {time.monotonic() - start:.1f} s")
 
 
 def disk(settings: Settings) -> Iterator[Line]:
@@ -236,13 +237,13 @@ def disk(settings: Settings) -> Iterator[Line]:
     if folder is None or not folder.is_dir():
         return
     free = shutil.disk_usage(folder).free
-    found = f"{free / (1 << 30):,.1f} GiB free"
+    free_space = f"{free / (1 << 30):,.1f} GiB free"
     if free < TOO_LITTLE:
-        yield Line("fail", "disk", f"{found}: nothing more can be kept; make room")
+        yield Line("fail", "disk", f"{free_space}: nothing more can be kept; make room")
     elif free < LITTLE:
-        yield Line("warn", "disk", f"{found}: make room soon")
+        yield Line("warn", "disk", f"{free_space}: make room soon")
     else:
-        yield Line("ok", "disk", found)
+        yield Line("ok", "disk", free_space)
 
 
 def absent(url: str, file: Path) -> Line:
@@ -284,11 +285,11 @@ def schema(store: Store) -> Iterator[Line]:
     from recollect.engine.tables.log import COPYING
     from recollect.stores.migrations import CURRENT
 
-    found = store.read(lambda tx: tx.note("schema"))
-    if found == str(CURRENT):
-        yield Line("ok", "schema", f"{found}, the newest")
+    version = store.read(lambda tx: tx.note("schema"))
+    if version == str(CURRENT):
+        yield Line("ok", "schema", f"{version}, the newest")
     else:
-        yield Line("fail", "schema", f"{found}; this recollect knows {CURRENT}: run `recollect migrate`")
+        yield Line("fail", "schema", f"{version}; this recollect knows {CURRENT}: run `recollect migrate`")
     source = store.read(lambda tx: tx.note(COPYING))
     if source is not None:
         yield Line("fail", "schema", f"the unfinished copy of {source}: remove it and run `recollect copy` again")
@@ -321,21 +322,21 @@ def views(store: Store, settings: Settings) -> Iterator[Line]:
         yield Line("warn", "followers", f"the last error of {state.view}: {state.error}; it is tried again by itself")
     if not errors:
         yield Line("ok", "followers", "no error")
-    who = "the next program that opens it" if settings.followers else "`recollect worker`"
+    remedy = "the next program that opens it" if settings.followers else "`recollect worker`"
     for state in states:
-        behind = f"{counted(state.behind, 'message')} behind: {who} brings it up, or now `recollect worker --once`"
-        yield Line("warn" if state.behind else "ok", state.view, behind if state.behind else "up to date")
+        lag = f"{counted(state.behind, 'message')} behind: {remedy} brings it up, or now `recollect worker --once`"
+        yield Line("warn" if state.behind else "ok", state.view, lag if state.behind else "up to date")
 
 
 def set_aside(store: Store) -> Iterator[Line]:
-    """The messages that views have gone past, by their places: what they say is nobody's business here."""
-    rows = store.read(lambda tx: tx.rows("set_aside", limit=LISTED + 1))
-    for row in rows[:LISTED]:
+    """The messages that views set aside, by their places; their content is not shown."""
+    rows = store.read(lambda tx: tx.rows("set_aside", limit=MAX_LISTED + 1))
+    for row in rows[:MAX_LISTED]:
         place = f"message {row['turn']} of {row['conversation']!r} in space {row['space']!r}"
-        found = f"{row['view']}: {place} ({row['error']}, {counted(row['failures'], 'failure')})"
-        yield Line("warn", "set aside", f"{found}: `recollect retry` tries it now")
-    if len(rows) > LISTED:
-        yield Line("warn", "set aside", f"and more: these are the first {LISTED}; `recollect stats` counts them")
+        failure = f"{row['view']}: {place} ({row['error']}, {counted(row['failures'], 'failure')})"
+        yield Line("warn", "set aside", f"{failure}: `recollect retry` tries it now")
+    if len(rows) > MAX_LISTED:
+        yield Line("warn", "set aside", f"and more: these are the first {MAX_LISTED}; `recollect stats` counts them")
     if not rows:
         yield Line("ok", "set aside", "no message")
 

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @click.command(cls=StoreCommand)
 @click.argument("conversation")
-@click.option("--all", "whole", is_flag=True, help="Down to level 1, not only the active ones.")
+@click.option("--all", "show_all", is_flag=True, help="Down to level 1, not only the active ones.")
 @click.option(
     "--json", "as_json", is_flag=True, help="One JSON object a line, each with the id of the one it is part of."
 )
-def episodes(conversation: str, whole: bool, as_json: bool) -> None:
+def episodes(conversation: str, show_all: bool, as_json: bool) -> None:
     """Show what left a conversation's window, as summaries.
 
     An episode of level 1 summarises messages; one of a higher level those below it. The active ones stand in the
@@ -33,56 +33,56 @@ def episodes(conversation: str, whole: bool, as_json: bool) -> None:
     recollect episodes demo
     recollect episodes demo --all
     """
-    with opened() as here:
-        owner = conversation_in(here.store, here.settings.space, conversation)
-        found = here.memory.conversation(conversation, user=owner.user).episodes()
+    with opened() as handle:
+        owner = conversation_in(handle.store, handle.settings.space, conversation)
+        active = handle.memory.conversation(conversation, user=owner.user).episodes()
     if as_json:
-        for line in fields(found):
+        for line in fields(active):
             json_line(line)
         return
-    if not found:
+    if not active:
         click.echo("nothing has left the window yet", err=True)
         return
-    draw(conversation, found, whole)
+    draw(conversation, active, show_all)
 
 
 def fields(episodes: Sequence[Episode], parent: str | None = None) -> Iterator[dict[str, Any]]:
-    for one in episodes:
+    for episode in episodes:
         yield {
-            "id": one.id,
+            "id": episode.id,
             "part_of": parent,
-            "level": one.level,
-            "first": one.first,
-            "last": one.last,
-            "began": one.began,
-            "ended": one.ended,
-            "summary": one.summary,
-            "made_by": one.made_by,
-            "pending": one.pending,
+            "level": episode.level,
+            "first": episode.first,
+            "last": episode.last,
+            "began": episode.began,
+            "ended": episode.ended,
+            "summary": episode.summary,
+            "made_by": episode.made_by,
+            "pending": episode.pending,
         }
-        yield from fields(one.parts, one.id)
+        yield from fields(episode.parts, episode.id)
 
 
-def draw(conversation: str, episodes: Sequence[Episode], whole: bool) -> None:
+def draw(conversation: str, episodes: Sequence[Episode], show_all: bool) -> None:
     from rich.text import Text
     from rich.tree import Tree
 
     tree = Tree(Text(printable(conversation), style="bold"))
-    grow(tree, episodes, whole)
+    grow(tree, episodes, show_all)
     console().print(tree)
 
 
-def grow(tree: Tree, episodes: Sequence[Episode], whole: bool) -> None:
+def grow(tree: Tree, episodes: Sequence[Episode], show_all: bool) -> None:
     from rich.text import Text
 
-    for one in episodes:
-        label = Text(f"level {one.level}, turns {one.first}-{one.last}", style="cyan")
-        label.append(f"  {when(one.began)} to {when(one.ended)}", style="dim")
-        if one.pending:
+    for episode in episodes:
+        label = Text(f"level {episode.level}, turns {episode.first}-{episode.last}", style="cyan")
+        label.append(f"  {when(episode.began)} to {when(episode.ended)}", style="dim")
+        if episode.pending:
             label.append("  built-in writer, waiting for the model", style="yellow")
-        label.append(f"\n{printable(one.summary)}", style="default")
+        label.append(f"\n{printable(episode.summary)}", style="default")
         branch = tree.add(label)
-        if whole:
-            grow(branch, one.parts, whole)
-        elif one.parts:
-            branch.add(Text(f"{len(one.parts)} of level {one.level - 1} (--all shows them)", style="dim"))
+        if show_all:
+            grow(branch, episode.parts, show_all)
+        elif episode.parts:
+            branch.add(Text(f"{len(episode.parts)} of level {episode.level - 1} (--all shows them)", style="dim"))

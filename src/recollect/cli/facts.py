@@ -1,4 +1,4 @@
-"""Facts on the command line: what is known of a person, now or at a date, what it was before, and who says so."""
+"""Facts on the command line: what is known of a person, now or at a date, its history, and its sources."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ def facts(user: str, as_of: datetime | None, category: str | None, key: str | No
     """
     if key is not None and (as_of is not None or category is not None):
         raise click.UsageError("--history shows every value of one key; use it without --as-of and --category")
-    with opened() as here:
+    with opened() as handle:
         if key is None:
-            found = here.memory.facts(user=user, as_of=as_of, category=category)
+            listing = handle.memory.facts(user=user, as_of=as_of, category=category)
         else:
-            found = here.memory.fact_history(key, user=user)
-        behind = unread(here.store, here.settings.space)
+            listing = handle.memory.fact_history(key, user=user)
+        warning = unread(handle.store, handle.settings.space)
     if as_json:
-        for fact in found:
+        for fact in listing:
             json_line(fields(fact))
-    elif found:
-        show_facts(found, history=key is not None)
-    if not found:
+    elif listing:
+        show_facts(listing, history=key is not None)
+    if not listing:
         click.echo("nothing is known of that" if key or category or as_of else "nothing is known yet", err=True)
-    if behind:
-        warn(behind)
+    if warning:
+        warn(warning)
 
 
 @click.command(cls=StoreCommand)
@@ -76,23 +76,23 @@ def why(fact: str, user: str, as_json: bool) -> None:
     from recollect.engine.tables.facts import facts_of
     from recollect.formats import dump
 
-    with opened() as here:
-        messages = here.memory.why(fact, user=user)
-        known = here.store.read(lambda tx: facts_of(tx, here.settings.space, user))
+    with opened() as handle:
+        messages = handle.memory.why(fact, user=user)
+        known_facts = handle.store.read(lambda tx: facts_of(tx, handle.settings.space, user))
     if as_json:
         for message in messages:
             click.echo((dump(message) + "\n").encode(), nl=False)
         return
     out = console()
-    for one in known:
-        if one.id == fact:
-            show_fact(out, one)
+    for known_fact in known_facts:
+        if known_fact.id == fact:
+            show_fact(out, known_fact)
     for message in messages:
         show_source(out, message)
 
 
 def unread(store: Store, space: str) -> str:
-    """What to say if there are messages that nobody has read for facts yet; nothing if there are none."""
+    """A warning about messages that are not yet read for facts; empty if there are none."""
     state = view_states(store, [VIEW], space)[0]
     if not state.behind:
         return ""
@@ -104,17 +104,17 @@ def unread(store: Store, space: str) -> str:
 
 
 def fields(fact: Fact) -> dict[str, Any]:
-    """A fact for programs: every field under its own name."""
-    from dataclasses import fields as named
+    """A fact as a dictionary of all its fields."""
+    from dataclasses import fields as dataclass_fields
 
-    return {one.name: getattr(fact, one.name) for one in named(fact)}
+    return {field.name: getattr(fact, field.name) for field in dataclass_fields(fact)}
 
 
-def show_facts(found: Sequence[Fact], *, history: bool) -> None:
-    """A table with a line for each; of a history, with the times between which it was so."""
+def show_facts(listing: Sequence[Fact], *, history: bool) -> None:
+    """Print a table of facts; of a history, with the times between which each was true."""
     times = ("from", "to") if history else ("since",)
     grid = table("category", "key", "value", *times, "sure", "said by", "id", right=("sure",))
-    for fact in found:
+    for fact in listing:
         span = (when(fact.valid_from), "now" if fact.active else when(fact.valid_to))
         grid.add_row(
             fact.category,
@@ -134,8 +134,8 @@ def show_fact(out: Console, fact: Fact) -> None:
     head = Text(printable(f"{fact.subject}: {fact.key}" if fact.subject else fact.key) + ": ", style="bold")
     head.append(printable(fact.value))
     until = "" if fact.active else f" to {when(fact.valid_to)}"
-    where = "in private" if fact.audience is None else f"in {printable(fact.audience)}"
-    head.append(f"  {fact.category}, from {when(fact.valid_from)}{until}, said {where}", style="dim")
+    audience = "in private" if fact.audience is None else f"in {printable(fact.audience)}"
+    head.append(f"  {fact.category}, from {when(fact.valid_from)}{until}, said {audience}", style="dim")
     out.print(head)
 
 

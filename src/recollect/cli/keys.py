@@ -1,4 +1,4 @@
-"""Keys of a server, on the command line: made, listed, revoked."""
+"""Keys of a server, on the command line: create, list, revoke."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def keys() -> None:
 
 @contextmanager
 def kept(*, new: bool = False) -> Iterator[Store]:
-    """The store that has the keys; made if it may be new."""
+    """Open the store that has the keys; with `new`, it is created if there is none."""
     from recollect.wiring import open_store
 
     settings = current_settings()
@@ -71,11 +71,11 @@ def create(
     recollect keys create --all-spaces --scopes read,write,admin --name operator
     recollect keys create --space app --user alex --days 90 --name "Alex's phone"
     """
-    from recollect.server.door.keys import create as make
+    from recollect.server.door.keys import create as create_key
 
     spaces = [] if all_spaces else [current_settings().space]
     with kept(new=True) as store:
-        made, text = make(
+        key, text = create_key(
             store,
             name=name,
             spaces=spaces,
@@ -86,10 +86,10 @@ def create(
             days=days,
         )
     click.echo(text)
-    where = "every space" if all_spaces else f"space {printable(spaces[0])}"
-    whose = f", user {printable(user)}" if user else ""
-    until = f", until {when(made.expires_at)}" if made.expires_at else ""
-    click.echo(f"key {made.id} for {where}{whose}: {', '.join(made.scopes)}{until}. It is not shown again.", err=True)
+    scope = "every space" if all_spaces else f"space {printable(spaces[0])}"
+    user_note = f", user {printable(user)}" if user else ""
+    until = f", until {when(key.expires_at)}" if key.expires_at else ""
+    click.echo(f"key {key.id} for {scope}{user_note}: {', '.join(key.scopes)}{until}. It is not shown again.", err=True)
 
 
 @keys.command("list", cls=StoreCommand)
@@ -105,18 +105,18 @@ def list_(as_json: bool) -> None:
 
     space = given(SPACE)
     with kept() as store:
-        found = [key for key in listed(store) if space is None or not key.spaces or space in key.spaces]
+        matches = [key for key in listed(store) if space is None or not key.spaces or space in key.spaces]
     if as_json:
-        for key in found:
+        for key in matches:
             json_line(fields(key))
         return
     grid = table("id", "name", "spaces", "scopes", "user", "made", "last use", "state")
-    for key in found:
+    for key in matches:
         spaces = ", ".join(key.spaces) or "all"
         state = state_of(key)
         about = (key.name, spaces, ", ".join(key.scopes), key.user or "")
-        used = when(key.used_at) if key.used_at else "never"
-        grid.add_row(key.id, *map(printable, about), when(key.created_at), used, state)
+        last_use = when(key.used_at) if key.used_at else "never"
+        grid.add_row(key.id, *map(printable, about), when(key.created_at), last_use, state)
     show_table(grid)
 
 
@@ -145,8 +145,8 @@ def revoke(id: str) -> None:
     \b
     recollect keys revoke 3f2a9c1b7d6e5f40
     """
-    from recollect.server.door.keys import revoke as end
+    from recollect.server.door.keys import revoke as revoke_key
 
     with kept() as store:
-        gone = end(store, id)
-    click.echo(f"key {gone.id} ({printable(gone.name)}) opens nothing any more")
+        key = revoke_key(store, id)
+    click.echo(f"key {key.id} ({printable(key.name)}) opens nothing any more")

@@ -1,4 +1,4 @@
-"""The log, read and searched: search, history, conversations; and erase, the one thing that takes away."""
+"""Commands on the log: search, history, conversations, erase."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def search(
     recollect search "what did we eat" --after 2023-05-01 --before 2023-06-01
     recollect search "deploy" --json | head -1
     """
-    with opened(searching=True) as here:
-        hits = here.memory.search(
+    with opened(searching=True) as handle:
+        hits = handle.memory.search(
             query, user=user, conversation=conversation, role=role, after=after, before=before, limit=limit
         )
-        state = index_state(here.store, here.settings.space)
+        state = index_state(handle.store, handle.settings.space)
     if as_json:
         for hit in hits:
             json_line(hit_fields(hit))
@@ -72,9 +72,9 @@ def search(
     if not hits:
         click.echo("nothing found", err=True)
     if state.behind:
-        why = f" (the last error was: {state.error})" if state.error else ""
+        reason = f" (the last error was: {state.error})" if state.error else ""
         warn(
-            f"the index is {counted(state.behind, 'message')} behind the log{why}: some may be missing here. "
+            f"the index is {counted(state.behind, 'message')} behind the log{reason}: some may be missing here. "
             "`recollect worker --once` brings it up"
         )
 
@@ -119,12 +119,12 @@ def history(conversation: str, limit: int, as_json: bool) -> None:
     """
     from recollect.formats import dump
 
-    with opened() as here:
-        about = conversation_in(here.store, here.settings.space, conversation)
-        messages = here.memory.conversation(conversation).history(limit=limit)
+    with opened() as handle:
+        owner = conversation_in(handle.store, handle.settings.space, conversation)
+        messages = handle.memory.conversation(conversation).history(limit=limit)
     if as_json:
         for message in messages:
-            click.echo((dump(message, about) + "\n").encode(), nl=False)
+            click.echo((dump(message, owner) + "\n").encode(), nl=False)
         return
     out = console()
     for message in messages:
@@ -150,34 +150,35 @@ def conversations(user: str | None, as_json: bool) -> None:
     \b
     recollect conversations --user alex
     """
-    with opened() as here:
-        found = list(every_conversation(here, user))
+    with opened() as handle:
+        listing = list(every_conversation(handle, user))
     if as_json:
-        for one in found:
-            json_line(conversation_fields(one))
+        for conversation in listing:
+            json_line(conversation_fields(conversation))
         return
     grid = table("conversation", "user", "messages", "kept since", "last added to", right=("messages",))
-    for one in found:
-        owner = "(a channel)" if one.user is None else printable(one.user)
-        grid.add_row(printable(one.id), owner, f"{one.turns:,}", when(one.created_at), when(one.changed_at))
+    for conversation in listing:
+        owner = "(a channel)" if conversation.user is None else printable(conversation.user)
+        times = (when(conversation.created_at), when(conversation.changed_at))
+        grid.add_row(printable(conversation.id), owner, f"{conversation.turns:,}", *times)
     show_table(grid)
 
 
-def every_conversation(here: Opened, user: str | None) -> Iterator[Conversation]:
+def every_conversation(handle: Opened, user: str | None) -> Iterator[Conversation]:
     after = ""
-    while page := here.memory.conversations(user=user, after=after, limit=PAGE):
+    while page := handle.memory.conversations(user=user, after=after, limit=PAGE):
         yield from page
         after = page[-1].id
 
 
-def conversation_fields(one: Conversation) -> dict[str, Any]:
+def conversation_fields(conversation: Conversation) -> dict[str, Any]:
     return {
-        "space": one.space,
-        "conversation": one.id,
-        "user": one.user,
-        "turns": one.turns,
-        "created_at": one.created_at,
-        "changed_at": one.changed_at,
+        "space": conversation.space,
+        "conversation": conversation.id,
+        "user": conversation.user,
+        "turns": conversation.turns,
+        "created_at": conversation.created_at,
+        "changed_at": conversation.changed_at,
     }
 
 
@@ -200,15 +201,15 @@ def erase(user: str, yes: bool) -> None:
     """
     from recollect.errors import RecollectError
 
-    with opened() as here:
+    with opened() as handle:
         if not yes:
-            click.echo(f"This removes all messages of {user!r} from {here.store.name}, for good.", err=True)
-            typed = click.prompt("Type the user's id to go on", default="", show_default=False, err=True)
-            if typed != user:
+            click.echo(f"This removes all messages of {user!r} from {handle.store.name}, for good.", err=True)
+            confirmation = click.prompt("Type the user's id to go on", default="", show_default=False, err=True)
+            if confirmation != user:
                 raise RecollectError(f"that is not {user!r}; nothing was erased")
-        done = here.memory.erase(user=user)
+        erasure = handle.memory.erase(user=user)
     click.echo(
-        f"erased {counted(done.messages, 'message')} in {counted(done.conversations, 'conversation')} "
-        f"and {done.entries:,} of the index (erasure {done.id})"
+        f"erased {counted(erasure.messages, 'message')} in {counted(erasure.conversations, 'conversation')} "
+        f"and {erasure.entries:,} of the index (erasure {erasure.id})"
     )
-    report_remains(done.left)
+    report_remains(erasure.left)

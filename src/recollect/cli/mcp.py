@@ -1,4 +1,4 @@
-"""A memory for MCP clients on standard input and output: a client starts the program, and ends it."""
+"""A memory for MCP clients on standard input and output; the client starts and ends the program."""
 
 from __future__ import annotations
 
@@ -51,28 +51,30 @@ def mcp(url: str | None, user: str | None) -> None:
         async with AsyncMemory(settings.store, space=settings.space) as memory:
             status = await ended(serving(memory, alone(settings.space, user)).run_stdio_async())
         if status:
-            # The memory is closed. Somebody still reads standard input, and no read can be cut short.
+            # The memory is closed. A thread still reads standard input, and that read cannot be interrupted.
             os._exit(status)
 
     asyncio.run(serve())
 
 
 async def ended(service: Coroutine[Any, Any, None]) -> int:
-    """Wait until the client closes its end, or somebody ends the program; the exit status of that."""
-    loop, stopped = asyncio.get_running_loop(), asyncio.Event()
-    got: list[int] = []
+    """Run the service until the client closes its end or a signal comes; returns the exit status."""
+    loop = asyncio.get_running_loop()
+    stop_event = asyncio.Event()
+    received_signals: list[int] = []
 
     def stop(number: int) -> None:
-        got.append(number)
-        stopped.set()
+        received_signals.append(number)
+        stop_event.set()
 
     for number in (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError):  # on Windows
             loop.add_signal_handler(number, stop, number)
-    running, waiting = asyncio.create_task(service), asyncio.create_task(stopped.wait())
+    running = asyncio.create_task(service)
+    waiting = asyncio.create_task(stop_event.wait())
     await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
-    if got:
-        return 128 + got[0]
+    if received_signals:
+        return 128 + received_signals[0]
     waiting.cancel()
     await running
     return 0

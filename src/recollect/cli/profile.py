@@ -1,4 +1,4 @@
-"""A person's profile on the command line: what to remember of them, what to forget, and what is known."""
+"""A person's profile on the command line: remember, forget, undo, profile."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def telling(*, new: bool = False) -> Iterator[Opened]:
-    """A memory to be told something, with the model that words it, if there is one; made if it may be `new`."""
+    """Open a memory to write to, with its model if it has one; with `new`, it is created if there is none."""
     from recollect.engine.memory import MemoryEngine
     from recollect.engine.sync import BlockingMemory
     from recollect.wiring import build, open_store
@@ -50,10 +50,10 @@ def remember(text: str, user: str, speaker: str | None) -> None:
     recollect remember "Alex is allergic to latex" --user alex
     recollect remember "Bob plays the cello" --user bob --speaker alex
     """
-    with telling(new=True) as here:
-        kept = here.memory.remember(text, user=user, speaker=speaker)
-    for one in kept:
-        click.echo(printable(one.text))
+    with telling(new=True) as handle:
+        statements = handle.memory.remember(text, user=user, speaker=speaker)
+    for statement in statements:
+        click.echo(printable(statement.text))
 
 
 @click.command(cls=StoreCommand)
@@ -71,23 +71,23 @@ def forget(what: str, user: str) -> None:
     recollect forget "my birthday" --user alex
     recollect forget "what I said about my boss" --user alex
     """
-    with telling() as here:
-        gone = here.memory.forget(what, user=user)
-        behind = unread(here.store, here.settings.space)
-    if behind:
-        warn(behind)
-    if gone.everything:
+    with telling() as handle:
+        removal = handle.memory.forget(what, user=user)
+        warning = unread(handle.store, handle.settings.space)
+    if warning:
+        warn(warning)
+    if removal.everything:
         click.echo(
             "that would be everything, and nothing was forgotten: say one thing at a time, or remove the person for "
             "good with `recollect erase`",
             err=True,
         )
-    elif not gone.found:
+    elif not removal.found:
         click.echo("nothing is known of that", err=True)
-    if not gone.found:
+    if not removal.found:
         raise click.exceptions.Exit(1)
-    show(gone.statements, gone.facts)
-    click.echo(f"forgotten; `recollect undo {gone.id} --user {printable(user)}` brings it back", err=True)
+    show(removal.statements, removal.facts)
+    click.echo(f"forgotten; `recollect undo {removal.id} --user {printable(user)}` brings it back", err=True)
 
 
 @click.command(cls=StoreCommand)
@@ -101,10 +101,10 @@ def undo(id: str, user: str) -> None:
     \b
     recollect undo 01jd3x8k2m9q4r7t5v6w --user alex
     """
-    with telling() as here:
-        back = here.memory.undo(id, user=user)
-    show(back.statements, back.facts)
-    if not back.found:
+    with telling() as handle:
+        restored_entries = handle.memory.undo(id, user=user)
+    show(restored_entries.statements, restored_entries.facts)
+    if not restored_entries.found:
         click.echo("nothing came back: what was told since stands", err=True)
 
 
@@ -122,41 +122,41 @@ def profile(user: str, as_json: bool) -> None:
     recollect profile alex
     recollect profile alex --json
     """
-    with opened() as here:
-        known = here.memory.profile(user=user, wait=0)
-        behind = unread(here.store, here.settings.space)
+    with opened() as handle:
+        user_profile = handle.memory.profile(user=user, wait=0)
+        warning = unread(handle.store, handle.settings.space)
     if as_json:
-        json_line(profile_fields(known))
-    elif known.text:
-        click.echo(printable(known.text))
+        json_line(profile_fields(user_profile))
+    elif user_profile.text:
+        click.echo(printable(user_profile.text))
     else:
         click.echo("nothing is known yet", err=True)
-    if behind:
-        warn(behind)
+    if warning:
+        warn(warning)
 
 
-def profile_fields(known: Profile) -> dict[str, Any]:
+def profile_fields(user_profile: Profile) -> dict[str, Any]:
     return {
-        "user": known.user,
-        "name": known.name,
-        "facts": [fields(fact) for fact in known.facts],
-        "statements": [statement_fields(one) for one in known.statements],
-        "text": known.text,
-        "today": known.today.text if known.today else None,
-        "history": known.history.text if known.history else None,
-        "context": known.context,
+        "user": user_profile.user,
+        "name": user_profile.name,
+        "facts": [fields(fact) for fact in user_profile.facts],
+        "statements": [statement_fields(statement) for statement in user_profile.statements],
+        "text": user_profile.text,
+        "today": user_profile.today.text if user_profile.today else None,
+        "history": user_profile.history.text if user_profile.history else None,
+        "context": user_profile.context,
     }
 
 
-def statement_fields(one: Statement) -> dict[str, Any]:
-    from dataclasses import fields as named
+def statement_fields(statement: Statement) -> dict[str, Any]:
+    from dataclasses import fields as dataclass_fields
 
-    return {field.name: getattr(one, field.name) for field in named(one)}
+    return {field.name: getattr(statement, field.name) for field in dataclass_fields(statement)}
 
 
 def show(statements: tuple[Statement, ...], facts: tuple[Fact, ...]) -> None:
-    for one in statements:
-        click.echo(printable(one.text))
+    for statement in statements:
+        click.echo(printable(statement.text))
     for fact in facts:
-        whose = f"{fact.subject}: " if fact.subject else ""
-        click.echo(printable(f"{whose}{fact.key}: {fact.value}"))
+        subject = f"{fact.subject}: " if fact.subject else ""
+        click.echo(printable(f"{subject}{fact.key}: {fact.value}"))

@@ -1,4 +1,4 @@
-"""What is over goes, when somebody asks for it: first it is shown, and only then, on a second word, removed."""
+"""`recollect retain`: shows what is kept longer than the settings say, and with --yes removes it."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ def retain(yes: bool, as_json: bool) -> None:
     RECOLLECT_RETAIN_MESSAGES=90 recollect retain
     RECOLLECT_RETAIN_MESSAGES=90 recollect retain --yes
     """
-    with opened() as here:
-        done = here.memory.retain(dry_run=not yes, space=given(SPACE))
+    with opened() as handle:
+        outcome = handle.memory.retain(dry_run=not yes, space=given(SPACE))
     if as_json:
-        json_line(asdict(done))
-        report_remains(done.left)
+        json_line(asdict(outcome))
+        report_remains(outcome.left)
         return
-    if not done.expired:
+    if not outcome.expired:
         click.echo("everything is kept for ever: no setting `retain_…` says otherwise; nothing was removed")
         return
-    show_expired(done)
-    waiting = sum(one.waiting for one in done.expired)
+    show_expired(outcome)
+    waiting = sum(expired_kind.waiting for expired_kind in outcome.expired)
     if waiting:
         warn(f"{counted(waiting, 'message')} more will go once every view has read them: `recollect worker --once`")
-    report_remains(done.left)
+    report_remains(outcome.left)
 
 
-def show_expired(done: Retained) -> None:
+def show_expired(outcome: Retained) -> None:
     from recollect.rules.retention import KINDS
 
-    grid = table("kind", "older than (UTC)", "would go" if done.dry_run else "removed", "what")
-    for one in done.expired:
-        grid.add_row(one.kind, when(one.before), f"{one.count:,}", KINDS[one.kind])
+    grid = table("kind", "older than (UTC)", "would go" if outcome.dry_run else "removed", "what")
+    for expired_kind in outcome.expired:
+        grid.add_row(expired_kind.kind, when(expired_kind.before), f"{expired_kind.count:,}", KINDS[expired_kind.kind])
     show_table(grid)
-    if done.dry_run:
+    if outcome.dry_run:
         click.echo(
-            "nothing was removed; `recollect retain --yes` does it, for good" if done.count else "nothing is over"
+            "nothing was removed; `recollect retain --yes` does it, for good" if outcome.count else "nothing is over"
         )

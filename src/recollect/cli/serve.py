@@ -36,17 +36,17 @@ def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
 
     from recollect.errors import MissingExtra
     from recollect.server.hosting import Hosting, listening, wants_keys
-    from recollect.server.hosting import serve as run
+    from recollect.server.hosting import serve as run_server
 
     if find_spec("uvicorn") is None or find_spec("fastapi") is None:
         raise MissingExtra("server", "a server")
     settings = current_settings()
-    asks = wants_keys(settings, host, auth)
-    with listening(host, port) as door:
-        found = door.getsockname()[1]
-        shown = f"[{host}]" if ":" in host else host
-        click.echo(f"serving {masked(settings.store)} on http://{shown}:{found}; Ctrl-C ends it", err=True)
-        if not asks:
+    auth_is_on = wants_keys(settings, host, auth)
+    with listening(host, port) as listener:
+        actual_port = listener.getsockname()[1]
+        shown_host = f"[{host}]" if ":" in host else host
+        click.echo(f"serving {masked(settings.store)} on http://{shown_host}:{actual_port}; Ctrl-C ends it", err=True)
+        if not auth_is_on:
             click.echo("auth is off: every program on this machine may read and write all of it", err=True)
             click.echo("once there are keys (`recollect keys create`), start it again, and it asks for them", err=True)
-        run(settings, Hosting(workers, asks), door)
+        run_server(settings, Hosting(workers, auth_is_on), listener)

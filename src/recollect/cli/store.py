@@ -1,4 +1,4 @@
-"""The store as a whole: what is in it, whether it is whole, and what keeps it in order."""
+"""Commands on the store as a whole: stats, verify, settings, scrub, migrate, rebuild, retry, worker."""
 
 from __future__ import annotations
 
@@ -33,31 +33,31 @@ def stats(as_json: bool) -> None:
     recollect stats
     recollect stats --space team --json
     """
-    with opened() as here:
-        found = here.memory.stats(space=given(SPACE))
+    with opened() as handle:
+        totals = handle.memory.stats(space=given(SPACE))
     if as_json:
-        json_line(dataclasses.asdict(found))
+        json_line(dataclasses.asdict(totals))
         return
     grid = table("", "")
     grid.show_header = False
-    for name, value in lines_of(found):
+    for name, value in lines_of(totals):
         grid.add_row(name, printable(value))
     show_table(grid)
 
 
-def lines_of(found: Stats) -> list[tuple[str, str]]:
+def lines_of(totals: Stats) -> list[tuple[str, str]]:
     lines = [
-        ("store", found.store),
-        ("spaces", f"{found.spaces:,}"),
-        ("conversations", f"{found.conversations:,}"),
-        ("users", f"{found.users:,}"),
-        ("messages", f"{found.messages:,}" + (f" (and {found.erased:,} erased)" if found.erased else "")),
-        ("characters", f"{found.characters:,}"),
-        ("first, last", f"{when(found.first)}, {when(found.last)} (UTC)"),
-        ("passages indexed", f"{found.entries:,}"),
-        ("embedder", found.embedder or "none yet"),
+        ("store", totals.store),
+        ("spaces", f"{totals.spaces:,}"),
+        ("conversations", f"{totals.conversations:,}"),
+        ("users", f"{totals.users:,}"),
+        ("messages", f"{totals.messages:,}" + (f" (and {totals.erased:,} erased)" if totals.erased else "")),
+        ("characters", f"{totals.characters:,}"),
+        ("first, last", f"{when(totals.first)}, {when(totals.last)} (UTC)"),
+        ("passages indexed", f"{totals.entries:,}"),
+        ("embedder", totals.embedder or "none yet"),
     ]
-    for view in found.views:
+    for view in totals.views:
         state = "up to date" if not view.behind else f"{counted(view.behind, 'message')} behind"
         if view.leased:
             state += f", {counted(view.leased, 'conversation')} being worked on"
@@ -66,15 +66,15 @@ def lines_of(found: Stats) -> list[tuple[str, str]]:
         if view.set_aside:
             state += f", {counted(view.set_aside, 'message')} set aside"
         lines.append((f"view {view.view}", state + (f"; last error: {view.error}" if view.error else "")))
-    return [*lines, *map(line_of, found.activity)]
+    return [*lines, *map(line_of, totals.activity)]
 
 
-def line_of(done: Activity) -> tuple[str, str]:
-    """What was done by models, caches and fallbacks, in all processes so far."""
-    about = [counted(done.count, "call" if done.what in ("chat", "memory") else "time")]
-    about += [f"{done.tokens:,} tokens"] if done.tokens else []
-    about += [f"{done.seconds / done.count:.2f} s each"] if done.seconds and done.count else []
-    return f"{done.what} {done.kind}".rstrip(), f"{done.outcome}: {', '.join(about)}"
+def line_of(activity: Activity) -> tuple[str, str]:
+    """A line about the calls of a model, cache or fallback, in all processes so far."""
+    details = [counted(activity.count, "call" if activity.what in ("chat", "memory") else "time")]
+    details += [f"{activity.tokens:,} tokens"] if activity.tokens else []
+    details += [f"{activity.seconds / activity.count:.2f} s each"] if activity.seconds and activity.count else []
+    return f"{activity.what} {activity.kind}".rstrip(), f"{activity.outcome}: {', '.join(details)}"
 
 
 @click.command(cls=StoreCommand)
@@ -88,13 +88,13 @@ def verify() -> None:
     \b
     recollect verify && echo "all is well"
     """
-    with opened() as here:
-        proof = here.memory.verify()
-    seen = f"{counted(proof.messages, 'message')} in {counted(proof.conversations, 'conversation')}"
+    with opened() as handle:
+        proof = handle.memory.verify()
+    scope = f"{counted(proof.messages, 'message')} in {counted(proof.conversations, 'conversation')}"
     for fault in proof.faults:
         click.echo(f"fault: {printable(str(fault))}")
-    erased = f", {proof.erased:,} erased" if proof.erased else ""
-    click.echo(f"{'whole' if proof.ok else counted(len(proof.faults), 'fault')}: {seen}{erased}")
+    erased_note = f", {proof.erased:,} erased" if proof.erased else ""
+    click.echo(f"{'whole' if proof.ok else counted(len(proof.faults), 'fault')}: {scope}{erased_note}")
     click.echo(f"root {proof.root}")
     if not proof.ok:
         raise click.exceptions.Exit(1)
@@ -110,11 +110,12 @@ def settings() -> None:
     \b
     RECOLLECT_TOKENIZER=estimate recollect settings
     """
-    found, sources = current_settings(), origins()
+    active_settings = current_settings()
+    sources = origins()
     grid = table("setting", "value", "from")
-    for field in dataclasses.fields(found):
-        # format(), not str(): a secret shows itself as stars there.
-        value = f"{getattr(found, field.name)}"
+    for field in dataclasses.fields(active_settings):
+        # format(), not str(): a secret is formatted as stars.
+        value = f"{getattr(active_settings, field.name)}"
         grid.add_row(field.name, printable(masked(value)) or "(empty)", sources.get(field.name, "default"))
     show_table(grid)
 
@@ -126,8 +127,8 @@ def origins() -> dict[str, str]:
 
     from recollect.config import from_environment, from_file
 
-    found = [*from_file(os.environ, Path.cwd()), *from_environment(os.environ)]
-    sources = {name: source for name, _, source in found}
+    values = [*from_file(os.environ, Path.cwd()), *from_environment(os.environ)]
+    sources = {name: source for name, _, source in values}
     return sources | {
         key.removeprefix("recollect."): "command line" for key in (STORE, SPACE) if given(key) is not None
     }
@@ -150,15 +151,15 @@ def scrub() -> None:
     """
     from recollect.wiring import open_store
 
-    found = current_settings()
-    store = open_store(existing(found.store), found)
+    active_settings = current_settings()
+    store = open_store(existing(active_settings.store), active_settings)
     try:
-        left = store.scrub(full=True)
+        remains = store.scrub(full=True)
     finally:
         store.close()
-    if not left:
+    if not remains:
         click.echo(f"{store.name}: its files hold nothing that was removed")
-    report_remains(left)
+    report_remains(remains)
 
 
 @click.command()
@@ -177,22 +178,22 @@ def migrate(url: str | None, hnsw: bool) -> None:
     from recollect.stores.migrations import CURRENT
     from recollect.wiring import open_store
 
-    found = current_settings()
-    address = url or found.store
+    active_settings = current_settings()
+    address = url or active_settings.store
     if file_of(address) is not None:
         if hnsw:
             raise ConfigError("--hnsw is for PostgreSQL; files are searched exactly")
         existing(address)
-    store = open_store(address, found, migrate=True, hnsw=width_of(found) if hnsw else None)
+    store = open_store(address, active_settings, migrate=True, hnsw=width_of(active_settings) if hnsw else None)
     store.close()
     click.echo(f"{store.name}: schema {CURRENT}, the newest")
 
 
-def width_of(found: Settings) -> int:
+def width_of(active_settings: Settings) -> int:
     from recollect.wiring import open_embedder
 
     async def ask() -> int:
-        embedder = open_embedder(found)
+        embedder = open_embedder(active_settings)
         try:
             await embedder.ready()
             return embedder.width
@@ -214,11 +215,11 @@ def rebuild(view: str) -> None:
     \b
     RECOLLECT_EMBEDDER=minilm recollect rebuild index
     """
-    found = current_settings()
-    existing(found.store)
+    active_settings = current_settings()
+    existing(active_settings.store)
 
     async def again() -> int:
-        async with engine_of(found, check_embedder=False) as (memory, store):
+        async with engine_of(active_settings, check_embedder=False) as (memory, store):
             await memory.rebuild(view, space=given(SPACE))
             return await settle(memory, store)
 
@@ -239,18 +240,18 @@ def retry(view: str | None, conversation: str | None) -> None:
     recollect retry
     recollect retry --view facts --conversation demo
     """
-    found = current_settings()
-    existing(found.store)
+    active_settings = current_settings()
+    existing(active_settings.store)
 
     async def again() -> Retried:
-        async with engine_of(found) as (memory, store):
-            done = await memory.retry(view, conversation=conversation, space=given(SPACE))
-            if done.tried:
+        async with engine_of(active_settings) as (memory, store):
+            outcome = await memory.retry(view, conversation=conversation, space=given(SPACE))
+            if outcome.tried:
                 await settle(memory, store)
-            return done
+            return outcome
 
-    done = asyncio.run(again())
-    click.echo(f"{counted(done.tried, 'message')} tried again, {done.left} still set aside")
+    outcome = asyncio.run(again())
+    click.echo(f"{counted(outcome.tried, 'message')} tried again, {outcome.left} still set aside")
 
 
 @click.command(cls=StoreCommand)
@@ -265,18 +266,18 @@ def worker(once: bool) -> None:
     recollect worker
     recollect worker --once
     """
-    found = current_settings()
-    existing(found.store)
+    active_settings = current_settings()
+    existing(active_settings.store)
 
     async def work() -> None:
         with stopping() as stop:
-            async with engine_of(found, follow=True) as (memory, store):
+            async with engine_of(active_settings, follow=True) as (memory, store):
                 click.echo(f"following {store.name}; Ctrl-C ends it")
                 await follow(memory, store, stop)
         click.echo("stopped")
 
     async def work_once() -> int:
-        async with engine_of(found) as (memory, store):
+        async with engine_of(active_settings) as (memory, store):
             return await settle(memory, store)
 
     if once:

@@ -22,10 +22,10 @@ TITLE = 48  # characters of a title in a table
 
 @click.command(cls=StoreCommand)
 @click.argument("conversation")
-@click.option("--all", "whole", is_flag=True, help="Also those that have left the active set.")
+@click.option("--all", "show_all", is_flag=True, help="Also those that have left the active set.")
 @click.option("--plot", is_flag=True, help="Draw how each will fade if nobody comes back to it.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-def topics(conversation: str, whole: bool, plot: bool, as_json: bool) -> None:
+def topics(conversation: str, show_all: bool, plot: bool, as_json: bool) -> None:
     """Show what a conversation is about.
 
     The most present topic stands first. Half of a topic's priority is gone in each half-life, which grows from one day
@@ -36,18 +36,18 @@ def topics(conversation: str, whole: bool, plot: bool, as_json: bool) -> None:
     recollect topics demo
     recollect topics demo --plot
     """
-    with opened() as here:
-        owner = conversation_in(here.store, here.settings.space, conversation)
-        found = here.memory.conversation(conversation, user=owner.user).topics(faded=whole)
+    with opened() as handle:
+        owner = conversation_in(handle.store, handle.settings.space, conversation)
+        listing = handle.memory.conversation(conversation, user=owner.user).topics(faded=show_all)
     if as_json:
-        for topic in found:
+        for topic in listing:
             json_line(fields(topic))
         return
-    if not found:
+    if not listing:
         click.echo("there are no topics yet; they follow the messages: `recollect worker --once` catches up", err=True)
         return
     if plot:
-        draw(found)
+        draw(listing)
         return
     grid = table(
         "topic",
@@ -61,7 +61,7 @@ def topics(conversation: str, whole: bool, plot: bool, as_json: bool) -> None:
         "tags",
         right=("half-life", "priority", "messages", "packed"),
     )
-    for topic in found:
+    for topic in listing:
         grid.add_row(
             topic.id,
             short(topic),
@@ -76,25 +76,25 @@ def topics(conversation: str, whole: bool, plot: bool, as_json: bool) -> None:
     show_table(grid)
 
 
-def draw(found: Sequence[Topic]) -> None:
-    """One curve a topic, all over the same days: until the last of them has faded."""
+def draw(listing: Sequence[Topic]) -> None:
+    """Print one curve for each topic, all over the same days: until the last topic has faded."""
     from recollect.rules.topics.topics import DAY, TopicRule, lasts
 
     least = TopicRule().least
-    left = {topic.id: lasts(topic.priority, topic.half_life, least) / DAY for topic in found}
-    span = max(1.0, *left.values())
-    top = max(*(topic.priority for topic in found), least)
+    days_left = {topic.id: lasts(topic.priority, topic.half_life, least) / DAY for topic in listing}
+    span = max(1.0, *days_left.values())
+    top = max(*(topic.priority for topic in listing), least)
     grid = table("topic", "title", "now", f"priority over {days(round(span))}", f"under {least}", right=("now",))
-    for topic in found:
-        levels = [topic.priority * 0.5 ** (span * DAY * at / WIDTH / topic.half_life) for at in range(WIDTH)]
+    for topic in listing:
+        levels = [topic.priority * 0.5 ** (span * DAY * column / WIDTH / topic.half_life) for column in range(WIDTH)]
         curve = "".join(bar(level, top, least) for level in levels)
-        gone = f"in {left[topic.id]:.1f} days" if left[topic.id] > 0 else "already"
-        grid.add_row(topic.id, short(topic), f"{topic.priority:.3f}", curve, gone)
+        fades = f"in {days_left[topic.id]:.1f} days" if days_left[topic.id] > 0 else "already"
+        grid.add_row(topic.id, short(topic), f"{topic.priority:.3f}", curve, fades)
     show_table(grid)
 
 
 def bar(level: float, top: float, least: float) -> str:
-    """A level as a block; what is under the least is a dot."""
+    """A level as a block character; below `least` it is a dot."""
     if level < least:
         return "·"
     return BARS[max(1, round(level / top * (len(BARS) - 1)))]

@@ -1,7 +1,7 @@
-"""Memories come in, go out and move: import, export, copy.
+"""Commands that move memories: import, export, copy.
 
-Each can be stopped at any moment. An import keeps what it has read and goes on when it is run again; an export to a
-file leaves the old file until the new one is whole; a copy that was stopped leaves nothing.
+Each can be stopped at any moment. An import keeps what it has read and continues when it is run again; an export to a
+file leaves the old file until the new one is complete; a copy that was stopped leaves nothing.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def import_(
     settle = settings.followers and not no_settle
 
     async def bring() -> None:
-        wanted = settings if settle else without_embedder(settings)
-        async with engine_of(wanted, check_embedder=settle) as (memory, store):
+        effective_settings = settings if settle else without_embedder(settings)
+        async with engine_of(effective_settings, check_embedder=settle) as (memory, store):
             for file in files:
                 options: Any = {"user": user, "assistant_ids": assistant, "timezone": timezone}
                 with open_records(file, format, **options) as reader:
@@ -94,15 +94,15 @@ def import_(
             if settle:
                 await settle_or_warn(memory, store)
 
-    # Ctrl-C is to end a read that waits for input, too; asyncio's own handler would wait with it.
-    before = signal.signal(signal.SIGINT, interrupt)
+    # Ctrl-C must also end a read that waits for input; asyncio's own handler would wait for it.
+    old_handler = signal.signal(signal.SIGINT, interrupt)
     try:
         asyncio.run(bring())
     except KeyboardInterrupt:
         click.echo("stopped: what was read is kept; run the same command again and it goes on from there", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, old_handler)
 
 
 def interrupt(*_: Any) -> None:
@@ -114,54 +114,56 @@ async def bring_file(memory: MemoryEngine, file: str, reader: Reader, settings: 
     from recollect.errors import ImportFailed
 
     name = "standard input" if file == STANDARD else file
-    named: set[str] = {reader.suggested_space} if reader.suggested_space else set()
-    so_far, started = Imported(), time.monotonic()
+    spaces: set[str] = {reader.suggested_space} if reader.suggested_space else set()
+    so_far = Imported()
+    start = time.monotonic()
     with progress("{task.fields[messages]:,} messages, {task.fields[rate]:,}/s", bytes_read=True) as bar:
         task = bar.add_task(Path(name).name, total=reader.total_bytes, messages=0, rate=0)
 
-        def note(done: Imported) -> None:
+        def note(totals: Imported) -> None:
             nonlocal so_far
-            so_far = done
-            rate = round(done.read / max(time.monotonic() - started, 1e-3))
-            bar.update(task, completed=reader.bytes_read, messages=done.read, rate=rate)
+            so_far = totals
+            rate = round(totals.read / max(time.monotonic() - start, 1e-3))
+            bar.update(task, completed=reader.bytes_read, messages=totals.read, rate=rate)
 
         try:
-            records = noting_spaces(reader, named)
+            records = noting_spaces(reader, spaces)
             await import_records(memory, records, space=settings.space, skip_bad=skip_bad, progress=note)
         except ImportFailed as error:
             raise ImportFailed(f"{name}, {error}") from error
         finally:
             bar.stop()
             report(name, reader.format, so_far)
-    hint(named, settings.space)
+    hint(spaces, settings.space)
 
 
-def noting_spaces(records: Iterable[Record | BadRecord], named: set[str]) -> Iterator[Record | BadRecord]:
-    """The records as they are; `named` collects the spaces they name."""
+def noting_spaces(records: Iterable[Record | BadRecord], spaces: set[str]) -> Iterator[Record | BadRecord]:
+    """The records unchanged; `spaces` collects the spaces they name."""
     from recollect.model import Record
 
     for record in records:
         if isinstance(record, Record) and record.space is not None:
-            named.add(record.space)
+            spaces.add(record.space)
         yield record
 
 
-def report(name: str, format: str, done: Imported) -> None:
-    for line in done.bad:
+def report(name: str, format: str, totals: Imported) -> None:
+    for line in totals.bad:
         click.echo(f"skipped: {printable(f'{name}, {line}')}", err=True)
-    if done.bad_count > len(done.bad):
-        click.echo(f"skipped: {printable(name)}, {done.bad_count - len(done.bad):,} more", err=True)
-    known = f"{done.known:,} known already, {done.bad_count:,} bad"
-    click.echo(f"{printable(name)} ({format}): {counted(done.read, 'message')} read, {done.new:,} new, {known}")
+    if totals.bad_count > len(totals.bad):
+        click.echo(f"skipped: {printable(name)}, {totals.bad_count - len(totals.bad):,} more", err=True)
+    counts = f"{totals.known:,} known already, {totals.bad_count:,} bad"
+    click.echo(f"{printable(name)} ({format}): {counted(totals.read, 'message')} read, {totals.new:,} new, {counts}")
 
 
-def hint(named: set[str], space: str) -> None:
-    """The file names a space of its own, and nobody has said which one to use."""
-    others = sorted(named - {space})
+def hint(spaces: set[str], space: str) -> None:
+    """Print a hint if the file names another space and --space was not given."""
+    others = sorted(spaces - {space})
     if others and given(SPACE) is None:
-        shown = printable(others[0]) + (f" (and {len(others) - 1} more)" if len(others) > 1 else "")
+        other_names = printable(others[0]) + (f" (and {len(others) - 1} more)" if len(others) > 1 else "")
         click.echo(
-            f"hint: the file names the space {shown}; it was imported into {space}. To keep spaces apart: --space NAME",
+            f"hint: the file names the space {other_names}; it was imported into {space}. "
+            "To keep spaces apart: --space NAME",
             err=True,
         )
 
@@ -195,37 +197,39 @@ def export(user: str | None, conversation: str | None, output: str, salvage: boo
     from recollect.formats import dump
     from recollect.model import Filter
 
-    with opened() as here:
-        space = here.settings.space
-        total = expected(here.store, space, user, conversation)
+    with opened() as handle:
+        space = handle.settings.space
+        total = expected(handle.store, space, user, conversation)
 
         @lru_cache(maxsize=1)  # messages come conversation by conversation
         def owner(id: str) -> Conversation | None:
-            return here.store.read(lambda tx: tx.conversation(space, id))
+            return handle.store.read(lambda tx: tx.conversation(space, id))
 
-        messages = here.memory.export(user=user, conversation=conversation, space=space, salvage=salvage)
+        messages = handle.memory.export(user=user, conversation=conversation, space=space, salvage=salvage)
         with destination(output) as file:
-            count = written(
-                messages, total, output, lambda m: file.write(dump(m, owner(m.conversation)).encode() + b"\n")
-            )
-        where = Filter(space, user=user, conversation=conversation)
-        damaged = here.store.read(lambda tx: damaged_messages(tx, where)) if salvage else []
+
+            def write_line(message: Message) -> None:
+                file.write(dump(message, owner(message.conversation)).encode() + b"\n")
+
+            count = written(messages, total, output, write_line)
+        scope = Filter(space, user=user, conversation=conversation)
+        unreadable = handle.store.read(lambda tx: damaged_messages(tx, scope)) if salvage else []
     if output != STANDARD:
         click.echo(f"{output}: {counted(count, 'message')} written", err=True)
-    report_left_out(damaged)
+    report_left_out(unreadable)
 
 
-def report_left_out(damaged: Sequence[Exception]) -> None:
-    """Name what a salvage could not read; the exit status tells of it, too."""
-    for error in damaged:
+def report_left_out(unreadable: Sequence[Exception]) -> None:
+    """Print what a salvage could not read; then the exit status is 1."""
+    for error in unreadable:
         click.echo(f"left out: {printable(str(error))}", err=True)
-    if damaged:
-        click.echo(f"{len(damaged):,} left out", err=True)
+    if unreadable:
+        click.echo(f"{len(unreadable):,} left out", err=True)
         raise click.exceptions.Exit(1)
 
 
 def expected(store: Store, space: str, user: str | None, conversation: str | None) -> int | None:
-    """How many messages there will be, where that is known beforehand."""
+    """How many messages an export will have; None if that is not known beforehand."""
     from datetime import UTC, datetime
 
     from recollect.errors import StoreError
@@ -235,14 +239,14 @@ def expected(store: Store, space: str, user: str | None, conversation: str | Non
     if user is not None:
         return None
     try:
-        found = store.read(lambda tx: tx.stats(datetime.now(UTC), space))
-    except StoreError:  # a damaged file can still be read in part, and then nobody knows how much there is
+        stats = store.read(lambda tx: tx.stats(datetime.now(UTC), space))
+    except StoreError:  # a damaged file can be read in part, and its size is then not known
         return None
-    return found.messages + found.erased
+    return stats.messages + stats.erased
 
 
 def written(messages: Iterable[Message], total: int | None, output: str, write: Callable[[Message], Any]) -> int:
-    """Write every message. No bar where it would stand between the lines."""
+    """Write every message and count them. No progress bar if the messages go to the terminal."""
     count = 0
     with progress("{task.completed:,} messages", shown=output != STANDARD or not sys.stdout.isatty()) as bar:
         task = bar.add_task("exporting", total=total)
@@ -254,7 +258,7 @@ def written(messages: Iterable[Message], total: int | None, output: str, write: 
 
 @contextmanager
 def destination(output: str) -> Iterator[BinaryIO]:
-    """Where bytes go. A plain file appears whole or not at all; a pipe or device is written to as it is."""
+    """Open the output. A plain file appears complete or not at all; a pipe or device is written to directly."""
     from recollect.errors import InvalidInput
 
     path = Path(output).resolve()
@@ -266,15 +270,15 @@ def destination(output: str) -> Iterator[BinaryIO]:
         with open(path, "wb") as file:
             yield file
     else:
-        beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         try:
-            with open(beside, "xb") as file:
+            with open(temporary, "xb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(beside, path)
+            os.replace(temporary, path)
         finally:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 # -- copy
@@ -303,71 +307,73 @@ def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
     from recollect.wiring import open_store
 
     settings = current_settings()
-    old, new = file_of(source), file_of(target)
-    if old is not None and new is not None and old.resolve() == new.resolve():
+    source_file = file_of(source)
+    target_file = file_of(target)
+    if source_file is not None and target_file is not None and source_file.resolve() == target_file.resolve():
         raise StoreError(f"{source} and {target} are the same file; copy into a new store")
-    fresh = new if new is not None and not new.exists() else None
-    damaged: list[StoreError] = []
+    new_file = target_file if target_file is not None and not target_file.exists() else None
+    unreadable: list[StoreError] = []
     origin = open_store(existing(source), settings)
     try:
-        copied, proof = into(origin, target, fresh, settings, migrate, damaged.append if salvage else None)
+        row_counts, proof = into(origin, target, new_file, settings, migrate, unreadable.append if salvage else None)
     finally:
         origin.close()
     click.echo(
-        f"{masked(target)}: {counted(copied['conversations'], 'conversation')}, "
-        f"{counted(copied['messages'], 'message')}, {counted(copied['entries'], 'passage')} of the index"
+        f"{masked(target)}: {counted(row_counts['conversations'], 'conversation')}, "
+        f"{counted(row_counts['messages'], 'message')}, {counted(row_counts['entries'], 'passage')} of the index"
     )
     for fault in proof.faults:
         click.echo(printable(str(fault)))
     click.echo(f"the copy is {'whole' if proof.ok else 'faulty, as its source is'}: root {proof.root}")
-    report_left_out(damaged)
+    report_left_out(unreadable)
     if not proof.ok:
         raise click.exceptions.Exit(1)
 
 
 def expected_rows(origin: Store) -> int | None:
-    """About how many rows a copy will have; None if a damaged file does not tell."""
+    """About how many rows a copy will have; None if a damaged file cannot be counted."""
     from datetime import UTC, datetime
 
     from recollect.errors import StoreError
 
     try:
-        found = origin.read(lambda tx: tx.stats(datetime.now(UTC)))
+        stats = origin.read(lambda tx: tx.stats(datetime.now(UTC)))
     except StoreError:
         return None
-    return found.messages + found.erased + 2 * found.conversations + 2 * found.entries
+    return stats.messages + stats.erased + 2 * stats.conversations + 2 * stats.entries
 
 
 def into(
     origin: Store,
     target: str,
-    fresh: Path | None,
+    new_file: Path | None,
     settings: Settings,
     migrate: bool,
     salvage: Callable[[StoreError], None] | None,
 ) -> tuple[dict[str, int], Verification]:
-    """Copy and verify. If it is stopped, a file that was made for it goes again."""
+    """Copy and verify. If it is stopped, a file that was created for it is removed."""
     from recollect.engine.tables.log import verify
     from recollect.engine.transfer import copy_store
     from recollect.wiring import open_store
 
-    whole = False
-    new = open_store(target, settings, migrate=migrate)
+    is_complete = False
+    store = open_store(target, settings, migrate=migrate)
     try:
         with progress("{task.completed:,} rows") as bar:
-            task, before = bar.add_task("copying", total=expected_rows(origin)), {}
+            task = bar.add_task("copying", total=expected_rows(origin))
+            rows_so_far = {}
 
             def note(table: str, count: int) -> None:
-                before[table] = count
-                bar.update(task, description=f"copying {table}", completed=sum(before.values()))
+                rows_so_far[table] = count
+                bar.update(task, description=f"copying {table}", completed=sum(rows_so_far.values()))
 
-            copied = copy_store(origin, new, note, salvage)
-        proof = new.read(verify)
-        whole = True
-        return copied, proof
+            row_counts = copy_store(origin, store, note, salvage)
+        proof = store.read(verify)
+        is_complete = True
+        return row_counts, proof
     finally:
-        new.close()
-        if fresh is not None and not whole:
+        store.close()
+        if new_file is not None and not is_complete:
             for ending in ("", "-wal", "-shm", ".lock", ".tmp"):
                 with suppress(OSError):
-                    fresh.with_name(fresh.name + ending).unlink(missing_ok=True)
+                    new_file.with_name(new_file.name + ending).unlink(missing_ok=True)

@@ -1,7 +1,7 @@
-"""One request to a server, and its answer: built, sent, tried again, and read, in one place.
+"""Builds one request to a server, sends it, retries it, and reads its answer.
 
-A write carries an idempotency key of its own, so that one whose answer got lost is sent again and done once. A problem
-becomes the error it would have been had the memory been here.
+A write carries its own idempotency key, so that it can be sent again after a lost answer and is done once. A problem
+from the server is raised as the error that a memory in this process would raise.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 
 class Changed(ServerError):
-    """What was read has changed since; nothing was done."""
+    """The documents have changed since they were read; nothing was written."""
 
 
 TRIES = 4
 PAUSE = 0.2  # seconds before the second try; then twice as long
 AT_WORK = "in_progress"
-AGAIN = ("store_busy", "too_many", AT_WORK, "unavailable")  # what is over in a moment; a model's trouble is not
+TRANSIENT = ("store_busy", "too_many", AT_WORK, "unavailable")  # problems that soon pass; a failing model does not
 DOTS = {".": "%2E", "..": "%2E%2E"}
-WRITTEN = re.compile(r"[\x21-\x7e]*")  # what a header can hold, without spaces
+HEADER_TEXT = re.compile(r"[\x21-\x7e]*")  # what a header can hold, without spaces
 NOT_OURS = "answered as no server of ours of this version would; is the address right?"
-GATEWAY = (502, 503, 504)  # of whatever stands before the server
+GATEWAY = (502, 503, 504)  # status codes of a proxy before the server
 ERRORS: dict[str, type[RecollectError]] = {
     "not_found": errors.NotFound,
     "not_yours": errors.ScopeError,
@@ -77,7 +77,7 @@ class SpaceOf:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some of a list, as a server sends it."""
+    """One page of a list, as a server sends it."""
 
     items: list[Any]
     next: str | None = None
@@ -85,17 +85,17 @@ class Page:
 
 
 def path_of(*parts: str) -> str:
-    """A path of these parts; whatever is in an id stays in it, and one that is all dots leads nowhere else."""
+    """A path of these parts, each quoted, so that no id can change the path: not by a slash, nor by dots."""
     return "/v1/" + "/".join(DOTS.get(part) or quote(part, safe="", errors="replace") for part in parts)
 
 
 def person(user: str, *parts: str) -> str:
-    """The path of what is about a user."""
+    """A path below a user's."""
     return path_of("users", checked_id("user", user), *parts)
 
 
 def given(**values: Any) -> dict[str, Any]:
-    """What was given, as JSON knows it: None means "not given"."""
+    """The values that are not None, as JSON values."""
     try:
         return {name: plain(value) for name, value in values.items() if value is not None}
     except TypeError as error:
@@ -114,29 +114,31 @@ def checked_query(query: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Asking:
-    """A server, by its address and a key."""
+    """The connection to a server, with its address and a key."""
 
     def __init__(self, base_url: str, key: str, space: str | None, timeout: float) -> None:
         if not base_url.startswith(("http://", "https://")):
             raise InvalidInput("base_url", "must begin with http:// or https://")
         if "?" in base_url or "#" in base_url:
             raise InvalidInput("base_url", "must end with the host or a path; leave out what follows ? or #")
-        if not isinstance(key, str) or not WRITTEN.fullmatch(key):
+        if not isinstance(key, str) or not HEADER_TEXT.fullmatch(key):
             raise InvalidInput("key", "holds what no key does; copy it as `recollect keys create` showed it")
-        self._url, self.space, self._timeout = base_url.rstrip("/").removesuffix("/v1"), space, timeout
+        self._url = base_url.rstrip("/").removesuffix("/v1")
+        self.space = space
+        self._timeout = timeout
         self._key = key
         self._home: str | None = None
         self._http: httpx2.AsyncClient | None = None
-        self._left: list[httpx2.AsyncClient] = []
+        self._abandoned: list[httpx2.AsyncClient] = []
 
     def __repr__(self) -> str:
         return f"<server {self.address}>"
 
     @property
     def address(self) -> str:
-        """Where it is, without a password that stands in it."""
-        scheme, _, rest = self._url.partition("://")
-        return f"{scheme}://{rest.rpartition('@')[2]}"
+        """The server's URL, without a password in it."""
+        scheme, _, location = self._url.partition("://")
+        return f"{scheme}://{location.rpartition('@')[2]}"
 
     def open(self) -> None:
         try:
@@ -148,14 +150,15 @@ class Asking:
             self._http = httpx2.AsyncClient(base_url=self._url, headers=headers, timeout=self._timeout)
 
     def begin_again(self) -> None:
-        """In a process that was forked: open connections of its own, and leave those of the other as they are."""
+        """In a forked process: open new connections, and leave those of the parent process untouched."""
         if self._http is not None:
-            self._left.append(self._http)
+            self._abandoned.append(self._http)
             self._http = None
             self.open()
 
     async def close(self) -> None:
-        http, self._http = self._http, None
+        http = self._http
+        self._http = None
         if http is not None:
             await http.aclose()
 
@@ -170,29 +173,32 @@ class Asking:
         body: Any = None,
         wait: float = 0.0,
     ) -> Any:
-        """Ask, and read the answer as a value of this kind. `wait` is how much longer it may take than usual."""
+        """Send a request and read the answer as a value of this kind. `wait` is extra time for it, in seconds."""
         import httpx2
 
         request = self._request(method, path, space, query, body, wait)
-        until, attempt = time.monotonic() + self._timeout + wait, 0
+        deadline = time.monotonic() + self._timeout + wait
+        attempt = 0
         while True:
-            attempt, told = attempt + 1, ""
+            attempt = attempt + 1
+            retry_after = ""
             try:
                 response = await self._opened.send(request)
             except httpx2.HTTPError as error:
-                # One that took too long would only take as long again.
+                # A request that timed out would time out again.
                 if attempt == TRIES or isinstance(error, httpx2.ReadTimeout | httpx2.WriteTimeout):
                     raise unreachable(self.address, error) from error
             else:
                 if response.is_success:
                     return self.read(kind, response.content)
                 code = code_of(response)
-                if code == AT_WORK and time.monotonic() < until:
+                if code == AT_WORK and time.monotonic() < deadline:
                     attempt -= 1  # the first try goes on there, and its answer is worth waiting for
                 elif attempt == TRIES or not passes(code, response.status_code):
                     raise error_of(response.status_code, response.content)
-                told = response.headers.get("Retry-After", "")
-            await asyncio.sleep(min(float(told), 5.0) if told.isascii() and told.isdigit() else PAUSE * 2**attempt / 2)
+                retry_after = response.headers.get("Retry-After", "")
+            has_pause = retry_after.isascii() and retry_after.isdigit()
+            await asyncio.sleep(min(float(retry_after), 5.0) if has_pause else PAUSE * 2**attempt / 2)
 
     async def lines(
         self,
@@ -203,28 +209,28 @@ class Asking:
         query: Mapping[str, Any] | None = None,
         body: Any = None,
     ) -> AsyncIterator[str]:
-        """The lines of an answer, as they come. They end at a line feed and at nothing else that looks like an end."""
+        """The lines of an answer, as they come. Only a line feed ends a line."""
         import httpx2
 
         request = self._request(method, path, space, query, body, 0.0)
-        begun = False
+        has_begun = False
         try:
             response = await self._opened.send(request, stream=True)
             try:
                 if not response.is_success:
                     raise error_of(response.status_code, await response.aread())
-                rest = b""
-                async for some in response.aiter_bytes():
-                    begun = True
-                    *whole, rest = (rest + some).split(b"\n")
-                    for line in whole:
+                remainder = b""
+                async for data in response.aiter_bytes():
+                    has_begun = True
+                    *complete_lines, remainder = (remainder + data).split(b"\n")
+                    for line in complete_lines:
                         yield line.decode("utf-8", "replace").removesuffix("\r")
-                if rest:
-                    yield rest.decode("utf-8", "replace")
+                if remainder:
+                    yield remainder.decode("utf-8", "replace")
             finally:
                 await response.aclose()
         except httpx2.HTTPError as error:
-            if begun:
+            if has_begun:
                 raise ServerError(f"{self.address} hung up in the middle of an answer") from error
             raise unreachable(self.address, error) from error
 
@@ -232,14 +238,14 @@ class Asking:
         """An answer as a value of this kind."""
         try:
             return read(kind, json.loads(content))
-        except (ValueError, RecursionError) as error:  # InvalidInput is one, too, but it was not the caller's
+        except (ValueError, RecursionError) as error:  # InvalidInput, too: the server's fault, not the caller's
             raise ServerError(f"{self.address} {NOT_OURS}") from error
 
     async def home(self, space: str | None) -> str:
-        """The space that is meant: the one named, or the client's, or the one the key opens."""
-        named = space if space is not None else self.space
-        if named is not None:
-            return checked_id("space", named)
+        """The space of a request: the one named, or the client's, or the one the key opens."""
+        target_space = space if space is not None else self.space
+        if target_space is not None:
+            return checked_id("space", target_space)
         if self._home is None:
             self._home = str((await self.ask(SpaceOf, "GET", path_of("space"))).space)
         return self._home
@@ -247,9 +253,9 @@ class Asking:
     def _request(
         self, method: str, path: str, space: str | None, query: Mapping[str, Any] | None, body: Any, wait: float
     ) -> httpx2.Request:
-        wanted = space if space is not None else self.space
+        target_space = space if space is not None else self.space
         # In the query, and not in the header: a header cannot hold every script a space may be named in.
-        params = {**checked_query(query or {}), **({} if wanted is None else {"space": wanted})}
+        params = {**checked_query(query or {}), **({} if target_space is None else {"space": target_space})}
         headers = {"Idempotency-Key": uuid4().hex} if method != "GET" else {}
         try:
             content = None if body is None else json.dumps(body, ensure_ascii=True).encode()
@@ -269,7 +275,7 @@ class Asking:
 
 
 def code_of(response: httpx2.Response) -> str | None:
-    """The code of a problem, if it is one."""
+    """The code of a problem; None if the answer is not a problem."""
     try:
         return str(response.json()["code"])
     except (ValueError, TypeError, KeyError, RecursionError):
@@ -277,8 +283,8 @@ def code_of(response: httpx2.Response) -> str | None:
 
 
 def passes(code: str | None, status: int) -> bool:
-    """Whether trying again in a moment may help."""
-    return status in GATEWAY if code is None else code in AGAIN
+    """Whether a retry in a moment may help."""
+    return status in GATEWAY if code is None else code in TRANSIENT
 
 
 def unreachable(url: str, error: Exception) -> ServerError:
@@ -286,14 +292,16 @@ def unreachable(url: str, error: Exception) -> ServerError:
 
 
 def error_of(status: int, content: bytes) -> RecollectError:
-    """The error a problem is."""
+    """The error for a problem that a server sent."""
     try:
-        told = json.loads(content)
-        code, detail = str(told["code"]), str(told["detail"])
+        problem = json.loads(content)
+        code = str(problem["code"])
+        detail = str(problem["detail"])
     except (ValueError, TypeError, KeyError, RecursionError):
         return ServerError(f"the server answered {status}, and not as one of ours would; is the address right?")
     try:
-        field, reason = str(told["errors"][0]["field"]), str(told["errors"][0]["reason"])
+        field = str(problem["errors"][0]["field"])
+        reason = str(problem["errors"][0]["reason"])
     except (TypeError, KeyError, IndexError):
         return ERRORS.get(code, ServerError)(detail)
     if code == "missing_extra":

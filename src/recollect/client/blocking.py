@@ -1,4 +1,4 @@
-"""The same for programs without an event loop: the blocking face of a memory, over a client in a memory's place."""
+"""A client for programs without an event loop: the blocking interface of a memory, over an `AsyncClient`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Client(BlockingMemory):
     """
 
     def __init__(self, base_url: str, key: str = "", *, space: str | None = None, timeout: float = 90.0) -> None:
-        made = AsyncClient(base_url, key, space=space, timeout=timeout)
-        # It has the methods of a memory, which a test holds it to; the blocking face uses nothing else.
-        super().__init__(lambda: cast(MemoryEngine, made))
-        self._private.forked = made._asking.begin_again
+        client = AsyncClient(base_url, key, space=space, timeout=timeout)
+        # It has the methods of a memory (a test checks that), and the blocking interface uses nothing else.
+        super().__init__(lambda: cast(MemoryEngine, client))
+        self._private.forked = client._server.begin_again
 
     def __repr__(self) -> str:
         return repr(self._engine)

@@ -52,12 +52,14 @@ def draft_of(draft: Draft) -> dict[str, Any]:
 class AsyncClientConversation:
     """One thread of messages."""
 
-    def __init__(self, asking: Asking, space: str | None, id: str, user: str | None) -> None:
-        self._asking = asking
-        self.space, self.id, self.user = space, id, user
+    def __init__(self, server: Asking, space: str | None, id: str, user: str | None) -> None:
+        self._server = server
+        self.space = space
+        self.id = id
+        self.user = user
 
     def __repr__(self) -> str:
-        return f"<conversation {self.id} of {self._asking!r}>"
+        return f"<conversation {self.id} of {self._server!r}>"
 
     async def add(
         self,
@@ -75,32 +77,32 @@ class AsyncClientConversation:
 
         `name` is what its author is called there now; it is kept in the metadata, and in a channel's register.
         """
-        told = {} if metadata is None else metadata
+        full_metadata = {} if metadata is None else metadata
         if name is not None:
-            told = {**told, "name": checked_id("name", name)}
-        return (await self.extend([Draft(role, content, author, user, time, platform_id, told)]))[0].message
+            full_metadata = {**full_metadata, "name": checked_id("name", name)}
+        return (await self.extend([Draft(role, content, author, user, time, platform_id, full_metadata)]))[0].message
 
     async def extend(self, drafts: Iterable[Draft]) -> list[Added]:
         """Keep several messages in one transaction: all of them, or none."""
         messages = [draft_of(draft) for draft in drafts]
         if not messages:
             return []
-        found: list[Added] = await self._ask(list[Added], "POST", "messages", body={"messages": messages})
-        return found
+        additions: list[Added] = await self._ask(list[Added], "POST", "messages", body={"messages": messages})
+        return additions
 
     async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
         """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
-        most = None if limit is None else checked_number("limit", limit, MAX_TURN)
+        max_messages = None if limit is None else checked_number("limit", limit, MAX_TURN)
         cursor = None if before is None else str(checked_number("before", before, MAX_TURN))
-        found: list[Message] = []
-        while most is None or len(found) < most:
-            size = PAGE if most is None else min(PAGE, most - len(found))
+        messages: list[Message] = []
+        while max_messages is None or len(messages) < max_messages:
+            size = PAGE if max_messages is None else min(PAGE, max_messages - len(messages))
             page = await self._ask(Page, "GET", "messages", query=given(cursor=cursor, limit=size))
-            found[:0] = read(list[Message], page.items)
+            messages[:0] = read(list[Message], page.items)
             cursor = page.next
             if cursor is None:
                 break
-        return found
+        return messages
 
     async def context(
         self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True
@@ -111,8 +113,8 @@ class AsyncClientConversation:
         programs that call a model themselves and show what it says.
         """
         body = given(text=text, budget=budget, system=system, markers=markers)
-        found: Context = await self._ask(Context, "POST", "context", body=body)
-        return found
+        context: Context = await self._ask(Context, "POST", "context", body=body)
+        return context
 
     async def reply(
         self,
@@ -125,8 +127,8 @@ class AsyncClientConversation:
     ) -> Reply:
         """The whole turn: keep the message, ask the model, keep and return its reply."""
         body = given(text=text, budget=budget, system=system, author=author, platform_id=platform_id)
-        found: Reply = await self._ask(Reply, "POST", "reply", body=body)
-        return found
+        reply: Reply = await self._ask(Reply, "POST", "reply", body=body)
+        return reply
 
     async def stream(
         self,
@@ -141,13 +143,13 @@ class AsyncClientConversation:
         body = given(text=text, budget=budget, system=system, author=author, platform_id=platform_id, user=self.user)
         path = path_of("conversations", self.id, "reply")
         kind = ""
-        async for line in self._asking.lines("POST", path, space=self.space, body=body | {"stream": True}):
+        async for line in self._server.lines("POST", path, space=self.space, body=body | {"stream": True}):
             name, _, value = line.partition(":")
             value = value.removeprefix(" ")
             if name == "event":
                 kind = value
             elif name == "data" and kind == "text":
-                yield self._asking.read(dict[str, str], value)["text"]
+                yield self._server.read(dict[str, str], value)["text"]
             elif name == "data" and kind == "error":
                 raise error_of(500, value.encode())
             elif name == "data" and kind == "done":
@@ -168,8 +170,8 @@ class AsyncClientConversation:
         is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`.
         """
         body = given(text=text, author=author, names=list(names), addressed=addressed)
-        found: Answer | None = await self._ask(Answer | None, "POST", "command", body=body)
-        return found
+        answer: Answer | None = await self._ask(Answer | None, "POST", "command", body=body)
+        return answer
 
     async def archived(self) -> list[Chunk]:
         """The runs of messages that have left the window, oldest first."""
@@ -181,8 +183,8 @@ class AsyncClientConversation:
 
     async def standalone(self, question: str) -> str:
         """A follow-up question so that it can be understood alone, from what was said last; as it is if it can be."""
-        found = await self._ask(dict[str, str], "POST", "standalone", body={"question": question})
-        return str(found["question"])
+        answer = await self._ask(dict[str, str], "POST", "standalone", body={"question": question})
+        return str(answer["question"])
 
     # -- topics
 
@@ -202,21 +204,21 @@ class AsyncClientConversation:
 
     async def topics(self, *, faded: bool = False) -> list[Topic]:
         """What is talked about, the most present first; with `faded`, also what has left the active set."""
-        found: list[Topic] = []
+        topics: list[Topic] = []
         cursor: str | None = None
         while True:
             query = given(faded=json.dumps(faded), cursor=cursor, limit=PAGE)
             page = await self._ask(Page, "GET", "topics", query=query)
-            found += read(list[Topic], page.items)
+            topics += read(list[Topic], page.items)
             cursor = page.next
             if cursor is None:
-                return found
+                return topics
 
     async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
         """What to send of a topic: its summary, if it has one, and the messages of its active set. Without an id, of
         the topic that is being talked of; empty if nothing was said yet."""
-        found = await self._ask(dict[str, Any], "GET", "topics", topic_id or CURRENT, "context")
-        messages: list[ChatMessage] = found["messages"]
+        answer = await self._ask(dict[str, Any], "GET", "topics", topic_id or CURRENT, "context")
+        messages: list[ChatMessage] = answer["messages"]
         return messages
 
     async def get_full_topic_history(
@@ -228,8 +230,8 @@ class AsyncClientConversation:
 
     async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
         """A topic in figures; without an id, the one that is being talked of."""
-        found: TopicStats = await self._ask(TopicStats, "GET", "topics", topic_id or CURRENT, "stats")
-        return found
+        stats: TopicStats = await self._ask(TopicStats, "GET", "topics", topic_id or CURRENT, "stats")
+        return stats
 
     async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
         """The topics of this conversation that a query is about, best first, faded ones too: by what was said in
@@ -253,7 +255,7 @@ class AsyncClientConversation:
         """Say that a topic matters (+1) or does not (-1): its importance moves, and with it how long it stays."""
         return await self._topic("topics", topic_id, "feedback", body={"score": score})
 
-    # -- how
+    # -- requests
 
     async def _ask(
         self,
@@ -263,16 +265,16 @@ class AsyncClientConversation:
         query: dict[str, Any] | None = None,
         body: dict[str, Any] | None = None,
     ) -> Any:
-        own = given(user=self.user)
+        user_field = given(user=self.user)
         path = path_of("conversations", self.id, *parts)
         if method == "GET":
-            return await self._asking.ask(kind, method, path, space=self.space, query=(query or {}) | own)
-        return await self._asking.ask(kind, method, path, space=self.space, body=(body or {}) | own)
+            return await self._server.ask(kind, method, path, space=self.space, query=(query or {}) | user_field)
+        return await self._server.ask(kind, method, path, space=self.space, body=(body or {}) | user_field)
 
     async def _list(self, kind: Any, *parts: str, query: dict[str, Any] | None = None) -> list[Any]:
-        found: list[Any] = await self._ask(list[kind], "GET", *parts, query=query)
-        return found
+        values: list[Any] = await self._ask(list[kind], "GET", *parts, query=query)
+        return values
 
     async def _topic(self, *parts: str, body: dict[str, Any]) -> Topic:
-        found: Topic = await self._ask(Topic, "POST", *parts, body=body)
-        return found
+        topic: Topic = await self._ask(Topic, "POST", *parts, body=body)
+        return topic

@@ -1,7 +1,7 @@
 """The documents of a space on a server, where each method is one request; `edit` is two.
 
-To change documents by what they are, a client reads them with a tag, decides, and sends the changes with that tag: the
-server makes them only if nobody was faster. If somebody was, it reads and decides again, so that nothing is lost.
+To edit documents, a client reads them with a tag, decides, and sends the changes with that tag: the server applies them
+only if nobody else changed the documents since. If somebody did, the client reads and decides again.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from recollect.wire import read
 T = TypeVar("T")
 
 PAGE = 1_000
-ROUNDS = 40  # readings of a namespace that others keep changing; each time, one of them has got through
-PAUSE = 0.02  # seconds at most before the next reading
+ROUNDS = 40  # attempts to edit a namespace that others keep changing; in each round one of them succeeds
+PAUSE = 0.02  # seconds before the next attempt, at most
 
 
 class AsyncClientDocuments:
     """The documents of one space."""
 
-    def __init__(self, asking: Asking, space: str | None) -> None:
-        self._asking = asking
+    def __init__(self, server: Asking, space: str | None) -> None:
+        self._server = server
         self.space = space
 
     async def put(
@@ -55,16 +55,16 @@ class AsyncClientDocuments:
         if not names:
             return None
         try:
-            found: Document = await self._ask(Document, "GET", "documents", checked_id("key", key), namespace=names)
+            document: Document = await self._ask(Document, "GET", "documents", checked_id("key", key), namespace=names)
         except NotFound:
             return None
-        return found
+        return document
 
     async def remove(self, namespace: Sequence[str], key: str) -> bool:
         """Take a document away, for good; says whether there was one."""
         names = checked_names(namespace)
-        found = await self._ask(dict[str, bool], "DELETE", "documents", checked_id("key", key), namespace=names)
-        return bool(found["removed"])
+        answer = await self._ask(dict[str, bool], "DELETE", "documents", checked_id("key", key), namespace=names)
+        return bool(answer["removed"])
 
     async def apply(self, changes: Sequence[Change]) -> list[Document]:
         """Keep and remove several documents in one transaction. Returns those that are kept now, in the order given."""
@@ -79,8 +79,8 @@ class AsyncClientDocuments:
         """
         names = checked_names(namespace)
         for _ in range(ROUNDS):
-            found, tag = await self._read(names)
-            changes, answer = decide(found)
+            documents, tag = await self._read(names)
+            changes, answer = decide(documents)
             try:
                 if changes:
                     await self._send(changes, {"namespace": names, "tag": tag})
@@ -107,8 +107,8 @@ class AsyncClientDocuments:
         body = given(namespace=checked_names(namespace), query=query, limit=limit, offset=offset)
         if where is not None:
             body["where"] = rules.checked_where(where)
-        found: list[Document] = await self._ask(list[Document], "POST", "document-search", body=body)
-        return found
+        hits: list[Document] = await self._ask(list[Document], "POST", "document-search", body=body)
+        return hits
 
     async def namespaces(
         self,
@@ -123,55 +123,58 @@ class AsyncClientDocuments:
 
         With `depth`, cut to so many names, each once.
         """
-        about = {"prefix": checked_names(prefix), "suffix": checked_names(suffix), **given(depth=depth)}
+        filters = {"prefix": checked_names(prefix), "suffix": checked_names(suffix), **given(depth=depth)}
         skip = skipped(offset)
         end = None if limit is None else skip + checked_number("limit", limit, MAX_OFFSET)
-        found: list[tuple[str, ...]] = []
+        namespaces: list[tuple[str, ...]] = []
         cursor: str | None = None
-        while end is None or len(found) < end:
-            page = await self._ask(Page, "GET", "namespaces", **about, **given(cursor=cursor, limit=PAGE))
-            found += read(list[tuple[str, ...]], page.items)
+        while end is None or len(namespaces) < end:
+            page = await self._ask(Page, "GET", "namespaces", **filters, **given(cursor=cursor, limit=PAGE))
+            namespaces += read(list[tuple[str, ...]], page.items)
             cursor = page.next
             if cursor is None:
                 break
-        return found[skip:end]
+        return namespaces[skip:end]
 
-    # -- how
+    # -- requests
 
     async def _read(self, names: Sequence[str]) -> tuple[dict[str, Document], str]:
-        """All documents of a namespace, with the tag they had all the while."""
+        """All documents of a namespace, and their tag, which must be the same on every page."""
         while True:
-            found, tag, cursor = dict[str, Document](), None, None
+            documents = dict[str, Document]()
+            tag = None
+            cursor = None
             while True:
-                about = given(cursor=cursor, limit=PAGE)
-                page = await self._ask(Page, "GET", "documents", namespace=names, **about)
+                page_query = given(cursor=cursor, limit=PAGE)
+                page = await self._ask(Page, "GET", "documents", namespace=names, **page_query)
                 if tag not in (None, page.tag):
                     break  # somebody changed it between two pages
-                tag, cursor = str(page.tag), page.next
-                found |= {one.key: one for one in read(list[Document], page.items)}
+                tag = str(page.tag)
+                cursor = page.next
+                documents |= {document.key: document for document in read(list[Document], page.items)}
                 if cursor is None:
-                    return found, tag
+                    return documents, tag
 
-    async def _send(self, changes: Sequence[Change], about: dict[str, Any]) -> list[Document]:
+    async def _send(self, changes: Sequence[Change], condition: dict[str, Any]) -> list[Document]:
         if not changes:
             return []
-        body = {"changes": [change_of(rules.checked(change)) for change in changes]} | about
-        found: list[Document] = await self._ask(list[Document], "POST", "documents", body=body)
-        return found
+        body = {"changes": [change_of(rules.checked(change)) for change in changes]} | condition
+        documents: list[Document] = await self._ask(list[Document], "POST", "documents", body=body)
+        return documents
 
     async def _ask(self, kind: Any, method: str, *parts: str, body: Any = None, **query: Any) -> Any:
-        place = await self._asking.home(self.space)
-        path = path_of("spaces", place, *parts)
-        return await self._asking.ask(kind, method, path, space=place, query=query, body=body)
+        space = await self._server.home(self.space)
+        path = path_of("spaces", space, *parts)
+        return await self._server.ask(kind, method, path, space=space, query=query, body=body)
 
 
 def change_of(change: Change) -> dict[str, Any]:
     texts = None if change.texts is None else list(change.texts)
-    told = {"namespace": list(change.namespace), "key": change.key, "value": change.value}
-    return told | given(user=change.user) | ({} if texts is None else {"texts": texts})
+    body = {"namespace": list(change.namespace), "key": change.key, "value": change.value}
+    return body | given(user=change.user) | ({} if texts is None else {"texts": texts})
 
 
 def checked_names(namespace: Sequence[str]) -> list[str]:
-    """The names of a namespace, which must not be one text by mistake."""
+    """The names of a namespace as a list; a single string is refused."""
     rules.joined(namespace)
     return list(namespace)

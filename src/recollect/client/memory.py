@@ -1,4 +1,4 @@
-"""The face of a memory, asynchronous, where each method is one request."""
+"""The interface of a memory, asynchronous, where each method is one request."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ T = TypeVar("T")
 
 PAGE = 1_000
 DIGESTS = 60.0  # seconds a server may wait for digests, beyond what an answer may take
-SHORTEST, LONGEST = 0.001, 300.0  # seconds that one request may ask a server to wait
+SHORTEST = 0.001  # seconds that one request asks a server to wait, at least
+LONGEST = 300.0  # and at most
 
 
 class AsyncClient:
@@ -50,10 +51,10 @@ class AsyncClient:
     """
 
     def __init__(self, base_url: str, key: str = "", *, space: str | None = None, timeout: float = 90.0) -> None:
-        self._asking = Asking(base_url, key, None if space is None else checked_id("space", space), timeout)
+        self._server = Asking(base_url, key, None if space is None else checked_id("space", space), timeout)
 
     def __repr__(self) -> str:
-        return f"<client of {self._asking!r}>"
+        return f"<client of {self._server!r}>"
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -66,11 +67,11 @@ class AsyncClient:
 
     async def open(self) -> None:
         """Be ready to ask. `async with` does this."""
-        self._asking.open()
+        self._server.open()
 
     async def close(self) -> None:
         """Give the connections back."""
-        await self._asking.close()
+        await self._server.close()
 
     # -- conversations
 
@@ -78,7 +79,7 @@ class AsyncClient:
         """A conversation: with one `user`, or without, a channel of many. It begins with its first message."""
         user = None if user is None else checked_id("user", user)
         space = None if space is None else checked_id("space", space)
-        return AsyncClientConversation(self._asking, space, checked_id("conversation", id), user)
+        return AsyncClientConversation(self._server, space, checked_id("conversation", id), user)
 
     async def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
@@ -89,23 +90,24 @@ class AsyncClient:
 
     def documents(self, *, space: str | None = None) -> AsyncClientDocuments:
         """What programs keep in a space under keys of their own, beside the log: to be written over, and removed."""
-        return AsyncClientDocuments(self._asking, None if space is None else checked_id("space", space))
+        return AsyncClientDocuments(self._server, None if space is None else checked_id("space", space))
 
     async def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
         """Add messages to several conversations in one transaction: all of them, or none."""
-        wanted = list(batches)
-        if not wanted:
+        all_batches = list(batches)
+        if not all_batches:
             return []
-        if len({batch.space for batch in wanted}) > 1:
+        if len({batch.space for batch in all_batches}) > 1:
             raise InvalidInput("batches", "are for several spaces; a server is asked for one at a time")
         body = [
-            given(conversation=one.conversation, user=one.user) | {"messages": [draft_of(d) for d in one.drafts]}
-            for one in wanted
+            given(conversation=batch.conversation, user=batch.user)
+            | {"messages": [draft_of(draft) for draft in batch.drafts]}
+            for batch in all_batches
         ]
-        found: list[list[Added]] = await self._asking.ask(
-            list[list[Added]], "POST", path_of("messages"), space=wanted[0].space, body={"batches": body}
+        additions: list[list[Added]] = await self._server.ask(
+            list[list[Added]], "POST", path_of("messages"), space=all_batches[0].space, body={"batches": body}
         )
-        return found
+        return additions
 
     # -- finding
 
@@ -122,8 +124,8 @@ class AsyncClient:
         space: str | None = None,
     ) -> list[Hit]:
         """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
-        when = given(after=timed("after", after), before=timed("before", before))
-        body = given(query=query, user=user, conversation=conversation, role=role, limit=limit) | when
+        period = given(after=timed("after", after), before=timed("before", before))
+        body = given(query=query, user=user, conversation=conversation, role=role, limit=limit) | period
         return await self._list(Hit, "POST", path_of("search"), space, body=body)
 
     # -- what is known
@@ -168,8 +170,8 @@ class AsyncClient:
 
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
         """What is known of a person, facts and statements, as a context in their own chat would show it."""
-        about, longer = waiting(wait)
-        return await self._one(Profile, "GET", person(user, "profile"), space, query=about, wait=longer)
+        query, extra_seconds = waiting(wait)
+        return await self._one(Profile, "GET", person(user, "profile"), space, query=query, wait=extra_seconds)
 
     async def digests(
         self,
@@ -184,15 +186,15 @@ class AsyncClient:
 
         With `week`, how each has been in the six days before that day. What is missing is made; see `profile`.
         """
-        path = path_of("spaces", await self._asking.home(space), "digests")
-        about, longer = waiting(wait)
-        query = given(day=day, user=user, week=json.dumps(week)) | about
-        return await self._list(Digest, "GET", path, space, query=query, wait=longer)
+        path = path_of("spaces", await self._server.home(space), "digests")
+        wait_field, extra_seconds = waiting(wait)
+        query = given(day=day, user=user, week=json.dumps(week)) | wait_field
+        return await self._list(Digest, "GET", path, space, query=query, wait=extra_seconds)
 
     async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
         """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""
         await self._one(
-            dict[str, Any], "PUT", path_of("spaces", await self._asking.home(space), "time-zone"), space, {"name": name}
+            dict[str, Any], "PUT", path_of("spaces", await self._server.home(space), "time-zone"), space, {"name": name}
         )
 
     async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
@@ -207,8 +209,8 @@ class AsyncClient:
     async def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
         """Whom a name, nickname, alias, mention or id means: one, several to ask back about, or nobody."""
         query = given(name=name, speaker=speaker)
-        found: Whom = await self._asking.ask(Whom, "GET", path_of("who-is"), space=space, query=query)
-        return found
+        match: Whom = await self._server.ask(Whom, "GET", path_of("who-is"), space=space, query=query)
+        return match
 
     # -- the memory as a whole
 
@@ -216,16 +218,16 @@ class AsyncClient:
         """Wait until every view has caught up with the log; raises NotSettled, with how far each is behind and why, if
         one cannot. Returns how many messages views failed on and have set aside, in the
         key's own space."""
-        left = float(timeout)
+        remaining = float(timeout)
         while True:
-            some = min(max(left, SHORTEST), LONGEST)
+            seconds = min(max(remaining, SHORTEST), LONGEST)
             try:
-                body = {"timeout": some}
-                done = await self._one(dict[str, Any], "POST", path_of("settle"), None, body, wait=some)
-                return int(done.get("set_aside", 0))
+                body = {"timeout": seconds}
+                answer = await self._one(dict[str, Any], "POST", path_of("settle"), None, body, wait=seconds)
+                return int(answer.get("set_aside", 0))
             except NotSettled:
-                left -= some
-                if left <= 0:
+                remaining -= seconds
+                if remaining <= 0:
                     raise
 
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
@@ -255,9 +257,9 @@ class AsyncClient:
         If one cannot be read, it ends with an error that names all of those; with `salvage`, they are left out.
         """
         query = given(user=user, conversation=conversation, salvage=salvage or None)
-        async for line in self._asking.lines("GET", path_of("export"), space=space, query=query):
+        async for line in self._server.lines("GET", path_of("export"), space=space, query=query):
             if line:
-                message: Message = self._asking.read(Message, line)
+                message: Message = self._server.read(Message, line)
                 yield message
 
     async def erase(self, *, user: str, space: str | None = None) -> Erasure:
@@ -276,7 +278,7 @@ class AsyncClient:
         """What is in a space, how far its views are, and what models, caches and fallbacks did."""
         return await self._one(Stats, "GET", path_of("stats"), space)
 
-    # -- how
+    # -- requests
 
     async def _one(
         self,
@@ -289,8 +291,8 @@ class AsyncClient:
         query: Any = None,
         wait: float = 0.0,
     ) -> T:
-        found: T = await self._asking.ask(kind, method, path, space=space, query=query, body=body, wait=wait)
-        return found
+        value: T = await self._server.ask(kind, method, path, space=space, query=query, body=body, wait=wait)
+        return value
 
     async def _list(
         self,
@@ -303,33 +305,33 @@ class AsyncClient:
         query: Any = None,
         wait: float = 0,
     ) -> list[Any]:
-        found: list[Any] = await self._one(list[kind], method, path, space, body, query=query, wait=wait)
-        return found
+        values: list[Any] = await self._one(list[kind], method, path, space, body, query=query, wait=wait)
+        return values
 
     async def _page(self, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> list[Any]:
         page = await self._one(Page, "GET", path, space, query=query)
-        found: list[Any] = read(list[kind], page.items)
-        return found
+        values: list[Any] = read(list[kind], page.items)
+        return values
 
     async def _pages(self, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> list[Any]:
-        return [one async for one in pages(self._asking, kind, path, space, query)]
+        return [value async for value in pages(self._server, kind, path, space, query)]
 
 
 def waiting(wait: float | None) -> tuple[dict[str, Any], float]:
-    """How long to wait for digests, as it is asked; and how much longer the answer may take then."""
+    """The query for how long to wait for digests, and the extra seconds that the answer may take for it."""
     if wait is not None and not 0 <= wait < float("inf"):
         raise InvalidInput("wait", f"is {wait}; must be a number of seconds, 0 or more")
     return ({}, DIGESTS) if wait is None else ({"wait": min(wait, LONGEST)}, min(wait, LONGEST))
 
 
-async def pages(asking: Asking, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> AsyncIterator[Any]:
-    """All of a list, page by page."""
+async def pages(server: Asking, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> AsyncIterator[Any]:
+    """All values of a list, read page by page."""
     cursor: str | None = None
     while True:
-        wanted = query | given(cursor=cursor, limit=PAGE)
-        page = await asking.ask(Page, "GET", path, space=space, query=wanted)
-        for one in read(list[kind], page.items):
-            yield one
+        page_query = query | given(cursor=cursor, limit=PAGE)
+        page = await server.ask(Page, "GET", path, space=space, query=page_query)
+        for value in read(list[kind], page.items):
+            yield value
         cursor = page.next
         if cursor is None:
             return

@@ -1,8 +1,7 @@
-"""`recollect demo`: the real engine, on a chat written for it, shown step by step. Offline, without a key.
+"""`recollect demo`: shows the real engine on a scripted chat, step by step. Offline, without a key.
 
-Nothing is staged but the model, which says its lines: each step runs what a program would call and prints what came
-back. It knows no settings, so that it shows the same to everybody, and works in a temporary folder, so that it leaves
-nothing behind.
+Only the model is scripted: each step runs what a program would call and prints the result. The demo ignores settings,
+so that its output is always the same, and works in a temporary folder, so that it leaves nothing behind.
 """
 
 from __future__ import annotations

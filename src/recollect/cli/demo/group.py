@@ -1,4 +1,4 @@
-"""The step of the demo about a group: what a day was for each who spoke, how they have been, and one text of it all."""
+"""The step of the demo about a group: a digest of a day for each speaker, the days before, and the merged context."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from recollect.engine.sync import BlockingMemory
 
-CHANNEL, MEMBER = "counter", "noor"
+CHANNEL = "counter"
+MEMBER = "noor"
 TALK = (
     (3, "noor", "The van broke down, so I bring the orders by bicycle today."),
     (3, "alex", "Take the cargo bike, Noor, it has a new chain."),
@@ -30,31 +31,33 @@ def show_group(out: Console, folder: Path) -> None:
         "GROUP: alex and noor in a channel of the bakery",
         "A day is written up once, for all who spoke. What is said in private is no part of it.",
     )
-    with memory(folder / "group.db") as kept:
-        channel = kept.conversation(CHANNEL)
+    with memory(folder / "group.db") as demo_memory:
+        channel = demo_memory.conversation(CHANNEL)
         for days, author, text in TALK:
             channel.add("user", text, author=author, time=said(days))
-        kept.conversation("private", user=MEMBER).add("user", "Do not tell Alex, but I am looking for another job.")
-        show_told(out, kept)
-        kept.settle()
-        for one in kept.digests():
-            line(out, f"{one.user} today", one.text)
-        known = kept.profile(user=MEMBER)
-        expect(known.history is not None and "van" in known.history.text, "the days before are not in the history")
-        line(out, f"{MEMBER} lately", known.history.text if known.history else "")
-        sent = channel.context("What should I bake for Noor?").messages[0]["content"]
-        expect("van" in known.context and "lemons" in known.context, "the context is not merged")
-        expect("another job" not in sent, "a private word is in the channel's context")
+        private_chat = demo_memory.conversation("private", user=MEMBER)
+        private_chat.add("user", "Do not tell Alex, but I am looking for another job.")
+        show_told(out, demo_memory)
+        demo_memory.settle()
+        for digest in demo_memory.digests():
+            line(out, f"{digest.user} today", digest.text)
+        profile = demo_memory.profile(user=MEMBER)
+        expect(profile.history is not None and "van" in profile.history.text, "the days before are not in the history")
+        line(out, f"{MEMBER} lately", profile.history.text if profile.history else "")
+        prompt = channel.context("What should I bake for Noor?").messages[0]["content"]
+        expect("van" in profile.context and "lemons" in profile.context, "the context is not merged")
+        expect("another job" not in prompt, "a private word is in the channel's context")
         out.print("profile, today and the days before stand in the channel's contexts; the private word does not")
 
 
-def show_told(out: Console, kept: BlockingMemory) -> None:
-    """What is remembered and forgotten because somebody asked."""
-    kept.remember("I am allergic to lemons", user=MEMBER)
-    gone = kept.forget("the lemons", user=MEMBER)
-    expect(gone.found and gone.id is not None and not kept.profile(user=MEMBER).statements, "it was not forgotten")
-    (told,) = kept.undo(gone.id or "", user=MEMBER).statements
-    line(out, f"{MEMBER} says", f"remember that I am allergic to lemons; forget the lemons; undo: “{told.text}”")
+def show_told(out: Console, demo_memory: BlockingMemory) -> None:
+    """Show what is remembered and forgotten on request."""
+    demo_memory.remember("I am allergic to lemons", user=MEMBER)
+    removal = demo_memory.forget("the lemons", user=MEMBER)
+    statements = demo_memory.profile(user=MEMBER).statements
+    expect(removal.found and removal.id is not None and not statements, "it was not forgotten")
+    (statement,) = demo_memory.undo(removal.id or "", user=MEMBER).statements
+    line(out, f"{MEMBER} says", f"remember that I am allergic to lemons; forget the lemons; undo: “{statement.text}”")
 
 
 def said(days: int) -> datetime:

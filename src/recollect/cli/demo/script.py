@@ -70,9 +70,9 @@ def drafts() -> list[Draft]:
         Draft(
             "user" if line.startswith("> ") else "assistant",
             line[2:],
-            time=begun + number * PAUSE,
-            platform_id=f"{begun:%Y-%m-%d}/{number}",
+            time=start + number * PAUSE,
+            platform_id=f"{start:%Y-%m-%d}/{number}",
         )
-        for begun, said in SESSIONS.items()
-        for number, line in enumerate(said.strip().splitlines())
+        for start, text in SESSIONS.items()
+        for number, line in enumerate(text.strip().splitlines())
     ]

@@ -1,7 +1,7 @@
-"""What the demo stands on: a memory with a stopped clock and a scripted model, and how a step is shown.
+"""What the steps of the demo share: a memory with a stopped clock and a scripted model, and how a step is printed.
 
-Everybody sees the same: there are no settings, the time is that of the conversation's end, and the model says what is
-written here. All else is the real engine, and no claim is printed before it has been checked.
+The output is always the same: settings are ignored, the clock stands at the end of the conversation, and the model
+replies from a script. All else is the real engine, and every claim is checked before it is printed.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ LEVEL = 2  # summaries of one level, so that a short chat has a tree; 5 unless s
 
 
 class StoppedClock:
-    """It is always a few minutes after the conversation."""
+    """A clock that always stands a few minutes after the conversation."""
 
     def now(self) -> datetime:
         return NOW
 
 
 class ScriptedModel:
-    """A chat model that needs no key: it says its lines in order. What it was sent is in `requests`."""
+    """A chat model that needs no key: it replies with its lines in order. `requests` holds what it was sent."""
 
     name = "scripted"
 
@@ -48,19 +48,20 @@ class ScriptedModel:
 
     @property
     def sent(self) -> str:
-        """What memory gave it with the last question."""
+        """The first message of the last request: what the memory sent."""
         return self.requests[-1].messages[0]["content"]
 
     async def complete(self, request: Request) -> Completion:
         expect(len(self.requests) < len(self._lines), "the model was asked more often than it has lines")
         line = self._lines[len(self.requests)]
         self.requests.append(request)
-        return Completion(line, self.name, sum(self._count(m["content"]) for m in request.messages), self._count(line))
+        tokens_in = sum(self._count(message["content"]) for message in request.messages)
+        return Completion(line, self.name, tokens_in, self._count(line))
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
-        whole = await self.complete(request)
-        yield whole.text
-        yield whole
+        completion = await self.complete(request)
+        yield completion.text
+        yield completion
 
     async def close(self) -> None:
         """There is nothing to close."""
@@ -72,14 +73,14 @@ def engine(url: str, model: ScriptedModel | None = None) -> MemoryEngine:
 
 @contextmanager
 def memory(path: Path, model: ScriptedModel | None = None) -> Iterator[BlockingMemory]:
-    with BlockingMemory(lambda: engine(str(path), model)) as opened:
-        yield opened
+    with BlockingMemory(lambda: engine(str(path), model)) as blocking_memory:
+        yield blocking_memory
 
 
-def expect(true: bool, otherwise: str) -> None:
-    """What the demo is about to claim is true, or it ends here."""
-    if not true:
-        raise RecollectError(f"the demo went wrong: {otherwise}")
+def expect(condition: bool, problem: str) -> None:
+    """End the demo with an error unless a claim is true."""
+    if not condition:
+        raise RecollectError(f"the demo went wrong: {problem}")
 
 
 def step(out: Console, title: str, about: str) -> None:
@@ -89,9 +90,9 @@ def step(out: Console, title: str, about: str) -> None:
 
 
 def line(out: Console, label: str, text: str, width: int = 14) -> None:
-    """A label and what belongs to it, aligned with the others however long it is."""
-    first, *others = Text(text).wrap(out, max(out.width - width, 20))
+    """Print a label and its text, wrapped and aligned with the other lines."""
+    first, *following = Text(text).wrap(out, max(out.width - width, 20))
     first.rstrip()
     out.print(Text(f"{label:<{width}}", style="green") + first)
-    for other in others:
-        indented(out, other, width)
+    for wrapped_line in following:
+        indented(out, wrapped_line, width)

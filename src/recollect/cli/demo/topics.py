@@ -1,4 +1,4 @@
-"""The step of the demo about topics: a talk that drifts from one thing to another, fades, and comes back."""
+"""The step of the demo about topics: a conversation changes its topic; topics fade, and one comes back."""
 
 from __future__ import annotations
 
@@ -40,27 +40,32 @@ BACK = "How many carrots and how much cumin went into the lentil soup for thirty
 
 def show_topics(out: Console, folder: Path) -> None:
     step(out, "TOPICS: what alex talks about", "A topic fades by its half-life: 1 to 30 days, as one comes back to it.")
-    with memory(folder / "topics.db") as kept:
-        chat = kept.conversation("chat", user="alex")
+    with memory(folder / "topics.db") as demo_memory:
+        chat = demo_memory.conversation("chat", user="alex")
         for days, text in TALK:
             time = NOW - timedelta(days=days, minutes=30)
             if text.startswith("< "):
                 chat.add_assistant_message(text[2:], time=time)
             else:
                 chat.add_user_message(text, time=time)
-        kept.settle()
+        demo_memory.settle()
         show(chat)
         soup = chat.topics()[-1]
         expect(soup.title == TALK[0][1][:80] and not soup.current, "the soup is not the oldest topic")
-        packed, total = soup.packed, soup.messages
-        expect(packed == 9 and bool(soup.summary), f"{packed} messages of the soup are packed")
+        packed_messages = soup.packed
+        total = soup.messages
+        expect(packed_messages == 9 and bool(soup.summary), f"{packed_messages} messages of the soup are packed")
         line(out, "alex asks", BACK)
-        back = chat.add_user_message(BACK)
-        history = [message.turn for message in chat.get_full_topic_history(back.id)]
-        expect(back.id == soup.id and len(history) == total + 1, "the soup did not come back")
-        expect(history == sorted(history) and not back.packed, "its messages are not back in order")
-        was = f"{packed} of {total} messages were packed"
-        line(out, "the soup", f"is back: {was}, all {len(history)} are there again, at priority {back.priority:.2f}")
+        returned_topic = chat.add_user_message(BACK)
+        history = [message.turn for message in chat.get_full_topic_history(returned_topic.id)]
+        expect(returned_topic.id == soup.id and len(history) == total + 1, "the soup did not come back")
+        expect(history == sorted(history) and not returned_topic.packed, "its messages are not back in order")
+        packed_before = f"{packed_messages} of {total} messages were packed"
+        line(
+            out,
+            "the soup",
+            f"is back: {packed_before}, all {len(history)} are there again, at priority {returned_topic.priority:.2f}",
+        )
 
 
 def show(chat: BlockingConversation) -> None:

@@ -1,4 +1,4 @@
-"""The tour: what is kept and found, what a model is given and asks for, and what can be proved and moved."""
+"""The tour: storing and searching messages, what a model is sent and asks for, verifying and moving the log."""
 
 from __future__ import annotations
 
@@ -26,40 +26,44 @@ if TYPE_CHECKING:
     from recollect.engine.sync import BlockingConversation, BlockingMemory
     from recollect.model import Hit, Message
 
-USER, CHAT = "alex", "chat"
+USER = "alex"
+CHAT = "chat"
 BY_MEANING = "nut allergy"
 SEARCHES = (
     ("databases", "other forms of a word are found too", "any database"),
     (BY_MEANING, "by meaning alone: no word in common", "allergic to peanuts"),
     ("自転車", "Japanese for bicycle, inside a sentence without spaces", "自転車も無料です"),
 )
-SAID, FORGED = "below 2 GB free", "below 2 MB free"
+ORIGINAL = "below 2 GB free"
+FORGED = "below 2 MB free"
 
 
 def tour(folder: Path) -> None:
-    out, model, file = console(), ScriptedModel(talk.LINES), folder / "demo.db"
+    out = console()
+    model = ScriptedModel(talk.LINES)
+    file = folder / "demo.db"
     out.print("recollect: a chat program's memory. This runs offline, without a key.", style="bold")
-    with memory(file, model) as kept:
-        chat = kept.conversation(CHAT, user=USER)
-        keep_messages(out, kept, chat)
-        find(out, kept)
-        talk.show_facts(out, kept, USER)
+    with memory(file, model) as demo_memory:
+        chat = demo_memory.conversation(CHAT, user=USER)
+        keep_messages(out, demo_memory, chat)
+        find(out, demo_memory)
+        talk.show_facts(out, demo_memory, USER)
         talk.build_context(out, chat)
         talk.take_turn(out, file, chat, model)
-        kept.settle()
+        demo_memory.settle()
         talk.show_episodes(out, chat, model)
-        kept.settle()
+        demo_memory.settle()
         show_topics(out, folder)
         show_group(out, folder)
-        prove(out, kept)
-        messages = list(kept.export())
+        prove(out, demo_memory)
+        messages = list(demo_memory.export())
         tamper(out, folder)
-        move(out, folder, kept, messages)
+        move(out, folder, demo_memory, messages)
     out.print("\nThat was all of it: one file, no server, no key.", style="bold")
     out.print("Next: recollect import YOUR_EXPORT, then recollect search WORDS. See recollect --help.")
 
 
-def keep_messages(out: Console, kept: BlockingMemory, chat: BlockingConversation) -> None:
+def keep_messages(out: Console, demo_memory: BlockingMemory, chat: BlockingConversation) -> None:
     step(
         out,
         "KEEP",
@@ -67,20 +71,20 @@ def keep_messages(out: Console, kept: BlockingMemory, chat: BlockingConversation
     )
     # All at once: followers that saw them one by one would cut the summaries by the speed of the machine.
     chat.extend(drafts())
-    again = sum(one.new for one in chat.extend(drafts()))
-    expect(again == 0, f"{again} messages were kept twice")
-    kept.settle()
-    found = kept.stats()
+    duplicates = sum(addition.new for addition in chat.extend(drafts()))
+    expect(duplicates == 0, f"{duplicates} messages were kept twice")
+    demo_memory.settle()
+    stats = demo_memory.stats()
     out.print(
-        f"{counted(found.messages, 'message')} of {USER} and an assistant, {when(found.first)} to {when(found.last)}"
+        f"{counted(stats.messages, 'message')} of {USER} and an assistant, {when(stats.first)} to {when(stats.last)}"
     )
-    out.print(f"added a second time: {again} new, since each has its platform's id")
+    out.print(f"added a second time: {duplicates} new, since each has its platform's id")
 
 
-def find(out: Console, kept: BlockingMemory) -> None:
+def find(out: Console, demo_memory: BlockingMemory) -> None:
     step(out, "FIND", "By word, by meaning and in any script. Each hit says what its score is made of.")
     for query, about, answer in SEARCHES:
-        hit = kept.search(query, user=USER, limit=1)[0]
+        hit = demo_memory.search(query, user=USER, limit=1)[0]
         expect(answer in hit.message.content, f"{query} found turn {hit.message.turn}")
         expect(query != BY_MEANING or hit.parts["text"] == 0, f"{query} has a word in common with what it found")
         out.print(Text(query, style="green") + Text(f": {about}"))
@@ -94,9 +98,9 @@ def show_found(out: Console, hit: Hit, query: str) -> None:
     indented(out, Text(about, style="dim"), 2)
 
 
-def prove(out: Console, kept: BlockingMemory) -> None:
+def prove(out: Console, demo_memory: BlockingMemory) -> None:
     step(out, "PROVE", "Every message is sealed with the one before it: a changed or missing one breaks the chain.")
-    proof = kept.verify()
+    proof = demo_memory.verify()
     expect(proof.ok, f"the log is not whole: {proof.faults}")
     out.print(
         f"verify: whole, {counted(proof.messages, 'message')}, and one hash that stands for them all: note it elsewhere"
@@ -104,34 +108,35 @@ def prove(out: Console, kept: BlockingMemory) -> None:
 
 
 def tamper(out: Console, folder: Path) -> None:
-    step(out, "TAMPER", f"In a copy of the file, “{SAID}” becomes “{FORGED}”, behind recollect's back.")
-    forged = folder / "tampered.db"
-    with closing(sqlite3.connect(folder / "demo.db")) as source, closing(sqlite3.connect(forged)) as copy:
+    step(out, "TAMPER", f"In a copy of the file, “{ORIGINAL}” becomes “{FORGED}”, behind recollect's back.")
+    tampered_file = folder / "tampered.db"
+    with closing(sqlite3.connect(folder / "demo.db")) as source, closing(sqlite3.connect(tampered_file)) as copy:
         source.backup(copy)
-        copy.execute("UPDATE messages SET content = replace(content, ?, ?)", (SAID, FORGED))
+        copy.execute("UPDATE messages SET content = replace(content, ?, ?)", (ORIGINAL, FORGED))
         copy.commit()
-    with memory(forged) as changed:
-        proof = changed.verify()
+    with memory(tampered_file) as tampered_memory:
+        proof = tampered_memory.verify()
     expect(not proof.ok, "a changed message was not noticed")
     expect([fault.turn for fault in proof.faults] == [12], f"the wrong one is named: {proof.faults}")
     out.print(f"verify: not whole, {proof.faults[0]}".partition(" (")[0])
 
 
-def move(out: Console, folder: Path, kept: BlockingMemory, messages: list[Message]) -> None:
+def move(out: Console, folder: Path, demo_memory: BlockingMemory, messages: list[Message]) -> None:
     step(out, "MOVE", "Exported as JSON Lines and imported into a store of another kind: one readable JSON file.")
-    lines = folder / "demo.jsonl"
-    owners = {conversation.id: conversation for conversation in kept.conversations()}
+    exported_file = folder / "demo.jsonl"
+    owners = {conversation.id: conversation for conversation in demo_memory.conversations()}
     text = "".join(dump(message, owners[message.conversation]) + "\n" for message in messages)
-    lines.write_text(text, encoding="utf-8")
-    arrived = asyncio.run(imported(lines, folder / "demo.json"))
-    expect(arrived == messages, "the messages that arrived are not those that left")
-    out.print(f"{lines.name}: {counted(len(messages), 'line')}; demo.json: {counted(len(arrived), 'message')}")
+    exported_file.write_text(text, encoding="utf-8")
+    new_messages = asyncio.run(imported(exported_file, folder / "demo.json"))
+    expect(new_messages == messages, "the messages that arrived are not those that left")
+    line_count = counted(len(messages), "line")
+    out.print(f"{exported_file.name}: {line_count}; demo.json: {counted(len(new_messages), 'message')}")
     out.print("each with the same words, id, author, time and turn")
 
 
-async def imported(lines: Path, target: Path) -> list[Message]:
-    async with engine(f"json:{target}") as memory:
-        with open_records(lines) as records:
-            await import_records(memory, records, space="default")
-        await memory.settle()
-        return [message async for message in memory.export()]
+async def imported(source: Path, target: Path) -> list[Message]:
+    async with engine(f"json:{target}") as target_engine:
+        with open_records(source) as records:
+            await import_records(target_engine, records, space="default")
+        await target_engine.settle()
+        return [message async for message in target_engine.export()]

@@ -1,1 +1,1 @@
-"""What commands share: options, opening a store, tables, progress, and how it ends."""
+"""What commands share: options, opening a store, tables, progress bars, and errors."""

@@ -1,7 +1,7 @@
-"""Opens what a command works on, and no more than it needs.
+"""Opens the memory or store that a command works on, and no more than it needs.
 
-A command that reads makes no store: a mistyped name is an error, not an empty memory. And what is in the log can be
-read, proved, exported and erased whatever has become of the embedder: only searching and indexing need one.
+A command that only reads does not create a store: a mistyped name is an error, not an empty memory. The log can be
+read, verified, exported and erased without a working embedder: only searching and indexing need one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Opened:
 
 
 def current_settings() -> Settings:
-    """The settings in force, with what was said on the command line."""
+    """The settings in force, including --store and --space from the command line."""
     from recollect.config import Settings
 
     return Settings.load(store=given(STORE), space=given(SPACE))
@@ -47,7 +47,7 @@ def file_of(url: str) -> Path | None:
 
 
 def existing(url: str) -> str:
-    """The address, if there is something at it to read."""
+    """Return the address of a store; raise NotFound if it names a file that does not exist."""
     from recollect.errors import NotFound
 
     file = file_of(url)
@@ -60,16 +60,16 @@ def existing(url: str) -> str:
 
 @contextmanager
 def opened(*, searching: bool = False) -> Iterator[Opened]:
-    """An existing memory, to be read: its log alone, or for searching."""
+    """Open an existing memory to read its log; with `searching`, also to search it."""
     from recollect.engine.memory import MemoryEngine
     from recollect.engine.sync import BlockingMemory
     from recollect.wiring import build, open_store
 
     settings = current_settings()
-    wanted = settings if searching else without_embedder(settings)
+    effective_settings = settings if searching else without_embedder(settings)
     store = open_store(existing(settings.store), settings)
     try:
-        engine = MemoryEngine(lambda: build(wanted, store=store))
+        engine = MemoryEngine(lambda: build(effective_settings, store=store))
         with BlockingMemory(lambda: engine, check_embedder=searching) as memory:
             yield Opened(memory, store, settings)
     finally:
@@ -80,7 +80,7 @@ def opened(*, searching: bool = False) -> Iterator[Opened]:
 async def engine_of(
     settings: Settings, *, follow: bool = False, check_embedder: bool = True
 ) -> AsyncIterator[tuple[MemoryEngine, Store]]:
-    """A memory to be written to, and its store; made if there is none yet."""
+    """Open a memory to write to, and its store; created if there is none yet."""
     from recollect.engine.memory import MemoryEngine
     from recollect.wiring import build, open_store
 
@@ -95,16 +95,16 @@ async def engine_of(
 
 
 def without_embedder(settings: Settings) -> Settings:
-    """The settings of a command that never embeds nor asks a model: the built-in embedder stands in, which loads
-    nothing until used."""
-    quiet = replace(settings, embedder="static", followers=False, telemetry="off")
-    return replace(quiet, chat_model="", memory_model="")
+    """The settings for a command that never embeds nor asks a model: with the built-in embedder, which loads nothing
+    until used."""
+    offline = replace(settings, embedder="static", followers=False, telemetry="off")
+    return replace(offline, chat_model="", memory_model="")
 
 
 def conversation_in(store: Store, space: str, id: str) -> Conversation:
     from recollect.errors import NotFound
 
-    found = store.read(lambda tx: tx.conversation(space, id))
-    if found is None:
+    conversation = store.read(lambda tx: tx.conversation(space, id))
+    if conversation is None:
         raise NotFound(f"there is no conversation {id!r} in space {space!r}; `recollect conversations` lists them")
-    return found
+    return conversation

@@ -1,8 +1,8 @@
-"""What all commands have in common: where the memory is, how dates are written, and how the program fails.
+"""Options that all commands share: where the memory is, how dates are parsed, and how the program fails.
 
-An error that recollect raises on purpose is one line on standard error and exit status 1, never a traceback. A reader
-who has seen enough (`| head`) and a person who presses Ctrl-C are no errors. `--store` and `--space` may stand before
-or after the command's name; the nearer one counts.
+An error that recollect raises on purpose is one line on standard error and exit status 1, never a traceback. A closed
+pipe (`| head`) and Ctrl-C are not errors. `--store` and `--space` may stand before or after the command's name; the
+one after it counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ import click
 
 from recollect.errors import RecollectError
 
-STORE, SPACE = "recollect.store", "recollect.space"
+STORE = "recollect.store"
+SPACE = "recollect.space"
 INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
 PASSWORD = re.compile(r"(://[^:/@]*:).*@")
 WORD = re.compile(r"((?:password|passwd|key|token)=)[^&\s]*", re.IGNORECASE)
@@ -29,12 +30,12 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def printable(text: str) -> str:
-    """The text without what a terminal would obey: what somebody once said must not move a cursor now."""
+    """The text without control characters: stored text must not control the terminal."""
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
 def masked(url: str) -> str:
-    """An address without the password in it."""
+    """Replace the password in an address with stars."""
     return WORD.sub(r"\1***", PASSWORD.sub(r"\1***@", url))
 
 
@@ -42,9 +43,9 @@ def warn(text: str) -> None:
     click.echo(f"warning: {printable(text)}", err=True)
 
 
-def report_remains(left: Iterable[str]) -> None:
-    """Say what of that which was removed is still in files, and what to do; the exit status tells of it, too."""
-    remains = list(left)
+def report_remains(lines: Iterable[str]) -> None:
+    """Warn about removed data that is still in the store's files, and what to do; then the exit status is 1."""
+    remains = list(lines)
     for line in remains:
         warn(line)
     if remains:
@@ -52,7 +53,7 @@ def report_remains(left: Iterable[str]) -> None:
 
 
 class Failure(click.ClickException):
-    """An error in one line."""
+    """An error that is printed as one line."""
 
     def show(self, file: IO[Any] | None = None) -> None:
         click.echo(f"error: {LINES.sub(' ', printable(self.message))}", err=True, file=file)
@@ -74,7 +75,7 @@ class Program(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             result = super().invoke(ctx)
-            sys.stdout.flush()  # a closed pipe is to be noticed here, and not while the interpreter ends
+            sys.stdout.flush()  # a closed pipe must raise here, and not while the interpreter ends
             return result
         except KeyboardInterrupt:
             raise click.exceptions.Exit(INTERRUPTED) from None
@@ -116,19 +117,19 @@ class StoreCommand(click.Command):
 
 
 def given(key: str) -> str | None:
-    """What was said on the command line for `STORE` or `SPACE`."""
-    found: str | None = click.get_current_context().meta.get(key)
-    return found
+    """The value of `STORE` or `SPACE` on the command line, if there is one."""
+    value: str | None = click.get_current_context().meta.get(key)
+    return value
 
 
 def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    """A point in time in ISO's notation; without a zone it is UTC, without a time it is midnight."""
+    """Parse a time in ISO 8601; without a zone it is UTC, without a time it is midnight."""
     if value is None:
         return None
     try:
-        given = datetime.fromisoformat(value)
+        parsed_time = datetime.fromisoformat(value)
     except ValueError:
         raise click.BadParameter(
             f"{value!r} is not a date: write 2023-05-01, 2023-05-01T18:30 or 2023-05-01T18:30+02:00", ctx, param
         ) from None
-    return given if given.tzinfo else given.replace(tzinfo=UTC)
+    return parsed_time if parsed_time.tzinfo else parsed_time.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Brings views up with the log while somebody watches, or in the background until told to stop."""
+"""Brings views up to date with a progress bar, or reports on followers until told to stop."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from recollect.model import ViewState
     from recollect.ports import Store
 
-LOOK = 0.2  # seconds between looks for a progress bar
-BUSY, IDLE = 0.5, 3.0  # seconds between a worker's looks, while there is work and while there is none
+LOOK = 0.2  # seconds between updates of a progress bar
+BUSY = 0.5  # seconds between a worker's reports, while there is work
+IDLE = 3.0  # and while there is none
 
 
 def index_state(store: Store, space: str | None = None) -> ViewState:
@@ -38,50 +39,52 @@ def view_states(store: Store, views: Sequence[str], space: str | None = None) ->
 
 
 async def settle(memory: MemoryEngine, store: Store) -> int:
-    """Bring every view up with the log, with a progress bar. Returns how many messages the last of them was behind."""
+    """Bring every view up to date, with a progress bar. Returns how many messages the slowest view was behind."""
 
     async def lags() -> dict[str, int]:
         return {state.view: state.behind for state in await asyncio.to_thread(view_states, store, memory.views)}
 
-    behind = await lags()
-    total = sum(behind.values())
+    lag_at_start = await lags()
+    total = sum(lag_at_start.values())
     with progress("{task.completed:,} of {task.total:,} steps") as bar:
         task = bar.add_task("catching up", total=total)
         work = asyncio.create_task(memory.settle(math.inf))
         try:
             while not (await asyncio.wait([work], timeout=None if bar.disable else LOOK))[0]:
-                left = await lags()
-                at_work = next((view for view in left if left[view]), "")
-                bar.update(task, description=at_work, completed=max(total - sum(left.values()), 0))
+                remaining = await lags()
+                view_at_work = next((view for view in remaining if remaining[view]), "")
+                bar.update(task, description=view_at_work, completed=max(total - sum(remaining.values()), 0))
             set_aside = await work
         finally:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
     if set_aside:
         warn(f"{counted(set_aside, 'message')} set aside, since a view failed on them: `recollect doctor` names them")
-    return max(behind.values())
+    return max(lag_at_start.values())
 
 
 async def follow(memory: MemoryEngine, store: Store, stop: asyncio.Event) -> None:
-    """Say how the followers of an open memory get on, until told to stop."""
+    """Print the progress of an open memory's followers, until told to stop."""
     from recollect.errors import StoreError
 
-    said = ""
+    last_news = ""
     while not stop.is_set():
         try:
             states = await asyncio.to_thread(view_states, store, memory.views)
-            news, pause = reported(states), BUSY if any(state.behind for state in states) else IDLE
+            news = reported(states)
+            pause = BUSY if any(state.behind for state in states) else IDLE
         except StoreError as error:  # the followers wait for it too
-            news, pause = f"waiting for the store: {error}", IDLE
-        if news and news != said:
+            news = f"waiting for the store: {error}"
+            pause = IDLE
+        if news and news != last_news:
             click.echo(printable(news))
-        said = news
+        last_news = news
         with suppress(TimeoutError):
             await asyncio.wait_for(stop.wait(), pause)
 
 
 def reported(states: Sequence[ViewState]) -> str:
-    """What to say of the views; nothing while they are simply at work."""
+    """The state of the views in words; empty while they are at work without errors."""
     if not any(state.behind for state in states):
         return "caught up: every view has every message"
     return "\n".join(
@@ -93,21 +96,22 @@ def reported(states: Sequence[ViewState]) -> str:
 
 @contextmanager
 def stopping() -> Iterator[asyncio.Event]:
-    """An event that SIGINT and SIGTERM set, instead of ending the program in the middle of something."""
-    stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    before = {
+    """An event that SIGINT and SIGTERM set, instead of ending the program at once."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    old_handlers = {
         number: signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop.set))
         for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
         yield stop
     finally:
-        for number, handler in before.items():
+        for number, handler in old_handlers.items():
             signal.signal(number, handler)
 
 
 async def settle_or_warn(memory: MemoryEngine, store: Store) -> None:
-    """Settle; if a view cannot catch up now, say so: what was kept is safe, and it is tried again."""
+    """Settle; if a view cannot catch up now, print a warning: the messages are stored, and the view is tried again."""
     from recollect.errors import NotSettled
 
     try:

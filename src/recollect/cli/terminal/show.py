@@ -1,7 +1,7 @@
-"""How things look: rich on a terminal, plain in a pipe, and a progress bar only where somebody watches.
+"""Output of the commands: styled on a terminal, plain in a pipe, and a progress bar only on a terminal.
 
-What people said is never taken for markup or for a command to the terminal. Progress goes to standard error, so
-that standard output holds results alone.
+Stored text is never interpreted as markup or as terminal control. Progress goes to standard error, so that standard
+output holds results alone.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ if TYPE_CHECKING:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Where to print. A pipe has no width: its lines are not broken."""
+    """A console to print to. A pipe has no width: its lines are not wrapped."""
     from rich.console import Console
 
-    made = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
-    if not made.is_terminal:
-        made.width = ENDLESS
-    return made
+    printer = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    if not printer.is_terminal:
+        printer.width = ENDLESS
+    return printer
 
 
 def progress(*columns: str, bytes_read: bool = False, shown: bool = True) -> Progress:
     """A progress bar on standard error; nothing at all if that is not a terminal. Columns are formats of a task."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-    err = console(stderr=True)
-    own = [TextColumn(column, markup=False) for column in columns]
-    amount = [DownloadColumn()] if bytes_read else []
+    error_console = console(stderr=True)
+    text_columns = [TextColumn(column, markup=False) for column in columns]
+    byte_columns = [DownloadColumn()] if bytes_read else []
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        *amount,
-        *own,
+        *byte_columns,
+        *text_columns,
         TimeRemainingColumn(),
-        console=err,
-        disable=not (shown and err.is_terminal),
+        console=error_console,
+        disable=not (shown and error_console.is_terminal),
         transient=True,
     )
 
@@ -62,7 +62,7 @@ def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
 
 
 def show_table(grid: Table) -> None:
-    """Print a table, without the blanks at the ends of its lines."""
+    """Print a table, without trailing blanks on its lines."""
     out = console()
     with out.capture() as capture:
         out.print(grid)
@@ -70,7 +70,7 @@ def show_table(grid: Table) -> None:
 
 
 def indented(out: Console, text: Text, by: int) -> None:
-    """Print text that far from the edge, however many lines it takes."""
+    """Print text indented by so many columns, wrapped to the terminal's width."""
     from rich.text import Text
 
     for line in text.wrap(out, max(out.width - by, 20)):
@@ -89,5 +89,5 @@ def counted(number: int, noun: str) -> str:
 
 
 def json_line(value: Mapping[str, Any]) -> None:
-    """One line of JSON, in UTF-8 whatever the terminal speaks: it is meant for programs."""
+    """Print one line of JSON, in UTF-8 whatever the terminal's encoding is: it is for programs."""
     click.echo((json.dumps(value, ensure_ascii=False, default=datetime.isoformat) + "\n").encode(), nl=False)
