@@ -1,8 +1,8 @@
 """ChatGPT's `conversations.json`: a list of conversations, each a tree of messages.
 
-The way from the root to the current node is the conversation. What was regenerated or edited away is kept
-too, in `<id>/branch/<leaf>`, from where it leaves what was read before: every message of the tree is in
-exactly one of them. A message in which nothing was said (the machinery's, empty or hidden) is passed over.
+The path from the root to the current node is the conversation. Messages that were regenerated or edited away
+are kept too, in `<id>/branch/<leaf>`, from the point where they leave what was read before: every message of
+the tree is in exactly one conversation. A message without words (technical, empty or hidden) is skipped.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from recollect.formats.source import Stream
 from recollect.formats.values import elements
 from recollect.model import ROLES, BadRecord, Draft, Record, Role
 
-# Where a content without parts keeps its words, whatever its type; several are joined in this order.
+# The fields that hold the words of a content without parts, whatever its type; several are joined in this order.
 _WORDS = (
     "title",
     "text",
@@ -97,10 +97,12 @@ class _Conversation:
     def records(self) -> Iterator[Record | BadRecord]:
         first = True
         for leaf, fork, thread in _threads(self.nodes, self.current):
-            name, where = self.id, self.where
+            name = self.id
+            where = self.where
             about = present(title=self.title)
             if not first:
-                name, where = f"{self.id}/branch/{leaf}", f"{self.where}, branch {leaf}"
+                name = f"{self.id}/branch/{leaf}"
+                where = f"{self.where}, branch {leaf}"
                 about = present(branch_of=self.id, follows=fork, title=self.title)
             first = False
             before = self.times.get(fork or "")
@@ -124,9 +126,9 @@ class _Conversation:
         if not message or metadata.get("is_visually_hidden_from_conversation"):
             return None
         kind, content, parts = _content(mapping_or_empty(message.get("content"), "content"))
-        attached = _attached(metadata)
+        attachments = _attached(metadata)
         if not content.strip():
-            content = "\n".join(f"[attachment: {item['name']}]" for item in attached)
+            content = "\n".join(f"[attachment: {item['name']}]" for item in attachments)
         if not content:
             return None
         author = mapping(message.get("author"), "author")
@@ -135,23 +137,23 @@ class _Conversation:
         if time is None:
             raise ImportFailed("create_time: neither the message nor its conversation says when it was")
         recipient = text_or_empty(message.get("recipient"), "recipient")
-        told = present(
+        details = present(
             content_type=None if kind == "text" else kind,
             recipient=None if recipient == "all" else recipient,
             model=given(text, metadata.get("model_slug"), "model_slug"),
-            attachments=attached,
+            attachments=attachments,
             parts=parts,
         )
         user = self.options.user
-        by = given(identifier, author.get("name") or None, "author.name")
+        author_name = given(identifier, author.get("name") or None, "author.name")
         draft = Draft(
             role=role,
             content=content,
-            author=by or (user if role == "user" else None),
+            author=author_name or (user if role == "user" else None),
             user=user,
             time=time,
             platform_id=identifier(message.get("id") or id, "id"),
-            metadata={**about, **told},
+            metadata={**about, **details},
         )
         return Record(name, user, draft, where, self.position)
 
@@ -159,20 +161,20 @@ class _Conversation:
 def _threads(nodes: dict[str, Any], current: Any) -> Iterator[tuple[str, str | None, list[str]]]:
     """The thread of the current node, then those of the other leaves: leaf, node it forks from, its nodes.
 
-    A thread goes up from its leaf to the first node that another one has. Nodes that no leaf leads to (they
-    can only be in a circle) are taken last, so that none is lost.
+    A thread goes up from its leaf to the first node that another thread has. Nodes that no leaf leads to (they
+    can only be in a circle) come last, so that none is lost.
     """
     parents = {id: node.get("parent") if isinstance(node, dict) else None for id, node in nodes.items()}
     inner = {parent for parent in parents.values() if isinstance(parent, str)}
     leaves = [id for id in nodes if id not in inner]
     if not isinstance(current, str) or current not in nodes:
         current = leaves[-1] if leaves else None
-    seen: set[str] = set()
+    used_ids: set[str] = set()
     for leaf in chain((current,), leaves, nodes):
         thread: list[str] = []
         id = leaf
-        while isinstance(id, str) and id in nodes and id not in seen:
-            seen.add(id)
+        while isinstance(id, str) and id in nodes and id not in used_ids:
+            used_ids.add(id)
             thread.append(id)
             id = parents[id]
         if thread:
@@ -196,30 +198,30 @@ def _content(content: dict[str, Any]) -> tuple[str, str, list[dict[str, Any]]]:
         return kind, *_parts(listing(content["parts"], "parts"))
     if "thoughts" in content:
         thoughts = mappings(content["thoughts"], "thoughts")
-        said = [text_or_empty(item.get(name), name) for item in thoughts for name in ("summary", "content")]
-        return kind, "\n\n".join(filter(None, said)), []
+        texts = [text_or_empty(item.get(name), name) for item in thoughts for name in ("summary", "content")]
+        return kind, "\n\n".join(filter(None, texts)), []
     words = [text(content[name], name) for name in _WORDS if isinstance(content.get(name), str)]
-    told = present(**{name: value for name, value in content.items() if name != "content_type"})
-    if words or not told:
+    details = present(**{name: value for name, value in content.items() if name != "content_type"})
+    if words or not details:
         return kind, "\n".join(filter(None, words)), []
-    return kind, f"[{kind}]", [told]
+    return kind, f"[{kind}]", [details]
 
 
 def _parts(parts: list[Any]) -> tuple[str, list[dict[str, Any]]]:
-    said: list[str] = []
+    texts: list[str] = []
     others: list[dict[str, Any]] = []
     for index, part in enumerate(parts):
         if part is None or isinstance(part, str):
-            said.append(text_or_empty(part, "part"))
+            texts.append(text_or_empty(part, "part"))
             continue
         fields = mapping(part, f"parts[{index}]")
         kind = text_or_empty(fields.get("content_type"), "content_type")
         if isinstance(fields.get("text"), str):
-            said.append(text(fields["text"], "text"))
+            texts.append(text(fields["text"], "text"))
             continue
         others.append(fields)
-        said.append(f"[{next((medium for medium in _MEDIA if medium in kind), kind or 'part')}]")
-    return "\n".join(filter(None, said)), others
+        texts.append(f"[{next((medium for medium in _MEDIA if medium in kind), kind or 'part')}]")
+    return "\n".join(filter(None, texts)), others
 
 
 def _attached(metadata: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,8 +1,8 @@
 """Claude's `conversations.json`: a list of conversations, each with its messages in order.
 
-What was said is the text of a message's text blocks, as it stands; tools and thinking are kept beside it in
-the metadata. The text of an attachment was pasted in by the person who wrote the message, so it is part of
-what they said: it follows their words under a heading of its own.
+The content of a message is the text of its text blocks, unchanged; tools and thinking go to the metadata. The
+text of an attachment was pasted in by the person who wrote the message, so it is part of the content: it follows
+their words under a heading of its own.
 """
 
 from __future__ import annotations
@@ -89,22 +89,22 @@ def _record(
     message: Any, chat: _Chat, about: dict[str, Any], before: datetime | None, where: str, position: int
 ) -> Record | None:
     fields = mapping(message, "message")
-    attached = mappings(fields.get("attachments"), "attachments")
+    attachments = mappings(fields.get("attachments"), "attachments")
     files = [_name(file) for file in mappings(fields.get("files"), "files")]
     blocks = mappings(fields.get("content"), "content")
     others = [block for block in blocks if block.get("type") != "text"]
-    content = _content(fields, blocks, attached, files)
+    content = _content(fields, blocks, attachments, files)
     if not content:
         return None
     sender = text(fields.get("sender"), "sender")
     if sender not in _ROLES:
         raise ImportFailed("sender: expected human or assistant")
-    created = fields.get("created_at")
-    time = before if created is None else moment(created, "created_at", chat.options.zone)
+    created_at = fields.get("created_at")
+    time = before if created_at is None else moment(created_at, "created_at", chat.options.zone)
     if time is None:
         raise ImportFailed("created_at: neither the message nor its conversation says when it was")
-    told = present(
-        attachments=[_about(item) for item in attached],
+    details = present(
+        attachments=[_about(item) for item in attachments],
         files=files,
         blocks=others,
         reply_to=given(identifier, fields.get("parent_message_uuid"), "parent_message_uuid"),
@@ -116,28 +116,28 @@ def _record(
         user=chat.user,
         time=time,
         platform_id=identifier(fields.get("uuid"), "uuid"),
-        metadata={**about, **told},
+        metadata={**about, **details},
     )
     return Record(chat.id, chat.user, draft, where, position)
 
 
 def _content(
-    fields: dict[str, Any], blocks: list[dict[str, Any]], attached: list[dict[str, Any]], files: list[str]
+    fields: dict[str, Any], blocks: list[dict[str, Any]], attachments: list[dict[str, Any]], files: list[str]
 ) -> str:
-    """The words of a message and of its attachments; where there are none, what there is instead of words."""
+    """The words of a message and of its attachments; if there are none, placeholders such as `[attachment: a.png]`."""
     words = [text(block.get("text"), "text") for block in blocks if block.get("type") == "text"]
-    said = "\n\n".join(filter(None, words))
+    body = "\n\n".join(filter(None, words))
     if not blocks:
-        said = text_or_empty(fields.get("text"), "text")
-    pasted = [
+        body = text_or_empty(fields.get("text"), "text")
+    attachment_texts = [
         f"[attachment: {_name(item)}]\n{content}"
-        for item in attached
+        for item in attachments
         if (content := text_or_empty(item.get("extracted_content"), "extracted_content"))
     ]
-    if said.strip() or pasted:
-        return "\n\n".join(filter(None, [said, *pasted]))
-    instead = [f"[attachment: {name}]" for name in [*map(_name, attached), *files]]
-    return "\n".join(instead or [f"[{_label(block)}]" for block in blocks if block.get("type") != "text"])
+    if body.strip() or attachment_texts:
+        return "\n\n".join(filter(None, [body, *attachment_texts]))
+    placeholders = [f"[attachment: {name}]" for name in [*map(_name, attachments), *files]]
+    return "\n".join(placeholders or [f"[{_label(block)}]" for block in blocks if block.get("type") != "text"])
 
 
 def _about(item: dict[str, Any]) -> dict[str, Any]:

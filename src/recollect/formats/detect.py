@@ -64,8 +64,8 @@ def format_of(source: Source) -> str:
 
 
 def known() -> str:
-    """The formats there are, as a sentence for an error."""
-    return "Known: " + "; ".join(f"{name} ({what})" for name, what in FORMATS.items()) + "."
+    """The known formats, as a sentence for an error message."""
+    return "Known: " + "; ".join(f"{name} ({description})" for name, description in FORMATS.items()) + "."
 
 
 def _first_sign(head: bytes) -> str | None:

@@ -1,9 +1,9 @@
 """A channel of Discord, as DiscordChatExporter writes it in JSON: the guild, the channel, then its messages.
 
-A message is said by its author, whoever that is: a bot is the assistant only if the caller says so, since a
-guild has many bots and at most one of them is ours. What Discord itself says (somebody joined, a message was
-pinned) has the role system. A message with nothing in it, not even an attachment, is passed over. A direct
-chat belongs to one person only if the other is the assistant; of two people it is neither's alone.
+Every author has the role user: a bot is the assistant only if the caller says so, since a guild has many bots
+and at most one of them is ours. Notices of Discord (somebody joined, a message was pinned) have the role system.
+A message with nothing in it, not even an attachment, is skipped. A direct chat belongs to one person only if the
+other is the assistant; a chat of two people belongs to neither.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _CHANNEL = ("channel",)
 _MESSAGES = ("messages",)
 _MESSAGE = ("messages", EACH)
 
-# Said by somebody (the last three: a command's answer, a thread's first message, a context menu's answer,
-# which the exporter writes as numbers); every other type is a notice of Discord's.
+# Types of messages by an author (the last three: a command's answer, a thread's first message, a context menu's
+# answer, which the exporter writes as numbers); every other type is a notice of Discord.
 _SPOKEN = ("Default", "Reply", "20", "21", "23")
 _DIRECT = "DirectTextChat"
 _NO_GUILD = "0"  # what the exporter writes for direct messages
@@ -50,10 +50,10 @@ class _Channel:
     @classmethod
     def of(cls, channel: Any, guild: Any, options: Options) -> _Channel:
         fields = mapping(channel, "channel")
-        direct = text_or_empty(fields.get("type"), "channel.type") == _DIRECT
+        is_direct = text_or_empty(fields.get("type"), "channel.type") == _DIRECT
         return cls(
             id=identifier(fields.get("id"), "channel.id"),
-            user=options.user if direct and options.assistant_ids else None,
+            user=options.user if is_direct and options.assistant_ids else None,
             about=present(
                 channel=text_or_empty(fields.get("name"), "channel.name"),
                 guild=text_or_empty(mapping_or_empty(guild, "guild").get("name"), "guild.name"),
@@ -105,11 +105,11 @@ def _record(message: Any, channel: _Channel, options: Options, where: str, posit
     fields = mapping(message, "message")
     kind = text_or_empty(fields.get("type"), "type") or "Default"
     author = mapping(fields.get("author"), "author")
-    by = identifier(author.get("id"), "author.id")
+    author_id = identifier(author.get("id"), "author.id")
     role: Role = "user"
     if kind not in _SPOKEN:
         role = "system"
-    elif by in options.assistant_ids:
+    elif author_id in options.assistant_ids:
         role = "assistant"
     content = text_or_empty(fields.get("content"), "content")
     if not content.strip():
@@ -119,7 +119,7 @@ def _record(message: Any, channel: _Channel, options: Options, where: str, posit
     draft = Draft(
         role=role,
         content=content,
-        author=by,
+        author=author_id,
         user=channel.user,
         time=moment(fields.get("timestamp"), "timestamp", options.zone),
         platform_id=identifier(fields.get("id"), "id"),
@@ -129,15 +129,15 @@ def _record(message: Any, channel: _Channel, options: Options, where: str, posit
 
 
 def _told(fields: dict[str, Any], author: dict[str, Any], kind: str, options: Options) -> dict[str, Any]:
-    """What is known of a message besides its words."""
-    edited = fields.get("timestampEdited")
+    """The metadata of a message: what is known of it besides its words."""
+    edited_at = fields.get("timestampEdited")
     reference = mapping_or_empty(fields.get("reference"), "reference")
     return present(
         name=text_or_empty(author.get("nickname"), "author.nickname")
         or text_or_empty(author.get("name"), "author.name"),
         bot=author.get("isBot") is True,
         type=None if kind == "Default" else kind,
-        edited=None if edited is None else moment(edited, "timestampEdited", options.zone).isoformat(),
+        edited=None if edited_at is None else moment(edited_at, "timestampEdited", options.zone).isoformat(),
         pinned=fields.get("isPinned") is True,
         reply_to=given(identifier, reference.get("messageId"), "reference.messageId"),
         mentions=[identifier(item.get("id"), "id") for item in mappings(fields.get("mentions"), "mentions")],
@@ -158,17 +158,17 @@ def _told(fields: dict[str, Any], author: dict[str, Any], kind: str, options: Op
 
 
 def _instead(fields: dict[str, Any]) -> str:
-    """What a message without words has in their place."""
-    said = [f"[attachment: {_name(item)}]" for item in mappings(fields.get("attachments"), "attachments")]
-    said += [f"[sticker: {_sticker(item)}]" for item in mappings(fields.get("stickers"), "stickers")]
+    """The content of a message without words: placeholders such as `[sticker: name]`."""
+    lines = [f"[attachment: {_name(item)}]" for item in mappings(fields.get("attachments"), "attachments")]
+    lines += [f"[sticker: {_sticker(item)}]" for item in mappings(fields.get("stickers"), "stickers")]
     for embed in mappings(fields.get("embeds"), "embeds"):
         title = text_or_empty(embed.get("title"), "title") or text_or_empty(embed.get("url"), "url")
-        said += [f"[embed: {title or 'untitled'}]", text_or_empty(embed.get("description"), "description")]
-    forwarded = mapping_or_empty(fields.get("forwardedMessage"), "forwardedMessage")
-    if forwarded:
-        words = text_or_empty(forwarded.get("content"), "forwardedMessage.content")
-        said += ["[forwarded message]", words or _instead({**forwarded, "forwardedMessage": None})]
-    return "\n".join(filter(None, said))
+        lines += [f"[embed: {title or 'untitled'}]", text_or_empty(embed.get("description"), "description")]
+    forwarded_message = mapping_or_empty(fields.get("forwardedMessage"), "forwardedMessage")
+    if forwarded_message:
+        words = text_or_empty(forwarded_message.get("content"), "forwardedMessage.content")
+        lines += ["[forwarded message]", words or _instead({**forwarded_message, "forwardedMessage": None})]
+    return "\n".join(filter(None, lines))
 
 
 def _name(attachment: dict[str, Any]) -> str:

@@ -22,7 +22,7 @@ DEEPEST = 100  # levels of lists and objects in metadata; any JSON writer can fo
 
 
 def given(read: Callable[[Any, str], T], value: Any, name: str) -> T | None:
-    """`read(value, name)`, or None where the file has nothing."""
+    """`read(value, name)`, or None if the file has no value."""
     return None if value is None else read(value, name)
 
 
@@ -109,7 +109,7 @@ def epoch(value: Any, name: str) -> datetime:
 
 
 def plain(value: Any, name: str, depth: int = 0) -> Any:
-    """A value as metadata keeps it: what any JSON writer can write."""
+    """A value as metadata stores it: any JSON writer can write it."""
     if depth > DEEPEST:
         raise ImportFailed(f"{name}: nested deeper than {DEEPEST} levels")
     if isinstance(value, dict):
@@ -125,13 +125,13 @@ def plain(value: Any, name: str, depth: int = 0) -> Any:
 
 
 def present(**fields: Any) -> dict[str, Any]:
-    """Metadata with only the fields that say something."""
-    said = {name: value for name, value in fields.items() if value not in (None, "", [], {}, False)}
-    return {name: plain(value, name) for name, value in said.items()}
+    """Metadata without the empty fields."""
+    values = {name: value for name, value in fields.items() if value not in (None, "", [], {}, False)}
+    return {name: plain(value, name) for name, value in values.items()}
 
 
 def _kind(value: Any) -> str:
-    """What a value is, in words for a person."""
+    """The kind of a value, in words for a person."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):

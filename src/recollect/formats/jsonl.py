@@ -1,8 +1,8 @@
 """Our own format, JSON Lines: one message a line, or one whole conversation a line as `{"messages": […]}`.
 
 What `dump` writes, `read` gives back: the same draft, conversation and id. A line that names neither an `id`
-nor a `platform_id` gets a platform id made of what it says and of how often the file has said it before, so
-that a file imported twice is stored once and an "ok" said twice is kept twice.
+nor a `platform_id` gets a platform id made of its content and of how often the file had that content before, so
+that a file imported twice is stored once and an "ok" said twice is stored twice.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from recollect.model import ROLES, BadRecord, Conversation, Draft, Message, Reco
 DEFAULT_CONVERSATION = "imported"
 LONGEST_LINE_BYTES = 64 * 1024 * 1024
 
-# What a line that is a whole conversation says for each of its messages.
+# Fields of a line that is a whole conversation which apply to each of its messages.
 _SHARED = ("space", "conversation", "owner", "user", "time")
 _OWN = ("turn", "id", "role", "author", "platform_id", "content", "metadata", "erased", "messages")
 _FIELDS = frozenset((*_SHARED, *_OWN))
@@ -70,9 +70,9 @@ def _line(fields: Mapping[str, Any]) -> str:
 
 
 def read(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
-    """The messages of a JSON Lines file. An erased one is passed over: nothing is left of it to read."""
+    """The messages of a JSON Lines file. An erased one is skipped: it has no content."""
     number = 0
-    seen = _Occurrences()
+    occurrences = _Occurrences()
     try:
         for line in _lines(stream):
             number += 1
@@ -80,7 +80,7 @@ def read(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
             if line is None:
                 yield BadRecord(where, f"longer than {LONGEST_LINE_BYTES // 1024**2} MiB")
             elif not line.isspace():
-                yield from _messages(line, where, stream.position, options, seen)
+                yield from _messages(line, where, stream.position, options, occurrences)
     except ImportFailed as error:
         yield BadRecord(f"line {number + 1}", str(error))
 
@@ -97,41 +97,41 @@ def _lines(stream: Stream) -> Iterator[bytes | None]:
 
 
 def _messages(
-    line: bytes, where: str, position: int, options: Options, seen: _Occurrences
+    line: bytes, where: str, position: int, options: Options, occurrences: _Occurrences
 ) -> Iterator[Record | BadRecord]:
     try:
         fields = mapping(_parsed(line), "line")
         if "messages" not in fields:
             record = _record(fields, where, position, options)
             if record is not None:
-                yield record if _named(record) else seen.name(record)
+                yield record if _named(record) else occurrences.name(record)
             return
-        said = listing(fields["messages"], "messages")
-        digest = blake2b(_canonical(said).encode(), digest_size=8).hexdigest()
-        shared = {name: fields[name] for name in _SHARED if name in fields}
-        shared["conversation"] = fields.get("conversation") or fields.get("id") or f"line:{digest}"
-        rest = {name: value for name, value in fields.items() if name not in _FIELDS or name == "metadata"}
+        messages = listing(fields["messages"], "messages")
+        digest = blake2b(_canonical(messages).encode(), digest_size=8).hexdigest()
+        common = {name: fields[name] for name in _SHARED if name in fields}
+        common["conversation"] = fields.get("conversation") or fields.get("id") or f"line:{digest}"
+        line_extra = {name: value for name, value in fields.items() if name not in _FIELDS or name == "metadata"}
     except ImportFailed as error:
         yield BadRecord(where, str(error))
         return
-    for index, message in enumerate(said, start=1):
+    for index, message in enumerate(messages, start=1):
         place = f"{where}, message {index}"
-        own = rest if index == 1 else {}
-        make = partial(_spoken, message, shared, own, f"{digest}/{index}", place, position, options)
+        extra = line_extra if index == 1 else {}
+        make = partial(_spoken, message, common, extra, f"{digest}/{index}", place, position, options)
         yield from attempt(place, make)
 
 
 def _spoken(
     message: Any,
-    shared: Mapping[str, Any],
-    rest: Mapping[str, Any],
+    common: Mapping[str, Any],
+    extra: Mapping[str, Any],
     name: str,
     where: str,
     position: int,
     options: Options,
 ) -> Record | None:
     """One message of a line that is a whole conversation, named by the line's content and its place in it."""
-    fields = {**rest, **shared, **mapping(message, "message")}
+    fields = {**extra, **common, **mapping(message, "message")}
     if fields.pop("messages", None) is not None:
         raise ImportFailed("messages: a message cannot hold messages")
     record = _record(fields, where, position, options)
@@ -182,8 +182,8 @@ def _record(fields: dict[str, Any], where: str, position: int, options: Options)
     role = _role(fields, extra)
     content = _content(fields, metadata)
     if extra:
-        known = metadata.get("extra", {})
-        metadata["extra"] = {**(known if isinstance(known, dict) else {"extra": known}), **extra}
+        earlier = metadata.get("extra", {})
+        metadata["extra"] = {**(earlier if isinstance(earlier, dict) else {"extra": earlier}), **extra}
     user = given(identifier, fields.get("user"), "user")
     owner = given(identifier, fields.get("owner"), "owner")
     if "owner" not in fields:
@@ -205,10 +205,10 @@ def _record(fields: dict[str, Any], where: str, position: int, options: Options)
 
 
 def _erased(fields: Mapping[str, Any]) -> bool:
-    erased = fields.get("erased", False)
-    if not isinstance(erased, bool):
+    flag = fields.get("erased", False)
+    if not isinstance(flag, bool):
         raise ImportFailed("erased: expected true or false")
-    return erased
+    return flag
 
 
 def _role(fields: Mapping[str, Any], extra: dict[str, Any]) -> Role:
@@ -221,7 +221,7 @@ def _role(fields: Mapping[str, Any], extra: dict[str, Any]) -> Role:
 
 
 def _content(fields: Mapping[str, Any], metadata: dict[str, Any]) -> str:
-    """What was said: text, or what OpenAI's format has in its place, a list of parts or calls of tools."""
+    """The content: text, or what OpenAI's format has in its place, a list of parts or calls of tools."""
     content = fields.get("content")
     if content is None and fields.get("tool_calls"):
         calls = mappings(fields["tool_calls"], "tool_calls")
@@ -248,7 +248,7 @@ def _with_name(record: Record, name: str) -> Record:
 
 
 class _Occurrences:
-    """Names lines that have no name, by what they say and how often the file has said it before."""
+    """Gives ids to lines without one, made of their content and how often the file had that content before."""
 
     def __init__(self) -> None:
         self._counts: dict[bytes, int] = {}
@@ -256,7 +256,7 @@ class _Occurrences:
     def name(self, record: Record) -> Record:
         draft = record.draft
         time = None if draft.time is None else draft.time.isoformat()
-        said = json.dumps([record.conversation, draft.author, draft.role, time, draft.content])
-        digest = blake2b(said.encode(), digest_size=16).digest()
+        content = json.dumps([record.conversation, draft.author, draft.role, time, draft.content])
+        digest = blake2b(content.encode(), digest_size=16).digest()
         count = self._counts[digest] = self._counts.get(digest, 0) + 1
         return _with_name(record, blake2b(digest + count.to_bytes(8), digest_size=8).hexdigest())

@@ -1,7 +1,7 @@
-"""One way to read every format: `open_records` finds out what a file is and hands out its messages.
+"""One way to read every format: `open_records` detects the format of a file and yields its messages.
 
-Whatever is wrong with the file as a whole (missing, empty, unknown) is said at once, by an `ImportFailed`.
-From then on nothing is raised: what cannot be read is a `BadRecord` in its place.
+Errors of the file as a whole (missing, empty, unknown) raise `ImportFailed` at once. After that nothing is
+raised: a message that cannot be read is a `BadRecord` in its place.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a reader is told, and how it hands over a record: a message ready for the log, or the reason why there is none.
+"""The options of a reader, and how it returns a record: a message ready for the log, or the reason why there is none.
 
-A bad record is a value, not an exception: it never stops the reading, and the caller decides what it is worth.
+A bad record is a value, not an exception: it never stops the reading, and the caller decides what to do with it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Options:
 
 
 def attempt(where: str, make: Callable[[], Record | None]) -> Iterator[Record | BadRecord]:
-    """The record that `make` returns, or the reason it gives; nothing if nothing was said."""
+    """The record that `make` returns, or a bad record with the reason it raises; nothing if it returns None."""
     try:
         record = make()
     except ImportFailed as error:

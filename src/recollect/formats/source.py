@@ -1,7 +1,7 @@
 """Where an import comes from: a file, the members of a zip that hold conversations, or standard input.
 
-A source is read in parts, one after the other, each as a `Stream` that counts its bytes. Whatever goes wrong
-below (a disk, an archive, a missing file) is an `ImportFailed` here.
+A source is read in parts, one after the other, each as a `Stream` that counts its bytes. Every error
+below (a disk, an archive, a missing file) is raised as `ImportFailed`.
 """
 
 from __future__ import annotations
@@ -67,25 +67,25 @@ class Source:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> Source:
-        where = os.fspath(path)
-        if where == STANDARD_INPUT:
+        name = os.fspath(path)
+        if name == STANDARD_INPUT:
             return cls("standard input", None, (), None)
-        with _translated(where):
-            status = os.stat(where)
+        with _translated(name):
+            status = os.stat(name)
             if stat.S_ISDIR(status.st_mode):
-                raise ImportFailed(f"{where} is a directory: name the file in it, such as conversations.json")
+                raise ImportFailed(f"{name} is a directory: name the file in it, such as conversations.json")
             if not stat.S_ISREG(status.st_mode):
-                raise ImportFailed(f"{where} is not a plain file: to read a pipe, use - (standard input)")
-            with open(where, "rb") as raw:
+                raise ImportFailed(f"{name} is not a plain file: to read a pipe, use - (standard input)")
+            with open(name, "rb") as raw:
                 if raw.read(4) not in ZIP_STARTS:
-                    return cls(where, where, (), status.st_size)
-            with zipfile.ZipFile(where) as archive:
-                members = _chosen(where, archive)
+                    return cls(name, name, (), status.st_size)
+            with zipfile.ZipFile(name) as archive:
+                members = _chosen(name, archive)
             names = tuple(member.filename for member in members)
-            return cls(where, where, names, sum(member.file_size for member in members))
+            return cls(name, name, names, sum(member.file_size for member in members))
 
     def parts(self) -> Generator[tuple[str, Stream], None, None]:
-        """Each part and its name (empty if it is the only one), open until the next is asked for."""
+        """Each part and its name (empty if it is the only one); a part stays open until the next one."""
         with _translated(self.name):
             if self.path is None:
                 yield "", Stream(sys.stdin.buffer)
@@ -96,30 +96,30 @@ class Source:
                 with zipfile.ZipFile(self.path) as archive:
                     before = 0
                     for member in self.members:
-                        with archive.open(member) as packed:
-                            yield member if len(self.members) > 1 else "", Stream(packed, before)
+                        with archive.open(member) as raw_member:
+                            yield member if len(self.members) > 1 else "", Stream(raw_member, before)
                         before += archive.getinfo(member).file_size
 
 
 def _chosen(name: str, archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    """The members that hold conversations: those the exporters name so, or the only JSON there is."""
+    """The members of an archive that hold conversations: by the exporters' file names, or the only JSON file."""
     files = {}
     for info in archive.infolist():
         base = info.filename.rsplit("/", 1)[-1]
         if not info.filename.startswith("__MACOSX/") and not base.startswith("."):
             files[info.filename] = (base, info)
-    chosen = [info for base, info in files.values() if base in _WHOLE][:1]
-    if not chosen:
-        chosen = [info for _, (base, info) in sorted(files.items()) if _NUMBERED.fullmatch(base)]
-    if not chosen:
-        chosen = [info for base, info in files.values() if base.endswith((".json", ".jsonl"))]
-        if len(chosen) != 1:
+    members = [info for base, info in files.values() if base in _WHOLE][:1]
+    if not members:
+        members = [info for _, (base, info) in sorted(files.items()) if _NUMBERED.fullmatch(base)]
+    if not members:
+        members = [info for base, info in files.values() if base.endswith((".json", ".jsonl"))]
+        if len(members) != 1:
             raise ImportFailed(f"{name} has no conversations.json: unpack it and name the file to import")
-    if any(info.flag_bits & 1 for info in chosen):
+    if any(info.flag_bits & 1 for info in members):
         raise ImportFailed(f"{name} is encrypted: unpack it with its password first")
-    if any(info.compress_type not in _PACKINGS for info in chosen):
+    if any(info.compress_type not in _PACKINGS for info in members):
         raise ImportFailed(f"{name} is packed in an unusual way: unpack it first")
-    return chosen
+    return members
 
 
 def _failed(name: str, error: Exception) -> ImportFailed:

@@ -1,9 +1,8 @@
 """Telegram Desktop's `result.json`: one chat, or all of an account's.
 
-The true time is `date_unixtime`: `date` is the clock on the wall where the export was made, and says not
-where. An id is unique in its chat only. What Telegram itself says (somebody joined) has the role system. A
-chat belongs to one person if they wrote it to themselves or to the assistant; of two people it is neither's
-alone.
+The true time is `date_unixtime`: `date` is the local time where the export was made, without its zone. An id is
+unique in its chat only. Notices of Telegram (somebody joined) have the role system. A chat belongs to one person
+if they wrote it to themselves or to the assistant; a chat of two people belongs to neither.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ _MEDIA = {
 
 
 class _Mended:
-    """The bytes of an export, with a control character's `\\x1F` written as JSON has it, `\\u001F`."""
+    """The bytes of an export, with the invalid escape `\\x1F` of a control character written as `\\u001F`."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
@@ -70,18 +69,19 @@ class _Mended:
         while chunk := self._stream.read(size):
             data += chunk
             if end := _last_whole(data):
-                data, self._rest = data[:end], data[end:]
+                self._rest = data[end:]
+                data = data[:end]
                 return _BARE_ESCAPE.sub(_escaped, data) if b"\\x" in data else data
         self._rest = b""
         return data
 
 
 def _last_whole(data: bytes) -> int:
-    """Where the data ends but for an escape that the end of the chunk has cut off."""
+    """Where the data ends, without an escape that the end of the chunk has cut off."""
     slash = data.rfind(b"\\", -3)
     before = data[: slash + 1]
-    escaped = (len(before) - len(before.rstrip(b"\\"))) % 2 == 0
-    return len(data) if slash < 0 or escaped or data[slash + 1 : slash + 2] not in b"x" else slash
+    is_literal = (len(before) - len(before.rstrip(b"\\"))) % 2 == 0
+    return len(data) if slash < 0 or is_literal or data[slash + 1 : slash + 2] not in b"x" else slash
 
 
 def _escaped(match: re.Match[bytes]) -> bytes:
@@ -90,7 +90,7 @@ def _escaped(match: re.Match[bytes]) -> bytes:
 
 @dataclass(slots=True)
 class _Chat:
-    """The chat being read: what stands before its messages, and how many of them have been seen."""
+    """The chat being read: the fields before its messages, and how many messages have been read."""
 
     where: str = ""
     header: dict[str, Any] = field(default_factory=dict)
@@ -115,21 +115,21 @@ def read(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
     """The messages of one chat, or of every chat of a full export."""
     owner: Any = None
     chats = 0
-    found = False
+    has_messages = False
     chat = _Chat()
     try:
         for path, value in walk(_Mended(stream), _PLACES):
             if value is WRONG:
-                found = True
-                what = f"{'.'.join(path) or 'the file'}: not as Telegram Desktop writes it"
-                yield BadRecord(chat.place(chat.messages + 1), what)
+                has_messages = True
+                reason = f"{'.'.join(path) or 'the file'}: not as Telegram Desktop writes it"
+                yield BadRecord(chat.place(chat.messages + 1), reason)
             elif path == _OWNER:
                 owner = value
             elif path in _LISTED:
                 chats += 1
                 chat = _Chat(f"conversation {chats}, ")
             elif path[-1:] == ("messages",):
-                found = True
+                has_messages = True
                 yield from attempt(chat.place(1), partial(chat.open, owner, options))
             elif path[-1:] == (EACH,):
                 chat.messages += 1
@@ -138,7 +138,7 @@ def read(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
                     yield from attempt(place, partial(_record, value, chat, options, place, stream.position))
             elif path and path[:-1] in _CHATS:
                 chat.header[path[-1]] = value
-        if not found:
+        if not has_messages:
             raise ImportFailed("there is no list of messages in the file")
     except ImportFailed as error:
         yield BadRecord(chat.place(chat.messages + 1), str(error))
@@ -155,7 +155,8 @@ def _record(message: Any, chat: _Chat, options: Options, where: str, position: i
     content, links = _words(fields)
     role: Role = "user"
     if kind == "service":
-        role, content = "system", _notice(fields, name, content)
+        role = "system"
+        content = _notice(fields, name, content)
     elif author is not None and options.assistant_ids & {author, author.removeprefix("user")}:
         role = "assistant"
     if not content.strip():
@@ -194,24 +195,24 @@ def _words(fields: dict[str, Any]) -> tuple[str, list[str]]:
         words = fields.get("text_entities")
     if isinstance(words, str):
         return text(words, "text"), []
-    said: list[str] = []
+    texts: list[str] = []
     links: list[str] = []
     for piece in listing(words, "text"):
         if isinstance(piece, str):
-            said.append(text(piece, "text"))
+            texts.append(text(piece, "text"))
             continue
         entity = mapping(piece, "text")
-        said.append(text_or_empty(entity.get("text"), "text.text"))
+        texts.append(text_or_empty(entity.get("text"), "text.text"))
         if entity.get("href") is not None:
             links.append(text(entity["href"], "text.href"))
-    return "".join(said), links
+    return "".join(texts), links
 
 
 def _notice(fields: dict[str, Any], actor: str, content: str) -> str:
-    """What Telegram says happened, in words."""
+    """A notice of Telegram as text."""
     action = text_or_empty(fields.get("action"), "action").replace("_", " ")
-    invited = listing(fields.get("members"), "members")
-    members = [text_or_empty(member, "members") or "somebody" for member in invited]
+    names = listing(fields.get("members"), "members")
+    members = [text_or_empty(member, "members") or "somebody" for member in names]
     details = [
         text_or_empty(fields.get("title"), "title") or text_or_empty(fields.get("new_title"), "new_title"),
         ", ".join(members),
@@ -222,13 +223,13 @@ def _notice(fields: dict[str, Any], actor: str, content: str) -> str:
 
 
 def _instead(fields: dict[str, Any]) -> str:
-    """What a message without words has in their place."""
+    """The content of a message without words: a poll, or a placeholder such as `[photo]`."""
     poll = mapping_or_empty(fields.get("poll"), "poll")
     if poll:
-        said = [f"[poll: {text_or_empty(poll.get('question'), 'poll.question')}]"]
+        lines = [f"[poll: {text_or_empty(poll.get('question'), 'poll.question')}]"]
         for answer in mappings(poll.get("answers"), "poll.answers"):
-            said.append(f"- {text_or_empty(answer.get('text'), 'poll.answers.text')}")
-        return "\n".join(said)
+            lines.append(f"- {text_or_empty(answer.get('text'), 'poll.answers.text')}")
+        return "\n".join(lines)
     kind = text_or_empty(fields.get("media_type"), "media_type").replace("_", " ")
     emoji = text_or_empty(fields.get("sticker_emoji"), "sticker_emoji")
     file = text_or_empty(fields.get("file_name"), "file_name")
@@ -238,7 +239,7 @@ def _instead(fields: dict[str, Any]) -> str:
 
 
 def _told(fields: dict[str, Any], name: str, links: list[str], options: Options) -> dict[str, Any]:
-    """What is known of a message besides its words."""
+    """The metadata of a message: what is known of it besides its words."""
     media = present(
         type=fields.get("media_type"),
         photo=fields.get("photo"),
@@ -251,7 +252,7 @@ def _told(fields: dict[str, Any], name: str, links: list[str], options: Options)
         contact=fields.get("contact_information"),
         poll=fields.get("poll"),
     )
-    edited = fields.get("edited") or fields.get("edited_unixtime")
+    edited_at = fields.get("edited") or fields.get("edited_unixtime")
     return present(
         name=name,
         action=given(text, fields.get("action"), "action"),
@@ -261,7 +262,7 @@ def _told(fields: dict[str, Any], name: str, links: list[str], options: Options)
         forwarded_from=given(text, fields.get("forwarded_from"), "forwarded_from"),
         via_bot=given(text, fields.get("via_bot"), "via_bot"),
         signature=given(text, fields.get("author"), "author"),
-        edited=_time(fields, "edited", options).isoformat() if edited else None,
+        edited=_time(fields, "edited", options).isoformat() if edited_at else None,
         reactions=[
             present(emoji=item.get("emoji"), count=item.get("count"))
             for item in mappings(fields.get("reactions"), "reactions")

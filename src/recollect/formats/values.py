@@ -26,11 +26,11 @@ class Readable(Protocol):
 
 
 class _Mark:
-    """What `walk` gives in place of a value."""
+    """What `walk` yields in place of a value."""
 
 
-START: Final = _Mark()  # a list or an object on the way to a place begins
-WRONG: Final = _Mark()  # there is something on the way to a place that it cannot go through
+START: Final = _Mark()  # a list or an object on the path begins
+WRONG: Final = _Mark()  # a value on the path is neither the list nor the object it should be
 
 _STARTS = ("start_map", "start_array")
 _ENDS = ("end_map", "end_array")
@@ -95,7 +95,7 @@ def walk(stream: Readable, paths: Iterable[Path]) -> Iterator[tuple[Path, Any]]:
 
 
 class _Watched:
-    """A stream that knows whether its end has been seen: JSON that is wrong only then was cut off."""
+    """A stream that knows whether its end was read: if so, invalid JSON means that the file was cut off."""
 
     def __init__(self, stream: Readable) -> None:
         self._stream = stream
@@ -108,11 +108,11 @@ class _Watched:
 
 
 def _events(stream: Readable) -> Events:
-    watched = _Watched(stream)
+    source = _Watched(stream)
     try:
-        yield from ijson.basic_parse(watched)
+        yield from ijson.basic_parse(source)
     except ijson.JSONError as error:
-        if watched.ended:
+        if source.ended:
             raise ImportFailed("the file breaks off here") from None
         problem = str(error).removeprefix("b'").replace("\\n", "\n").split("\n", 1)[0].rstrip(".")
         raise ImportFailed(f"the file is not valid JSON from here on: {problem}") from None

@@ -1,4 +1,4 @@
-"""The nouns of recollect, as frozen values. They hold data and know nothing of storage, models or clocks.
+"""The data classes of recollect, all frozen. They hold data and know nothing of storage, models or clocks.
 
 A message is said once and never changes. Everything that can be derived from messages is a view: it can be thrown away
 and built again.

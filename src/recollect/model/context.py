@@ -76,8 +76,8 @@ class Receipt:
 
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
         for column in ("section", "in/out", "id", "tier", "tokens", "reason"):
-            right = column in ("tier", "tokens")
-            table.add_column(column, justify="right" if right else "left", no_wrap=right, overflow="fold")
+            is_number = column in ("tier", "tokens")
+            table.add_column(column, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold")
         for row in self._rows():
             # An id may be anything somebody chose: it is no markup, and moves no cursor.
             table.add_row(*("".join(c if c.isprintable() else "\ufffd" for c in cell) for cell in row))
@@ -103,8 +103,8 @@ class Receipt:
     def _rows(self) -> Iterator[tuple[str, str, str, str, str, str]]:
         """The lines of the table: each section with its total and budget, and below it what is in and what is not."""
         for section in self.sections:
-            allowed = getattr(self.budget, section.name, None)
-            about = [f"of {allowed:,}"] if isinstance(allowed, int) else []
+            section_budget = getattr(self.budget, section.name, None)
+            about = [f"of {section_budget:,}"] if isinstance(section_budget, int) else []
             if section.items or section.left_out:
                 about.append(f"{len(section.items):,} in, {len(section.left_out):,} left out")
             yield section.name, "", "", "", f"{section.tokens:,}", "; ".join(about)

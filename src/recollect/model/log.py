@@ -187,7 +187,7 @@ class Retained:
     @property
     def count(self) -> int:
         """All of it."""
-        return sum(one.count for one in self.expired)
+        return sum(entry.count for entry in self.expired)
 
 
 @dataclass(frozen=True, slots=True)

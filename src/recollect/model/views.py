@@ -1,4 +1,4 @@
-"""What is derived from the log, and how far that has got."""
+"""Values that are derived from the log, and the progress of the views that derive them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The application: every router on one memory, behind one door.
 
-A request passes, from outside in: what is noted of it, the browser's rules, whether it can be read, the door, the
-routes. The memory is opened when the server starts, and closed when the last request has ended.
+A request passes the middlewares from outside in: observation, the rules for browsers, the check of its address, the
+door, then the routes. The memory is opened when the server starts, and closed when the last request has ended.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def create_app(
 ) -> FastAPI:
     """The server's application. Without `keys` everybody may do everything: for loopback, and for tests.
 
-    What else must run as long as it does (`app.state.services`) is entered after the memory and left before it.
+    Services that run as long as the application (`app.state.services`) are entered after the memory and left before it.
     """
-    settled = options or ServerOptions()
+    server_options = options or ServerOptions()
     app = FastAPI(
         title="recollect",
         version=__version__,
@@ -52,16 +52,18 @@ def create_app(
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
-        openapi_url=None,  # it is served as bytes that are made once: strangers may ask for it
-        redirect_slashes=False,  # a redirect would be built of the Host header, and may send a key over plain http
+        openapi_url=None,  # it is served as bytes that are made once: it needs no key
+        redirect_slashes=False,  # a redirect would be built from the Host header, and might send a key over plain http
     )
-    app.state.memory, app.state.options, app.state.keys = memory, settled, keys
+    app.state.memory = memory
+    app.state.options = server_options
+    app.state.keys = keys
     app.state.services = list[Service]()
     app.state.shapes = dict[str, Shape]()
-    app.add_middleware(Door, options=settled, keys=keys)
+    app.add_middleware(Door, options=server_options, keys=keys)
     app.add_middleware(Incoming)
-    if settled.origins:
-        app.add_middleware(Browsers, origins=settled.origins)
+    if server_options.origins:
+        app.add_middleware(Browsers, origins=server_options.origins)
     app.add_middleware(Observing, telemetry=telemetry)
     for kind in (RecollectError, Problem, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, answer)

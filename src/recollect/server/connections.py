@@ -1,12 +1,12 @@
-"""A connection that is not waited on for ever.
+"""Connections with time limits.
 
-Until the head of a request is there, nobody knows who asks: whoever sends it a letter a minute, or not at all, would
-hold a connection for nothing, and with many of them the server. The web server itself bounds only the time between two
-requests. Whoever is let in may take their time with the body, which the door bounds. Whoever does not take what they
-asked for would hold it, the connection, and the model that is speaking to them: that has a time, too.
+Until the head of a request is complete, the server does not know who calls: a client that sends it byte by byte, or not
+at all, would hold a connection for nothing, and many of them would block the server. The web server itself limits only
+the time between two requests. The time of the body is limited by the door. A client that does not read its answer would
+hold the answer, the connection, and the model that is writing it: that has a time limit, too.
 
-A process has so many files and no more, and each connection is one. Before they are all taken, whoever waits for
-nothing but the other side gives way: so many who send half of something cannot keep others from being answered.
+A process has a limited number of files, and each connection is one. Before they run out, the oldest connection that
+only waits for its client is closed: so many half-sent requests cannot keep others from being answered.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 if sys.platform != "win32":
     import resource
 
-RESERVED = 128  # files of a process that are no connections to it: the store's, those to models, logs
+RESERVED = 128  # files of a process that are not incoming connections: the store's, those to models, logs
 UNLIMITED = 10_000  # connections, where the system names no limit to files
 
 
 def allow_many_files() -> None:
-    """Have as many open files as the system allows this process: many systems begin with a few hundred."""
+    """Raise the limit of open files to what the system allows: many systems start with a few hundred."""
     if sys.platform == "win32":
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -36,7 +36,7 @@ def allow_many_files() -> None:
 
 
 def connections_allowed() -> int:
-    """How many connections a process may have at a time, so that some files are left."""
+    """How many connections a process may have at a time, so that some files are left for the rest."""
     if sys.platform == "win32":
         return UNLIMITED
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -44,21 +44,21 @@ def connections_allowed() -> int:
 
 
 class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    """The web server's own, closed if a request's head is not there in time, if what is sent is not taken in time, or
-    if it is in the way of others."""
+    """The web server's connection. It is closed if a request's head is not complete in time, if the client does not
+    read its answer in time, or if others need its place."""
 
-    patience = 20.0  # seconds from the first letter, or from the beginning
-    unread_patience = 60.0  # seconds in which some of what waits to be sent (48 KiB, by asyncio's marks) must be taken
+    patience = 20.0  # seconds for a request's head, from its first byte or from the start of the connection
+    unread_patience = 60.0  # seconds in which some of what waits to be sent (48 KiB, by asyncio's marks) must be read
     most: int | None = None  # connections at a time; None: as many as the process has files for
     cycle: Any  # the request being answered, or the last that was
     connections: set[Any]  # all of this server
-    _begun = 0.0
+    began_at = 0.0  # by the event loop's clock
     _timer: asyncio.TimerHandle | None = None
-    _unread_timer: asyncio.TimerHandle | None = None  # while the other side does not take what is sent
+    _unread_timer: asyncio.TimerHandle | None = None  # while the client does not read what is sent
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
-        self._begun = asyncio.get_running_loop().time()
+        self.began_at = asyncio.get_running_loop().time()
         self._expect()
         self._make_room()
 
@@ -84,18 +84,18 @@ class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         super().resume_writing()
 
     def _make_room(self) -> None:
-        """If there are too many, the oldest of those that wait for the other side is closed."""
-        most = connections_allowed() if self.most is None else self.most
-        if len(self.connections) <= most:
+        """If there are too many connections, close the oldest of those that wait for their client."""
+        limit = connections_allowed() if self.most is None else self.most
+        if len(self.connections) <= limit:
             return
-        waiting = [other for other in self.connections if other is not self and other._waits()]
+        waiting = [other for other in self.connections if other is not self and other.is_waiting()]
         if waiting:
-            min(waiting, key=lambda other: other._begun).transport.abort()
+            min(waiting, key=lambda other: other.began_at).transport.abort()
 
-    def _waits(self) -> bool:
-        """Whether nothing happens here until the other side does something: between requests, in one half sent, or in
-        an answer half taken."""
-        if self._unread_timer is not None:  # even if it is to be closed once all is taken
+    def is_waiting(self) -> bool:
+        """Whether nothing happens until the client does something: between requests, in a half-sent request, or in a
+        half-read answer."""
+        if self._unread_timer is not None:  # even if it closes once all is read
             return True
         return not self.transport.is_closing() and (not self._is_busy() or self.cycle.more_body)
 

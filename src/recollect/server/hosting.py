@@ -1,8 +1,8 @@
 """A server as processes: one, or several workers behind one port, each with the memory open on the same store.
 
-A server without keys listens on loopback alone. Told to end (SIGTERM, Ctrl-C), it takes no more requests, finishes
-those in hand, turns of a model included, and closes the memory; what takes longer than the grace is cut off, and a
-turn that is cut off keeps what was seen of it.
+A server without keys listens on loopback only. When it gets SIGTERM or Ctrl-C, it takes no more requests, finishes
+those it has, turns of a model included, and closes the memory. What takes longer than the grace period is cut off; of a
+turn that is cut off, the part that was sent is kept.
 """
 
 from __future__ import annotations
@@ -40,44 +40,44 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 MAX_WORKERS = 64
-# Connections that wait to be taken, which an event loop takes all at once: fewer than the files that are kept for
-# others (`connections.RESERVED`), so that those in the way can be closed before there are none left.
+# Connections that wait to be accepted. An event loop accepts them all at once: so fewer than the files in reserve
+# (`connections.RESERVED`), so that idle connections can be closed before there are no files left.
 BACKLOG = 100
-SWITCH = 0.001  # seconds a thread may keep another waiting: with Python's own 0.005, callers feel views think
-# After how many new objects the collector looks at them, and so on: with Python's own 700, a body of nothing but empty
-# lists takes five times as long to read, and nothing else happens meanwhile.
+SWITCH = 0.001  # seconds a thread may keep another waiting: with Python's own 0.005, work of views delays requests
+# Thresholds of the garbage collector: with Python's own 700 new objects, a body of nothing but empty lists takes five
+# times as long to read, and nothing else runs meanwhile.
 COLLECTIONS = (50_000, 20, 100)
 
 
 @dataclass(frozen=True, slots=True)
 class Hosting:
-    """With how many processes a server runs, and whether it asks for keys."""
+    """How many processes a server runs with, and whether it asks for keys."""
 
     workers: int = 1
     auth: bool = True
 
 
 def wants_keys(settings: Settings, host: str, auth: bool | None) -> bool:
-    """Whether to ask for keys: always, but on loopback not if there are none, or if told so."""
+    """Whether to ask for keys: always, except on loopback if there are none, or if `auth` is False."""
     if auth is False and not is_loopback(host):
         raise ConfigError(f"--no-auth is for loopback alone, and {host} can be reached from elsewhere")
     store = open_store(settings.store, settings)
     try:
-        some = any(key.active(datetime.now(UTC)) for key in listed(store))
+        has_keys = any(key.active(datetime.now(UTC)) for key in listed(store))
     finally:
         store.close()
-    if not some and (auth or not is_loopback(host)):
+    if not has_keys and (auth or not is_loopback(host)):
         raise ConfigError(
             f"there are no keys yet, and {'--auth' if auth else host} needs them: "
             "run `recollect keys create --name NAME` first"
         )
-    return some if auth is None else auth
+    return has_keys if auth is None else auth
 
 
 def options_of(settings: Settings) -> ServerOptions:
     return ServerOptions(
         space=settings.space,
-        origins=tuple(one.strip() for one in settings.server_origins.split(",") if one.strip()),
+        origins=tuple(origin.strip() for origin in settings.server_origins.split(",") if origin.strip()),
         rate=settings.server_rate,
         body=settings.server_body_kb << 10,
         body_idle=settings.server_body_idle,
@@ -87,7 +87,7 @@ def options_of(settings: Settings) -> ServerOptions:
 
 
 def application(settings: Settings, auth: bool, rates: Path | None = None) -> FastAPI:
-    """The application of one process, with its logs set up. What a worker makes when it starts."""
+    """The application of one process, with its logs set up. Every worker calls this when it starts."""
     from recollect.server.app import create_app
 
     log_as_json()
@@ -102,7 +102,7 @@ def application(settings: Settings, auth: bool, rates: Path | None = None) -> Fa
 
 
 def end_with_parent() -> None:
-    """A worker ends, as if told to, when the process that started it is no more: killed, it could tell nobody."""
+    """Send SIGTERM to this worker when its parent process has ended: a parent that is killed cannot do it."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -115,19 +115,20 @@ def end_with_parent() -> None:
 
 
 def log_as_json() -> None:
-    """One JSON object a line on standard error: ours, the web server's own, and what others say when they must."""
+    """Log one JSON object a line to standard error: our logs, and warnings of the web server and other libraries."""
     from recollect.server.observing import JsonLines
 
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     for name in ("", "recollect", "uvicorn"):
         logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [handler], False
+        logger.handlers = [handler]
+        logger.propagate = False
         logger.setLevel(logging.INFO if name == "recollect" else logging.WARNING)
 
 
 def serve(settings: Settings, hosting: Hosting, door: socket.socket) -> None:
-    """Serve until told to end, on a socket that is `listening`."""
+    """Serve until a signal ends it, on a socket from `open_listening_socket`."""
     try:
         import uvicorn
         from uvicorn.supervisors import Multiprocess
@@ -168,28 +169,28 @@ def config_of(settings: Settings, hosting: Hosting, rates: Path | None = None) -
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens. It is told not to wait for more before it sends, which on others than its own an event
-    loop forgets: each answer would come 40 ms late."""
+    """A socket that listens, with TCP_NODELAY: an event loop sets that only on sockets it opens itself, and without it
+    each answer would come 40 ms late."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
-        made.bind((host.strip("[]"), port))
-        made.listen(BACKLOG)
+        listener.bind((host.strip("[]"), port))
+        listener.listen(BACKLOG)
     except OSError as error:
-        made.close()
+        listener.close()
         raise ConfigError(
             f"cannot listen on {host}:{port}: {error.strerror or error}; choose another --port"
         ) from error
-    made.set_inheritable(True)
-    return made
+    listener.set_inheritable(True)
+    return listener
 
 
 @contextmanager
 def counted_together() -> Iterator[Path]:
-    """A folder in which the workers count, so that each can tell of all; set before any of them starts. Gives the table
-    in which they count the requests of each key."""
+    """A folder in which the workers count, so that each can report the counts of all; it must exist before any of them
+    starts. Gives the table in which they count the requests of each key."""
     with tempfile.TemporaryDirectory(prefix="recollect-workers-", ignore_cleanup_errors=True) as folder:
         rates = empty_table(Path(folder, "rates"))
         if os.environ.get(MULTIPROCESS):

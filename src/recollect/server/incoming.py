@@ -1,8 +1,8 @@
-"""A request as it comes in, before anybody looks at it; and an answer for whatever nobody foresaw.
+"""Checks a request's address before anything else reads it, and answers unexpected errors.
 
-An address is text: one whose bytes are none is refused, since guessing would make one id of many. `HEAD` is asked as
-`GET` and answered without the body. An error nobody foresaw becomes a document, and the log gets its kind and where it
-arose: here, and not further out, so that a page of another origin can read that document, too.
+An address whose bytes are not UTF-8 is refused, since guessing would make one id of many. `HEAD` is routed as `GET` and
+answered without the body. An unexpected error becomes a document, and the log gets its type and its place: in this
+middleware and not further out, so that a page of another origin can read that document, too.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ NO_MORE = {"type": "http.response.body", "body": b"", "more_body": False}
 
 
 class Enough(Exception):
-    """All of a stream that `HEAD` asks for was sent."""
+    """Stops a stream: everything that `HEAD` asks for was sent."""
 
 
 class Incoming:
-    """Refuses what cannot be read, answers for what nobody foresaw."""
+    """The middleware that refuses unreadable addresses and answers unexpected errors."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -32,24 +32,26 @@ class Incoming:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        head = scope["method"] == "HEAD"
-        begun = ended = False
+        is_head = scope["method"] == "HEAD"
+        has_begun = False
+        is_over = False
 
         async def sent(message: Message) -> None:
-            nonlocal begun, ended
+            nonlocal has_begun, is_over
             if message["type"] == "http.response.start":
-                begun = True
-                if head:  # whoever sends it leaves the body out
+                has_begun = True
+                if is_head:  # the web server leaves the body out
                     scope["method"] = "HEAD"
-            elif head and ended:
+            elif is_head and is_over:
                 raise Enough
-            elif head:
-                message, ended = NO_MORE, True
+            elif is_head:
+                message = NO_MORE
+                is_over = True
             await send(message)
 
         try:
             check_address(scope)
-            if head:
+            if is_head:
                 scope["method"] = "GET"
             await self._app(scope, receive, sent)
         except Enough:
@@ -57,7 +59,7 @@ class Incoming:
         except Exception as error:  # noqa: BLE001  the outermost handler
             if not isinstance(error, Problem):
                 logger.error("failed", extra={"noted": {"request": scope.get("request_id"), **where(error)}})
-            if not begun:
+            if not has_begun:
                 await response_of(problem_of(error), scope)(scope, receive, sent)
 
 

@@ -1,6 +1,6 @@
-"""What is noted of a request: one line of JSON, a count, a span; and never a word of what was said.
+"""What is recorded of a request: one line of JSON, a count, a span; and nothing of what was said.
 
-The line names the route as it is declared, not the path, which holds ids of people.
+The line names the route as it is declared, not the path, which contains ids of people.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ logger = logging.getLogger("recollect.server")
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 UNKNOWN = "unknown"
-TRUSTED = ("recollect", "uvicorn")  # whose words are known to hold nothing of a request
+TRUSTED = ("recollect", "uvicorn")  # loggers whose messages contain nothing of a request
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS")
-OTHER = "_OTHER"  # as OpenTelemetry calls a method that somebody made up
+OTHER = "_OTHER"  # OpenTelemetry's name for a method that it does not know
 TRACE = (b"traceparent", b"tracestate")
-# A page of ours runs nothing and is shown inside no other.
+# Our answers run nothing in a browser, and no page may show them in a frame.
 SECURITY = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -44,7 +44,7 @@ SECURITY = {
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line. Other libraries may repeat what was said here: of them only the place is told."""
+    """One JSON object a line. Messages of other libraries may repeat what was said, so only their place is written."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {"time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")}
@@ -64,17 +64,19 @@ class Observing:
     """Times, counts and logs every request."""
 
     def __init__(self, app: ASGIApp, telemetry: Telemetry | None, tracing: TracerProvider | None = None) -> None:
-        self._app, self._telemetry = app, telemetry
+        self._app = app
+        self._telemetry = telemetry
         self._span = spans(tracing)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        given = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"x-request-id"), "")
-        id = given if REQUEST_ID.fullmatch(given) else token_hex(8)
+        header = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"x-request-id"), "")
+        id = header if REQUEST_ID.fullmatch(header) else token_hex(8)
         scope["request_id"] = id
-        began, status = time.perf_counter(), 0
+        began = time.perf_counter()
+        status = 0
 
         async def noted(message: Message) -> None:
             nonlocal status
@@ -94,7 +96,8 @@ class Observing:
 
     def _note(self, scope: Scope, id: str, status: int, seconds: float, span: Any) -> None:
         route = scope.get("route")
-        name, path = getattr(route, "name", UNKNOWN), getattr(route, "path_format", UNKNOWN)
+        name = getattr(route, "name", UNKNOWN)
+        path = getattr(route, "path_format", UNKNOWN)
         access = scope.get("access")
         method = scope["method"] if scope["method"] in METHODS else OTHER
         outcome = str(status) if status else "gone"
@@ -102,8 +105,8 @@ class Observing:
             self._telemetry.count("request", kind=name, outcome=outcome, seconds=seconds)
         if span is not None:
             span.update_name(f"{method} {path}")
-            told = {"http.request.method": method, "http.route": path, "http.response.status_code": status}
-            span.set_attributes(told)
+            attributes = {"http.request.method": method, "http.route": path, "http.response.status_code": status}
+            span.set_attributes(attributes)
             if status >= 500:
                 span.set_attributes({"error.type": str(status)})
                 span.set_status(failure())
@@ -119,14 +122,14 @@ class Observing:
 
 
 def where(error: BaseException) -> dict[str, Any]:
-    """An error's kind and the places it came through. Not its text, which may repeat what was said."""
+    """An error's type and the places in its traceback. Its text is left out, since it may repeat what was said."""
     frames = traceback.extract_tb(error.__traceback__)[-12:]
-    return {"error": type(error).__name__, "at": [f"{one.name} {one.filename}:{one.lineno}" for one in frames]}
+    return {"error": type(error).__name__, "at": [f"{frame.name} {frame.filename}:{frame.lineno}" for frame in frames]}
 
 
 def spans(provider: TracerProvider | None) -> Callable[[Scope], AbstractContextManager[Any]]:
-    """Opens a span of OpenTelemetry for a request, part of the caller's trace if it names one. Without its API there is
-    none; without a provider that the program has set up, it goes nowhere."""
+    """A function that opens a span of OpenTelemetry for a request, in the caller's trace if the request names one.
+    Without the API there is no span; without a provider that the program has set up, it is not sent anywhere."""
     try:
         from opentelemetry import propagate, trace
     except ImportError:
@@ -134,9 +137,9 @@ def spans(provider: TracerProvider | None) -> Callable[[Scope], AbstractContextM
     tracer = trace.get_tracer("recollect.server", tracer_provider=provider)
 
     def opened(scope: Scope) -> AbstractContextManager[Any]:
-        told = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"] if name in TRACE}
-        caller = propagate.extract(told) if told else None
-        return tracer.start_as_current_span(scope["method"], caller, kind=trace.SpanKind.SERVER)
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"] if name in TRACE}
+        parent = propagate.extract(headers) if headers else None
+        return tracer.start_as_current_span(scope["method"], parent, kind=trace.SpanKind.SERVER)
 
     return opened
 

@@ -1,4 +1,4 @@
-"""What a server is told when it starts, apart from the memory it serves."""
+"""The options of a server, apart from the memory it serves."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class ServerOptions:
     requests a minute for each key (0: no limit) and `burst` how many of them may come at once; `body` is bytes. A key
     may have limits of its own. `rates` is the table in which the workers of one server count requests together.
 
-    A body must come: `body_idle` are the seconds in which nothing of it need come, `body_seconds` those in which all of
-    it must have, and `body_rate` the bytes a second it must have had since, `body_idle` apart (0: no rate).
+    A body has time limits: `body_idle` is the longest pause in seconds, `body_seconds` the time for all of it, and
+    `body_rate` the least average rate in bytes a second, not counting `body_idle` (0: no rate).
     """
 
     space: str = DEFAULT_SPACE

@@ -1,7 +1,7 @@
-"""Errors as documents (RFC 9457): what went wrong, in words for a person and a code for a program.
+"""Errors as documents (RFC 9457): what went wrong, as text for a person and a code for a program.
 
-Every error recollect raises on purpose has one status and one code. What nobody foresaw is a 500 that says nothing of
-its cause: that is in the server's log, under the request's id.
+Every error that recollect raises on purpose has one status and one code. An unexpected error is a 500 that does not
+say its cause: that is in the server's log, under the request's id.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ logger = logging.getLogger("recollect.server")
 MEDIA = "application/problem+json"
 RETRY = {"Retry-After": "1"}
 
-# The first that fits: from the special to the general.
+# The first class that fits counts: from the special to the general.
 STATUS: tuple[tuple[type[errors.RecollectError], int, str], ...] = (
     (errors.InvalidInput, 422, "invalid_input"),
     (errors.NotFound, 404, "not_found"),
@@ -53,7 +53,7 @@ STATUS: tuple[tuple[type[errors.RecollectError], int, str], ...] = (
     (errors.ConfigError, 500, "config"),
     (errors.RecollectError, 503, "unavailable"),
 )
-PLAIN = {
+STATUS_CODES = {
     400: "bad_request",
     401: "no_key",
     403: "forbidden",
@@ -62,7 +62,7 @@ PLAIN = {
     408: "too_slow",
     413: "too_large",
 }
-MEANT = {
+STATUS_DETAILS = {
     404: "there is no such route; /openapi.json lists those there are",
     405: "this route does not take that method; `Allow` names those it takes",
 }
@@ -71,7 +71,7 @@ BODY = ("body",)
 
 
 RESERVED = (errors.StoreError, errors.ModelError, errors.EmbedderError)
-# Of these, those whose words name neither an address nor what was said.
+# Those of them whose messages contain neither an address nor what was said.
 SPEAKING = (errors.EmbedderMismatch, errors.DamagedMessage, errors.NoModel, errors.ModelSpent)
 
 
@@ -87,34 +87,37 @@ class Problem(Exception):
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(detail)
-        self.status, self.code, self.detail = status, code, detail
-        self.errors, self.headers = tuple(errors), dict(headers or {})
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.errors = tuple(errors)
+        self.headers = dict(headers or {})
 
     def document(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "type": "about:blank",
             "title": HTTPStatus(self.status).phrase,
             "status": self.status,
             "detail": self.detail,
             "code": self.code,
         }
-        return told | ({"errors": [dict(one) for one in self.errors]} if self.errors else {})
+        return document | ({"errors": [dict(error) for error in self.errors]} if self.errors else {})
 
 
 Shape = Callable[[Problem], Mapping[str, Any]]
 
 
 def problem_of(error: Exception) -> Problem:
-    """What to answer for an error."""
+    """The problem to answer with for an error."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, RequestValidationError):
         return invalid(error.errors())
     if isinstance(error, HTTPException):
-        code = PLAIN.get(error.status_code, "refused")
+        code = STATUS_CODES.get(error.status_code, "refused")
         unread = error.status_code == 400 and error.__cause__ is not None  # FastAPI says no more than that it failed
         bare = error.detail == HTTPStatus(error.status_code).phrase  # nothing but the name of the status
-        detail = NOT_JSON if unread else (bare and MEANT.get(error.status_code)) or f"{error.detail}"
+        detail = NOT_JSON if unread else (bare and STATUS_DETAILS.get(error.status_code)) or f"{error.detail}"
         return Problem(error.status_code, code, detail, headers=error.headers or {})
     if isinstance(error, errors.Forbidden):
         return Problem(400 if error.code == "which_space" else 403, error.code, str(error))
@@ -126,26 +129,26 @@ def problem_of(error: Exception) -> Problem:
 
 
 def words_of(error: errors.RecollectError) -> str:
-    """What is told of an error. Of one of the store, of a model or of the embedder only what kind it is: their own
-    words name addresses, and may repeat what is stored, or was asked. Where a store's hold no more than its address,
-    the log has them."""
+    """The message of an error that a caller may see. For an error of the store, of a model or of the embedder it is the
+    description of its class: their own messages contain addresses, and may repeat what is stored or was asked. Where a
+    store's message contains no more than its address, it goes to the log."""
     if not isinstance(error, RESERVED) or isinstance(error, SPEAKING):
         return str(error)
-    plain = isinstance(error, errors.StoreError) and type(error) is not errors.StoreError
-    reason = str(error) if plain else type(error).__name__
+    names_no_content = isinstance(error, errors.StoreError) and type(error) is not errors.StoreError
+    reason = str(error) if names_no_content else type(error).__name__
     logger.warning("%s: %s", source_of(error), reason, extra={"noted": where(error)})
     return " ".join((type(error).__doc__ or "").split())
 
 
 def source_of(error: errors.RecollectError) -> str:
-    """What failed."""
+    """Which part failed, for the log."""
     if isinstance(error, errors.StoreError):
         return "store"
     return "model" if isinstance(error, errors.ModelError) else "embedder"
 
 
 def parts_of(error: Exception) -> Sequence[Mapping[str, str]]:
-    """What an error was made of, besides its words, so that a client can make the same one."""
+    """The fields of an error besides its message, so that a client can raise the same one."""
     if isinstance(error, errors.InvalidInput):
         return ({"field": error.field, "reason": error.reason},)
     if isinstance(error, errors.MissingExtra):
@@ -153,34 +156,34 @@ def parts_of(error: Exception) -> Sequence[Mapping[str, str]]:
     return ()
 
 
-def invalid(found: Sequence[Any]) -> Problem:
-    """What does not have the shape it should. The value itself is not repeated."""
-    told = tuple(wrong(one) for one in found)
-    first = f"{told[0]['field']}: {told[0]['reason']}" if told else "the request does not have the right shape"
-    more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
-    return Problem(422, "invalid_input", first + more, told)
+def invalid(failures: Sequence[Any]) -> Problem:
+    """The problem for a request of the wrong shape. The value itself is not repeated."""
+    details = tuple(wrong(failure) for failure in failures)
+    first = f"{details[0]['field']}: {details[0]['reason']}" if details else "the request does not have the right shape"
+    suffix = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
+    return Problem(422, "invalid_input", first + suffix, details)
 
 
-def wrong(one: Mapping[str, Any]) -> dict[str, str]:
-    """One thing that does not have its shape: where, and why."""
-    if one["type"] == "json_invalid":
-        where = one["loc"][-1]
-        return {"field": "body", "reason": f"is not JSON: {one['ctx']['error']} (at character {where + 1})"}
-    return {"field": ".".join(map(str, one["loc"])), "reason": str(one["msg"])}
+def wrong(failure: Mapping[str, Any]) -> dict[str, str]:
+    """One validation failure: which field, and why."""
+    if failure["type"] == "json_invalid":
+        position = failure["loc"][-1]
+        return {"field": "body", "reason": f"is not JSON: {failure['ctx']['error']} (at character {position + 1})"}
+    return {"field": ".".join(map(str, failure["loc"])), "reason": str(failure["msg"])}
 
 
 def response_of(problem: Problem, scope: Scope) -> Response:
-    """The problem as a response: a document, or what another API's clients expect on its paths."""
+    """The problem as a response: a document, or the shape that another API's clients expect on its paths."""
     shapes: Mapping[str, Shape] = scope["app"].state.shapes if "app" in scope else {}
-    own = next((shape for prefix, shape in shapes.items() if scope["path"].startswith(prefix)), None)
-    content, media = (problem.document(), MEDIA) if own is None else (own(problem), "application/json")
+    path_shape = next((shape for prefix, shape in shapes.items() if scope["path"].startswith(prefix)), None)
+    content, media = (problem.document(), MEDIA) if path_shape is None else (path_shape(problem), "application/json")
     return JSONResponse(content, problem.status, headers=dict(problem.headers), media_type=media)
 
 
 async def answer(request: Request, error: Exception) -> Response:
     """The handler of every error that is raised on purpose."""
     problem = problem_of(error)
-    if isinstance(error, RequestValidationError) and any(one["loc"] == BODY for one in error.errors()):
+    if isinstance(error, RequestValidationError) and any(failure["loc"] == BODY for failure in error.errors()):
         if not is_json(request):
             problem = Problem(415, "media_type", NOT_JSON, headers={"Accept-Post": "application/json"})
     elif problem.status == 405:
@@ -194,10 +197,10 @@ def is_json(request: Request) -> bool:
 
 
 def methods_at(request: Request) -> set[str]:
-    """What the routes of an address take; each of them knows only its own."""
-    found = set[str]()
+    """The methods of all routes with the request's path; each route knows only its own."""
+    methods = set[str]()
     for route in iter_route_contexts(request.app.routes):
         regex = getattr(route, "path_regex", None)
         if regex is not None and regex.match(request.scope["path"]):
-            found |= route.methods or set()
-    return found | ({"HEAD"} if "GET" in found else set())
+            methods |= route.methods or set()
+    return methods | ({"HEAD"} if "GET" in methods else set())

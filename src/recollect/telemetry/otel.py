@@ -35,8 +35,8 @@ class OpenTelemetry:
         tokens = self._counter("model.tokens", "{token}")
         tokens.add(call.tokens_in, labels | {"direction": "in"})
         tokens.add(call.tokens_out, labels | {"direction": "out"})
-        timed = {"role": call.role, "task": call.task, "outcome": call.outcome}
-        self._histogram("model.duration").record(call.seconds, timed)
+        duration_labels = {"role": call.role, "task": call.task, "outcome": call.outcome}
+        self._histogram("model.duration").record(call.seconds, duration_labels)
 
     def count(self, what: str, *, kind: str, outcome: str, amount: int = 1, seconds: float | None = None) -> None:
         labels = {"kind": kind, "outcome": outcome}

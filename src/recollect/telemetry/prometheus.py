@@ -27,14 +27,14 @@ SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 1
 LABELS = ("kind", "outcome")
 
 _lock = threading.Lock()
-_shared: WeakKeyDictionary[CollectorRegistry, Metrics] = WeakKeyDictionary()
+_metrics_by_registry: WeakKeyDictionary[CollectorRegistry, Metrics] = WeakKeyDictionary()
 
 
 class Metrics:
     """The metrics of one registry, each made when it is first needed."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        # The registry keeps the metrics, and here they are found by it: a strong reference would keep both for ever.
+        # The registry refers to the metrics: a strong reference back would keep both for ever.
         self._registry = ref(registry)
         self._counters: dict[str, Counter] = {}
         self._histograms: dict[str, Histogram] = {}
@@ -58,10 +58,10 @@ class Metrics:
 
 def metrics_of(registry: CollectorRegistry) -> Metrics:
     with _lock:
-        found = _shared.get(registry)
-        if found is None:
-            found = _shared[registry] = Metrics(registry)
-        return found
+        metrics = _metrics_by_registry.get(registry)
+        if metrics is None:
+            metrics = _metrics_by_registry[registry] = Metrics(registry)
+        return metrics
 
 
 class PrometheusTelemetry:
@@ -76,7 +76,9 @@ class PrometheusTelemetry:
         self._metrics = metrics_of(self._registry)
 
     def call(self, call: Call) -> None:
-        role, task, model = call.role, call.task, call.model
+        role = call.role
+        task = call.task
+        model = call.model
         calls = self._metrics.counter(
             "recollect_model_calls", "Calls of models, by how they ended.", ("role", "task", "model", "outcome")
         )

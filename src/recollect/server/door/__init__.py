@@ -1,1 +1,1 @@
-"""Who may enter: keys, rates, and who comes from where."""
+"""Access control: API keys, request rates, and checks of where a request comes from."""

@@ -1,10 +1,10 @@
-"""Who may enter, and where they are then.
+"""Checks who may call the server, and in which space.
 
-Every request passes the door first: it reads the key, counts the request, and bounds the body. Without a key nothing
-is open but what says how the server is; with auth off, which only a server on loopback may have, everybody is
-anonymous. A route says which right it needs by `may("read")`, or by `at("read")` for the space it is about too. What
-comes of a key is an `Access` (`rules.access`), which decides: a key of one space never opens another, and one that is
-bound to a user opens that user's memory alone.
+Every request passes the door first: it reads the key, counts the request, and limits the body. Without a key only the
+routes in `PUBLIC` are open; with auth off, which only a server on loopback may have, everybody is anonymous. A route
+names the right it needs by `access_with("read")`, or by `caller_with("read")` if it also needs the space of the
+request. A key becomes an `Access` (`rules.access`), which decides: a key of one space never opens another, and a key
+that is bound to a user opens only that user's memory.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from recollect.server.problems import Problem, problem_of, response_of
 
 PUBLIC = ("/healthz", "/readyz", "/openapi.json")
 ANONYMOUS = "anonymous"
-LOOKED_AT = frozenset((b"authorization", b"content-length")) | loopback.LOOKED_AT
-ONCE = frozenset((b"authorization", b"host", b"origin"))  # of two, somebody else may mean the other
+CHECKED_HEADERS = frozenset((b"authorization", b"content-length")) | loopback.CHECKED_HEADERS
+SINGLE_HEADERS = frozenset((b"authorization", b"host", b"origin"))  # of two, another program may use the other
 SLASH = "\x1f"  # stands for a slash inside an id, which can hold no control character
 NO_KEY = "there is no key, or it opens nothing; send `Authorization: Bearer rk_…` (`recollect keys create` makes one)"
 TOO_SLOW = "the body did not come in time; send it at once, or less of it"
@@ -44,7 +44,7 @@ bearer = HTTPBearer(auto_error=False, description="A key, as `recollect keys cre
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """What a route works with: the memory, who asks, and in which space."""
+    """Who calls a route: the memory to work with, their rights, the space, and the request."""
 
     memory: MemoryEngine
     access: Access
@@ -59,33 +59,34 @@ def access_of(request: Request) -> Access:
     return access
 
 
-def may(scope: str) -> Any:
-    """A dependency: who asks, if they have this right."""
+def may(right: str) -> Any:
+    """A dependency: the access of whoever calls, if they have this right."""
 
     def check(request: Request, _: Annotated[Any, Depends(bearer)]) -> Access:
         access = access_of(request)
-        access.check_right(scope)
+        access.check_right(right)
         return access
 
     return Depends(check)
 
 
 LENGTH: dict[str, Any] = {"minLength": 1, "maxLength": MAX_ID}
-Named = Annotated[
+SpaceHeader = Annotated[
     str | None,
     Header(alias="X-Recollect-Space", description="The space; nothing crosses it.", json_schema_extra=LENGTH),
 ]
-Asked = Annotated[
+SpaceQuery = Annotated[
     str | None,
     Query(alias="space", description="The space, if the header does not name it.", json_schema_extra=LENGTH),
 ]
 
 
 def space_named(request: Request) -> str | None:
-    """The space a request names, if any. An empty name is wrong, and not none: whose header was left empty by mistake
-    does not mean the space that is used without. Nor may it name two: which one counts is not to be guessed, since
-    whoever passes a request on may have added theirs to the caller's."""
-    headers, query = request.headers.getlist("X-Recollect-Space"), request.query_params.getlist("space")
+    """The space a request names, if any. An empty name is an error, and does not mean the default space: the header may
+    have been left empty by mistake. Two different names are an error, too: a proxy may have added its own to the
+    caller's, and we do not guess which one counts."""
+    headers = request.headers.getlist("X-Recollect-Space")
+    query = request.query_params.getlist("space")
     names = {*map(spelt, headers), *query}
     if len(names) > 1:
         raise Problem(400, "which_space", "the header X-Recollect-Space and the query `space` differ: name one space")
@@ -93,34 +94,36 @@ def space_named(request: Request) -> str | None:
 
 
 def spelt(header: str) -> str:
-    """A header's text: UTF-8 as most programs send it, or Latin-1, as which it was read."""
+    """A header's text. It was read as Latin-1; most programs send UTF-8."""
     try:
         return header.encode("latin-1").decode("utf-8")
     except UnicodeError:
         return header
 
 
-def at(scope: str) -> Any:
-    """A dependency: where the caller is, if they have this right in that space."""
+def at(right: str) -> Any:
+    """A dependency: the caller, if they have this right in the space that the request names."""
 
-    entering = may(scope)
+    access_check = may(right)
 
-    def check(request: Request, access: Access = entering, _: Named = None, __: Asked = None) -> Here:
+    def check(request: Request, access: Access = access_check, _: SpaceHeader = None, __: SpaceQuery = None) -> Here:
         return Here(request.app.state.memory, access, access.space(space_named(request)), request)
 
     return Depends(check)
 
 
-Reading = Annotated[Here, at("read")]
-Writing = Annotated[Here, at("write")]
-Governing = Annotated[Here, at("admin")]
+ReadCaller = Annotated[Here, at("read")]
+WriteCaller = Annotated[Here, at("write")]
+AdminCaller = Annotated[Here, at("admin")]
 
 
 class Door:
-    """The first thing a request meets: key, rate, size."""
+    """The first middleware that checks a request: its key, rate and size."""
 
     def __init__(self, app: ASGIApp, options: ServerOptions, keys: Keys | None) -> None:
-        self._app, self._options, self._keys = app, options, keys
+        self._app = app
+        self._options = options
+        self._keys = keys
         self._rates = Rates(options.burst, options.rates)
         self._anonymous = Access(ANONYMOUS, home=options.space)
 
@@ -137,16 +140,16 @@ class Door:
         await self._app(scope, bounded(receive, limit, self._options), send)
 
     async def _enter(self, scope: Scope) -> int:
-        """Let a request in: note who it is in the scope. Returns how long its body may be."""
+        """Let a request in: write its access into the scope. Returns how many bytes its body may have."""
         headers: dict[bytes, bytes] = {}
         for name, value in scope["headers"]:
-            if name in ONCE and name in headers:
+            if name in SINGLE_HEADERS and name in headers:
                 raise Problem(400, "bad_request", f"there are two headers {name.decode()!r}: send one")
-            if name in LOOKED_AT:
+            if name in CHECKED_HEADERS:
                 headers[name] = value
-        if self._keys is None and (refused := loopback.refusal(headers, self._options.origins)) is not None:
-            raise Problem(403, *refused)
-        if scope["path"] in PUBLIC:  # whoever asks; the store, which has the keys, may be away
+        if self._keys is None and (refusal := loopback.refusal(headers, self._options.origins)) is not None:
+            raise Problem(403, *refusal)
+        if scope["path"] in PUBLIC:  # open to everybody: the store, which has the keys, may be away
             return self._options.body
         access, key = await self._access(headers.get(b"authorization", b"").decode("latin-1"))
         if access is None:
@@ -156,18 +159,19 @@ class Door:
         rate = self._options.rate if key is None or key.rate is None else key.rate
         wait = self._rates.take(access.key_id, rate)
         if wait:
-            again = {"Retry-After": str(math.ceil(wait))}
-            raise Problem(429, "too_many", f"more than {rate} requests a minute; come again later", headers=again)
+            retry_headers = {"Retry-After": str(math.ceil(wait))}
+            detail = f"more than {rate} requests a minute; come again later"
+            raise Problem(429, "too_many", detail, headers=retry_headers)
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > limit:
             raise too_large(limit)
         return limit
 
-    async def _access(self, given: str) -> tuple[Access | None, Key | None]:
+    async def _access(self, authorization: str) -> tuple[Access | None, Key | None]:
         if self._keys is None:
             return self._anonymous, None
-        kind, _, text = given.partition(" ")
-        key = await self._keys.opened_by(text.strip()) if kind.lower() == "bearer" else None
+        scheme, _, token = authorization.partition(" ")
+        key = await self._keys.opened_by(token.strip()) if scheme.lower() == "bearer" else None
         if key is None:
             return None, None
         spaces = frozenset(key.spaces) if key.spaces else None
@@ -179,28 +183,30 @@ def too_large(limit: int) -> Problem:
 
 
 def bounded(receive: Receive, limit: int, options: ServerOptions) -> Receive:
-    """The body as it comes, up to a limit: what does not say its length is counted, and what does not come in time is
-    not waited for. What is raised is in the one form that FastAPI lets pass while it reads a body."""
+    """Receive a body up to a limit: the bytes are counted, since a request need not state its length, and each part
+    must come in time. Errors are raised as `HTTPException`, the one form that FastAPI lets pass while it reads a
+    body."""
     began = asyncio.get_running_loop().time()
-    seen, more = 0, True
+    size = 0
+    has_more = True
 
     def latest() -> float:
-        """Until when the next part must be there."""
-        least = options.body_idle + seen / options.body_rate if options.body_rate else math.inf
-        return min(asyncio.get_running_loop().time() + options.body_idle, began + min(least, options.body_seconds))
+        """The time by which the next part must be there."""
+        by_rate = options.body_idle + size / options.body_rate if options.body_rate else math.inf
+        return min(asyncio.get_running_loop().time() + options.body_idle, began + min(by_rate, options.body_seconds))
 
     async def counted() -> Message:
-        nonlocal seen, more
-        if not more:  # what comes now is that the caller has gone, which nobody hurries
+        nonlocal size, has_more
+        if not has_more:  # the next message is the disconnect, which has no time limit
             return await receive()
         try:
             async with asyncio.timeout_at(latest()):
                 message = await receive()
         except TimeoutError:
             raise HTTPException(408, TOO_SLOW, headers={"Connection": "close"}) from None
-        seen += len(message.get("body", b""))
-        more = message.get("more_body", False)
-        if seen > limit:
+        size += len(message.get("body", b""))
+        has_more = message.get("more_body", False)
+        if size > limit:
             raise HTTPException(413, too_large(limit).detail)
         return message
 
@@ -208,7 +214,7 @@ def bounded(receive: Receive, limit: int, options: ServerOptions) -> Receive:
 
 
 def keep_slashes(scope: Scope) -> None:
-    """A slash that was written %2F belongs to an id, and does not part the path."""
+    """Keep a slash that was written as %2F inside its id: it does not split the path."""
     raw: bytes = scope.get("raw_path") or b""
     if b"%1f" in raw.lower():  # which stands for that slash from here on
         raise Problem(422, "invalid_input", "the path contains a control character")

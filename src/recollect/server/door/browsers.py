@@ -1,7 +1,7 @@
-"""What pages of other origins may do: those of the origins that are named, everything; all others, nothing.
+"""Which pages of other origins may call: those of the origins in the settings, with everything; all others, nothing.
 
-No cookie opens anything here, only a key that a page must have been given: so a page that may call at all may send any
-header, those of OpenAI's and MCP's clients included, and may read those that the server sends.
+No cookie opens anything here, only a key that somebody gave the page. So a page that may call may send any header,
+those of OpenAI's and MCP's clients included, and may read the headers that the server sends.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Browsers(CORSMiddleware):
         super().__init__(app, allow_origins=origins, allow_methods=["*"], allow_headers=["*"], expose_headers=EXPOSED)
 
     def preflight_response(self, request_headers: Headers) -> Response:
-        found = super().preflight_response(request_headers)
-        if found.status_code < 400:
-            return found
-        headers = {name: value for name, value in found.headers.items() if not name.startswith("content-")}
+        response = super().preflight_response(request_headers)
+        if response.status_code < 400:
+            return response
+        headers = {name: value for name, value in response.headers.items() if not name.startswith("content-")}
         return JSONResponse(Problem(400, "origin", REFUSED).document(), 400, headers, MEDIA)

@@ -1,9 +1,9 @@
-"""API keys: made once, shown once, kept as a hash.
+"""API keys: created once, shown once, stored as a hash.
 
 A key is `rk_ID_SECRET`. The id finds the row, the secret is 32 random bytes and is compared by its SHA-256, in constant
-time: it has too much chance in it to be guessed, so a slow hash would only slow the server. A key opens some spaces or
-all, gives some rights, and may be bound to one user. What is read of a key is held for a second, and is read once for
-all who wait for it; its last use is written at most once a minute, and nobody waits for that.
+time: it has too much randomness to be guessed, so a slow hash would only slow the server. A key opens some spaces or
+all, gives some rights, and may be bound to one user. A key that was read is cached for a second, and requests that wait
+for the same key share one read; its last use is written at most once a minute, in the background.
 """
 
 from __future__ import annotations
@@ -29,18 +29,20 @@ TABLE = "api_keys"
 SCOPES = RIGHTS
 PREFIX = "rk_"
 TEXT = re.compile(r"rk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})", re.ASCII)
-EVERYWHERE = ""  # the space of a key that opens all; no space is called so
-HELD = 1.0  # seconds for which a key that was read is believed
-NOTED = timedelta(minutes=1)  # between two notes of a key's use
-KNOWN = 10_000  # keys held at a time
+EVERYWHERE = ""  # the space in the row of a key that opens all; no space has this name
+HELD = 1.0  # seconds for which a key that was read stays in the cache
+USE_INTERVAL = timedelta(minutes=1)  # between two writes of a key's last use
+MAX_CACHE = 10_000  # keys in the cache
 MAX_NAME = 100  # characters
-MAX_RATE, MAX_BODY, MAX_DAYS = 1_000_000, 1 << 30, 36_500
-NOBODY = sha256(b"").digest()
+MAX_RATE = 1_000_000  # requests a minute
+MAX_BODY = 1 << 30  # bytes
+MAX_DAYS = 36_500
+NO_KEY_HASH = sha256(b"").digest()  # compared where there is no key, so that both cases take the same time
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key as it is kept. `spaces` is empty if it opens all."""
+    """A key as the store has it. `spaces` is empty if it opens all."""
 
     id: str
     name: str
@@ -56,7 +58,7 @@ class Key:
     hash: bytes = field(default=b"", repr=False)
 
     def active(self, now: datetime) -> bool:
-        """Whether it opens anything: neither revoked nor past its time."""
+        """Whether it opens anything: it is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
@@ -72,16 +74,17 @@ def create(
     days: int | None = None,
     now: datetime | None = None,
 ) -> tuple[Key, str]:
-    """A new key, and its text: the only time it is there to be seen. Without `spaces` it opens all, without `days` for
-    good."""
+    """Create a key. Returns it and its text, which is not stored and cannot be shown again. Without `spaces` it opens
+    all spaces, without `days` it does not expire."""
     places = tuple(dict.fromkeys(checked_id("space", space) for space in spaces))
     rights = tuple(scope for scope in SCOPES if scope in set(checked_scopes(scopes)))
     if len(checked_id("name", name)) > MAX_NAME:
         raise InvalidInput("name", f"has {len(name)} characters; at most {MAX_NAME} are allowed")
     if user is not None and len(places) != 1:
         raise InvalidInput("user", "a key for one user opens one space: name it with --space")
-    secret, now = secrets.token_urlsafe(32), now or datetime.now(UTC)
-    made = Key(
+    secret = secrets.token_urlsafe(32)
+    now = now or datetime.now(UTC)
+    key = Key(
         id=secrets.token_hex(8),
         name=name,
         spaces=places,
@@ -93,38 +96,38 @@ def create(
         expires_at=None if days is None else now + timedelta(days=checked_number("days", days, MAX_DAYS)),
         hash=sha256(secret.encode()).digest(),
     )
-    store.write(lambda tx: tx.put(TABLE, rows_of(made)))
-    return made, f"{PREFIX}{made.id}_{secret}"
+    store.write(lambda tx: tx.put(TABLE, rows_of(key)))
+    return key, f"{PREFIX}{key.id}_{secret}"
 
 
 def checked_scopes(scopes: Iterable[str]) -> list[str]:
-    wanted = [scope.strip() for scope in scopes if scope.strip()]
-    unknown = [scope for scope in wanted if scope not in SCOPES]
-    if unknown or not wanted:
-        what = f"there is no {unknown[0]!r}" if unknown else "there are none"
-        raise InvalidInput("scopes", f"{what}; they are {', '.join(SCOPES)}")
-    return wanted
+    names = [scope.strip() for scope in scopes if scope.strip()]
+    unknown = [scope for scope in names if scope not in SCOPES]
+    if unknown or not names:
+        problem = f"there is no {unknown[0]!r}" if unknown else "there are none"
+        raise InvalidInput("scopes", f"{problem}; they are {', '.join(SCOPES)}")
+    return names
 
 
 def listed(store: Store) -> list[Key]:
-    """Every key, oldest first; those revoked, too."""
-    found: list[Key] = store.read(lambda tx: keys_in(tx.rows(TABLE)))
-    return sorted(found, key=lambda key: (key.created_at, key.id))
+    """Every key, oldest first, revoked ones included."""
+    keys: list[Key] = store.read(lambda tx: keys_in(tx.rows(TABLE)))
+    return sorted(keys, key=lambda key: (key.created_at, key.id))
 
 
 def revoke(store: Store, id: str, now: datetime | None = None) -> Key:
-    """From now on this key opens nothing. It stays in the list, so that its last use can be seen. Given its whole text,
-    as it may have been found somewhere, it is known by that, too."""
+    """Make a key open nothing from now on. It stays in the list, so that its last use can be seen. `id` may also be the
+    whole text of the key, as somebody may have found it."""
     id = id.removeprefix(PREFIX).partition("_")[0]
 
     def write(tx: Tx) -> Key:
-        tx.lock(TABLE, id)  # whoever notes its use at this moment must not put back what it was
-        found = keys_in(tx.rows(TABLE, where={"id": id}))
-        if not found:
+        tx.lock(TABLE, id)  # a write of its last use at the same time must not restore the old row
+        keys = keys_in(tx.rows(TABLE, where={"id": id}))
+        if not keys:
             raise NotFound(f"there is no key {id!r}; `recollect keys list` shows them")
-        gone = found[0] if found[0].revoked_at else replace(found[0], revoked_at=now or datetime.now(UTC))
-        tx.put(TABLE, rows_of(gone))
-        return gone
+        key = keys[0] if keys[0].revoked_at else replace(keys[0], revoked_at=now or datetime.now(UTC))
+        tx.put(TABLE, rows_of(key))
+        return key
 
     return store.write(write)
 
@@ -147,14 +150,14 @@ def rows_of(key: Key) -> list[dict[str, Any]]:
 
 
 def keys_in(rows: Iterable[Mapping[str, Any]]) -> list[Key]:
-    found: dict[str, Key] = {}
+    keys: dict[str, Key] = {}
     for row in rows:
-        own = () if row["space"] == EVERYWHERE else (row["space"],)
-        before = found.get(row["id"])
-        found[row["id"]] = Key(
+        spaces = () if row["space"] == EVERYWHERE else (row["space"],)
+        earlier = keys.get(row["id"])
+        keys[row["id"]] = Key(
             id=row["id"],
             name=row["name"],
-            spaces=own if before is None else (*before.spaces, *own),
+            spaces=spaces if earlier is None else (*earlier.spaces, *spaces),
             scopes=tuple(row["scopes"]),
             created_at=row["created_at"],
             user=row["user_id"],
@@ -165,85 +168,89 @@ def keys_in(rows: Iterable[Mapping[str, Any]]) -> list[Key]:
             expires_at=row["expires_at"],
             hash=bytes(row["hash"]),
         )
-    return list(found.values())
+    return list(keys.values())
 
 
 class Keys:
-    """The keys of a store, as a server asks for them."""
+    """The keys of a store, as a server looks them up: with a cache, and last uses written in the background."""
 
     def __init__(self, store: Store, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        self._store, self._now = store, now
-        self._held: dict[str, tuple[float, Key | None]] = {}
-        self._reading: dict[str, asyncio.Future[Key | None]] = {}
+        self._store = store
+        self._now = now
+        self._cache: dict[str, tuple[float, Key | None]] = {}
+        self._reads: dict[str, asyncio.Future[Key | None]] = {}
         self._due: dict[str, datetime] = {}
-        self._writing = False
+        self._is_writing = False
 
     async def opened_by(self, text: str) -> Key | None:
-        """The key this text is, if it is one, was not revoked and has not expired."""
-        parts = TEXT.fullmatch(text)
-        if parts is None:  # nothing is looked up, or held, for what cannot be one
+        """The key with this text, if there is one that is neither revoked nor expired."""
+        match = TEXT.fullmatch(text)
+        if match is None:  # what cannot be a key is neither looked up nor cached
             return None
-        id, secret = parts.groups()
+        id, secret = match.groups()
         key = await self._key(id)
-        expected = NOBODY if key is None else key.hash
-        same = hmac.compare_digest(sha256(secret.encode()).digest(), expected)
-        if not same or key is None or not key.active(self._now()):
+        stored_hash = NO_KEY_HASH if key is None else key.hash
+        matches = hmac.compare_digest(sha256(secret.encode()).digest(), stored_hash)
+        if not matches or key is None or not key.active(self._now()):
             return None
-        self._note(key)  # only now: who knows an id, which is in logs, has not used the key
+        self._note(key)  # only now: whoever knows just the id, which is in logs, has not used the key
         return key
 
     async def _key(self, id: str) -> Key | None:
-        held = self._held.get(id)
-        if held is not None and time.monotonic() - held[0] < HELD:
-            return held[1]
-        reading = self._reading.get(id)
-        if reading is None:
-            reading = self._reading[id] = asyncio.ensure_future(self._read(id))
-            reading.add_done_callback(lambda done: self._ended(id, done))
-        return await asyncio.shield(reading)  # who goes away does not take it from the others
+        entry = self._cache.get(id)
+        if entry is not None and time.monotonic() - entry[0] < HELD:
+            return entry[1]
+        read = self._reads.get(id)
+        if read is None:
+            read = self._reads[id] = asyncio.ensure_future(self._read(id))
+            read.add_done_callback(lambda future: self._ended(id, future))
+        return await asyncio.shield(read)  # a caller that is cancelled does not cancel it for the others
 
     async def _read(self, id: str) -> Key | None:
-        at = time.monotonic()
+        read_at = time.monotonic()
         key = await asyncio.to_thread(
             self._store.read, lambda tx: next(iter(keys_in(tx.rows(TABLE, where={"id": id}))), None)
         )
-        if len(self._held) >= KNOWN:
-            self._held.clear()
-        self._held[id] = (at, key)
+        if len(self._cache) >= MAX_CACHE:
+            self._cache.clear()
+        self._cache[id] = (read_at, key)
         return key
 
-    def _ended(self, id: str, reading: asyncio.Future[Key | None]) -> None:
-        del self._reading[id]
-        if not reading.cancelled():
-            reading.exception()  # whoever waited was told
+    def _ended(self, id: str, read: asyncio.Future[Key | None]) -> None:
+        del self._reads[id]
+        if not read.cancelled():
+            read.exception()  # those who waited for it got it
 
     def _note(self, key: Key) -> None:
-        """Have a key's use written down, if it is time, without waiting: another writer may hold the store for long."""
-        now, (at, held) = self._now(), self._held.get(key.id, (0.0, None))
-        if is_due(held or key, now):  # of many who waited for the same look, one is enough
+        """Have a key's last use written, if it is due, without waiting: another writer may hold the store for long."""
+        now = self._now()
+        read_at, cached_key = self._cache.get(key.id, (0.0, None))
+        if is_due(cached_key or key, now):  # of many requests that shared one read, one is enough
             self._due[key.id] = now
-            if held is not None:
-                self._held[key.id] = (at, replace(held, used_at=now))
+            if cached_key is not None:
+                self._cache[key.id] = (read_at, replace(cached_key, used_at=now))
             self._write_due()
 
     def _write_due(self) -> None:
-        """One write at a time is under way, and takes all that have come up since the one before."""
-        if self._due and not self._writing:
-            due, self._due, self._writing = self._due, {}, True
+        """Start a write of all uses that are due, unless one is running: the next one takes them then."""
+        if self._due and not self._is_writing:
+            due = self._due
+            self._due = {}
+            self._is_writing = True
             asyncio.get_running_loop().run_in_executor(None, self._write, due).add_done_callback(self._written)
 
     def _write(self, due: Mapping[str, datetime]) -> None:
-        with suppress(StoreError):  # nobody is kept out because a note could not be made
+        with suppress(StoreError):  # a request is not refused because its last use could not be written
             self._store.write(lambda tx: note(tx, due))
 
     def _written(self, _: object) -> None:
-        self._writing = False
+        self._is_writing = False
         self._write_due()
 
 
 def note(tx: Tx, due: Mapping[str, datetime]) -> None:
-    """Write down keys' uses, if it was not just done; one that was revoked or removed meanwhile stays so."""
-    for id, now in sorted(due.items()):  # in one order for everybody, so that no two wait for each other
+    """Write keys' last uses where that is due; a key that was revoked or removed meanwhile stays so."""
+    for id, now in sorted(due.items()):  # all writers lock in the same order, so that no two wait for each other
         tx.lock(TABLE, id)
         for key in keys_in(tx.rows(TABLE, where={"id": id})):
             if is_due(key, now):
@@ -251,4 +258,4 @@ def note(tx: Tx, due: Mapping[str, datetime]) -> None:
 
 
 def is_due(key: Key, now: datetime) -> bool:
-    return key.active(now) and (key.used_at is None or now - key.used_at >= NOTED)
+    return key.active(now) and (key.used_at is None or now - key.used_at >= USE_INTERVAL)

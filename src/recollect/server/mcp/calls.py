@@ -1,10 +1,10 @@
-"""How a tool of MCP is called: what it takes is written plainly, read with patience, and refused in one line.
+"""How a tool of MCP is called: its schema, its arguments, and its errors.
 
-Small models and the programs that run them know types and descriptions, and neither references nor unions: so a schema
-has none. What may be left out may be null. A list may come as text that holds one, which some clients send; a text is
-taken as it is, however it reads, so that a user called `null` is that user. An argument that does not exist is refused:
-`user_id` for `user` would otherwise mean everybody. What nobody foresaw is told without its text, which may repeat what
-was said, and noted by its kind and place.
+Small models and the programs that run them understand types and descriptions, but neither references nor unions: so a
+schema has none. What may be left out may be null. A list may come as JSON text, which some clients send; a text is
+taken as it is, so that a user called `null` is that user. An unknown argument is refused: `user_id` for `user` would
+otherwise mean everybody. An unexpected error is reported without its text, which may repeat what was said, and logged
+by its type and place.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ P = ParamSpec("P")
 
 
 class PlainTool(Tool):
-    """A tool whose arguments are read as above. Its function answers with a result, or raises ToolError."""
+    """A tool that reads its arguments as described above. Its function returns a result, or raises ToolError."""
 
     async def run(
         self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
@@ -41,29 +41,29 @@ class PlainTool(Tool):
         for name in arguments:
             if name not in properties:
                 raise ToolError(f"there is no argument {name!r}; {self.name} has {', '.join(properties)}")
-        given = {
+        values = {
             name: listed(value) if properties[name]["type"] == "array" else value
             for name, value in arguments.items()
             if value is not None
         }
         try:
-            checked = self.fn_metadata.arg_model.model_validate(given).model_dump_one_level()
+            parsed_arguments = self.fn_metadata.arg_model.model_validate(values).model_dump_one_level()
         except ValidationError as error:
             raise ToolError(invalid(error.errors()).detail) from None
-        answer: CallToolResult = await self.fn(**checked, **{str(self.context_kwarg): context})
+        answer: CallToolResult = await self.fn(**parsed_arguments, **{str(self.context_kwarg): context})
         return answer
 
 
 def tool(work: Callable[..., Awaitable[CallToolResult]], title: str, hints: ToolAnnotations) -> PlainTool:
-    """A tool of a method: its docstring is what a model is told of it."""
-    made = PlainTool.from_function(work, title=title, description=inspect.getdoc(work), annotations=hints)
-    assert isinstance(made, PlainTool)
-    made.parameters = plain(made.parameters) | {"additionalProperties": False}
-    return made
+    """Make a tool of a method: its docstring is the description that a model reads."""
+    plain_tool = PlainTool.from_function(work, title=title, description=inspect.getdoc(work), annotations=hints)
+    assert isinstance(plain_tool, PlainTool)
+    plain_tool.parameters = plain(plain_tool.parameters) | {"additionalProperties": False}
+    return plain_tool
 
 
 def listed(value: Any) -> Any:
-    """A list that came as text, if it is one."""
+    """The list that a text contains, if it is one; any other value as it is."""
     if isinstance(value, str):
         with suppress(ValueError, RecursionError):
             return json.loads(value)
@@ -76,29 +76,29 @@ def plain(schema: Mapping[str, Any]) -> dict[str, Any]:
 
     def of(part: Any) -> Any:
         if isinstance(part, list):
-            return [of(one) for one in part]
+            return [of(item) for item in part]
         if not isinstance(part, Mapping):
             return part
         if "$ref" in part:
             part = {**definitions[part["$ref"].rpartition("/")[2]], **part}
-        for one in part.get("anyOf", ()):
-            part = {**part, **({} if one == {"type": "null"} else one)}
-        dropped = {"$ref", "$defs", "anyOf"} | ({"default"} if part.get("default", "") is None else set())
+        for option in part.get("anyOf", ()):
+            part = {**part, **({} if option == {"type": "null"} else option)}
+        omitted_keys = {"$ref", "$defs", "anyOf"} | ({"default"} if part.get("default", "") is None else set())
         return {
-            name: {key: of(one) for key, one in value.items()} if name == "properties" else of(value)
+            name: {key: of(subschema) for key, subschema in value.items()} if name == "properties" else of(value)
             for name, value in part.items()
-            if name not in dropped and not (name == "title" and isinstance(value, str))
+            if name not in omitted_keys and not (name == "title" and isinstance(value, str))
         }
 
-    found: dict[str, Any] = of(schema)
-    return found
+    flat_schema: dict[str, Any] = of(schema)
+    return flat_schema
 
 
 # -- errors
 
 
 def told(work: Callable[P, Awaitable[CallToolResult]]) -> Callable[P, Awaitable[CallToolResult]]:
-    """A tool whose errors are for the model to read."""
+    """Decorates a tool: its errors become tool errors that the model reads."""
 
     @functools.wraps(work)
     async def asked(*args: P.args, **kwargs: P.kwargs) -> CallToolResult:
@@ -115,7 +115,8 @@ def told(work: Callable[P, Awaitable[CallToolResult]]) -> Callable[P, Awaitable[
 
 
 def found(work: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
-    """A resource whose errors are for the client to read. What is somebody else's is not there."""
+    """Decorates a resource: its errors become errors that the client reads. What belongs to another user is not
+    found."""
 
     @functools.wraps(work)
     async def asked(*args: P.args, **kwargs: P.kwargs) -> str:
@@ -132,7 +133,7 @@ def found(work: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
 
 
 def noted(work: Callable[..., Any], error: Exception) -> str:
-    """Note an error nobody foresaw, and return what may be said of it."""
-    about = where(error)
-    logger.error("%s failed: %s at %s", work.__name__, about["error"], about["at"][-1], extra={"noted": about})
+    """Log an unexpected error, and return the message that a client may see."""
+    place = where(error)
+    logger.error("%s failed: %s at %s", work.__name__, place["error"], place["at"][-1], extra={"noted": place})
     return FAILED

@@ -1,7 +1,7 @@
-"""What comes in on a pipe, so that nobody waits for an answer that never comes.
+"""Answers unreadable lines on a pipe, so that no client waits for an answer that never comes.
 
-A line that is no message of the protocol has no answer of the SDK's. Where it is JSON all the same and names a request,
-as one does that holds half an emoji, its client waits: so it is told that this was not understood.
+The SDK does not answer a line that is no message of the protocol. If the line is JSON and names a request, such as one
+that contains half an emoji, its client waits for an answer: so we send an error for it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ NOT_UNDERSTOOD = "this is no request that can be read: is its JSON well-formed, 
 
 
 class Heard:
-    """A stream of messages, less those that cannot be read."""
+    """A stream of messages without those that cannot be read, which are answered with an error."""
 
     def __init__(self, incoming: Any, outgoing: Any) -> None:
-        self._incoming, self._outgoing = incoming, outgoing
+        self._incoming = incoming
+        self._outgoing = outgoing
 
     @property
     def last_context(self) -> Any:
@@ -42,8 +43,8 @@ class Heard:
     async def _refuse(self, error: ValidationError) -> None:
         id = asked_in(error.errors()[0]["input"])
         if id is not None:
-            told = ErrorData(code=PARSE_ERROR, message=NOT_UNDERSTOOD)
-            await self._outgoing.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=id, error=told)))
+            refusal = ErrorData(code=PARSE_ERROR, message=NOT_UNDERSTOOD)
+            await self._outgoing.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=id, error=refusal)))
 
     async def aclose(self) -> None:
         await self._incoming.aclose()
@@ -61,10 +62,10 @@ class Heard:
 
 
 def asked_in(line: object) -> str | int | None:
-    """The id of the request that a line holds, if it can be made out."""
+    """The id of the request in a line, if it has one."""
     try:
-        found = json.loads(line) if isinstance(line, str) else line
+        request = json.loads(line) if isinstance(line, str) else line
     except (ValueError, RecursionError):
         return None
-    id = found.get("id") if isinstance(found, dict) and "method" in found else None
+    id = request.get("id") if isinstance(request, dict) and "method" in request else None
     return id if isinstance(id, str | int) and not isinstance(id, bool) else None

@@ -1,7 +1,10 @@
-"""What the tools of MCP take and give, typed. Text that was stored is escaped: see `rules.fences`.
+"""The typed inputs and results of the tools of MCP. Stored text is escaped: see `rules.fences`.
 
-Ids and names of people go out as they are, since they are asked for by them, but for one thing: no token of a model's
-template is in them.
+Ids and names of people are returned as they are, since callers ask by them; only tokens of a model's template are
+escaped in them.
+
+A client sees the name of a result's class in the schema of its tool, as the `title`, and of a class inside another as
+the key of `$defs`, which is made of `__qualname__`.
 """
 
 from __future__ import annotations
@@ -37,6 +40,8 @@ class KeptMessage(BaseModel):
 
 
 class Kept(BaseModel):
+    model_config = ConfigDict(title="Kept")
+
     new: Annotated[int, Field(description="How many of them were not there yet.")]
     messages: list[KeptMessage]
 
@@ -54,20 +59,30 @@ class FoundMessage(BaseModel):
 
 
 class Found(BaseModel):
+    model_config = ConfigDict(title="Found")
+
     messages: list[FoundMessage]
 
 
 class Statement(BaseModel):
+    model_config = ConfigDict(title="Statement")
+    __qualname__ = "Statement"
+
     text: str
     said_at: datetime
     speaker: str
 
 
 class Remembered(BaseModel):
+    model_config = ConfigDict(title="Remembered")
+
     statements: Annotated[list[Statement], Field(description="What now stands.")]
 
 
 class Fact(BaseModel):
+    model_config = ConfigDict(title="Fact")
+    __qualname__ = "Fact"
+
     id: str
     category: FactCategory
     key: str
@@ -82,10 +97,14 @@ class Fact(BaseModel):
 
 
 class Facts(BaseModel):
+    model_config = ConfigDict(title="Facts")
+
     facts: list[Fact]
 
 
 class Forgotten(BaseModel):
+    model_config = ConfigDict(title="Forgotten")
+
     found: bool
     undo_id: Annotated[str | None, Field(description="Brings it back: `recollect undo ID`.")]
     statements: list[Statement]
@@ -93,11 +112,16 @@ class Forgotten(BaseModel):
 
 
 class Section(BaseModel):
+    model_config = ConfigDict(title="Section")
+    __qualname__ = "Section"
+
     name: str
     tokens: int
 
 
 class Context(BaseModel):
+    model_config = ConfigDict(title="Context")
+
     text: str
     tokens: int
     sections: list[Section]
@@ -114,47 +138,49 @@ class Conversations(BaseModel):
     conversations: list[Conversation]
 
 
-def message(one: model.Message, score: float, *, excerpt: bool) -> FoundMessage:
+def message(message: model.Message, score: float, *, excerpt: bool) -> FoundMessage:
     return FoundMessage(
-        id=name(one.id),
-        conversation=name(one.conversation),
-        turn=one.turn,
-        role=one.role,
-        author=name(one.author),
-        time=one.time,
-        content=fences.escape(one.content),
+        id=name(message.id),
+        conversation=name(message.conversation),
+        turn=message.turn,
+        role=message.role,
+        author=name(message.author),
+        time=message.time,
+        content=fences.escape(message.content),
         excerpt=excerpt,
         score=score,
     )
 
 
-def statement(one: model.Statement) -> Statement:
-    return Statement(text=fences.escape(one.text), said_at=one.said_at, speaker=name(one.speaker))
+def statement(statement: model.Statement) -> Statement:
+    return Statement(text=fences.escape(statement.text), said_at=statement.said_at, speaker=name(statement.speaker))
 
 
-def fact(one: model.Fact) -> Fact:
+def fact(fact: model.Fact) -> Fact:
     return Fact(
-        id=one.id,
-        category=one.category,
-        key=fences.escape(one.key),
-        value=fences.escape(one.value),
-        about=None if one.subject is None else fences.line(one.subject),
-        confidence=one.confidence,
-        importance=one.importance,
-        speaker=name(one.speaker),
-        said_at=one.said_at,
-        valid_from=one.valid_from,
-        valid_to=one.valid_to,
+        id=fact.id,
+        category=fact.category,
+        key=fences.escape(fact.key),
+        value=fences.escape(fact.value),
+        about=None if fact.subject is None else fences.line(fact.subject),
+        confidence=fact.confidence,
+        importance=fact.importance,
+        speaker=name(fact.speaker),
+        said_at=fact.said_at,
+        valid_from=fact.valid_from,
+        valid_to=fact.valid_to,
     )
 
 
-def conversation(one: model.Conversation) -> Conversation:
-    user = None if one.user is None else name(one.user)
-    return Conversation(id=name(one.id), user=user, messages=one.turns, changed_at=one.changed_at)
+def conversation(conversation: model.Conversation) -> Conversation:
+    user = None if conversation.user is None else name(conversation.user)
+    return Conversation(
+        id=name(conversation.id), user=user, messages=conversation.turns, changed_at=conversation.changed_at
+    )
 
 
-def name(given: str) -> str:
-    """An id or a name. It stands inside a value and begins no line, so that one like `user:42` is no role there. One
-    in which something cannot be seen has a sign, so that nobody's reads as another's."""
-    shown = fences.escape(f"a {given}")[2:]
-    return shown if fences.seen(given) == given else fences.with_sign(shown, given)
+def name(text: str) -> str:
+    """Escape an id or a name. It stands inside a value and not at the start of a line, so that one like `user:42` is
+    not read as a role. One with invisible characters gets a sign, so that it does not look like another's."""
+    safe_text = fences.escape(f"a {text}")[2:]
+    return safe_text if fences.seen(text) == text else fences.with_sign(safe_text, text)

@@ -1,8 +1,8 @@
-"""A memory for MCP clients: six tools and the resources beside them, over standard input and output, or HTTP at `/mcp`.
+"""A memory for MCP clients: six tools and three resources, over standard input and output, or HTTP at `/mcp`.
 
 What a tool may do is decided as for every other route: by the caller's rights, the spaces their key opens, and the user
-it is for. Stored text goes out fenced and escaped, so that a model reads it as what somebody once said and not as what
-it is told now. What goes wrong is a tool error that says what to do.
+it is for. Stored text is returned fenced and escaped, so that a model reads it as something said earlier and not as an
+instruction. Errors are tool errors that say what to do.
 """
 
 from __future__ import annotations
@@ -41,12 +41,14 @@ from recollect.server.mcp.calls import found, told, tool
 from recollect.server.mcp.pipes import Heard
 
 PATH = "/mcp"
-PROFILE, CONVERSATIONS = "recollect://profile", "recollect://conversations"
-TEXT, JSON = "text/plain", "application/json"
-LONG = 4_000  # characters of a message that is found; of a longer one there is an excerpt
+PROFILE = "recollect://profile"
+CONVERSATIONS = "recollect://conversations"
+TEXT = "text/plain"
+JSON = "application/json"
+LONG = 4_000  # characters of a message in search results; of a longer one only an excerpt is shown
 SHOWN = 200  # messages of a conversation that its resource shows
 LISTED = 1_000  # conversations that the list of them shows
-TOKENS = 8_000  # of a context, unless told
+TOKENS = 8_000  # of a context, by default
 INSTRUCTIONS = (
     "The user's long-term memory. Call get_context with the user's message before you answer it, and add_messages "
     "with the message and your answer after. Use remember when the user asks you to keep something in mind, forget "
@@ -64,12 +66,12 @@ User = Annotated[
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
-# Not idempotent: where the words fit something exactly only that goes, and asked again what fits them loosely goes too.
+# Not idempotent: the first call removes what fits the words exactly, the next one what fits them loosely.
 TAKES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
 
 
 class Protocol(MCPServer[Any]):
-    """The server of the protocol. It lists what can be read with nothing named; who asks decides what is in it."""
+    """The MCP server. It lists the resources that need no argument; the caller decides what they contain."""
 
     async def list_resources(self) -> list[Resource]:
         return [
@@ -78,22 +80,24 @@ class Protocol(MCPServer[Any]):
         ]
 
     async def run_stdio_async(self) -> None:
-        """Serve the client at the other end of standard input and output, until it closes its end, or is gone."""
+        """Serve the client on standard input and output, until it closes its end or ends."""
         inner = self._lowlevel_server
         try:
             async with stdio_server() as (incoming, outgoing):
                 await inner.run(Heard(incoming, outgoing), outgoing, inner.create_initialization_options())
         except* BrokenPipeError:
-            pass  # there is nobody left to answer
+            pass  # the client has ended
 
 
-def serving(memory: MemoryEngine, who: Who) -> Protocol:
-    """The server of the protocol, on an open memory; `who` tells from a request who asks, and in which space."""
-    # It would give a program that has set up no logging a root handler of its own taste: not ours to decide.
-    root, quiet = logging.getLogger(), logging.NullHandler()
+def serving(memory: MemoryEngine, identify: Who) -> Protocol:
+    """The MCP server on an open memory; `identify` returns the access and the space of a request."""
+    # Without a handler the SDK would add one to the root logger; that is for the program to decide.
+    root = logging.getLogger()
+    quiet = logging.NullHandler()
     root.addHandler(quiet)
-    tools, resources = Tools(memory, who), Resources(memory, who)
-    every: list[Tool] = [
+    tools = Tools(memory, identify)
+    resources = Resources(memory, identify)
+    tool_list: list[Tool] = [
         tool(tools.remember, "Remember", ADDS),
         tool(tools.forget, "Forget", TAKES),
         tool(tools.search_memory, "Search the memory", READS),
@@ -102,11 +106,13 @@ def serving(memory: MemoryEngine, who: Who) -> Protocol:
         tool(tools.add_messages, "Keep messages", ADDS),
     ]
     try:
-        # Nothing is ever announced, so nobody can wait for it: a stream held open would only hold up the server's end.
-        server = Protocol("recollect", version=__version__, instructions=INSTRUCTIONS, tools=every, subscriptions=False)
+        # We never send notifications: an open stream for them would only delay the server's end.
+        server = Protocol(
+            "recollect", version=__version__, instructions=INSTRUCTIONS, tools=tool_list, subscriptions=False
+        )
     finally:
         root.removeHandler(quiet)
-    ids = ResourceSecurity(exempt_params={"user", "id", "after"})  # they are names in a table, and no paths
+    ids = ResourceSecurity(exempt_params={"user", "id", "after"})  # they are names in a table, not paths
     for read, uri, title, kind in (
         (resources.profile, PROFILE + "{?user}", "A person's profile", TEXT),
         (resources.conversations, CONVERSATIONS + "{?after}", "Conversations", JSON),
@@ -117,13 +123,13 @@ def serving(memory: MemoryEngine, who: Who) -> Protocol:
 
 
 def alone(space: str, user: str | None) -> Who:
-    """Whoever started the program: with all rights, in one space, and for one user if one is named."""
+    """Identifies every request as whoever started the program: all rights, one space, and one user if given."""
     access = Access("stdio", frozenset([space]), frozenset(RIGHTS), user, home=space)
     return lambda _: (access, space)
 
 
 def by_key(context: Ctx) -> tuple[Access, str]:
-    """Whoever the door let in, and the space they name or their key opens."""
+    """The access that the door wrote into the request, and the space that the request names or its key opens."""
     request: Any = context.request_context.request
     access: Access | None = None if request is None else request.scope.get("access")
     if access is None:
@@ -132,37 +138,40 @@ def by_key(context: Ctx) -> tuple[Access, str]:
 
 
 def mount(app: FastAPI) -> Protocol:
-    """Serve the protocol at `/mcp`. Each request stands for itself, so that any worker can answer it."""
+    """Serve MCP at `/mcp`. There are no sessions, so that any worker can answer any request."""
     server = serving(app.state.memory, by_key)
-    inner = server.streamable_http_app(
+    http_app = server.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,
         json_response=True,
-        # The door has looked at the size, by the key, and without keys at host and origin: for all routes alike.
+        # The door has checked the size, and without keys host and origin, as for all routes.
         max_request_body_size=MAX_BODY,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    # A stream that a client would open by GET, to be told of things, would stay empty: so there is none.
+    # A client opens a stream of notifications by GET; it would stay empty, so there is no such route.
     app.router.routes.extend(
-        Route(PATH, one.endpoint, methods=["POST"], name="mcp") for one in inner.routes if isinstance(one, Route)
+        Route(PATH, route.endpoint, methods=["POST"], name="mcp")
+        for route in http_app.routes
+        if isinstance(route, Route)
     )
     app.state.services.append(server.session_manager.run)
     return server
 
 
 class Asking:
-    """What tools and resources have in common: a memory, and who asks."""
+    """What tools and resources have in common: a memory, and a function that identifies the caller."""
 
-    def __init__(self, memory: MemoryEngine, who: Who) -> None:
-        self._memory, self._who = memory, who
+    def __init__(self, memory: MemoryEngine, identify: Who) -> None:
+        self._memory = memory
+        self._identify = identify
 
     def _at(self, context: Ctx, right: str) -> tuple[Access, str]:
-        access, space = self._who(context)
+        access, space = self._identify(context)
         access.check_right(right)
         return access, space
 
     def _person(self, context: Ctx, right: str, user: str | None) -> dict[str, str]:
-        """Of whom, and where, as the engine is asked."""
+        """The user and the space as arguments of the engine."""
         access, space = self._at(context, right)
         person = access.own(user)
         if person is None:
@@ -171,7 +180,7 @@ class Asking:
 
 
 class Tools(Asking):
-    """The tools. Their docstrings are what a model is told of them."""
+    """The tools. Their docstrings are the descriptions that a model reads."""
 
     @told
     async def remember(
@@ -186,10 +195,11 @@ class Tools(Asking):
 
         What it contradicts gives way: the newer word wins, the older stays in history. Returns what now stands.
         """
-        kept = await self._memory.remember(text, **self._person(ctx, "write", user))
-        stands = [shapes.statement(one) for one in kept]
+        statements = await self._memory.remember(text, **self._person(ctx, "write", user))
+        results = [shapes.statement(statement) for statement in statements]
         return answered(
-            data("REMEMBERED", [fences.line(one.text) for one in kept]), shapes.Remembered(statements=stands)
+            data("REMEMBERED", [fences.line(statement.text) for statement in statements]),
+            shapes.Remembered(statements=results),
         )
 
     @told
@@ -203,19 +213,19 @@ class Tools(Asking):
 
         The messages themselves stay in the log, and `recollect undo` brings back what was forgotten, by its id.
         """
-        gone = await self._memory.forget(what, **self._person(ctx, "write", user))
-        if gone.everything:
+        removal = await self._memory.forget(what, **self._person(ctx, "write", user))
+        if removal.everything:
             raise ToolError("that would be everything, and nothing was forgotten: say one thing at a time")
-        statements = (fences.line(attributed(statement, statement.text)) for statement in gone.statements)
-        lines = [*statements, *map(fact_line, gone.facts)]
-        text = data("FORGOTTEN", lines) if gone.found else "Nothing is known of that; nothing was forgotten."
+        statements = (fences.line(attributed(statement, statement.text)) for statement in removal.statements)
+        lines = [*statements, *map(fact_line, removal.facts)]
+        text = data("FORGOTTEN", lines) if removal.found else "Nothing is known of that; nothing was forgotten."
         return answered(
             text,
             shapes.Forgotten(
-                found=gone.found,
-                undo_id=gone.id,
-                statements=[shapes.statement(one) for one in gone.statements],
-                facts=[shapes.fact(one) for one in gone.facts],
+                found=removal.found,
+                undo_id=removal.id,
+                statements=[shapes.statement(statement) for statement in removal.statements],
+                facts=[shapes.fact(fact) for fact in removal.facts],
             ),
         )
 
@@ -246,10 +256,11 @@ class Tools(Asking):
             limit=limit,
             space=space,
         )
-        shown = [about(query, hit.message) for hit in hits]
-        text = data("MESSAGES", fenced_messages(shown)) if hits else "Nothing was found."
+        shown_messages = [about(query, hit.message) for hit in hits]
+        text = data("MESSAGES", fenced_messages(shown_messages)) if hits else "Nothing was found."
         messages = [
-            shapes.message(one, hit.score, excerpt=one is not hit.message) for one, hit in zip(shown, hits, strict=True)
+            shapes.message(message, hit.score, excerpt=message is not hit.message)
+            for message, hit in zip(shown_messages, hits, strict=True)
         ]
         return answered(text, shapes.Found(messages=messages))
 
@@ -270,10 +281,12 @@ class Tools(Asking):
         chat = conversation_for(self._memory, access, space, conversation, user)
         context = await chat.context(text, budget=scaled(tokens), markers=False)
         receipt = context.receipt
-        known = whole(context.messages[:-1])
-        shown = f"{DATA}\n{known}" if known else "Nothing is known yet that matters for this."
-        sections = [shapes.Section(name=one.name, tokens=one.tokens) for one in receipt.sections if one.tokens]
-        return answered(shown, shapes.Context(text=shown, tokens=receipt.tokens, sections=sections))
+        context_text = whole(context.messages[:-1])
+        answer = f"{DATA}\n{context_text}" if context_text else "Nothing is known yet that matters for this."
+        sections = [
+            shapes.Section(name=section.name, tokens=section.tokens) for section in receipt.sections if section.tokens
+        ]
+        return answered(answer, shapes.Context(text=answer, tokens=receipt.tokens, sections=sections))
 
     @told
     async def get_facts(
@@ -287,10 +300,10 @@ class Tools(Asking):
     ) -> Annotated[CallToolResult, shapes.Facts]:
         """What is known of a person, most important first: name, home, work, preferences, constraints, instructions."""
         access, space = self._at(ctx, "read")
-        known = await self._memory.facts(category=category, as_of=as_of, **self._person(ctx, "read", user))
-        facts = await visible_facts(self._memory, access, space, known)
+        all_facts = await self._memory.facts(category=category, as_of=as_of, **self._person(ctx, "read", user))
+        facts = await visible_facts(self._memory, access, space, all_facts)
         text = data("FACTS", map(fact_line, facts)) if facts else "Nothing is known yet."
-        return answered(text, shapes.Facts(facts=[shapes.fact(one) for one in facts]))
+        return answered(text, shapes.Facts(facts=[shapes.fact(fact) for fact in facts]))
 
     @told
     async def add_messages(
@@ -307,30 +320,37 @@ class Tools(Asking):
         access, space = self._at(ctx, "write")
         chat = conversation_for(self._memory, access, space, conversation, user)
         if access.is_bound:
-            for author in {one.author for one in messages if one.role == "user" and one.author is not None}:
+            for author in {
+                message.author for message in messages if message.role == "user" and message.author is not None
+            }:
                 access.person(author)
-        added = await chat.extend([draft(one) for one in messages])
-        new = sum(one.new for one in added)
-        kept = [shapes.KeptMessage(id=shapes.name(one.message.id), turn=one.message.turn, new=one.new) for one in added]
-        return answered(f"{new} of {len(added)} messages are new and kept.", shapes.Kept(new=new, messages=kept))
+        results = await chat.extend([draft(message) for message in messages])
+        new = sum(result.new for result in results)
+        message_results = [
+            shapes.KeptMessage(id=shapes.name(result.message.id), turn=result.message.turn, new=result.new)
+            for result in results
+        ]
+        return answered(
+            f"{new} of {len(results)} messages are new and kept.", shapes.Kept(new=new, messages=message_results)
+        )
 
 
 class Resources(Asking):
-    """What a client may read beside the tools."""
+    """The resources that a client may read."""
 
     @found
     async def profile(self, ctx: Ctx, user: str | None = None) -> str:
         """What is known of a person: facts, and what they asked to be remembered."""
         access, _ = self._at(ctx, "read")
-        known = await visible_profile(self._memory, access, **self._person(ctx, "read", user), wait=0)
-        return data("PROFILE", [fences.escape(known.text)]) if known.text else "Nothing is known yet."
+        profile = await visible_profile(self._memory, access, **self._person(ctx, "read", user), wait=0)
+        return data("PROFILE", [fences.escape(profile.text)]) if profile.text else "Nothing is known yet."
 
     @found
     async def conversations(self, ctx: Ctx, after: str = "") -> str:
         """The conversations there are, in order of id, as JSON; for more of them, those after the last."""
         access, space = self._at(ctx, "read")
-        every = await self._memory.conversations(user=access.user, space=space, after=after, limit=LISTED)
-        return shapes.Conversations(conversations=list(map(shapes.conversation, every))).model_dump_json()
+        conversations = await self._memory.conversations(user=access.user, space=space, after=after, limit=LISTED)
+        return shapes.Conversations(conversations=list(map(shapes.conversation, conversations))).model_dump_json()
 
     @found
     async def conversation(self, ctx: Ctx, id: str) -> str:
@@ -355,7 +375,7 @@ def data(title: str, parts: Iterable[fences.Fenced]) -> str:
 
 
 def fenced_messages(messages: Sequence[Message]) -> list[fences.Fenced]:
-    """Messages as they are shown together, everybody told apart."""
+    """Messages as they are shown together, with labels that tell their authors apart."""
     labels = author_labels((message.role, message.author) for message in messages)
     return [
         fences.message(
@@ -366,7 +386,7 @@ def fenced_messages(messages: Sequence[Message]) -> list[fences.Fenced]:
 
 
 def about(query: str, message: Message) -> Message:
-    """The message, or of a long one what it says about a query."""
+    """The message; of a long one, only the part about a query."""
     if len(message.content) <= LONG:
         return message
     return replace(message, content=excerpts.excerpt(message.content, excerpts.stems(query), LONG))
@@ -378,11 +398,13 @@ def fact_line(fact: Fact) -> fences.Fenced:
 
 
 def whole(messages: Iterable[Any]) -> str:
-    """A context as one text: what was fenced already as it is, and what was to be sent as messages fenced as well."""
-    every = list(messages)
-    parts = [one["content"] for one in every if one["role"] == "system"]
+    """A context as one text: its system messages are fenced already, the recent messages are fenced here."""
+    chat_messages = list(messages)
+    parts = [message["content"] for message in chat_messages if message["role"] == "system"]
     recent = [
-        fences.said("", one["role"], None, fences.HIGHEST, one["content"]) for one in every if one["role"] != "system"
+        fences.said("", message["role"], None, fences.HIGHEST, message["content"])
+        for message in chat_messages
+        if message["role"] != "system"
     ]
     if recent:
         parts.append(fences.section("RECENT MESSAGES", recent, between="\n"))
@@ -390,12 +412,16 @@ def whole(messages: Iterable[Any]) -> str:
 
 
 def scaled(tokens: int) -> Budget:
-    """The compact budget, stretched or shrunk as a whole."""
-    small = Budget.compact()
-    sizes = {one.name: getattr(small, one.name) * tokens // small.total for one in fields(small) if one.name != "pairs"}
-    return replace(small, **sizes)
+    """The compact budget, scaled to this many tokens."""
+    compact = Budget.compact()
+    sizes = {
+        field.name: getattr(compact, field.name) * tokens // compact.total
+        for field in fields(compact)
+        if field.name != "pairs"
+    }
+    return replace(compact, **sizes)
 
 
-def draft(given: shapes.NewMessage) -> Draft:
-    role: Literal["user", "assistant", "system", "tool"] = given.role
-    return Draft(role, given.content, given.author, None, given.time, given.id)
+def draft(message: shapes.NewMessage) -> Draft:
+    role: Literal["user", "assistant", "system", "tool"] = message.role
+    return Draft(role, message.content, message.author, None, message.time, message.id)

@@ -1,9 +1,9 @@
 """The drop-in endpoint: OpenAI's API, with a memory behind it. A client changes its base URL and nothing else.
 
-`POST /v1/chat/completions` keeps what is said, shows the model what matters of what was said before, and passes its
-answer on. Whose memory it is follows from the key and the request's `user`; which conversation, from a header or from
-how the messages begin. Whatever goes wrong has OpenAI's shape, in a stream too. A client that hangs up ends the turn;
-what it was sent is kept.
+`POST /v1/chat/completions` stores the messages, adds what matters from earlier ones to the model's context, and passes
+the model's answer on. The key and the request's `user` decide whose memory it is; a header, or how the messages begin,
+decides which conversation. Errors have OpenAI's shape, in a stream too. A client that hangs up ends the turn; what it
+was sent is kept.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 from recollect.engine.openai import relay
 from recollect.errors import InvalidInput, RecollectError
 from recollect.rules.access import Access
-from recollect.server.door.access import ANONYMOUS, Asked, Here, Named, may, space_named
+from recollect.server.door.access import ANONYMOUS, Here, SpaceHeader, SpaceQuery, may, space_named
 from recollect.server.openai import schema
 from recollect.server.openai.shapes import Wish, header, problem, read_body, shape, wish_of
 from recollect.server.problems import Problem, Shape
@@ -31,19 +31,19 @@ from recollect.server.problems import Problem, Shape
 NOBODY = "default"  # whose memory it is if neither the request nor the key says
 MODEL = "recollect"  # the name of whichever model is configured
 INPUTS = 2_048  # texts in one request for vectors
-LARGE = 1 << 16  # bytes of a body that takes long to read
+LARGE = 1 << 16  # bytes of a body that takes long to parse
 DONE = b"data: [DONE]\n\n"
-GONE = 499  # nobody is there to read it
+GONE = 499  # the client has hung up, so nobody reads this answer
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"])
 SHAPES: Mapping[str, Shape] = dict.fromkeys(("/v1/chat/completions", "/v1/models", "/v1/embeddings"), shape)
 
 
-def at(scope: str) -> Any:
-    """A dependency: where the caller is, as on every route; what is wrong with that is a 400 to OpenAI's clients."""
-    entered = may(scope)
+def at(right: str) -> Any:
+    """A dependency: the caller, as on every route, but with errors in OpenAI's shape."""
+    access_check = may(right)
 
-    def check(request: Request, access: Access = entered, _: Named = None, __: Asked = None) -> Here:
+    def check(request: Request, access: Access = access_check, _: SpaceHeader = None, __: SpaceQuery = None) -> Here:
         try:
             return Here(request.app.state.memory, access, access.space(space_named(request)), request)
         except RecollectError as error:
@@ -52,12 +52,12 @@ def at(scope: str) -> Any:
     return Depends(check)
 
 
-Reading = Annotated[Here, at("read")]
-Writing = Annotated[Here, at("write")]
+ReadCaller = Annotated[Here, at("read")]
+WriteCaller = Annotated[Here, at("write")]
 
 
 def mount(app: FastAPI) -> None:
-    """Add the endpoint to an application; what goes wrong on its paths has OpenAI's shape."""
+    """Add the endpoint to an application; errors on its paths have OpenAI's shape."""
     app.include_router(router)
     app.state.shapes.update(SHAPES)
 
@@ -68,46 +68,46 @@ def mount(app: FastAPI) -> None:
     openapi_extra=schema.CHAT,
     responses=schema.responses(schema.COMPLETION, stream=True),
 )
-async def chat_completions(here: Writing) -> Response:
+async def chat_completions(caller: WriteCaller) -> Response:
     """OpenAI's chat completions, stream or not; every parameter is passed to the model's server."""
 
     async def answer() -> Response:
-        body = await body_of(here.request)
-        wish = wish_of(here.request.headers, body)
-        streaming = streams(body)
-        if not wish.memory or not relay.speaks(body):
-            passed = relay.passed_on(here.memory, body)
-            return await EventStream.of(passed, {}) if streaming else Said(await anext(passed))
-        talk = await relay.begin(here.memory, asking(here.access, here.space, wish, body))
-        headers = {"X-Recollect-Conversation": header(talk.conversation), "X-Recollect-Tokens": str(talk.tokens)}
-        if streaming:
-            return await EventStream.of(talk.stream(), headers)
-        return Said(await talk.whole(), headers=headers)
+        body = await body_of(caller.request)
+        options = wish_of(caller.request.headers, body)
+        is_stream = streams(body)
+        if not options.memory or not relay.speaks(body):
+            chunks = relay.passed_on(caller.memory, body)
+            return await EventStream.of(chunks, {}) if is_stream else Said(await anext(chunks))
+        turn = await relay.begin(caller.memory, asking(caller.access, caller.space, options, body))
+        headers = {"X-Recollect-Conversation": header(turn.conversation), "X-Recollect-Tokens": str(turn.tokens)}
+        if is_stream:
+            return await EventStream.of(turn.stream(), headers)
+        return Said(await turn.whole(), headers=headers)
 
-    return await answered(here.request, answer)
+    return await answered(caller.request, answer)
 
 
 @router.get("/models", summary="The models", responses=schema.responses(schema.MODELS))
-async def models(here: Reading) -> Response:
+async def models(caller: ReadCaller) -> Response:
     """The models that are configured, and `recollect`, which is whichever of them answers."""
 
     async def answer() -> Response:
-        names = relay.model_names(here.memory)
+        names = relay.model_names(caller.memory)
         return JSONResponse({"object": "list", "data": [model(name) for name in (MODEL, *names)]})
 
-    return await answered(here.request, answer)
+    return await answered(caller.request, answer)
 
 
 @router.get("/models/{name:ids}", summary="One model", responses=schema.responses(schema.MODEL))
-async def one_model(here: Reading, name: str) -> Response:
+async def one_model(caller: ReadCaller, name: str) -> Response:
     """One of the models that are configured."""
 
     async def answer() -> Response:
-        if name not in (MODEL, *relay.model_names(here.memory)):
+        if name not in (MODEL, *relay.model_names(caller.memory)):
             raise Problem(404, "model_not_found", "there is no such model; GET /v1/models lists them")
         return JSONResponse(model(name))
 
-    return await answered(here.request, answer)
+    return await answered(caller.request, answer)
 
 
 @router.post(
@@ -116,30 +116,31 @@ async def one_model(here: Reading, name: str) -> Response:
     openapi_extra=schema.EMBEDDING,
     responses=schema.responses(schema.EMBEDDINGS),
 )
-async def embeddings(here: Reading) -> Response:
+async def embeddings(caller: ReadCaller) -> Response:
     """The vectors of texts, made by the embedder of the memory, whatever model is named."""
 
     async def answer() -> Response:
-        body = await body_of(here.request)
-        texts, encoding = inputs(body), body.get("encoding_format") or "float"
+        body = await body_of(caller.request)
+        texts = inputs(body)
+        encoding = body.get("encoding_format") or "float"
         if encoding not in ("float", "base64"):
             raise InvalidInput("encoding_format", "must be float or base64")
-        vectors, name, tokens = await relay.embedded(here.memory, texts)
+        vectors, name, tokens = await relay.embedded(caller.memory, texts)
         if body.get("dimensions") not in (None, vectors.shape[1]):
             raise InvalidInput("dimensions", f"must be {vectors.shape[1]}, as the vectors have, or left out")
 
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
-        told = {"object": "list", "model": name, "data": [], "usage": usage}
-        return Response(await asyncio.to_thread(listed, told, vectors, encoding), media_type="application/json")
+        envelope = {"object": "list", "model": name, "data": [], "usage": usage}
+        return Response(await asyncio.to_thread(listed, envelope, vectors, encoding), media_type="application/json")
 
-    return await answered(here.request, answer)
+    return await answered(caller.request, answer)
 
 
-def asking(access: Access, space: str, wish: Wish, body: Mapping[str, Any]) -> relay.Asking:
-    """Whose memory is meant, if the caller may."""
-    place = space if wish.space is None else access.space(wish.space)
-    user = access.own(wish.user) or (NOBODY if access.key_id == ANONYMOUS else access.key_id)
-    return relay.Asking(body, place, user, wish.conversation, wish.budget)
+def asking(access: Access, space: str, options: Wish, body: Mapping[str, Any]) -> relay.Asking:
+    """The request to the relay: for whose memory, if the caller may use it."""
+    target_space = space if options.space is None else access.space(options.space)
+    user = access.own(options.user) or (NOBODY if access.key_id == ANONYMOUS else access.key_id)
+    return relay.Asking(body, target_space, user, options.conversation, options.budget)
 
 
 def streams(body: Mapping[str, Any]) -> bool:
@@ -154,8 +155,8 @@ def model(name: str) -> dict[str, Any]:
 
 
 def inputs(body: Mapping[str, Any]) -> list[str]:
-    given = body.get("input")
-    texts = [given] if isinstance(given, str) else given
+    value = body.get("input")
+    texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not texts or len(texts) > INPUTS:
         raise InvalidInput("input", f"must be a text or a list of 1 to {INPUTS:,} texts")
     if not all(isinstance(text, str) for text in texts):
@@ -165,13 +166,13 @@ def inputs(body: Mapping[str, Any]) -> list[str]:
     return texts
 
 
-def listed(told: Mapping[str, Any], vectors: Any, encoding: str) -> bytes:
-    """The answer with its vectors. They are written one by one: in one go, nothing else would run meanwhile."""
+def listed(envelope: Mapping[str, Any], vectors: Any, encoding: str) -> bytes:
+    """The answer with its vectors as JSON. They are written one by one, so that other threads can run in between."""
     rows = [
-        written({"object": "embedding", "index": place, "embedding": encoded(row, encoding)})
-        for place, row in enumerate(vectors)
+        written({"object": "embedding", "index": index, "embedding": encoded(row, encoding)})
+        for index, row in enumerate(vectors)
     ]
-    before, after = written(told).split(b'"data":[]', 1)
+    before, after = written(envelope).split(b'"data":[]', 1)
     return before + b'"data":[' + b",".join(rows) + b"]" + after
 
 
@@ -181,31 +182,31 @@ def encoded(row: Any, encoding: str) -> str | list[float]:
 
 
 async def body_of(request: Request) -> dict[str, Any]:
-    """The body of a request; a large one is read in a thread, so that others are answered meanwhile."""
+    """The body of a request; a large one is parsed in a thread, so that others are answered meanwhile."""
     raw = await request.body()
     return read_body(raw) if len(raw) < LARGE else await asyncio.to_thread(read_body, raw)
 
 
 async def answered(request: Request, answer: Callable[[], Awaitable[Response]]) -> Response:
-    """The answer, or what went wrong in OpenAI's shape; or nothing, if the client is gone before it is there."""
-    await request.body()  # all of it: what comes after is that the client is gone
+    """The answer, or the error in OpenAI's shape; an empty response if the client hangs up before it is ready."""
+    await request.body()  # all of it: the next message is then the disconnect
     work = asyncio.ensure_future(answer())
     try:
-        gone = asyncio.ensure_future(disconnected(request.receive))
+        disconnect = asyncio.ensure_future(disconnected(request.receive))
         try:
-            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({work, disconnect}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            gone.cancel()
+            disconnect.cancel()
         if not work.done():
             work.cancel()
             await asyncio.wait({work})
             if not work.cancelled():
-                work.exception()  # nobody is there to be told
+                work.exception()  # marks it as retrieved: nobody is there to read it
             return Response(status_code=GONE)
         return work.result()
     except (RecollectError, Problem) as error:
-        found = problem(error)
-        return JSONResponse(shape(found), found.status, headers=dict(found.headers))
+        failure = problem(error)
+        return JSONResponse(shape(failure), failure.status, headers=dict(failure.headers))
     finally:
         work.cancel()
 
@@ -216,57 +217,58 @@ async def disconnected(receive: Receive) -> None:
 
 
 class Said(JSONResponse):
-    """An answer in one."""
+    """A whole answer, not a stream."""
 
     def render(self, content: Any) -> bytes:
         return written(content)
 
 
 class EventStream(Response):
-    """Chunks as server-sent events. It has begun with the first, if there is one: until then, an error is a status of
-    its own."""
+    """Chunks as server-sent events. The response starts only when the first chunk is there: an error before that gets a
+    status of its own."""
 
     media_type = "text/event-stream"
 
     def __init__(
-        self, first: dict[str, Any] | None, rest: AsyncGenerator[dict[str, Any]], headers: Mapping[str, str]
+        self, first: dict[str, Any] | None, chunks: AsyncGenerator[dict[str, Any]], headers: Mapping[str, str]
     ) -> None:
         super().__init__(headers={**headers, "Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
-        self._first, self._rest = first, rest
+        self._first = first
+        self._chunks = chunks
 
     @classmethod
     async def of(cls, chunks: AsyncGenerator[dict[str, Any]], headers: Mapping[str, str]) -> EventStream:
         return cls(await anext(chunks, None), chunks, headers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # Tasks of our own: a cancellation is told to the turn once, and the turn ends in its own time.
-        talk = asyncio.ensure_future(self._talk(send))
-        gone = asyncio.ensure_future(disconnected(receive))
+        # Separate tasks: the turn is cancelled only once, and then has the time it needs to end.
+        sending = asyncio.ensure_future(self._talk(send))
+        disconnect = asyncio.ensure_future(disconnected(receive))
         try:
-            await asyncio.wait({talk, gone}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({sending, disconnect}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            gone.cancel()
-            if not talk.done():
-                talk.cancel()
-                await asyncio.wait({talk})
-        if not talk.cancelled():
-            talk.result()
+            disconnect.cancel()
+            if not sending.done():
+                sending.cancel()
+                await asyncio.wait({sending})
+        if not sending.cancelled():
+            sending.result()
 
     async def _talk(self, send: Send) -> None:
-        async def say(data: bytes, *, more: bool = True) -> None:
-            await send({"type": "http.response.body", "body": data, "more_body": more})
+        async def say(data: bytes, *, has_more: bool = True) -> None:
+            await send({"type": "http.response.body", "body": data, "more_body": has_more})
 
-        async with aclosing(self._rest) as chunks:
+        async with aclosing(self._chunks) as chunks:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             try:
                 if self._first is not None:
                     await say(event(self._first))
                 async for chunk in chunks:
                     await say(event(chunk))
-                await say(DONE, more=False)
+                await say(DONE, has_more=False)
             except (RecollectError, Problem) as error:
-                await say(event(shape(problem(error))), more=False)
+                await say(event(shape(problem(error))), has_more=False)
 
 
 def event(data: Mapping[str, Any]) -> bytes:
@@ -274,7 +276,7 @@ def event(data: Mapping[str, Any]) -> bytes:
 
 
 def written(data: Any) -> bytes:
-    """JSON. Half a character, as streams are cut, has no bytes of its own: it is passed on as it came, as an escape."""
+    """Data as JSON. Half a character, where a stream was cut, cannot be encoded: it is passed on as an escape."""
     try:
         return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:

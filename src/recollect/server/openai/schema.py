@@ -1,4 +1,4 @@
-"""The drop-in endpoint as the API's description tells it: the parts we look at, and that all others pass."""
+"""The drop-in endpoint in the API's description: the fields that we read; all others are passed on."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ USAGE = {
 MESSAGES = [{"role": "user", "content": "What is my name?"}]
 
 
-def body(required: list[str], properties: dict[str, Any], example: dict[str, Any]) -> dict[str, Any]:
-    schema = {"type": "object", "required": required, "properties": properties, "additionalProperties": True}
+def body(required_names: list[str], properties: dict[str, Any], example: dict[str, Any]) -> dict[str, Any]:
+    schema = {"type": "object", "required": required_names, "properties": properties, "additionalProperties": True}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema, "example": example}}}}
 
 
@@ -122,7 +122,7 @@ EMBEDDINGS = {
 
 
 def responses(answer: dict[str, Any], *, stream: bool = False) -> dict[int | str, dict[str, Any]]:
-    """What a route may answer."""
+    """The responses of a route."""
     content: dict[str, Any] = {"application/json": {"schema": answer}}
     if stream:
         content["text/event-stream"] = {"schema": EVENT}

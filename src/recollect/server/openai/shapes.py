@@ -1,7 +1,8 @@
-"""OpenAI's shapes: what a request may say to us, and what went wrong, as OpenAI's clients read it.
+"""OpenAI's shapes: the options a request may have for the memory, and errors as OpenAI's clients read them.
 
-An error says what its cause is to the client and nothing else: no address of the model's server, no key, no word that
-the model was sent. What the model's server refused keeps its status, but for the key: the client's own key was right.
+An error tells the client its cause and nothing else: no address of the model's server, no key, nothing of what the
+model was sent. A refusal of the model's server keeps its status, except one about the key: the client's own key was
+right.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from recollect.errors import InvalidInput, ModelError, RecollectError, Refusal
 from recollect.rules.openai.messages import cleaned
 from recollect.server.problems import Problem, problem_of
 
-OURS = "recollect"  # in a request's body: what is for the memory
+OURS = "recollect"  # in a request's body: the options for the memory
 DEEPEST = 64  # objects and lists in each other
 LARGEST_BUDGET = 10_000_000  # tokens
 NOT_AGAIN = {"x-should-retry": "false"}  # OpenAI's clients heed it
@@ -38,7 +39,7 @@ WORDS: tuple[tuple[type[ModelError], int, str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a request says to the memory, in headers or in its body under `recollect`."""
+    """The options of a request for the memory, in headers or in its body under `recollect`."""
 
     conversation: str | None = None
     space: str | None = None
@@ -48,7 +49,7 @@ class Wish:
 
 
 def read_body(raw: bytes) -> dict[str, Any]:
-    """The body of a request; raises InvalidInput if it is none."""
+    """The body of a request; raises InvalidInput if it is not a JSON object."""
     try:
         body = json.loads(raw, parse_constant=refused_constant)
     except (ValueError, RecursionError):
@@ -66,37 +67,42 @@ def refused_constant(name: str) -> Any:
 
 
 def depth(value: object) -> int:
-    """How deep a value is; no deeper than matters."""
-    level, here = 0, [value]
-    while here and level <= DEEPEST:
+    """How many levels a value has; counting stops after `DEEPEST`."""
+    level = 0
+    values = [value]
+    while values and level <= DEEPEST:
         level += 1
-        here = [
-            one
-            for value in here
+        values = [
+            child
+            for value in values
             if isinstance(value, dict | list)
-            for one in (value.values() if isinstance(value, dict) else value)
+            for child in (value.values() if isinstance(value, dict) else value)
         ]
     return level
 
 
 def wish_of(headers: Headers, body: dict[str, Any]) -> Wish:
-    """Take what is for the memory out of a request. What the body says goes before what the headers say."""
-    told = body.pop(OURS, None)
-    told = {} if told is None else told
-    if not isinstance(told, dict):
+    """Take the options for the memory out of a request. The body goes before the headers."""
+    options = body.pop(OURS, None)
+    options = {} if options is None else options
+    if not isinstance(options, dict):
         raise InvalidInput(OURS, "must be an object")
-    known = {"conversation", "space", "user", "memory", "budget"}
-    if unknown := sorted({*told} - known):
-        raise InvalidInput(OURS, f"has no {unknown[0]!r}; it has {', '.join(sorted(known))}")
-    named = known - {"space"}  # that header is read at the door, as on every route
-    given = {name: unquote(value) for name in named if (value := headers.get(f"x-recollect-{name}")) is not None}
+    option_names = {"conversation", "space", "user", "memory", "budget"}
+    if unknown := sorted({*options} - option_names):
+        raise InvalidInput(OURS, f"has no {unknown[0]!r}; it has {', '.join(sorted(option_names))}")
+    header_names = option_names - {"space"}  # that header is read at the door, as on every route
+    header_values = {
+        name: unquote(value) for name in header_names if (value := headers.get(f"x-recollect-{name}")) is not None
+    }
     if body.get("user") is not None:
-        given["user"] = text_of("user", body["user"]) or ""
-    texts = {name: text_of(name, told.get(name, given.get(name))) for name in ("conversation", "space", "user")}
+        header_values["user"] = text_of("user", body["user"]) or ""
+    texts = {
+        name: text_of(name, options.get(name, header_values.get(name))) for name in ("conversation", "space", "user")
+    }
     return Wish(
         **texts,
-        memory=switch(told.get("memory", given.get("memory"))),
-        budget=budget_of(told.get("budget", given.get("budget"))),
+        memory=switch(options.get("memory", header_values.get("memory"))),
+        budget=budget_of(options.get("budget", header_values.get("budget"))),
     )
 
 
@@ -129,26 +135,30 @@ def header(value: str) -> str:
     return quote(value, safe=SEEN)
 
 
-# -- what went wrong
+# -- errors
 
 
 def problem(error: RecollectError | Problem) -> Problem:
-    """What to tell a client of an error."""
+    """The problem that a client gets for an error."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, ModelError) and not isinstance(error, errors.NoModel):
         return refusal(error.refusal) if error.refusal is not None else failure(error)
-    found = problem_of(error)
+    general_problem = problem_of(error)
     if isinstance(error, InvalidInput):
         code = "context_length_exceeded" if isinstance(error, TooLong) else "invalid_value"
-        return Problem(400, code, found.detail, found.errors)
+        return Problem(400, code, general_problem.detail, general_problem.errors)
     if isinstance(error, errors.NoModel):
-        return Problem(found.status, found.code, found.detail, headers=NOT_AGAIN)
+        return Problem(general_problem.status, general_problem.code, general_problem.detail, headers=NOT_AGAIN)
     if isinstance(error, errors.ScopeError | errors.StoreBusy):
-        return found
+        return general_problem
     # Others may name files and tables of the server.
     return Problem(
-        found.status, found.code, "the memory is not available; the server's log says why", (), found.headers
+        general_problem.status,
+        general_problem.code,
+        "the memory is not available; the server's log says why",
+        (),
+        general_problem.headers,
     )
 
 
@@ -157,21 +167,21 @@ def failure(error: ModelError) -> Problem:
     return Problem(status, code, words)
 
 
-def refusal(said: Refusal) -> Problem:
-    """What the model's server said, with the status it said it under."""
-    after = {} if said.after is None else {"Retry-After": str(math.ceil(said.after))}
-    if said.status in (401, 403) or not 400 <= said.status < 600:
+def refusal(refusal: Refusal) -> Problem:
+    """A refusal of the model's server, with its message and status."""
+    retry_headers = {} if refusal.after is None else {"Retry-After": str(math.ceil(refusal.after))}
+    if refusal.status in (401, 403) or not 400 <= refusal.status < 600:
         text = "the model's server refused this server's key or has moved; whoever runs this server must look at it"
         return Problem(502, "model_refused", text, headers=NOT_AGAIN)
-    words = said.message or f"the model's server refused the request (HTTP {said.status})"
-    param = said.param if said.param and not said.param.startswith("messages") else ""
-    told = {name: value for name, value in (("type", said.kind), ("field", param)) if value}
-    return Problem(said.status, said.code or "model_refused", words, (told,) if told else (), after)
+    words = refusal.message or f"the model's server refused the request (HTTP {refusal.status})"
+    param = refusal.param if refusal.param and not refusal.param.startswith("messages") else ""
+    fields = {name: value for name, value in (("type", refusal.kind), ("field", param)) if value}
+    return Problem(refusal.status, refusal.code or "model_refused", words, (fields,) if fields else (), retry_headers)
 
 
-def shape(found: Problem) -> Mapping[str, Any]:
+def shape(problem: Problem) -> Mapping[str, Any]:
     """A problem as OpenAI's clients read it."""
-    first = found.errors[0] if found.errors else {}
-    usual = "server_error" if found.status >= 500 else "invalid_request_error"
-    kind = first.get("type") or KINDS.get(found.status, usual)
-    return {"error": {"message": found.detail, "type": kind, "param": first.get("field"), "code": found.code}}
+    first = problem.errors[0] if problem.errors else {}
+    usual = "server_error" if problem.status >= 500 else "invalid_request_error"
+    kind = first.get("type") or KINDS.get(problem.status, usual)
+    return {"error": {"message": problem.detail, "type": kind, "param": first.get("field"), "code": problem.code}}

@@ -1,7 +1,7 @@
-"""Conversations over HTTP: what was said, the context of what is said now, and the reply.
+"""Conversations over HTTP: messages, contexts and replies.
 
-A message is kept once for each `platform_id`; with an `Idempotency-Key`, messages that have none get one made of it, so
-that even a server that is killed between the write and the answer keeps them once.
+A message is stored once for each `platform_id`; with an `Idempotency-Key`, messages without a `platform_id` get one
+made of the key, so that they are stored once even if the server is killed between the write and the answer.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from recollect.engine.conversation import AsyncConversation, conversation_for
 from recollect.engine.tables.log import Batch
 from recollect.errors import InvalidInput, RecollectError
 from recollect.model import Added, Budget, Draft, Message
-from recollect.server.door.access import Here, Reading, Writing
+from recollect.server.door.access import Here, ReadCaller, WriteCaller
 from recollect.server.problems import Problem, problem_of
 from recollect.server.routes import shapes
 from recollect.server.routes.answers import (
     PAGE_BYTES,
     Count,
     Cursor,
-    Once,
+    IdempotencyKey,
     begun,
     close_claim,
     is_one_of,
@@ -49,60 +49,66 @@ User = Annotated[str | None, Query(description="Whose chat it is; left out for a
 router = APIRouter(prefix="/v1", tags=["conversations"])
 
 
-def chat_of(here: Here, id: str, user: str | None) -> AsyncConversation:
-    return conversation_for(here.memory, here.access, here.space, id, user)
+def chat_of(caller: Here, id: str, user: str | None) -> AsyncConversation:
+    return conversation_for(caller.memory, caller.access, caller.space, id, user)
 
 
 @router.get("/conversations", response_model=shapes.page(shapes.Conversation))
-async def conversations(here: Reading, user: User = None, cursor: Cursor = None, limit: Count = 100) -> Response:
+async def conversations(caller: ReadCaller, user: User = None, cursor: Cursor = None, limit: Count = 100) -> Response:
     """The conversations of a space, in order of id; of one user, if given."""
-    found = await here.memory.conversations(
-        user=here.access.own(user), space=here.space, after=cursor or "", limit=limit
+    page = await caller.memory.conversations(
+        user=caller.access.own(user), space=caller.space, after=cursor or "", limit=limit
     )
-    return out({"items": found, "next": found[-1].id if len(found) == limit else None})
+    return out({"items": page, "next": page[-1].id if len(page) == limit else None})
 
 
 # -- messages
 
 
 @router.post("/conversations/{id:id}/messages", response_model=list[shapes.Added])
-async def add_messages(here: Writing, id: Conversation, body: shapes.MessagesIn, key: Once = None) -> Response:
+async def add_messages(
+    caller: WriteCaller, id: Conversation, body: shapes.MessagesIn, key: IdempotencyKey = None
+) -> Response:
     """Keep messages, in order. Once this answers, they are on the disk."""
-    given = [draft_of(here, one) for one in body.messages]
-    drafts = [keyed(here, draft, key, id, number) for number, draft in enumerate(given)]
-    batch = Batch(here.space, id, here.access.own(body.user), drafts, partial(check_repeated, given, key))
-    return out((await here.memory.add_many([batch]))[0])
+    drafts = [draft_of(caller, message) for message in body.messages]
+    keyed_drafts = [keyed(caller, draft, key, id, number) for number, draft in enumerate(drafts)]
+    batch = Batch(caller.space, id, caller.access.own(body.user), keyed_drafts, partial(check_repeated, drafts, key))
+    return out((await caller.memory.add_many([batch]))[0])
 
 
 @router.post("/messages", response_model=list[list[shapes.Added]])
-async def add_batches(here: Writing, body: shapes.BatchesIn, key: Once = None) -> Response:
+async def add_batches(caller: WriteCaller, body: shapes.BatchesIn, key: IdempotencyKey = None) -> Response:
     """Keep messages of several conversations in one transaction: all of them, or none."""
-    given = [[draft_of(here, one) for one in batch.messages] for batch in body.batches]
-    seen = Counter[str]()  # a message is known by its place among those of its conversation
+    drafts_of_batches = [[draft_of(caller, message) for message in batch.messages] for batch in body.batches]
+    batch_counts = Counter[str]()  # a message is identified by its place among those of its conversation
     batches: list[Batch] = []
-    for batch, drafts in zip(body.batches, given, strict=True):
-        place = seen[batch.conversation]
-        seen[batch.conversation] += 1
-        made = [keyed(here, draft, key, batch.conversation, (place, n)) for n, draft in enumerate(drafts)]
+    for batch, drafts in zip(body.batches, drafts_of_batches, strict=True):
+        place = batch_counts[batch.conversation]
+        batch_counts[batch.conversation] += 1
+        keyed_drafts = [keyed(caller, draft, key, batch.conversation, (place, n)) for n, draft in enumerate(drafts)]
         check = partial(check_repeated, drafts, key)
-        batches.append(Batch(here.space, batch.conversation, here.access.own(batch.user), made, check))
-    return out(await here.memory.add_many(batches))
+        batches.append(Batch(caller.space, batch.conversation, caller.access.own(batch.user), keyed_drafts, check))
+    return out(await caller.memory.add_many(batches))
 
 
 @router.get("/conversations/{id:id}/messages", response_model=shapes.page(shapes.Message))
 async def history(
-    here: Reading, id: Conversation, user: User = None, cursor: Cursor = None, limit: Count = 100
+    caller: ReadCaller, id: Conversation, user: User = None, cursor: Cursor = None, limit: Count = 100
 ) -> Response:
     """The last messages, in order; `next` leads to those before them. Where they are very long, a page has fewer."""
-    chat, found, before, size, more = chat_of(here, id, user), list[Message](), turn_of(cursor), 0, True
-    while more and len(found) < limit and size < PAGE_BYTES:
-        wanted = min(limit - len(found), AT_ONCE)
-        some = [] if before == 1 else await chat.history(limit=wanted, before=before)
-        found[:0] = some
-        size += sum(len(message.content) for message in some)
-        more = len(some) == wanted and some[0].turn > 1
-        before = some[0].turn if some else None
-    return out({"items": found, "next": str(found[0].turn) if more else None})
+    chat = chat_of(caller, id, user)
+    messages = list[Message]()
+    before = turn_of(cursor)
+    size = 0
+    has_more = True
+    while has_more and len(messages) < limit and size < PAGE_BYTES:
+        count = min(limit - len(messages), AT_ONCE)
+        batch = [] if before == 1 else await chat.history(limit=count, before=before)
+        messages[:0] = batch
+        size += sum(len(message.content) for message in batch)
+        has_more = len(batch) == count and batch[0].turn > 1
+        before = batch[0].turn if batch else None
+    return out({"items": messages, "next": str(messages[0].turn) if has_more else None})
 
 
 def turn_of(cursor: str | None) -> int | None:
@@ -113,48 +119,57 @@ def turn_of(cursor: str | None) -> int | None:
     return int(cursor)
 
 
-def draft_of(here: Here, one: shapes.DraftIn) -> Draft:
-    """The message; a key that is one user's lets in only what that user says and is told."""
-    if one.user is not None:
-        here.access.person(one.user)
-    if one.author is not None and one.role == "user":
-        here.access.person(one.author)
-    return Draft(one.role, one.content, one.author, one.user, one.time, one.platform_id, one.metadata, one.id)
+def draft_of(caller: Here, message: shapes.DraftIn) -> Draft:
+    """The message as a draft; a key of one user accepts only messages by and to that user."""
+    if message.user is not None:
+        caller.access.person(message.user)
+    if message.author is not None and message.role == "user":
+        caller.access.person(message.author)
+    return Draft(
+        message.role,
+        message.content,
+        message.author,
+        message.user,
+        message.time,
+        message.platform_id,
+        message.metadata,
+        message.id,
+    )
 
 
-def keyed(here: Here, draft: Draft, key: str | None, conversation: str, place: object) -> Draft:
+def keyed(caller: Here, draft: Draft, key: str | None, conversation: str, place: object) -> Draft:
     if key is None or draft.platform_id is not None:
         return draft
-    made = sha256(f"{here.access.key_id}\n{key}\n{conversation}\n{place}".encode()).hexdigest()
-    return replace(draft, platform_id=f"once:{made[:40]}")
+    digest = sha256(f"{caller.access.key_id}\n{key}\n{conversation}\n{place}".encode()).hexdigest()
+    return replace(draft, platform_id=f"once:{digest[:40]}")
 
 
-def check_repeated(given: list[Draft], key: str | None, added: list[Added]) -> None:
-    """A key that came back with other messages, or with more, is a mistake of the caller's, and none of them is kept. A
-    message that was erased stays so."""
-    own = [(draft, one) for draft, one in zip(given, added, strict=True) if draft.platform_id is None]
-    again = [one for draft, one in own if draft.id is None]
-    if key is not None and any(one.new for one in again) and not all(one.new for one in again):
+def check_repeated(drafts: list[Draft], key: str | None, results: list[Added]) -> None:
+    """Raise if an idempotency key came back with other or more messages: that is a mistake of the caller, and none of
+    them is stored. A message that was erased stays erased."""
+    pairs = [(draft, result) for draft, result in zip(drafts, results, strict=True) if draft.platform_id is None]
+    repeats = [result for draft, result in pairs if draft.id is None]
+    if key is not None and any(result.new for result in repeats) and not all(result.new for result in repeats):
         raise Problem(422, "key_reused", OTHER_MESSAGES)
-    for draft, one in own:
-        told, kept = (draft.role, draft.content), one.message
-        if not one.new and not kept.erased and told != (kept.role, kept.content):
+    for draft, result in pairs:
+        message = result.message
+        if not result.new and not message.erased and (draft.role, draft.content) != (message.role, message.content):
             raise Problem(422, "key_reused", OTHER_MESSAGES)
 
 
 # -- contexts
 
 
-def budget_of(given: shapes.BudgetIn | str) -> Budget:
-    if isinstance(given, str):
-        return Budget.compact() if given == "compact" else Budget()
-    return Budget(**given.model_dump())
+def budget_of(value: shapes.BudgetIn | str) -> Budget:
+    if isinstance(value, str):
+        return Budget.compact() if value == "compact" else Budget()
+    return Budget(**value.model_dump())
 
 
-async def context_of(here: Here, id: str, body: shapes.ContextIn, tag: str | None = None) -> Response:
-    chat = chat_of(here, id, body.user)
-    made = await chat.context(body.text, budget=budget_of(body.budget), system=body.system, markers=body.markers)
-    content = dumps(made)
+async def context_of(caller: Here, id: str, body: shapes.ContextIn, tag: str | None = None) -> Response:
+    chat = chat_of(caller, id, body.user)
+    context = await chat.context(body.text, budget=budget_of(body.budget), system=body.system, markers=body.markers)
+    content = dumps(context)
     headers = {"ETag": tag_of(content), "Cache-Control": "private, no-cache"}
     if tag is not None and is_one_of(headers["ETag"], tag):
         return Response(None, 304, headers)
@@ -167,7 +182,7 @@ async def context_of(here: Here, id: str, body: shapes.ContextIn, tag: str | Non
     responses={304: {"description": "It is what you have."}},
 )
 async def get_context(
-    here: Reading,
+    caller: ReadCaller,
     id: Conversation,
     text: Annotated[str, Query(description="What is to be answered.", max_length=4_000)],
     user: User = None,
@@ -175,14 +190,14 @@ async def get_context(
     if_none_match: Annotated[str | None, Header(description="The ETag of the context you have.")] = None,
 ) -> Response:
     """What to send to a model to have `text` answered, with a receipt; 304 if it is what you have."""
-    asked = shapes.ContextIn.model_construct(text=text, user=user, budget=budget, system=None, markers=True)
-    return await context_of(here, id, asked, if_none_match)
+    body = shapes.ContextIn.model_construct(text=text, user=user, budget=budget, system=None, markers=True)
+    return await context_of(caller, id, body, if_none_match)
 
 
 @router.post("/conversations/{id:id}/context", response_model=shapes.Context)
-async def make_context(here: Reading, id: Conversation, body: shapes.ContextIn) -> Response:
+async def make_context(caller: ReadCaller, id: Conversation, body: shapes.ContextIn) -> Response:
     """The same, for texts of any length and budgets of your own."""
-    return await context_of(here, id, body)
+    return await context_of(caller, id, body)
 
 
 # -- turns
@@ -193,32 +208,32 @@ async def make_context(here: Reading, id: Conversation, body: shapes.ContextIn) 
     response_model=shapes.Reply,
     responses={200: {"content": {EVENTS: {"schema": {"type": "string"}}}}},
 )
-async def reply(here: Writing, id: Conversation, body: shapes.ReplyIn, key: Once = None) -> Response:
+async def reply(caller: WriteCaller, id: Conversation, body: shapes.ReplyIn, key: IdempotencyKey = None) -> Response:
     """The whole turn: keep the message, ask the model, keep and return its reply.
 
     With `stream`, by server-sent events: `text` for each piece as it is written, then `done` with all of it; or
     `error` with a problem. A turn that is cut off keeps what was seen.
     """
-    here.access.check_right("read")  # a reply tells what is remembered
+    caller.access.check_right("read")  # a reply repeats what is remembered
     if body.author is not None:
-        here.access.person(body.author)
-    chat = chat_of(here, id, body.user)
-    platform_id = keyed(here, Draft("user", "", platform_id=body.platform_id), key, id, "reply").platform_id
-    about: dict[str, Any] = {"budget": budget_of(body.budget), "system": body.system}
-    about |= {"author": body.author, "platform_id": platform_id}
+        caller.access.person(body.author)
+    chat = chat_of(caller, id, body.user)
+    platform_id = keyed(caller, Draft("user", "", platform_id=body.platform_id), key, id, "reply").platform_id
+    options: dict[str, Any] = {"budget": budget_of(body.budget), "system": body.system}
+    options |= {"author": body.author, "platform_id": platform_id}
     if not body.stream:
-        return await once(here, key, lambda: chat.reply(body.text, **about))
-    repeat, known = await begun(here, key) if key is not None else (None, None)
-    if known is not None:
-        return events(said_before(json.loads(known)["text"]))
-    pieces = chat.stream(body.text, **about)
+        return await once(caller, key, lambda: chat.reply(body.text, **options))
+    repeat, stored_body = await begun(caller, key) if key is not None else (None, None)
+    if stored_body is not None:
+        return events(said_before(json.loads(stored_body)["text"]))
+    pieces = chat.stream(body.text, **options)
     try:
-        first = await anext(pieces, None)  # what fails at once is an answer of its own, and no stream
+        first = await anext(pieces, None)  # an error before the first piece is a normal answer, not a stream
     except BaseException as error:
         if repeat is not None:
-            await close_claim(here, repeat, error)
+            await close_claim(caller, repeat, error)
         raise
-    return events(told(here, first, pieces, repeat))
+    return events(told(caller, first, pieces, repeat))
 
 
 def events(source: AsyncIterator[bytes]) -> Response:
@@ -235,56 +250,58 @@ async def said_before(text: str) -> AsyncIterator[bytes]:
 
 
 async def told(
-    here: Here, first: str | None, pieces: AsyncIterator[str], repeat: idempotency.Repeat | None
+    caller: Here, first: str | None, pieces: AsyncIterator[str], repeat: idempotency.Repeat | None
 ) -> AsyncIterator[bytes]:
-    said = [] if first is None else [first]
+    texts = [] if first is None else [first]
     try:
         async with aclosing(pieces):  # type: ignore[type-var]
             if first is not None:
                 yield event("text", {"text": first})
             async for piece in pieces:
-                said.append(piece)
+                texts.append(piece)
                 yield event("text", {"text": piece})
-        whole = {"text": "".join(said)}
+        answer = {"text": "".join(texts)}
         if repeat is not None:
-            await idempotency.keep(here.memory, repeat, 200, dumps(whole))
+            await idempotency.keep(caller.memory, repeat, 200, dumps(answer))
     except BaseException as error:
         if repeat is not None:
-            await close_claim(here, repeat, error)
+            await close_claim(caller, repeat, error)
         if not isinstance(error, RecollectError):
             raise
         yield event("error", problem_of(error).document())
     else:
-        yield event("done", whole)
+        yield event("done", answer)
 
 
 @router.post("/conversations/{id:id}/command", response_model=shapes.Command | None)
-async def command(here: Writing, id: Conversation, body: shapes.CommandIn, key: Once = None) -> Response:
+async def command(
+    caller: WriteCaller, id: Conversation, body: shapes.CommandIn, key: IdempotencyKey = None
+) -> Response:
     """Carry out what a message asks of the memory: remember, forget, tell what is known; null if it asks nothing."""
-    here.access.check_right("read")
+    caller.access.check_right("read")
     if body.author is not None:
-        here.access.person(body.author)
-    chat = chat_of(here, id, body.user)
-    given = {"author": body.author, "names": tuple(body.names), "addressed": body.addressed}
-    return await once(here, key, lambda: chat.command(body.text, **given))  # type: ignore[arg-type]
+        caller.access.person(body.author)
+    chat = chat_of(caller, id, body.user)
+    options = {"author": body.author, "names": tuple(body.names), "addressed": body.addressed}
+    return await once(caller, key, lambda: chat.command(body.text, **options))  # type: ignore[arg-type]
 
 
 @router.post("/conversations/{id:id}/standalone", response_model=shapes.Question)
-async def standalone(here: Reading, id: Conversation, body: shapes.QuestionIn) -> Response:
+async def standalone(caller: ReadCaller, id: Conversation, body: shapes.QuestionIn) -> Response:
     """A follow-up question so that it can be understood alone, from what was said last."""
-    return out({"question": await chat_of(here, id, body.user).standalone(body.question)})
+    return out({"question": await chat_of(caller, id, body.user).standalone(body.question)})
 
 
-# -- what became of it
+# -- what was derived
 
 
 @router.get("/conversations/{id:id}/episodes", response_model=list[shapes.EpisodeOut])
-async def episodes(here: Reading, id: Conversation, user: User = None) -> Response:
+async def episodes(caller: ReadCaller, id: Conversation, user: User = None) -> Response:
     """What left the window, as summaries: the active ones, highest level first, each with its parts."""
-    return out(await chat_of(here, id, user).episodes())
+    return out(await chat_of(caller, id, user).episodes())
 
 
 @router.get("/conversations/{id:id}/archived", response_model=list[shapes.Chunk])
-async def archived(here: Reading, id: Conversation, user: User = None) -> Response:
+async def archived(caller: ReadCaller, id: Conversation, user: User = None) -> Response:
     """The runs of messages that have left the window, oldest first."""
-    return out(await chat_of(here, id, user).archived())
+    return out(await chat_of(caller, id, user).archived())

@@ -32,15 +32,15 @@ METHODS = ("get", "put", "post", "delete", "patch")
 
 
 def described(app: FastAPI) -> dict[str, Any]:
-    """The description, made once."""
+    """The OpenAPI document, made once."""
     if app.openapi_schema is None:
         document = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes, tags=TAGS
         )
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
         schemas["Problem"] = ProblemOut.model_json_schema(ref_template="#/components/schemas/{model}")
-        for unused in ("HTTPValidationError", "ValidationError"):
-            schemas.pop(unused, None)
+        for name in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(name, None)
         for item in document["paths"].values():
             for method in METHODS:
                 if method in item:
@@ -50,10 +50,12 @@ def described(app: FastAPI) -> dict[str, Any]:
 
 
 def add_problems(responses: dict[str, Any]) -> None:
-    """What may go wrong on every route; where a route says that one problem has another shape, all of them have."""
-    own = next((one["content"] for status, one in responses.items() if status in PROBLEMS and status != "422"), None)
+    """Add the problems that every route may answer; if a route declares another shape for one, all get that shape."""
+    route_content = next(
+        (response["content"] for status, response in responses.items() if status in PROBLEMS and status != "422"), None
+    )
     for status, about in PROBLEMS.items():
-        content = own or {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        content = route_content or {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}}
         if status == "422" or status not in responses:
             responses[status] = {"description": about, "content": content}
 

@@ -1,11 +1,11 @@
-"""Documents over HTTP: what programs keep under keys of their own, to be written over and removed.
+"""Documents over HTTP: what programs store under keys of their own, to be overwritten and removed.
 
-A namespace is named by its names one after the other, `namespace=notes&namespace=alex`. Who changes what they have read
-sends the tag that came with it: if somebody else was faster, nothing is done, and they read again. A key that is one
-user's sees and changes documents of that user alone.
+A namespace is given by its names in order, `namespace=notes&namespace=alex`. A program that changes what it has read
+sends the tag that came with it: if the namespace has changed meanwhile, nothing is done, and the program reads again. A
+key of one user sees and changes only documents of that user.
 
-What is removed is gone. So the answers that are kept for whoever asks again say when, and not what: the rest of them is
-in the request itself.
+A removed document must leave no copy. So the answers stored for repeated requests contain only times, not values: the
+rest of them is in the request itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from recollect.rules.documents import documents as rules
 from recollect.server.door.access import Here, may
 from recollect.server.problems import Problem
 from recollect.server.routes import document_shapes as shapes
-from recollect.server.routes.answers import PAGE_BYTES, Brief, Count, Cursor, Once, once, out, tag_of
+from recollect.server.routes.answers import PAGE_BYTES, Brief, Count, Cursor, IdempotencyKey, once, out, tag_of
 from recollect.server.routes.shapes import PATTERN, Id
 from recollect.server.routes.spaces import Space
 from recollect.wire import dumps
@@ -44,67 +44,67 @@ After = Annotated[str | None, Query(description="The `next` of the page before."
 router = APIRouter(prefix="/v1/spaces/{id:id}", tags=["documents"])
 
 
-def within(scope: str) -> Any:
-    """A dependency: where the caller is, if they have this right in the space that the path names."""
-    entering = may(scope)
+def within(right: str) -> Any:
+    """A dependency: the caller, if they have this right in the space that the path names."""
+    access_check = may(right)
 
-    def check(request: Request, id: Space, access: Access = entering) -> Here:
+    def check(request: Request, id: Space, access: Access = access_check) -> Here:
         return Here(request.app.state.memory, access, access.space(id), request)
 
     return Depends(check)
 
 
-Reading = Annotated[Here, within("read")]
-Writing = Annotated[Here, within("write")]
+ReadCaller = Annotated[Here, within("read")]
+WriteCaller = Annotated[Here, within("write")]
 
 
-def documents_of(here: Here) -> AsyncDocuments:
-    return AsyncDocuments(here.memory, here.space, here.access.user)
+def documents_of(caller: Here) -> AsyncDocuments:
+    return AsyncDocuments(caller.memory, caller.space, caller.access.user)
 
 
 # -- reading
 
 
 @router.get("/documents", response_model=shapes.DocumentPage)
-async def documents(here: Reading, namespace: Namespace, cursor: Cursor = None, limit: Count = 100) -> Response:
+async def documents(caller: ReadCaller, namespace: Namespace, cursor: Cursor = None, limit: Count = 100) -> Response:
     """The documents of one namespace, in order of key, with a tag of all of them."""
-    kept = await all_of(documents_of(here), namespace)
-    return await asyncio.to_thread(page_of, kept, cursor, limit)  # it may be a good deal to write
+    by_key = await all_of(documents_of(caller), namespace)
+    return await asyncio.to_thread(page_of, by_key, cursor, limit)  # it may be large
 
 
-def page_of(kept: Mapping[str, Document], cursor: str | None, limit: int) -> Response:
-    after = [key for key in sorted(kept) if cursor is None or key > cursor]
+def page_of(by_key: Mapping[str, Document], cursor: str | None, limit: int) -> Response:
+    after = [key for key in sorted(by_key) if cursor is None or key > cursor]
     items: list[Document] = []
     size = 0
     for key in after[:limit]:
-        size += len(dumps(kept[key]))
+        size += len(dumps(by_key[key]))
         if items and size > PAGE_BYTES:
             break
-        items.append(kept[key])
-    more = len(items) < len(after)
-    return out({"items": items, "next": items[-1].key if more else None, "tag": tag(kept)})
+        items.append(by_key[key])
+    has_more = len(items) < len(after)
+    return out({"items": items, "next": items[-1].key if has_more else None, "tag": tag(by_key)})
 
 
 @router.get("/documents/{key:id}", response_model=shapes.Document)
-async def document(here: Reading, key: Key, namespace: Namespace) -> Response:
+async def document(caller: ReadCaller, key: Key, namespace: Namespace) -> Response:
     """The document under a key; 404 if there is none."""
-    found = await documents_of(here).get(namespace, key)
-    if found is None:
+    result = await documents_of(caller).get(namespace, key)
+    if result is None:
         raise NotFound(f"there is no document {key!r} in that namespace")
-    return out(found)
+    return out(result)
 
 
 @router.post("/document-search", response_model=list[shapes.Document])
-async def search_documents(here: Reading, body: shapes.FindDocumentsIn) -> Response:
+async def search_documents(caller: ReadCaller, body: shapes.FindDocumentsIn) -> Response:
     """The documents of a namespace and of those below it: nearest to the query first, else the last changed."""
     where = None if body.where is None else rules.checked_where(body.where)
-    asked = {"query": body.query, "where": where, "limit": body.limit, "offset": body.offset}
-    return out(await documents_of(here).search(body.namespace, **asked))  # type: ignore[arg-type]
+    options = {"query": body.query, "where": where, "limit": body.limit, "offset": body.offset}
+    return out(await documents_of(caller).search(body.namespace, **options))  # type: ignore[arg-type]
 
 
 @router.get("/namespaces", response_model=shapes.NamespacePage)
 async def namespaces(
-    here: Reading,
+    caller: ReadCaller,
     prefix: Names = [],  # noqa: B006  FastAPI copies it
     suffix: Names = [],  # noqa: B006
     depth: Annotated[int | None, Query(ge=1, le=MAX_OFFSET, description="Cut to so many names, each once.")] = None,
@@ -112,11 +112,11 @@ async def namespaces(
     limit: Count = 100,
 ) -> Response:
     """The namespaces that have documents, in order."""
-    every = await documents_of(here).namespaces(prefix=prefix, suffix=suffix, depth=depth)
+    all_names = await documents_of(caller).namespaces(prefix=prefix, suffix=suffix, depth=depth)
     last = names_of(cursor)
-    after = [one for one in every if last is None or one > last]
-    more = len(after) > limit
-    return out({"items": after[:limit], "next": json.dumps(after[limit - 1]) if more else None})
+    after = [names for names in all_names if last is None or names > last]
+    has_more = len(after) > limit
+    return out({"items": after[:limit], "next": json.dumps(after[limit - 1]) if has_more else None})
 
 
 def names_of(cursor: str | None) -> tuple[str, ...] | None:
@@ -130,9 +130,9 @@ def names_of(cursor: str | None) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-def tag(kept: Mapping[str, Document]) -> str:
-    """What changes with any document of a namespace."""
-    return tag_of(dumps([kept[key] for key in sorted(kept)])).strip('"')
+def tag(by_key: Mapping[str, Document]) -> str:
+    """A tag that changes with any document of a namespace."""
+    return tag_of(dumps([by_key[key] for key in sorted(by_key)])).strip('"')
 
 
 # -- writing
@@ -140,70 +140,75 @@ def tag(kept: Mapping[str, Document]) -> str:
 
 @router.put("/documents/{key:id}", response_model=shapes.Document)
 async def put_document(
-    here: Writing, key: Key, namespace: Namespace, body: shapes.DocumentIn, once_key: Once = None
+    caller: WriteCaller, key: Key, namespace: Namespace, body: shapes.DocumentIn, once_key: IdempotencyKey = None
 ) -> Response:
     """Keep a JSON object under a key, in the place of the one that was there."""
-    change = Change(tuple(namespace), key, body.value, here.access.own(body.user), texts_of(body.texts))
-    brief = kept_briefly([change], here.space)
+    change = Change(tuple(namespace), key, body.value, caller.access.own(body.user), texts_of(body.texts))
+    brief = kept_briefly([change], caller.space)
 
     async def work() -> Document:
-        return (await documents_of(here).apply([change]))[0]
+        return (await documents_of(caller).apply([change]))[0]
 
-    return await once(here, once_key, work, Brief(lambda one: brief.told([one]), lambda kept: brief.again(kept)[0]))
+    single = Brief(lambda document: brief.shorten([document]), lambda times: brief.restore(times)[0])
+    return await once(caller, once_key, work, single)
 
 
 @router.delete("/documents/{key:id}", response_model=shapes.Removed)
-async def remove_document(here: Writing, key: Key, namespace: Namespace, once_key: Once = None) -> Response:
+async def remove_document(
+    caller: WriteCaller, key: Key, namespace: Namespace, once_key: IdempotencyKey = None
+) -> Response:
     """Take a document away, for good; says whether there was one."""
 
     async def work() -> dict[str, bool]:
-        return {"removed": await documents_of(here).remove(namespace, key)}
+        return {"removed": await documents_of(caller).remove(namespace, key)}
 
-    return await once(here, once_key, work)
+    return await once(caller, once_key, work)
 
 
 @router.post("/documents", response_model=list[shapes.Document])
-async def change_documents(here: Writing, body: shapes.ChangesIn, once_key: Once = None) -> Response:
+async def change_documents(caller: WriteCaller, body: shapes.ChangesIn, once_key: IdempotencyKey = None) -> Response:
     """Keep and remove several documents in one transaction; with a `tag`, only if the namespace is as it was (412).
 
     Returns those that are kept now, in the order given.
     """
-    changes = [change_of(here, one) for one in body.changes]
+    changes = [change_of(caller, change) for change in body.changes]
     if (body.tag is None) != (body.namespace is None):
         raise InvalidInput("tag", "and `namespace` come together: the namespace that was read, and the tag it had")
 
     async def work() -> list[Document]:
-        own = documents_of(here)
+        store = documents_of(caller)
         if body.tag is None or body.namespace is None:
-            return await own.apply(changes)
-        done = await apply_if(own, body.namespace, lambda found: tag(found) == body.tag, changes)
-        if done is None:
+            return await store.apply(changes)
+        results = await apply_if(store, body.namespace, lambda by_key: tag(by_key) == body.tag, changes)
+        if results is None:
             raise Problem(412, "changed", "the namespace has changed since it was read; read it again")
-        return done
+        return results
 
-    return await once(here, once_key, work, kept_briefly(changes, here.space))
-
-
-def change_of(here: Here, one: shapes.ChangeIn) -> Change:
-    user = None if one.value is None else here.access.own(one.user)
-    return Change(tuple(one.namespace), one.key, one.value, user, texts_of(one.texts))
+    return await once(caller, once_key, work, kept_briefly(changes, caller.space))
 
 
-def texts_of(given: Sequence[str] | None) -> tuple[str, ...] | None:
-    return None if given is None else tuple(given)
+def change_of(caller: Here, change: shapes.ChangeIn) -> Change:
+    user = None if change.value is None else caller.access.own(change.user)
+    return Change(tuple(change.namespace), change.key, change.value, user, texts_of(change.texts))
+
+
+def texts_of(texts: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if texts is None else tuple(texts)
 
 
 def kept_briefly(changes: Sequence[Change], space: str) -> Brief:
-    """When the documents were made and changed; what they say is in the changes, which come again."""
+    """Stores only when the documents were made and changed; their values are in the changes, which are sent again."""
 
     def told(documents: Sequence[Document]) -> list[tuple[Any, Any]]:
-        return [(one.created_at, one.updated_at) for one in documents]
+        return [(document.created_at, document.updated_at) for document in documents]
 
-    def again(kept: Sequence[Sequence[Any]]) -> list[Any]:
-        stood = [rules.checked(change) for change in changes if change.value is not None]
+    def again(stored_times: Sequence[Sequence[Any]]) -> list[Any]:
+        kept_changes = [rules.checked(change) for change in changes if change.value is not None]
         return [
-            dict(zip(FIELDS, (space, one.namespace, one.key, one.value, one.user, *times, None), strict=True))
-            for one, times in zip(stood, kept, strict=True)
+            dict(
+                zip(FIELDS, (space, change.namespace, change.key, change.value, change.user, *times, None), strict=True)
+            )
+            for change, times in zip(kept_changes, stored_times, strict=True)
         ]
 
     return Brief(told, again)

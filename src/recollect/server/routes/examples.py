@@ -1,4 +1,4 @@
-"""One example of each kind of answer, for whoever reads the API's description."""
+"""One example of each kind of answer, for the API's description."""
 
 from __future__ import annotations
 
@@ -42,4 +42,4 @@ SAMPLES: tuple[Any, ...] = (
     model.Forgotten("01jd3x8k2m9q4r7t5v6w", (STATEMENT,), (FACT,)),
     model.Erasure("01jd3x8k2m9q4r7t5v6w", "default", THEN, 12, 2, 12),
 )
-EXAMPLES: dict[Any, Any] = {type(one): plain(one) for one in SAMPLES}
+EXAMPLES: dict[Any, Any] = {type(sample): plain(sample) for sample in SAMPLES}

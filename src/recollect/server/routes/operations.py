@@ -1,4 +1,4 @@
-"""How the server is: alive, ready, and in figures."""
+"""The state of the server: alive, ready, and metrics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recollect.server.door.access import may
 from recollect.server.options import MULTIPROCESS
 from recollect.server.problems import Problem, problem_of
 
-LONGEST_LOOK = 5.0  # seconds: whoever asks whether the store answers does not want to wait as long as a request does
+LONGEST_LOOK = 5.0  # seconds: a readiness check must not wait as long as a request does
 
 router = APIRouter(tags=["operations"])
 

@@ -14,10 +14,10 @@ from recollect.engine.context.visible import undo_for, visible_facts, visible_me
 from recollect.engine.tables.people import SHOWN_BY_PLATFORM
 from recollect.errors import NotFound
 from recollect.model import FactCategory, Message
-from recollect.server.door.access import Governing, Here, Reading, Writing
+from recollect.server.door.access import AdminCaller, Here, ReadCaller, WriteCaller
 from recollect.server.problems import Problem
 from recollect.server.routes import shapes
-from recollect.server.routes.answers import Count, Cursor, Once, once, out, page_of
+from recollect.server.routes.answers import Count, Cursor, IdempotencyKey, once, out, page_of
 from recollect.wire import dumps
 
 LINES = "application/x-ndjson"
@@ -27,14 +27,14 @@ Seconds = Annotated[float | None, Query(ge=0, le=300, description="How long to w
 router = APIRouter(prefix="/v1", tags=["people"])
 
 
-def about(here: Here, id: str) -> dict[str, Any]:
-    """Of whom, and where, as the engine is asked."""
-    return {"user": here.access.person(id), "space": here.space}
+def about(caller: Here, id: str) -> dict[str, Any]:
+    """The user and the space as arguments of the engine."""
+    return {"user": caller.access.person(id), "space": caller.space}
 
 
 @router.get("/users/{id:id}/facts", response_model=shapes.page(shapes.Fact))
 async def facts(
-    here: Reading,
+    caller: ReadCaller,
     id: Person,
     as_of: Annotated[AwareDatetime | None, Query(description="As it was so at a time.")] = None,
     category: FactCategory | None = None,
@@ -42,93 +42,93 @@ async def facts(
     limit: Count = 100,
 ) -> Response:
     """What is known of a person, most important first: now, or as it was so at a time."""
-    known = await here.memory.facts(as_of=as_of, category=category, **about(here, id))
-    found = await visible_facts(here.memory, here.access, here.space, known)
-    return page_of(found, cursor, limit, lambda fact: fact.id)
+    all_facts = await caller.memory.facts(as_of=as_of, category=category, **about(caller, id))
+    visible = await visible_facts(caller.memory, caller.access, caller.space, all_facts)
+    return page_of(visible, cursor, limit, lambda fact: fact.id)
 
 
 @router.get("/users/{id:id}/fact-history", response_model=list[shapes.Fact])
-async def fact_history(here: Reading, id: Person, key: Annotated[str, Query(max_length=200)]) -> Response:
+async def fact_history(caller: ReadCaller, id: Person, key: Annotated[str, Query(max_length=200)]) -> Response:
     """Every value a key has had, oldest first, with the times between which it was so."""
-    known = await here.memory.fact_history(key, **about(here, id))
-    return out(await visible_facts(here.memory, here.access, here.space, known))
+    all_facts = await caller.memory.fact_history(key, **about(caller, id))
+    return out(await visible_facts(caller.memory, caller.access, caller.space, all_facts))
 
 
 @router.get("/users/{id:id}/facts/{fact:id}/why", response_model=list[shapes.Message])
-async def why(here: Reading, id: Person, fact: Annotated[str, Path(max_length=256)]) -> Response:
+async def why(caller: ReadCaller, id: Person, fact: Annotated[str, Path(max_length=256)]) -> Response:
     """The messages a fact came from, oldest first."""
-    sources = await here.memory.why(fact, **about(here, id))
-    shown = await visible_messages(here.memory, here.access, here.space, sources)
-    if here.access.is_bound and not shown:  # what somebody else told in private is, for who may not know, not there
-        raise NotFound(f"user {id!r} has no fact {fact!r} in space {here.space!r}; `facts` lists them")
-    return out(shown)
+    sources = await caller.memory.why(fact, **about(caller, id))
+    messages = await visible_messages(caller.memory, caller.access, caller.space, sources)
+    if caller.access.is_bound and not messages:  # sources that the caller may not see: the fact is not found
+        raise NotFound(f"user {id!r} has no fact {fact!r} in space {caller.space!r}; `facts` lists them")
+    return out(messages)
 
 
 @router.get("/users/{id:id}/profile", response_model=shapes.Profile)
-async def profile(here: Reading, id: Person, wait: Seconds = None) -> Response:
+async def profile(caller: ReadCaller, id: Person, wait: Seconds = None) -> Response:
     """What is known of a person, facts and statements, and what they did lately, as one text."""
-    return out(await visible_profile(here.memory, here.access, wait=wait, **about(here, id)))
+    return out(await visible_profile(caller.memory, caller.access, wait=wait, **about(caller, id)))
 
 
 # -- telling
 
 
-def by(here: Here, body: shapes.RememberIn | shapes.ForgetIn) -> dict[str, Any]:
-    """Who says it. With a key that is one user's, nobody else does."""
+def by(caller: Here, body: shapes.RememberIn | shapes.ForgetIn) -> dict[str, Any]:
+    """Who says it, as arguments of the engine. A key of one user allows only that user."""
     if body.speaker is not None:
-        here.access.person(body.speaker)
-    if body.message is not None and here.access.user is not None:
+        caller.access.person(body.speaker)
+    if body.message is not None and caller.access.user is not None:
         raise Problem(403, "not_you", "this key is for one user: tell the text, without naming a message")
     return {"speaker": body.speaker, "message": body.message}
 
 
 @router.post("/users/{id:id}/remember", response_model=list[shapes.Statement])
-async def remember(here: Writing, id: Person, body: shapes.RememberIn, key: Once = None) -> Response:
+async def remember(caller: WriteCaller, id: Person, body: shapes.RememberIn, key: IdempotencyKey = None) -> Response:
     """Keep a statement about a person; what it contradicts gives way. Returns what now stands."""
-    given = about(here, id) | by(here, body)
-    return await once(here, key, lambda: here.memory.remember(body.text, **given))
+    arguments = about(caller, id) | by(caller, body)
+    return await once(caller, key, lambda: caller.memory.remember(body.text, **arguments))
 
 
 @router.post("/users/{id:id}/forget", response_model=shapes.Forgotten)
-async def forget(here: Writing, id: Person, body: shapes.ForgetIn, key: Once = None) -> Response:
+async def forget(caller: WriteCaller, id: Person, body: shapes.ForgetIn, key: IdempotencyKey = None) -> Response:
     """Take out of a person's profile what fits the words; the id that is returned brings it back."""
-    given = about(here, id) | by(here, body)
-    return await once(here, key, lambda: here.memory.forget(body.what, **given))
+    arguments = about(caller, id) | by(caller, body)
+    return await once(caller, key, lambda: caller.memory.forget(body.what, **arguments))
 
 
 @router.post("/users/{id:id}/undo", response_model=shapes.Forgotten)
-async def undo(here: Writing, id: Person, body: shapes.UndoIn, key: Once = None) -> Response:
+async def undo(caller: WriteCaller, id: Person, body: shapes.UndoIn, key: IdempotencyKey = None) -> Response:
     """Bring back what a `forget` took out."""
-    given = about(here, id)
-    return await once(here, key, lambda: undo_for(here.memory, here.access, body.id, **given))
+    arguments = about(caller, id)
+    return await once(caller, key, lambda: undo_for(caller.memory, caller.access, body.id, **arguments))
 
 
 @router.post("/users/{id:id}/names", response_model=shapes.Done)
-async def add_name(here: Writing, id: Person, body: shapes.NameIn) -> Response:
+async def add_name(caller: WriteCaller, id: Person, body: shapes.NameIn) -> Response:
     """What else a person goes by; by a user's key a nickname or an alias."""
     if body.kind in SHOWN_BY_PLATFORM:
-        here.access.check_unbound()
-    await here.memory.add_name(body.name, kind=body.kind, **about(here, id))
+        caller.access.check_unbound()
+    await caller.memory.add_name(body.name, kind=body.kind, **about(caller, id))
     return out({"done": True})
 
 
 @router.get("/people", response_model=shapes.page(shapes.Member))
-async def people(here: Reading, cursor: Cursor = None, limit: Count = 100) -> Response:
+async def people(caller: ReadCaller, cursor: Cursor = None, limit: Count = 100) -> Response:
     """Everybody who has spoken in a space, or was given a name there."""
-    here.access.check_unbound()
-    found = await here.memory.people(space=here.space)
-    return page_of(found, cursor, limit, lambda member: member.id)
+    caller.access.check_unbound()
+    members = await caller.memory.people(space=caller.space)
+    return page_of(members, cursor, limit, lambda member: member.id)
 
 
 @router.get("/who-is", response_model=shapes.Whom)
 async def who_is(
-    here: Reading,
+    caller: ReadCaller,
     name: Annotated[str, Query(max_length=200)],
     speaker: Annotated[str | None, Query(max_length=256)] = None,
 ) -> Response:
     """Whom a name, nickname, alias, mention or id means: one, several to ask back about, or nobody."""
-    here.access.check_unbound()
-    return out(await here.memory.who_is(name, speaker=speaker, space=here.space))
+    caller.access.check_unbound()
+    return out(await caller.memory.who_is(name, speaker=speaker, space=caller.space))
 
 
 # -- rights
@@ -139,10 +139,10 @@ async def who_is(
     response_class=StreamingResponse,
     responses={200: {"content": {LINES: {"schema": {"type": "string"}}}, "description": "A message a line."}},
 )
-async def export_user(here: Reading, id: Person, salvage: bool = False) -> Response:
+async def export_user(caller: ReadCaller, id: Person, salvage: bool = False) -> Response:
     """Every message of a user's memory, in order: one JSON object a line, as `recollect import` reads it. With
     `salvage`, without those that cannot be read."""
-    return await lines(here.memory.export(salvage=salvage, **about(here, id)))
+    return await lines(caller.memory.export(salvage=salvage, **about(caller, id)))
 
 
 @router.get(
@@ -151,20 +151,20 @@ async def export_user(here: Reading, id: Person, salvage: bool = False) -> Respo
     responses={200: {"content": {LINES: {"schema": {"type": "string"}}}, "description": "A message a line."}},
 )
 async def export(
-    here: Reading,
+    caller: ReadCaller,
     user: Annotated[str | None, Query(max_length=256)] = None,
     conversation: Annotated[str | None, Query(max_length=256)] = None,
     salvage: bool = False,
 ) -> Response:
     """Every message of a space, or of one user's memory, or of one conversation, in order: one a line. With `salvage`,
     without those that cannot be read."""
-    whose = here.access.own(user)
-    source = here.memory.export(user=whose, conversation=conversation, space=here.space, salvage=salvage)
+    owner = caller.access.own(user)
+    source = caller.memory.export(user=owner, conversation=conversation, space=caller.space, salvage=salvage)
     return await lines(source)
 
 
 async def lines(source: AsyncIterator[Message]) -> Response:
-    first = await anext(source, None)  # what is refused is refused at once, and not in the middle of an answer
+    first = await anext(source, None)  # a refusal comes before the answer starts, not in the middle of it
 
     async def each() -> AsyncIterator[bytes]:
         async with aclosing(source) as messages:  # type: ignore[type-var]
@@ -177,7 +177,7 @@ async def lines(source: AsyncIterator[Message]) -> Response:
 
 
 @router.post("/users/{id:id}/erase", response_model=shapes.Erasure)
-async def erase(here: Governing, id: Person, key: Once = None) -> Response:
+async def erase(caller: AdminCaller, id: Person, key: IdempotencyKey = None) -> Response:
     """Remove a person's messages and all that was derived from them, for good. Needs the scope `admin`."""
-    given = about(here, id)
-    return await once(here, key, lambda: here.memory.erase(**given), repeats_words=False)
+    arguments = about(caller, id)
+    return await once(caller, key, lambda: caller.memory.erase(**arguments), repeats_words=False)

@@ -1,7 +1,7 @@
-"""What goes over the wire, typed: requests as models of their own, answers derived from the values they are.
+"""The typed requests and answers of the HTTP API: requests are models, answers are derived from our values.
 
-A request refuses fields it does not know: a misspelt one would be silently without effect. An answer has the fields of
-the value it is (`recollect.wire` writes it), so the two cannot drift apart; the models here describe it.
+A request refuses unknown fields: a misspelt one would have no effect and no error. An answer has the fields of the
+value it is made of (`recollect.wire` writes it), so the two cannot drift apart; the models here describe it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from recollect.rules.people import names
 from recollect.server.routes.examples import EXAMPLES
 from recollect.wire import COMPUTED, LEFT_OUT
 
-# What an id may be is checked where it is used, in better words; the pattern says it to those who read the description.
+# An id is checked where it is used, with better messages; the pattern is for readers of the description.
 LINE = r"\u0000-\u001f\u007f-\u009f\u2028\u2029"
 PATTERN = {"pattern": rf"^[^{LINE}]*[^\s{LINE}][^{LINE}]*$"}
 Id = Annotated[str, StringConstraints(min_length=1, max_length=256), Field(json_schema_extra=PATTERN)]
@@ -283,34 +283,35 @@ class RetainIn(Body):
 
 # -- answers
 
-_known: dict[Any, Any] = {}
+_models: dict[Any, Any] = {}
 
 
 def shape(kind: Any) -> Any:
     """The model that describes a kind of value on the wire."""
-    if kind not in _known:
-        hints, left_out = get_type_hints(kind), LEFT_OUT.get(kind, ())
-        # All of them are always there, whatever has a default in a program.
-        given: dict[str, Any] = {
-            one.name: (described(hints[one.name]), ...) for one in fields(kind) if one.name not in left_out
+    if kind not in _models:
+        hints = get_type_hints(kind)
+        left_out = LEFT_OUT.get(kind, ())
+        # An answer always has all fields, also those with a default.
+        field_types: dict[str, Any] = {
+            field.name: (described(hints[field.name]), ...) for field in fields(kind) if field.name not in left_out
         }
-        given |= {name: (COMPUTED_HINTS[name], ...) for name in COMPUTED.get(kind, ())}
-        made = create_model(kind.__name__, __doc__=kind.__doc__, __config__=sample(kind), **given)
-        _known[kind] = made
-    return _known[kind]
+        field_types |= {name: (COMPUTED_HINTS[name], ...) for name in COMPUTED.get(kind, ())}
+        _models[kind] = create_model(kind.__name__, __doc__=kind.__doc__, __config__=sample(kind), **field_types)
+    return _models[kind]
 
 
 def sample(kind: Any) -> ConfigDict:
-    found = EXAMPLES.get(kind)
-    return ConfigDict(json_schema_extra={"examples": [found]}) if found is not None else ConfigDict()
+    example = EXAMPLES.get(kind)
+    return ConfigDict(json_schema_extra={"examples": [example]}) if example is not None else ConfigDict()
 
 
 COMPUTED_HINTS: dict[str, Any] = {"id": str, "found": bool}
 
 
 def described(hint: Any) -> Any:
-    """A type as it is on the wire: values of ours as their shapes."""
-    origin, inner = get_origin(hint), get_args(hint)
+    """A type as it is on the wire: our values as their models."""
+    origin = get_origin(hint)
+    inner = get_args(hint)
     if is_dataclass(hint):
         return WRITTEN.get(hint) or shape(hint)
     if hint in WRITTEN:
@@ -320,10 +321,10 @@ def described(hint: Any) -> Any:
     if hint in (datetime, date) or hint is Any or origin is Literal:
         return hint
     if origin in (Union, types.UnionType):
-        return reduce(or_, (described(one) for one in inner))
+        return reduce(or_, (described(part) for part in inner))
     if origin in (tuple, list):
         if origin is tuple and inner[-1:] != (...,):
-            return tuple.__class_getitem__(tuple(described(one) for one in inner))
+            return tuple.__class_getitem__(tuple(described(part) for part in inner))
         return list[described(inner[0])]  # type: ignore[misc]
     if origin in (dict, Mapping):
         return dict[str, described(inner[1])]  # type: ignore[misc]
@@ -388,11 +389,11 @@ Whom: Any = shape(names.Resolved) | shape(names.Ambiguous) | shape(names.Unknown
 def page(kind: Any) -> Any:
     """Some of a list, and where the rest begins."""
     name = f"{kind.__name__}Page".replace("OutPage", "Page")
-    if name not in _known:
+    if name not in _models:
         cursor = Field(None, description="Send it as `cursor` to go on; null if this was all.")
         about = f"A page of {name.removesuffix('Page').lower()}s."
-        _known[name] = create_model(name, __doc__=about, items=(list[kind], ...), next=(str | None, cursor))
-    return _known[name]
+        _models[name] = create_model(name, __doc__=about, items=(list[kind], ...), next=(str | None, cursor))
+    return _models[name]
 
 
 class Question(BaseModel):

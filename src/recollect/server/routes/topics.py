@@ -1,4 +1,4 @@
-"""The topics of a conversation over HTTP. A topic is named by its id, or as `current`: the one being talked of."""
+"""The topics of a conversation over HTTP. A topic is named by its id, or as `current`, the one being talked about."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from starlette.responses import Response
 
 from recollect.errors import InvalidInput
 from recollect.rules.topics.topics import IMPORTANCE
-from recollect.server.door.access import Reading, Writing
+from recollect.server.door.access import ReadCaller, WriteCaller
 from recollect.server.routes import shapes
-from recollect.server.routes.answers import Count, Cursor, Once, once, out, page_of
+from recollect.server.routes.answers import Count, Cursor, IdempotencyKey, once, out, page_of
 from recollect.server.routes.conversations import Conversation, User, chat_of
 
 CURRENT = "current"
@@ -26,7 +26,7 @@ def named(topic: str) -> str | None:
 
 @router.get("/topics", response_model=shapes.page(shapes.Topic))
 async def topics(
-    here: Reading,
+    caller: ReadCaller,
     id: Conversation,
     user: User = None,
     faded: bool = False,
@@ -34,79 +34,85 @@ async def topics(
     limit: Count = 100,
 ) -> Response:
     """What is talked about, the most present first; with `faded`, also what has left the active set."""
-    found = await chat_of(here, id, user).topics(faded=faded)
-    return page_of(found, cursor, limit, lambda topic: topic.id)
+    all_topics = await chat_of(caller, id, user).topics(faded=faded)
+    return page_of(all_topics, cursor, limit, lambda topic: topic.id)
 
 
 @router.post("/topics", response_model=shapes.Topic)
-async def say(here: Writing, id: Conversation, body: shapes.SaidIn, key: Once = None) -> Response:
+async def say(caller: WriteCaller, id: Conversation, body: shapes.SaidIn, key: IdempotencyKey = None) -> Response:
     """Keep a message and give it to its topic, which it may open or bring back. Returns the topic."""
     if body.author is not None:
-        here.access.person(body.author)
-    chat = chat_of(here, id, body.user)
+        caller.access.person(body.author)
+    chat = chat_of(caller, id, body.user)
     if body.role == "assistant":
         if body.author is not None or body.importance != IMPORTANCE:
             raise InvalidInput("role", "a reply of the assistant has neither author nor importance")
-        return await once(here, key, lambda: chat.add_assistant_message(body.text, time=body.time))
+        return await once(caller, key, lambda: chat.add_assistant_message(body.text, time=body.time))
     return await once(
-        here, key, lambda: chat.add_user_message(body.text, body.importance, author=body.author, time=body.time)
+        caller, key, lambda: chat.add_user_message(body.text, body.importance, author=body.author, time=body.time)
     )
 
 
 @router.get("/topic-search", response_model=list[shapes.TopicHit])
 async def search_topics(
-    here: Reading,
+    caller: ReadCaller,
     id: Conversation,
     query: Annotated[str, Query(max_length=4_000)],
     user: User = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 5,
 ) -> Response:
     """The topics a query is about, best first, faded ones too."""
-    return out(await chat_of(here, id, user).search_topics(query, limit=limit))
+    return out(await chat_of(caller, id, user).search_topics(query, limit=limit))
 
 
 @router.get("/topics/{topic:id}/context", response_model=shapes.ChatMessages)
-async def topic_context(here: Reading, id: Conversation, topic: Topic, user: User = None) -> Response:
+async def topic_context(caller: ReadCaller, id: Conversation, topic: Topic, user: User = None) -> Response:
     """What to send to a model of a topic: its summary, if it has one, and the messages of its active set."""
-    return out({"messages": await chat_of(here, id, user).get_topic_context(named(topic))})
+    return out({"messages": await chat_of(caller, id, user).get_topic_context(named(topic))})
 
 
 @router.get("/topics/{topic:id}/messages", response_model=list[shapes.TopicMessage])
 async def topic_history(
-    here: Reading, id: Conversation, topic: Topic, user: User = None, include_compressed: bool = True
+    caller: ReadCaller, id: Conversation, topic: Topic, user: User = None, include_compressed: bool = True
 ) -> Response:
     """Every message of a topic, in order; without `include_compressed`, only those of its active set."""
-    return out(await chat_of(here, id, user).get_full_topic_history(named(topic), include_compressed))
+    return out(await chat_of(caller, id, user).get_full_topic_history(named(topic), include_compressed))
 
 
 @router.get("/topics/{topic:id}/stats", response_model=shapes.TopicStats)
-async def topic_stats(here: Reading, id: Conversation, topic: Topic, user: User = None) -> Response:
+async def topic_stats(caller: ReadCaller, id: Conversation, topic: Topic, user: User = None) -> Response:
     """A topic in figures."""
-    return out(await chat_of(here, id, user).get_topic_stats(named(topic)))
+    return out(await chat_of(caller, id, user).get_topic_stats(named(topic)))
 
 
 @router.post("/topics/{topic:id}/merge", response_model=shapes.Topic)
-async def merge(here: Writing, id: Conversation, topic: Topic, body: shapes.MergeIn, key: Once = None) -> Response:
+async def merge(
+    caller: WriteCaller, id: Conversation, topic: Topic, body: shapes.MergeIn, key: IdempotencyKey = None
+) -> Response:
     """Make two topics one: the other becomes part of this one."""
-    return await once(here, key, lambda: chat_of(here, id, body.user).merge_topics(topic, body.other))
+    return await once(caller, key, lambda: chat_of(caller, id, body.user).merge_topics(topic, body.other))
 
 
 @router.post("/topics/{topic:id}/unmerge", response_model=shapes.Topic)
-async def unmerge(here: Writing, id: Conversation, topic: Topic, body: shapes.UserIn, key: Once = None) -> Response:
+async def unmerge(
+    caller: WriteCaller, id: Conversation, topic: Topic, body: shapes.UserIn, key: IdempotencyKey = None
+) -> Response:
     """Take a topic out of the one it has become part of."""
-    return await once(here, key, lambda: chat_of(here, id, body.user).undo_merge(topic))
+    return await once(caller, key, lambda: chat_of(caller, id, body.user).undo_merge(topic))
 
 
 @router.post("/topics/{topic:id}/tags", response_model=shapes.Topic)
-async def tag(here: Writing, id: Conversation, topic: Topic, body: shapes.TagsIn, key: Once = None) -> Response:
+async def tag(
+    caller: WriteCaller, id: Conversation, topic: Topic, body: shapes.TagsIn, key: IdempotencyKey = None
+) -> Response:
     """Give a topic tags of your own, or with `remove` take them away."""
-    chat = chat_of(here, id, body.user)
-    return await once(here, key, lambda: chat.tag_topic(topic, *body.tags, remove=body.remove))
+    chat = chat_of(caller, id, body.user)
+    return await once(caller, key, lambda: chat.tag_topic(topic, *body.tags, remove=body.remove))
 
 
 @router.post("/topics/{topic:id}/feedback", response_model=shapes.Topic)
 async def feedback(
-    here: Writing, id: Conversation, topic: Topic, body: shapes.FeedbackIn, key: Once = None
+    caller: WriteCaller, id: Conversation, topic: Topic, body: shapes.FeedbackIn, key: IdempotencyKey = None
 ) -> Response:
     """Say that a topic matters (1) or does not (-1)."""
-    return await once(here, key, lambda: chat_of(here, id, body.user).feedback(topic, body.score))
+    return await once(caller, key, lambda: chat_of(caller, id, body.user).feedback(topic, body.score))
