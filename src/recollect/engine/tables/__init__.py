@@ -1,1 +1,1 @@
-"""Rows of the store as nouns, and back."""
+"""Converts objects to rows of the store, and back."""

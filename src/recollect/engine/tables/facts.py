@@ -13,7 +13,7 @@ TABLE = "facts"
 
 
 def facts_of(tx: Tx, space: str, person: str, *, active: bool = False) -> list[Fact]:
-    """What is known of a person, in order of id."""
+    """The facts about a person, in order of id."""
     where: dict[str, Any] = {"space": space, "user_id": person}
     return [to_fact(row) for row in tx.rows(TABLE, where=where | {"active": 1} if active else where)]
 

@@ -1,8 +1,9 @@
-"""What was found in messages, kept as it was found: so that facts are the same in whatever order messages are read.
+"""Findings: each fact found in a message, stored as found, so that the order of reading does not matter.
 
-A person's conversations are read side by side, files are imported late, and a model that was away reads a message once
-more. What is known of one thing, a slot, follows from all that was ever found about it, in the order in which it was
-said. If what is new comes last, it is simply weighed; if it belongs in between, the slot is weighed anew.
+A person's conversations are read in parallel, files are imported late, and a model that was away reads a message
+again. The facts about one thing, a slot, follow from all findings about it, in the order in which they were said. A new
+finding that comes last is weighed against the facts of its slot; one that belongs in between has the slot weighed again
+from the start.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from recollect.ports import Tx
 from recollect.rules.facts import deciding as rules
 
 TABLE = "findings"
-OPPOSITES = {"dislikes": "likes"}  # what undoes each other is weighed together
+OPPOSITES = {"dislikes": "likes"}  # keys that contradict each other share a slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,11 @@ class Finding:
     message: Message
     number: int
     audience: str | None
-    found: FoundFact
+    fact: FoundFact
 
     @property
     def said(self) -> tuple[datetime, str, int, int]:
-        """Its place in the order in which things were said."""
+        """Sorts findings by the order in which they were said."""
         return self.message.time, self.message.conversation, self.message.turn, self.number
 
 
@@ -44,30 +45,32 @@ def slot_of(fact: FoundFact | Fact) -> str:
 
 
 def noted(
-    tx: Tx, person: str, audience: str | None, found: Iterable[tuple[Message, FoundFact]]
+    tx: Tx, person: str, audience: str | None, found_facts: Iterable[tuple[Message, FoundFact]]
 ) -> dict[str, tuple[list[Finding], bool]]:
-    """Keep what was found. Returns for each slot that has changed all its findings, in order, if it has to be weighed
-    anew, or else those that are new."""
-    new: dict[str, list[Finding]] = {}
+    """Store findings. Returns for each changed slot: all its findings, in order, and True if it has to be weighed
+    again from the start; otherwise its new findings and False."""
+    new_findings: dict[str, list[Finding]] = {}
     messages: dict[str, Message] = {}
-    for number, (message, one) in enumerate(found):
-        tidy = rules.tidied(one)
+    for number, (message, fact) in enumerate(found_facts):
+        tidy_fact = rules.tidied(fact)
         messages[message.id] = message
-        new.setdefault(slot_of(tidy), []).append(Finding(message, number, audience, tidy))
-    stale = {slot for message in messages.values() for slot in unread(tx, person, message)}
+        new_findings.setdefault(slot_of(tidy_fact), []).append(Finding(message, number, audience, tidy_fact))
+    stale_slots = {slot for message in messages.values() for slot in unread(tx, person, message)}
     slots: dict[str, tuple[list[Finding], bool]] = {}
-    for slot in sorted({*new, *stale}):
-        fresh = sorted(new.get(slot, ()), key=lambda one: one.said)
-        known = findings_of(tx, fresh[0].message.space if fresh else next(iter(messages.values())).space, person, slot)
-        late = bool(known and fresh and fresh[0].said[:3] <= known[-1].said[:3])
-        again = slot in stale or late
-        slots[slot] = (sorted([*known, *fresh], key=lambda one: one.said) if again else fresh, again)
-    tx.put(TABLE, [row_of(person, slot, one) for slot, some in new.items() for one in some])
+    for slot in sorted({*new_findings, *stale_slots}):
+        fresh = sorted(new_findings.get(slot, ()), key=lambda finding: finding.said)
+        earlier = findings_of(
+            tx, fresh[0].message.space if fresh else next(iter(messages.values())).space, person, slot
+        )
+        is_late = bool(earlier and fresh and fresh[0].said[:3] <= earlier[-1].said[:3])
+        reweigh = slot in stale_slots or is_late
+        slots[slot] = (sorted([*earlier, *fresh], key=lambda finding: finding.said) if reweigh else fresh, reweigh)
+    tx.put(TABLE, [row_of(person, slot, finding) for slot, findings in new_findings.items() for finding in findings])
     return slots
 
 
 def unread(tx: Tx, person: str, message: Message) -> set[str]:
-    """Forget what an earlier reading of a message found; which slots that was in."""
+    """Delete what an earlier reading of a message found. Returns the slots of the deleted findings."""
     where = {"space": message.space, "user_id": person, "message_id": message.id}
     slots = {str(row["slot"]) for row in tx.rows(TABLE, where=where)}
     if slots:
@@ -76,28 +79,28 @@ def unread(tx: Tx, person: str, message: Message) -> set[str]:
 
 
 def findings_of(tx: Tx, space: str, person: str, slot: str) -> list[Finding]:
-    """All that was found about one thing, in the order it was said."""
+    """All findings of a slot, in the order in which they were said."""
     return [to_finding(row) for row in tx.rows(TABLE, where={"space": space, "user_id": person, "slot": slot})]
 
 
 def weighed(
-    known: Sequence[Fact], findings: Iterable[Finding], person: str
+    facts_before: Sequence[Fact], findings: Iterable[Finding], person: str
 ) -> tuple[dict[str, Fact], list[rules.Action]]:
-    """The facts of a slot after its findings, by id, and what each of them did."""
-    facts = {fact.id: fact for fact in known}
-    every: list[rules.Action] = []
-    for one in findings:
-        actions = rules.decide(facts.values(), one.found, one.message, user=person, audience=one.audience)
+    """The facts of a slot after these findings, by id, and the actions that led to them."""
+    facts = {fact.id: fact for fact in facts_before}
+    all_actions: list[rules.Action] = []
+    for finding in findings:
+        actions = rules.decide(facts.values(), finding.fact, finding.message, user=person, audience=finding.audience)
         facts |= {row.id: row for action in actions for row in action.rows}
-        every += actions
-    return facts, every
+        all_actions += actions
+    return facts, all_actions
 
 
 # -- rows
 
 
-def row_of(person: str, slot: str, one: Finding) -> dict[str, Any]:
-    message = one.message
+def row_of(person: str, slot: str, finding: Finding) -> dict[str, Any]:
+    message = finding.message
     return {
         "space": message.space,
         "user_id": person,
@@ -105,16 +108,16 @@ def row_of(person: str, slot: str, one: Finding) -> dict[str, Any]:
         "time": message.time,
         "conversation": message.conversation,
         "turn": message.turn,
-        "number": one.number,
+        "number": finding.number,
         "message_id": message.id,
         "author": message.author,
-        "audience": one.audience,
-        "found": plain(one.found),
+        "audience": finding.audience,
+        "found": plain(finding.fact),
     }
 
 
-def plain(found: FoundFact) -> dict[str, Any]:
-    values = asdict(found)
+def plain(fact: FoundFact) -> dict[str, Any]:
+    values = asdict(fact)
     return values | {name: values[name].isoformat() for name in ("since", "until") if values[name]}
 
 
@@ -134,11 +137,11 @@ def to_finding(row: Mapping[str, Any]) -> Finding:
 
 
 def to_found_fact(row: Mapping[str, Any]) -> FoundFact:
-    found = dict(row["found"])
+    values = dict(row["found"])
     try:
         for name in ("since", "until"):
-            found[name] = date.fromisoformat(found[name]) if found[name] else None
-        return FoundFact(**found)
+            values[name] = date.fromisoformat(values[name]) if values[name] else None
+        return FoundFact(**values)
     except (LookupError, TypeError, ValueError):
         place = f"message {row['turn']} of {row['conversation']!r} in space {row['space']!r}"
         raise StoreError(f"what was read in {place} is damaged; run `recollect rebuild facts`") from None

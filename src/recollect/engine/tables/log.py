@@ -1,8 +1,7 @@
 """The log, as transactions: append, verify, erase. Each is a function of a `Tx` and can be run again.
 
-Appending locks the conversation, so turns are given out one after another with none left out, whoever else is
-writing. Nothing here changes a message; `erase` alone replaces one by its tombstone, and nothing calls
-it but a person's explicit wish.
+Appending locks the conversation, so turns are numbered without gaps, also with concurrent writers. Nothing here changes
+a message; only `erase_person` replaces messages by tombstones, and it is called only at a person's explicit request.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ from recollect.rules.documents.documents import names_in
 logger = logging.getLogger("recollect.log")
 
 PAGE = 1_000  # rows read at a time
-DIGESTING = "digesting"  # what the leases of those who make a digest are called
-SHOWN = 5  # of what is damaged, in one error
-ANSWERS = "answers"  # the table of what was answered to requests with a key, and the lock of who changes it
+DIGESTING = "digesting"  # the view name of leases on a digest that is being made
+MAX_LISTED = 5  # damaged messages that one error lists
+ANSWERS = "answers"  # the table of answers to requests with an idempotency key, and the lock for changing it
 COPYING = "copying"  # the note on a store that is being filled from another
 LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u to misread
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -34,15 +33,15 @@ MILLISECOND = timedelta(milliseconds=1)
 
 
 def new_id(now: datetime) -> str:
-    """Twenty characters: 45 bits of time, so that ids sort by age, and 55 of chance, so that no two meet."""
+    """Twenty characters: 45 bits of time, so that ids sort by age, and 55 random bits, so that ids do not collide."""
     number = ((now - EPOCH) // MILLISECOND & (1 << 45) - 1) << 55 | int.from_bytes(os.urandom(7)) >> 1
     return "".join(LETTERS[number >> shift & 31] for shift in range(95, -1, -5))
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Messages for one conversation, in order. `check` is told what is about to be added, each draft in its turn, and
-    may raise: then nothing of the transaction is kept."""
+    """Messages for one conversation, in order. `check` is called with what is about to be added, one item for each
+    draft; if it raises, the transaction is rolled back."""
 
     space: str
     conversation: str
@@ -52,7 +51,7 @@ class Batch:
 
 
 def drawn(batch: Batch, now: datetime) -> Batch:
-    """The batch with an id for every message. Drawn before the transaction, so that a second run knows the first."""
+    """The batch with an id for every message. Called before the transaction, so that a retry uses the same ids."""
     return replace(
         batch, drafts=[draft if draft.id is not None else replace(draft, id=new_id(now)) for draft in batch.drafts]
     )
@@ -63,39 +62,41 @@ def ids_of(batches: Sequence[Batch]) -> set[str]:
 
 
 def append(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str] = ()) -> list[Added]:
-    """Add messages to the end of a conversation, each once: one whose id is known is given back as it is.
+    """Add messages to the end of a conversation, each once: for one whose id exists, the stored message is returned.
 
-    Ids in `fresh_ids` were drawn a moment ago and are not looked for.
+    Ids in `fresh_ids` were generated just now and are not searched for.
     """
-    fresh = Conversation(batch.space, batch.conversation, batch.user, created_at=now, changed_at=now)
-    conversation = adopted(tx, tx.lock_conversation(fresh), batch.user)
+    new_conversation = Conversation(batch.space, batch.conversation, batch.user, created_at=now, changed_at=now)
+    conversation = adopted(tx, tx.lock_conversation(new_conversation), batch.user)
     drafts = [rules.checked(draft, conversation, now) for draft in batch.drafts]
     if batch.user is None:
         refuse_strangers(conversation, drafts)
-    known = known_messages(tx, conversation, drafts, fresh_ids)
-    added: list[Added] = []
-    new: list[Message] = []
+    existing = known_messages(tx, conversation, drafts, fresh_ids)
+    additions: list[Added] = []
+    new_messages: list[Message] = []
     head = conversation.head
     for draft in drafts:
-        before = next((known[key] for key in keys(draft) if key in known), None)
-        if before is None:
+        duplicate = next((existing[key] for key in keys(draft) if key in existing), None)
+        if duplicate is None:
             message = rules.sealed(
-                from_draft(draft, conversation, conversation.turns + len(new) + 1, now), head, os.urandom(16)
+                from_draft(draft, conversation, conversation.turns + len(new_messages) + 1, now), head, os.urandom(16)
             )
             head = message.seal.link
-            new.append(message)
-            known.update((key, message) for key in keys(draft))
-        added.append(Added(before or message, before is None))
+            new_messages.append(message)
+            existing.update((key, message) for key in keys(draft))
+        additions.append(Added(duplicate or message, duplicate is None))
     if batch.check is not None:
-        batch.check(added)
-    if new:
-        tx.insert_messages(new)
-        tx.save_conversation(replace(conversation, turns=conversation.turns + len(new), head=head, changed_at=now))
-    return added
+        batch.check(additions)
+    if new_messages:
+        tx.insert_messages(new_messages)
+        tx.save_conversation(
+            replace(conversation, turns=conversation.turns + len(new_messages), head=head, changed_at=now)
+        )
+    return additions
 
 
 def keys(draft: Draft) -> Iterator[str]:
-    """What tells that two drafts are the same message."""
+    """Keys that two drafts share if they are the same message."""
     if draft.id is not None:
         yield "id " + draft.id
     if draft.platform_id is not None:
@@ -106,21 +107,27 @@ def known_messages(
     tx: Tx, conversation: Conversation, drafts: Sequence[Draft], fresh_ids: Collection[str]
 ) -> dict[str, Message]:
     ids = [draft.id for draft in drafts if draft.id is not None and draft.id not in fresh_ids]
-    platform = {p: rules.erased_platform_id(p) for p in (draft.platform_id for draft in drafts) if p is not None}
+    erased_ids = {
+        platform_id: rules.erased_platform_id(platform_id)
+        for platform_id in (draft.platform_id for draft in drafts)
+        if platform_id is not None
+    }
     if conversation.turns == 0:
-        platform = {}  # nothing is in it yet
-    known: dict[str, Message] = {}
-    both = [*platform, *platform.values()]
-    for message in tx.find_messages(conversation.space, ids=ids, conversation=conversation.id, platform_ids=both):
+        erased_ids = {}  # nothing is in it yet
+    existing: dict[str, Message] = {}
+    platform_ids = [*erased_ids, *erased_ids.values()]
+    for message in tx.find_messages(
+        conversation.space, ids=ids, conversation=conversation.id, platform_ids=platform_ids
+    ):
         if message.conversation != conversation.id:
             raise InvalidInput("id", f"{message.id!r} is the id of a message in another conversation")
-        known["id " + message.id] = message
+        existing["id " + message.id] = message
         if message.platform_id is not None:
-            known["platform " + message.platform_id] = message
-    for given, hashed in platform.items():
-        if "platform " + hashed in known:
-            known["platform " + given] = known["platform " + hashed]
-    return known
+            existing["platform " + message.platform_id] = message
+    for platform_id, erased_id in erased_ids.items():
+        if "platform " + erased_id in existing:
+            existing["platform " + platform_id] = existing["platform " + erased_id]
+    return existing
 
 
 def from_draft(draft: Draft, conversation: Conversation, turn: int, now: datetime) -> Message:
@@ -140,9 +147,9 @@ def from_draft(draft: Draft, conversation: Conversation, turn: int, now: datetim
 
 
 def adopted(tx: Tx, conversation: Conversation, user: str | None) -> Conversation:
-    """The conversation, if it is this user's or nobody asks; another's is refused and not revealed.
+    """The conversation, if it belongs to this user or no user is given; raises if it belongs to somebody else.
 
-    A person who had everything erased and comes back finds their chat ownerless and empty, and takes it up again.
+    After an erasure a person's chat is empty and has no owner; if the person returns, it becomes theirs again.
     """
     if user is None or conversation.user == user:
         return conversation
@@ -152,8 +159,8 @@ def adopted(tx: Tx, conversation: Conversation, user: str | None) -> Conversatio
 
 
 def refuse_strangers(conversation: Conversation, drafts: Iterable[Draft]) -> None:
-    """What is meant for a channel does not get into a chat with one person that has its id: whoever began that chat
-    would read what the others say."""
+    """Raise if messages for a channel would go into a one-person chat with the same id: its owner would read what the
+    others say."""
     if conversation.user is None:
         return
     if any(draft.role == "user" and draft.author != conversation.user for draft in drafts):
@@ -161,51 +168,63 @@ def refuse_strangers(conversation: Conversation, drafts: Iterable[Draft]) -> Non
 
 
 def owned(tx: Tx, space: str, conversation: str, user: str | None) -> Conversation | None:
-    """The conversation, if there is one and it is this user's."""
-    found = tx.conversation(space, conversation)
-    return None if found is None else adopted(tx, found, user)
+    """The conversation, or None if there is none; raises if it belongs to another user."""
+    existing = tx.conversation(space, conversation)
+    return None if existing is None else adopted(tx, existing, user)
 
 
-# -- proving
+# -- verification
 
 
 def verify(tx: Tx) -> Verification:
     """Walk every chain from its first message to its last, in one snapshot."""
     faults: list[Fault] = []
-    messages = erased = conversations = 0
+    messages = tombstones = conversations = 0
     root = sha256()
     for conversation in every_conversation(tx):
         conversations += 1
-        damaged: dict[int, str] = {}
+        damage_by_turn: dict[int, str] = {}
         turn = 0
-        last: bytes | None = b""
+        last_link: bytes | None = b""
         where = Filter(conversation.space, conversation=conversation.id)
-        for message in every_message(tx, where, lambda error: damaged.update({error.turn: error.reason})):  # noqa: B023
-            if message.turn in damaged:
-                turn, last = message.turn, None  # what follows it cannot be held against it
+
+        def note_damage(error: DamagedMessage, damage_by_turn: dict[int, str] = damage_by_turn) -> None:
+            damage_by_turn[error.turn] = error.reason
+
+        for message in every_message(tx, where, note_damage):
+            if message.turn in damage_by_turn:
+                turn = message.turn
+                last_link = None  # the next message cannot be checked against a damaged one
                 continue
-            wrong = rules.problem(message, turn + 1, last)
-            if wrong is not None:
-                faults.append(rules.fault(conversation, min(turn + 1, message.turn), wrong))
-            messages, erased = messages + (not message.erased), erased + message.erased
-            turn, last = message.turn, message.seal.link
-        wrong = rules.tail_problem(conversation, turn, last)
-        if wrong is not None:
-            faults.append(rules.fault(conversation, turn + (turn < conversation.turns), wrong))
-        faults += [rules.fault(conversation, at, f"cannot be read: {why}") for at, why in sorted(damaged.items())]
+            problem = rules.problem(message, turn + 1, last_link)
+            if problem is not None:
+                faults.append(rules.fault(conversation, min(turn + 1, message.turn), problem))
+            messages += not message.erased
+            tombstones += message.erased
+            turn = message.turn
+            last_link = message.seal.link
+        problem = rules.tail_problem(conversation, turn, last_link)
+        if problem is not None:
+            faults.append(rules.fault(conversation, turn + (turn < conversation.turns), problem))
+        faults += [
+            rules.fault(conversation, damaged_turn, f"cannot be read: {reason}")
+            for damaged_turn, reason in sorted(damage_by_turn.items())
+        ]
         root.update(conversation.head)
-    return Verification(conversations, messages, erased, (*faults, *forged_erasures(tx)), root.hexdigest())
+    return Verification(conversations, messages, tombstones, (*faults, *forged_erasures(tx)), root.hexdigest())
 
 
 def forged_erasures(tx: Tx) -> Iterator[Fault]:
-    """A message made to look erased, without an erasure that counts it. One that is not noted is not named: in the row
-    of a damaged message, what stands there may be anything."""
-    noted, found = tx.erasures(), tx.erased_by()
-    for id in sorted({*noted, *(key or "" for key in found)}):
-        counted, erased = noted.get(id, 0), found.get(id, 0)
-        if counted != erased:
-            name = id if id in noted else "unknown"
-            yield Fault("", name, 0, f"erasure counts {counted} messages but {erased} are erased by it")
+    """Erasures whose recorded count differs from the messages that name them: a message may be made to look erased. The
+    id of an unrecorded erasure is not shown: a damaged row may contain anything."""
+    recorded_counts = tx.erasures()
+    actual_counts = tx.erased_by()
+    for id in sorted({*recorded_counts, *(key or "" for key in actual_counts)}):
+        recorded_count = recorded_counts.get(id, 0)
+        actual_count = actual_counts.get(id, 0)
+        if recorded_count != actual_count:
+            name = id if id in recorded_counts else "unknown"
+            yield Fault("", name, 0, f"erasure counts {recorded_count} messages but {actual_count} are erased by it")
 
 
 def every_conversation(tx: Tx, space: str | None = None, user: str | None = None) -> Iterator[Conversation]:
@@ -215,40 +234,42 @@ def every_conversation(tx: Tx, space: str | None = None, user: str | None = None
         after = (page[-1].space, page[-1].id)
 
 
-def every_message(tx: Tx, where: Filter, damaged: Callable[[DamagedMessage], None] | None = None) -> Iterator[Message]:
+def every_message(
+    tx: Tx, where: Filter, on_damage: Callable[[DamagedMessage], None] | None = None
+) -> Iterator[Message]:
     after = (where.conversation or "", 0)
-    while page := tx.messages(where, after=after, limit=PAGE, damaged=damaged):
+    while page := tx.messages(where, after=after, limit=PAGE, damaged=on_damage):
         yield from page
         after = (page[-1].conversation, page[-1].turn)
 
 
 def warn_of_damage(error: DamagedMessage) -> None:
-    """For whoever goes on without a message that cannot be read: it is gone for them, as one that was erased."""
+    """For callers that continue without a message that cannot be read, as if it had been erased."""
     logger.warning("%s; run `recollect verify`", error)
 
 
 def damaged_messages(tx: Tx, where: Filter) -> list[DamagedMessage]:
-    """Every message that is meant and cannot be read."""
-    damaged: list[DamagedMessage] = []
-    for _ in every_message(tx, where, damaged.append):
+    """Every message that matches the filter and cannot be read."""
+    errors: list[DamagedMessage] = []
+    for _ in every_message(tx, where, errors.append):
         pass
-    return damaged
+    return errors
 
 
-def refusal(damaged: Sequence[StoreError], advice: str) -> StoreError:
-    """Why something that wants all of it is not done: how much cannot be read, where it is, and what to do."""
-    shown = "; ".join(map(str, damaged[:SHOWN])) + ("; …" if len(damaged) > SHOWN else "")
-    return StoreError(f"{len(damaged):,} of the store cannot be read: {shown}. {advice}")
+def refusal(errors: Sequence[StoreError], advice: str) -> StoreError:
+    """The error of an operation that needs every message: how many cannot be read, where they are, and what to do."""
+    listing = "; ".join(map(str, errors[:MAX_LISTED])) + ("; …" if len(errors) > MAX_LISTED else "")
+    return StoreError(f"{len(errors):,} of the store cannot be read: {listing}. {advice}")
 
 
 def unreadable_message(error: DamagedMessage) -> Message:
-    """A message of which only the place is known: enough to put a tombstone there."""
+    """A message of which only the position is known: enough to put a tombstone there."""
     return Message(error.space, error.conversation, error.turn, "", "user", "", None, "", EPOCH)
 
 
 # -- erasing
 
-# What is known of a person, and what they said of others.
+# Tables and columns with rows about a person, or by a person about others.
 OF_PEOPLE = (
     ("facts", "user_id"),
     ("facts", "speaker"),
@@ -265,78 +286,81 @@ OF_PEOPLE = (
 
 
 def erase(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
-    """Take a person's messages out: what they wrote, and what was written to them in chats of their own."""
-    locked = lock_all_of(tx, space, user, now)
+    """Erase a person's messages: what they wrote, and what was written to them in their own chats."""
+    conversations = lock_all_of(tx, space, user, now)
     drop_answers(tx, space)
-    tx.remove("leases", {"space": space, "view": DIGESTING})  # named by those of whom a digest could not be made
-    gone = {(m.conversation, m.turn): m for m in messages_of(tx, space, user) if m.conversation in locked}
-    if not gone:
-        # Of somebody who never wrote, others may still have told something, or given them a name.
-        if not remove_all_of(tx, space, user) + unname(tx, space, user, locked.values(), now):
+    tx.remove("leases", {"space": space, "view": DIGESTING})  # their names contain user ids
+    messages = {(m.conversation, m.turn): m for m in messages_of(tx, space, user) if m.conversation in conversations}
+    if not messages:
+        # Others may have stated facts about a person who never wrote, or given them a name.
+        if not remove_all_of(tx, space, user) + unname(tx, space, user, conversations.values(), now):
             raise NotFound(f"user {user!r} has no messages in space {space!r}; nothing was erased")
         return Erasure(new_id(now), space, now, messages=0, conversations=0, entries=0)
-    drop_digests(tx, space, gone)
-    tombstones = [rules.tombstone(message) for message in gone.values()]
-    touched = {conversation for conversation, _ in gone}
-    erasure = Erasure(new_id(now), space, now, len(tombstones), len(touched), entries=0)
-    dropped = tx.erase(erasure, tombstones)
+    drop_digests(tx, space, messages)
+    tombstones = [rules.tombstone(message) for message in messages.values()]
+    conversation_ids = {conversation for conversation, _ in messages}
+    erasure = Erasure(new_id(now), space, now, len(tombstones), len(conversation_ids), entries=0)
+    entry_count = tx.erase(erasure, tombstones)
     remove_all_of(tx, space, user)
-    for conversation in locked.values():
+    for conversation in conversations.values():
         if conversation.user == user:
             tx.save_conversation(replace(conversation, user=None))
-    unname(tx, space, user, locked.values(), now)
-    return replace(erasure, entries=dropped)
+    unname(tx, space, user, conversations.values(), now)
+    return replace(erasure, entries=entry_count)
 
 
 def unname(tx: Tx, space: str, user: str, conversations: Iterable[Conversation], now: datetime) -> int:
-    """Give a name drawn by chance to each conversation of a person, or of nobody, that was called by their id and is
-    empty now. The seals of erased messages do not cover it, so the chain holds. Returns how many there were."""
+    """Give a random id to each empty conversation of this person, or of nobody, whose id contains the person's id. The
+    seals of erased messages do not cover the id, so the chain stays valid. Returns how many were renamed."""
     count = 0
     for conversation in conversations:
-        own = conversation.user in (user, None) or conversation.id == rules.told_in(user)
-        if own and rules.names_person(conversation.id, user) and is_empty(tx, conversation):
+        is_own = conversation.user in (user, None) or conversation.id == rules.told_in(user)
+        if is_own and rules.names_person(conversation.id, user) and is_empty(tx, conversation):
             tx.rename_conversation(space, conversation.id, f"{rules.ERASED}{new_id(now)}")
             count += 1
     return count
 
 
 def is_empty(tx: Tx, conversation: Conversation) -> bool:
-    """Whether all that was said in a conversation is erased."""
-    damaged: list[DamagedMessage] = []
-    everything = every_message(tx, Filter(conversation.space, conversation=conversation.id), damaged.append)
-    return all(message.erased for message in everything) and not damaged
+    """Whether every message of a conversation is erased."""
+    errors: list[DamagedMessage] = []
+    messages = every_message(tx, Filter(conversation.space, conversation=conversation.id), errors.append)
+    return all(message.erased for message in messages) and not errors
 
 
 def remove_all_of(tx: Tx, space: str, user: str) -> int:
-    """Take out what is kept of a person beside the log. A document of nobody is theirs if its namespace names them."""
-    named = [
+    """Delete what is stored about a person outside the log. A document without a user is theirs if its namespace names
+    them. Returns the number of rows."""
+    documents = [
         row
         for row in tx.rows("documents", where={"space": space, "user_id": None})
         if user in names_in(row["namespace"])
     ]
-    gone = sum(tx.remove("documents", {name: row[name] for name in ("space", "namespace", "key")}) for row in named)
-    return gone + sum(tx.remove(table, {"space": space, role: user}) for table, role in OF_PEOPLE)
+    document_count = sum(
+        tx.remove("documents", {name: row[name] for name in ("space", "namespace", "key")}) for row in documents
+    )
+    return document_count + sum(tx.remove(table, {"space": space, role: user}) for table, role in OF_PEOPLE)
 
 
 def drop_answers(tx: Tx, space: str) -> None:
-    """Take out the answers that are kept under the keys of requests: they repeat what was said, of whomever. A claim of
-    who is at work stays, so that nobody else does the same; with a body before its answer, it is void."""
+    """Delete the stored answers to requests: they may repeat anybody's messages. A claim of a request that is being
+    worked on stays, so that nobody repeats the work; an empty body before its answer marks it as void."""
     tx.lock(ANSWERS, space)
     claims = tx.rows(ANSWERS, where={"space": space, "status": None})
     tx.remove(ANSWERS, {"space": space})
     tx.put(ANSWERS, [{**claim, "body": b""} for claim in claims])
 
 
-def drop_digests(tx: Tx, space: str, gone: Collection[tuple[str, int]]) -> None:
-    """Every digest that may say something of what goes: of the days it was said on, and all that is made of days."""
-    turns: dict[str, list[int]] = {}
-    for conversation, turn in sorted(gone):
-        turns.setdefault(conversation, []).append(turn)
+def drop_digests(tx: Tx, space: str, message_keys: Collection[tuple[str, int]]) -> None:
+    """Delete every digest that may mention these messages: those of their days, and all that are made from days."""
+    turns_by_conversation: dict[str, list[int]] = {}
+    for conversation, turn in sorted(message_keys):
+        turns_by_conversation.setdefault(conversation, []).append(turn)
     days = set[str]()
-    for conversation, said in turns.items():
+    for conversation, turns in turns_by_conversation.items():
         for row in tx.rows("days", where={"space": space, "conversation": conversation}):
-            place = bisect_left(said, row["first"])
-            if place < len(said) and said[place] <= row["last"]:
+            position = bisect_left(turns, row["first"])
+            if position < len(turns) and turns[position] <= row["last"]:
                 days.add(row["day"])
     for day in sorted(days):
         tx.remove("digests", {"space": space, "kind": "day", "day": day})
@@ -346,15 +370,15 @@ def drop_digests(tx: Tx, space: str, gone: Collection[tuple[str, int]]) -> None:
 
 
 def messages_of(tx: Tx, space: str, user: str) -> Iterator[Message]:
-    """What a person wrote, and what is theirs; some of it twice. Also what cannot be read of it."""
+    """What a person wrote, and what is in their chats; some messages twice. Includes messages that cannot be read."""
     for where in (Filter(space, user=user), Filter(space, author=user)):
-        damaged: list[DamagedMessage] = []
-        yield from (message for message in every_message(tx, where, damaged.append) if not message.erased)
-        yield from (unreadable_message(error) for error in damaged if error.turn)
+        errors: list[DamagedMessage] = []
+        yield from (message for message in every_message(tx, where, errors.append) if not message.erased)
+        yield from (unreadable_message(error) for error in errors if error.turn)
 
 
 def lock_all_of(tx: Tx, space: str, user: str, now: datetime) -> dict[str, Conversation]:
-    """The conversations a person is in, locked: nobody adds to them, or erases from them, until we end."""
+    """Lock and return the conversations a person is in: nobody else appends or erases until the transaction ends."""
     ids = {message.conversation for message in messages_of(tx, space, user)}
     ids |= {conversation.id for conversation in every_conversation(tx, space, user)}
     if tx.conversation(space, rules.told_in(user)) is not None:

@@ -1,7 +1,7 @@
 """Statements about people as rows, and the names they go by.
 
-A profile is the active statements of one person, in the order they were first said. A request to forget is a row too:
-facts that are built anew from the log stay forgotten.
+A profile is the active statements about one person, in the order they were first said. A request to forget is a row
+too, so that facts that are rebuilt from the log stay forgotten.
 """
 
 from __future__ import annotations
@@ -31,27 +31,31 @@ from recollect.rules.people.names import Member, Name
 from recollect.rules.people.statements import contradicts, reading, says_same, unrestated
 
 TABLE = "statements"
-SAID, FORGET = "statement", "forget"
-SHOWN_BY_PLATFORM = ("display", "mention")  # by which others see a person: not for the person's own key to say
+SAID = "statement"
+FORGET = "forget"
+SHOWN_BY_PLATFORM = ("display", "mention")  # names that only the platform sets, not the person's own API key
 KINDS = (*SHOWN_BY_PLATFORM, "nickname", "alias")
 
 
 def statements_of(tx: Tx, space: str, person: str, *, kind: str = SAID, active: bool = True) -> list[Statement]:
-    """What was remembered of a person, oldest first."""
+    """The statements about a person, oldest first."""
     where: dict[str, Any] = {"space": space, "user_id": person, "kind": kind}
     rows = tx.rows(TABLE, where=where | {"active": 1} if active else where)
-    return sorted(map(to_statement, rows), key=lambda one: (one.said_at, one.id))
+    return sorted(map(to_statement, rows), key=lambda statement: (statement.said_at, statement.id))
 
 
 def put(tx: Tx, statements: Iterable[Statement], kind: str = SAID) -> None:
-    tx.put(TABLE, [row_of(one) | {"kind": kind} for one in statements])
+    tx.put(TABLE, [row_of(statement) | {"kind": kind} for statement in statements])
 
 
 NAMES = tuple(field.name for field in fields(Statement) if field.name not in ("user", "active"))
 
 
-def row_of(one: Statement) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in NAMES} | {"user_id": one.user, "active": int(one.active)}
+def row_of(statement: Statement) -> dict[str, Any]:
+    return {name: getattr(statement, name) for name in NAMES} | {
+        "user_id": statement.user,
+        "active": int(statement.active),
+    }
 
 
 def to_statement(row: Mapping[str, Any]) -> Statement:
@@ -59,56 +63,63 @@ def to_statement(row: Mapping[str, Any]) -> Statement:
 
 
 def said_in(tx: Tx, messages: Iterable[Message]) -> list[tuple[Message, Statement]]:
-    """What messages of one space asked to be remembered, of whomever, whether it still stands or not."""
-    asked = {message.id: message for message in messages if message.role == "user" and not message.erased}
-    found = list[tuple[Message, Statement]]()
-    for space, author in sorted({(message.space, message.author) for message in asked.values()}):
+    """The statements these messages asked to remember, about anybody, active or not; each with its message."""
+    messages_by_id = {message.id: message for message in messages if message.role == "user" and not message.erased}
+    pairs = list[tuple[Message, Statement]]()
+    for space, author in sorted({(message.space, message.author) for message in messages_by_id.values()}):
         rows = tx.rows(TABLE, where={"space": space, "speaker": author, "kind": SAID})
-        found += [(asked[id], one) for one in map(to_statement, rows) for id in one.sources if id in asked]
-    return found
+        pairs += [
+            (messages_by_id[id], statement)
+            for statement in map(to_statement, rows)
+            for id in statement.sources
+            if id in messages_by_id
+        ]
+    return pairs
 
 
 def may_give_way(old: Statement, new: Statement) -> bool:
-    """Whether a statement may retire another: one of the same speaker; and a person's own word what others said of them
-    in the same channel. What was said elsewhere stays there: by its absence others would learn of a private word."""
+    """Whether a new statement may retire an old one: by the same speaker, or if it is the person's own word against
+    what others said in the same channel. Statements of other audiences stay: if one disappeared, others would learn
+    that something was said in private."""
     heard_both = old.audience is not None and old.audience == new.audience
     return old.speaker == new.speaker or (not is_claim(new) and heard_both)
 
 
 def across(name: str, new: Statement, others: Iterable[Statement]) -> tuple[list[Statement], Statement | None]:
-    """What a new statement does to those of another audience: rows to store, and the one that says the same already.
+    """What a new statement does to those of another audience: rows to store, and the one that already says the same.
 
-    Newer wins here, too, but no words cross over: what a private statement said besides stays private.
+    The newer one wins here, too, but no text moves to another audience: the rest of a private statement stays private.
     """
-    made, rows = reading(name, new.text), list[Statement]()
+    new_reading = reading(name, new.text)
+    rows = list[Statement]()
     for old in (old for old in others if may_give_way(old, new)):
-        was = reading(name, old.text)
-        if contradicts(was, made):
+        old_reading = reading(name, old.text)
+        if contradicts(old_reading, new_reading):
             rows.append(replace(old, active=False, retired_at=new.said_at, retired_by=new.id))
-            rest = unrestated(was, [made])
-            rows += [replace(old, id=f"{old.id}.{number}", text=text) for number, text in enumerate(rest, 1)]
-        elif new.audience is None and old.speaker == new.speaker and says_same(was, made):
+            remaining_texts = unrestated(old_reading, [new_reading])
+            rows += [replace(old, id=f"{old.id}.{number}", text=text) for number, text in enumerate(remaining_texts, 1)]
+        elif new.audience is None and old.speaker == new.speaker and says_same(old_reading, new_reading):
             return [], old
-        elif new.audience is not None and says_same(made, was):
+        elif new.audience is not None and says_same(new_reading, old_reading):
             rows.append(replace(old, active=False, retired_at=new.said_at, retired_by=new.id))
     return rows, None
 
 
-def retire_contradicted(tx: Tx, space: str, person: str, gone: Sequence[Fact], when: datetime) -> None:
-    """A statement that says what no longer holds does not stand either: the newer word of whoever said it wins, however
-    it came."""
-    if not gone:
+def retire_contradicted(tx: Tx, space: str, person: str, retired_facts: Sequence[Fact], when: datetime) -> None:
+    """Retire the statements that say the same as facts that were retired: the speaker's newer word wins, whether it
+    came as a statement or as a fact."""
+    if not retired_facts:
         return
-    held = {fact_sense(fact) for fact in facts_of(tx, space, person, active=True)}
-    lost = {fact_sense(fact) for fact in gone} - held
-    old = [statement for statement in statements_of(tx, space, person) if statement.said_at <= when]
+    active_senses = {fact_sense(fact) for fact in facts_of(tx, space, person, active=True)}
+    lost_senses = {fact_sense(fact) for fact in retired_facts} - active_senses
+    candidates = [statement for statement in statements_of(tx, space, person) if statement.said_at <= when]
     put(
         tx,
         [
-            replace(statement, active=False, retired_at=when, retired_by=gone[0].retired_by)
-            for statement in old
+            replace(statement, active=False, retired_at=when, retired_by=retired_facts[0].retired_by)
+            for statement in candidates
             if any(
-                (statement.speaker, fact.category, fact.key, fact.value.casefold()) in lost
+                (statement.speaker, fact.category, fact.key, fact.value.casefold()) in lost_senses
                 for fact in reading(worded_name(tx, statement), statement.text).facts
             )
         ],
@@ -116,18 +127,18 @@ def retire_contradicted(tx: Tx, space: str, person: str, gone: Sequence[Fact], w
 
 
 def fact_sense(fact: Fact) -> tuple[str, str, str, str]:
-    """On whose word a fact rests, and what it says."""
+    """Who said a fact, and what it says."""
     return fact.speaker, fact.category, fact.key, fact.value.casefold()
 
 
 def worded_name(tx: Tx, statement: Statement) -> str:
-    """The name by which a statement calls whom it is about: as they are called now where it was said, or were then."""
+    """The name that a statement uses for its person: their current name where it was said, or an earlier one."""
     name = name_for(tx, statement.space, statement.user, viewer_of_statement(tx, statement))
     if calls(statement.text, name):
         return name
     rows = tx.rows(PEOPLE, where={"space": statement.space, "user_id": statement.user, "kind": KINDS})
-    earlier = (statement.user, *(row["name"] for row in rows))
-    return next((other for other in earlier if calls(statement.text, other)), name)
+    earlier_names = (statement.user, *(row["name"] for row in rows))
+    return next((earlier_name for earlier_name in earlier_names if calls(statement.text, earlier_name)), name)
 
 
 def calls(text: str, name: str) -> bool:
@@ -139,56 +150,63 @@ def calls(text: str, name: str) -> bool:
 
 
 def members_known_to(tx: Tx, space: str, viewer: Viewer) -> list[Member]:
-    """Those a viewer may know of: who goes by a name in the space's register, has spoken where the viewer hears, or was
-    told of by the viewer. Whoever spoke in private alone is as unknown as somebody who never did."""
+    """The members a viewer may know of: those with a name in the space, those who spoke in a channel the viewer hears,
+    and those about whom the viewer stated something. Who spoke only in private is not among them."""
     channels = viewer.heard | ({viewer.channel} if viewer.channel else frozenset())
-    near = speakers_in(tx, space, sorted(channels))
+    speakers = speakers_in(tx, space, sorted(channels))
     if viewer.person is not None:
-        near |= {row["user_id"] for row in tx.rows(TABLE, where={"space": space, "speaker": viewer.person})}
-    return [member for member in members_of(tx, space) if member.names or member.id in near]
+        speakers |= {row["user_id"] for row in tx.rows(TABLE, where={"space": space, "speaker": viewer.person})}
+    return [member for member in members_of(tx, space) if member.names or member.id in speakers]
 
 
 def members_of(tx: Tx, space: str) -> list[Member]:
-    """Everybody who goes by a name in a space, or has spoken in it."""
-    names: dict[str, list[Name]] = {}
+    """Everybody who has a name in a space, or has spoken in it."""
+    names_by_person: dict[str, list[Name]] = {}
     for row in tx.rows(PEOPLE, where={"space": space}):
-        own = names.setdefault(row["user_id"], [])
+        names = names_by_person.setdefault(row["user_id"], [])
         if row["kind"] in KINDS:
-            own.append(Name(row["name"], row["kind"], row["since"], row["seen"]))
-    return [Member(person, tuple(given)) for person, given in names.items()]
+            names.append(Name(row["name"], row["kind"], row["since"], row["seen"]))
+    return [Member(person, tuple(names)) for person, names in names_by_person.items()]
 
 
 def note_people(tx: Tx, messages: Iterable[Message]) -> None:
-    """Whoever speaks in a space is somebody there, from the first time on; and before many goes by the display name
-    that came with the message. In a chat with one person a name is private, and stays in the log."""
-    spoke = [message for message in messages if message.role == "user" and not message.erased]
-    public = {place: is_channel(tx, *place) for place in {(message.space, message.conversation) for message in spoke}}
-    for space, person in sorted({(message.space, message.author) for message in spoke}):
-        own = [message for message in spoke if (message.space, message.author) == (space, person)]
+    """Register the authors of messages as members of their space; in channels, also their display names. In a chat with
+    one person a display name is private, and stays in the log."""
+    user_messages = [message for message in messages if message.role == "user" and not message.erased]
+    is_public = {
+        place: is_channel(tx, *place) for place in {(message.space, message.conversation) for message in user_messages}
+    }
+    for space, person in sorted({(message.space, message.author) for message in user_messages}):
+        own_messages = [message for message in user_messages if (message.space, message.author) == (space, person)]
         if not tx.rows(PEOPLE, limit=1, where={"space": space, "user_id": person, "kind": "id"}):
-            first = min(message.time for message in own)
-            tx.put(PEOPLE, [name_row(space, person, "id", person, first) | {"seen": None}])
-        note_channels(tx, space, person, [message for message in own if public[space, message.conversation]])
-        names: dict[str, list[datetime]] = {}
-        for message in own:
-            if public[space, message.conversation] and (name := display_name(message)):
-                names.setdefault(name, []).append(message.time)
-        for name, times in names.items():
+            first_time = min(message.time for message in own_messages)
+            tx.put(PEOPLE, [name_row(space, person, "id", person, first_time) | {"seen": None}])
+        note_channels(
+            tx, space, person, [message for message in own_messages if is_public[space, message.conversation]]
+        )
+        times_by_name: dict[str, list[datetime]] = {}
+        for message in own_messages:
+            if is_public[space, message.conversation] and (name := display_name(message)):
+                times_by_name.setdefault(name, []).append(message.time)
+        for name, times in times_by_name.items():
             put_name(tx, space, person, "display", name, min(times), max(times))
 
 
 def note_channels(tx: Tx, space: str, person: str, messages: Iterable[Message]) -> None:
-    """Note in which channels a person has spoken: what is said there, they may be shown."""
-    first: dict[str, datetime] = {}
+    """Note in which channels a person has spoken: they may see what is said there."""
+    first_times: dict[str, datetime] = {}
     for message in messages:
-        first[message.conversation] = min(first.get(message.conversation, message.time), message.time)
-    new = first.keys() - channels_spoken_in(tx, space, person) if first else ()
-    rows = [name_row(space, person, CHANNEL, channel, first[channel]) | {"seen": None} for channel in sorted(new)]
+        first_times[message.conversation] = min(first_times.get(message.conversation, message.time), message.time)
+    new_channels = first_times.keys() - channels_spoken_in(tx, space, person) if first_times else ()
+    rows = [
+        name_row(space, person, CHANNEL, channel, first_times[channel]) | {"seen": None}
+        for channel in sorted(new_channels)
+    ]
     tx.put(PEOPLE, rows)
 
 
 def display_name(message: Message) -> str | None:
-    """What its author was called where it was said: `name` in the metadata, as programs and exports give it."""
+    """The author's display name: `name` in the metadata, as programs and exports give it."""
     name = message.metadata.get("name")
     if not isinstance(name, str) or not name.strip():
         return None
@@ -199,17 +217,17 @@ def display_name(message: Message) -> str | None:
 
 
 def put_name(
-    tx: Tx, space: str, person: str, kind: str, name: str, since: datetime, seen: datetime | None = None
+    tx: Tx, space: str, person: str, kind: str, name: str, since: datetime, last_seen: datetime | None = None
 ) -> None:
-    """A person goes by a name: seen from `since` to `seen`, whatever order messages are read in."""
+    """Store a name of a person, used from `since` to `last_seen`; the result does not depend on the order of calls."""
     row = name_row(space, person, kind, name, since)
-    known = tx.rows(PEOPLE, limit=1, where={key: row[key] for key in ("space", "user_id", "kind", "name")})
-    last = seen or since
-    if known:
-        row["since"] = min(since, known[0]["since"])
-        last = max(last, known[0]["seen"] or known[0]["since"])
-    if not known or (row["since"], last) != (known[0]["since"], known[0]["seen"]):
-        tx.put(PEOPLE, [row | {"seen": last}])
+    existing_rows = tx.rows(PEOPLE, limit=1, where={key: row[key] for key in ("space", "user_id", "kind", "name")})
+    last_time = last_seen or since
+    if existing_rows:
+        row["since"] = min(since, existing_rows[0]["since"])
+        last_time = max(last_time, existing_rows[0]["seen"] or existing_rows[0]["since"])
+    if not existing_rows or (row["since"], last_time) != (existing_rows[0]["since"], existing_rows[0]["seen"]):
+        tx.put(PEOPLE, [row | {"seen": last_time}])
 
 
 def name_row(space: str, person: str, kind: str, name: str, since: datetime) -> dict[str, Any]:

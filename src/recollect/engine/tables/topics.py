@@ -1,7 +1,7 @@
-"""Topics as rows: states, the turns that belong to each, and the packs of what left the active set.
+"""Topics as rows: states, the turns that belong to each, and the packs of messages that left the active set.
 
-Everything here is of one conversation (`place`) and inside a transaction of the caller's. Who writes holds the
-conversation's lock, so states read and written in one transaction are nobody else's meanwhile.
+Every function works on one conversation (`place`), inside the caller's transaction. A writer holds the conversation's
+lock, so nobody else changes the states between reading and writing them.
 """
 
 from __future__ import annotations
@@ -21,8 +21,12 @@ from recollect.rules.topics.centroids import Row, as_kept
 from recollect.rules.topics.drift import Seen
 from recollect.rules.topics.topics import State
 
-TABLE, HEADS, TURNS, PACKS = "topics", "topic_heads", "topic_turns", "topic_packs"
-SUMMARIES, NOTES = "topic_summaries", "topic_notes"
+TABLE = "topics"
+HEADS = "topic_heads"
+TURNS = "topic_turns"
+PACKS = "topic_packs"
+SUMMARIES = "topic_summaries"
+NOTES = "topic_notes"
 
 Place = Mapping[str, Any]
 
@@ -100,7 +104,7 @@ def to_state(row: Mapping[str, Any]) -> State:
 
 
 def recent_bytes(recent: Sequence[tuple[int, Row]]) -> bytes:
-    """The turns and vectors of the last messages: they may be ahead of the index, which does not have them yet."""
+    """The turns and vectors of the last messages as bytes: the index may not have them yet."""
     if not recent:
         return b""
     turns = np.array([turn for turn, _ in recent], np.int32)
@@ -111,20 +115,22 @@ def recent_bytes(recent: Sequence[tuple[int, Row]]) -> bytes:
     return len(recent).to_bytes(2, "big") + turns.tobytes() + rows.tobytes()
 
 
-def recent_of(tx: Tx, place: Place, stored: bytes) -> list[tuple[int, Seen]]:
-    """The last messages again, with what they said."""
-    if not stored:
+def recent_of(tx: Tx, place: Place, data: bytes) -> list[tuple[int, Seen]]:
+    """The last messages, from these bytes and the log."""
+    if not data:
         return []
-    count = int.from_bytes(stored[:2], "big")
-    turns = np.frombuffer(stored, np.int32, count, 2).tolist()
-    rows = np.frombuffer(stored, np.float16, offset=2 + 4 * count).reshape(count, -1)
+    count = int.from_bytes(data[:2], "big")
+    turns = np.frombuffer(data, np.int32, count, 2).tolist()
+    rows = np.frombuffer(data, np.float16, offset=2 + 4 * count).reshape(count, -1)
     where = Filter(place["space"], conversation=place["conversation"])
     begin = (place["conversation"], turns[0] - 1)
-    said = {m.turn: m for m in tx.messages(where, after=begin, upto=turns[-1], damaged=warn_of_damage)}
+    messages = {
+        message.turn: message for message in tx.messages(where, after=begin, upto=turns[-1], damaged=warn_of_damage)
+    }
     return [
-        (turn, Seen(said[turn].content, as_kept(row), said[turn].role, said[turn].time))
+        (turn, Seen(messages[turn].content, as_kept(row), messages[turn].role, messages[turn].time))
         for turn, row in zip(turns, rows, strict=True)
-        if turn in said
+        if turn in messages
     ]
 
 
@@ -132,26 +138,31 @@ def recent_of(tx: Tx, place: Place, stored: bytes) -> list[tuple[int, Seen]]:
 
 
 def put_turns(tx: Tx, place: Place, turns: Sequence[tuple[Message, int]]) -> None:
-    tx.put(TURNS, [{**place, "turn": m.turn, "topic": first, "message_id": m.id} for m, first in turns])
+    tx.put(
+        TURNS, [{**place, "turn": message.turn, "topic": first, "message_id": message.id} for message, first in turns]
+    )
 
 
 def topic_at(tx: Tx, place: Place, turn: int) -> int | None:
-    """The topic a turn was given to."""
+    """The topic a turn belongs to."""
     rows = tx.rows(TURNS, where={**place, "turn": turn})
     return int(rows[0]["topic"]) if rows else None
 
 
 def loose(tx: Tx, place: Place, state: State, after: int | None = None) -> list[TopicMessage]:
-    """The messages of a topic that are in no pack, in order; or those after a turn."""
+    """The messages of a topic that are in no pack, in order; with `after`, those after that turn."""
     start = state.packed_upto if after is None else after
     rows = tx.rows(TURNS, {**place, "turn": start}, where={**place, "topic": state.first})
     return said_in(tx, place, [row["message_id"] for row in rows])
 
 
 def said_in(tx: Tx, place: Place, ids: Iterable[str]) -> list[TopicMessage]:
-    there = tx.find_messages(place["space"], ids=ids, damaged=warn_of_damage)
-    found = [message for message in there if not message.erased]
-    return [TopicMessage(m.turn, m.role, m.author, m.content, m.time) for m in sorted(found, key=lambda m: m.turn)]
+    messages = tx.find_messages(place["space"], ids=ids, damaged=warn_of_damage)
+    readable = [message for message in messages if not message.erased]
+    return [
+        TopicMessage(message.turn, message.role, message.author, message.content, message.time)
+        for message in sorted(readable, key=lambda message: message.turn)
+    ]
 
 
 def packed_of(tx: Tx, place: Place, state: State) -> list[TopicMessage]:
@@ -163,36 +174,42 @@ def packed_of(tx: Tx, place: Place, state: State) -> list[TopicMessage]:
 
 
 def history_of(tx: Tx, place: Place, parts: Sequence[State]) -> list[TopicMessage]:
-    """Every message of a topic and of what has become part of it, in order."""
-    every = [m for part in parts for m in (*packed_of(tx, place, part), *loose(tx, place, part))]
-    return sorted(every, key=lambda message: message.turn)
+    """Every message of a topic and of the topics merged into it, in order."""
+    messages = [message for part in parts for message in (*packed_of(tx, place, part), *loose(tx, place, part))]
+    return sorted(messages, key=lambda message: message.turn)
 
 
 def active_of(tx: Tx, place: Place, parts: Sequence[State]) -> list[TopicMessage]:
-    """The messages of its active set: those in no pack, and all of them once it has been unpacked."""
-    every = list[TopicMessage]()
+    """The messages of the active set, in order: those in no pack, and those in packs if the topic was opened again."""
+    messages = list[TopicMessage]()
     for part in parts:
-        every += packed_of(tx, place, part) if part.opened is not None else []
-        every += loose(tx, place, part)
-    return sorted(every, key=lambda message: message.turn)
+        messages += packed_of(tx, place, part) if part.opened is not None else []
+        messages += loose(tx, place, part)
+    return sorted(messages, key=lambda message: message.turn)
 
 
-def packed_away(tx: Tx, place: Place, state: State, before: int) -> State:
-    """Put what left the active set into packs, of which `before` messages are there already."""
-    here = {**place, "topic": state.first}
-    going = loose(tx, place, state)[: state.packed - before]
-    if not going:
+def packed_away(tx: Tx, place: Place, state: State, packed_before: int) -> State:
+    """Put the messages that left the active set into packs; `packed_before` of them are there already."""
+    topic_key = {**place, "topic": state.first}
+    messages = loose(tx, place, state)[: state.packed - packed_before]
+    if not messages:
         return state
-    last = tx.rows(PACKS, limit=1, where=here, newest=True)
-    if last and last[0]["messages"] < compression.MOST:
-        going = [*compression.unpack(bytes(last[0]["packed"])), *going]
-        tx.remove(PACKS, {**here, "last": last[0]["last"]})
-    some = [going[start : start + compression.MOST] for start in range(0, len(going), compression.MOST)]
-    tx.put(PACKS, [{**here, "last": m[-1].turn, "messages": len(m), "packed": compression.pack(m)} for m in some])
-    return replace(state, packed_upto=going[-1].turn)
+    last_packs = tx.rows(PACKS, limit=1, where=topic_key, newest=True)
+    if last_packs and last_packs[0]["messages"] < compression.MOST:
+        messages = [*compression.unpack(bytes(last_packs[0]["packed"])), *messages]
+        tx.remove(PACKS, {**topic_key, "last": last_packs[0]["last"]})
+    packs = [messages[start : start + compression.MOST] for start in range(0, len(messages), compression.MOST)]
+    tx.put(
+        PACKS,
+        [
+            {**topic_key, "last": pack[-1].turn, "messages": len(pack), "packed": compression.pack(pack)}
+            for pack in packs
+        ],
+    )
+    return replace(state, packed_upto=messages[-1].turn)
 
 
 def summary_of(tx: Tx, place: Place, first: int) -> Mapping[str, Any]:
-    """What is written of a topic: the summary so far and up to which turn, and the model's own, as far as that goes."""
+    """The summary of a topic and up to which turn it goes (`upto`), and the model's own summary, up to `base_upto`."""
     rows = tx.rows(SUMMARIES, where={**place, "topic": first})
     return rows[0] if rows else {**place, "topic": first, "summary": "", "upto": 0, "base": "", "base_upto": 0}

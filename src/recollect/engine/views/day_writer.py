@@ -1,7 +1,7 @@
-"""A day written up: one question for all who spoke, or several where the day or the group is too large for one.
+"""Writes the entries of a day: one model call for all who spoke, or several if the day or the group is too large.
 
-A day with more text than the model takes is asked about in parts, split by time; then the notes of the parts become
-one entry a member. What a model failed at in one part, the built-in writer does for that part: the others stay whole.
+A day with more text than the model takes is split into parts by time; then the entries of the parts become one entry
+for each member. If the model fails at one part, the built-in writer writes that part; the others are kept.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from recollect.rules.days import split
 from recollect.rules.people.transcript import transcript
 from recollect.tasks import day_digest
 
-MEMBERS = 60  # in one question: an answer has room for so many entries
+MEMBERS = 60  # in one model call: an answer has room for so many entries
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The entries of a day by member, who of them has the built-in writer's, and why a model did not write it."""
+    """The entries of a day by member, the members whose entry the built-in writer wrote, and why the model failed."""
 
     entries: Mapping[str, str]
     offline: frozenset[str]
@@ -35,25 +35,30 @@ class Diary:
     def __init__(
         self, asking: Asking, count: Callable[[str], int], run: Callable[..., Awaitable[Any]], tokens: int
     ) -> None:
-        self._asking, self._count, self._run, self._tokens = asking, count, run, tokens
+        self._asking = asking
+        self._count = count
+        self._run = run
+        self._tokens = tokens
 
-    async def written(self, day: date, zone: tzinfo, said: Sequence[Message], names: Mapping[str, str]) -> Written:
+    async def written(self, day: date, zone: tzinfo, messages: Sequence[Message], names: Mapping[str, str]) -> Written:
         """The entries of all who spoke on a day."""
         if not self._asking.possible:
-            return await self._entries(day_digest.Inputs(day, zone, tuple(said), spoke_in(said), names))
-        sizes = await self._run(self._sizes, said, names, zone)
-        times = [message.time for message in said]
+            return await self._entries(day_digest.Inputs(day, zone, tuple(messages), spoke_in(messages), names))
+        sizes = await self._run(self._sizes, messages, names, zone)
+        times = [message.time for message in messages]
         parts = [
             await self._entries(day_digest.Inputs(day, zone, part, spoke_in(part), names))
-            for part in (tuple(said[first:end]) for first, end in split(sizes, times, self._tokens))
+            for part in (tuple(messages[first:end]) for first, end in split(sizes, times, self._tokens))
         ]
-        return await self._together(day, zone, said, names, parts)
+        return await self._together(day, zone, messages, names, parts)
 
-    def _sizes(self, said: Iterable[Message], names: Mapping[str, str], zone: tzinfo) -> list[int]:
-        return [self._count(transcript([day_digest.shown(message)], names, zone)) for message in said]
+    def _sizes(self, messages: Iterable[Message], names: Mapping[str, str], zone: tzinfo) -> list[int]:
+        return [self._count(transcript([day_digest.shown(message)], names, zone)) for message in messages]
 
     async def _entries(self, inputs: day_digest.Inputs) -> Written:
-        entries, offline, outage = dict[str, str](), set[str](), None
+        entries = dict[str, str]()
+        offline = set[str]()
+        outage = None
         for start in range(0, len(inputs.members), MEMBERS):
             answer = await self._ask(replace(inputs, members=inputs.members[start : start + MEMBERS]))
             entries |= answer.reply.entries
@@ -68,40 +73,51 @@ class Diary:
         return Answer(await self._run(day_digest.offline, inputs), "offline")
 
     async def _together(
-        self, day: date, zone: tzinfo, said: Sequence[Message], names: Mapping[str, str], parts: Sequence[Written]
+        self, day: date, zone: tzinfo, messages: Sequence[Message], names: Mapping[str, str], parts: Sequence[Written]
     ) -> Written:
-        """One entry a member of those of several parts."""
+        """Merge the entries of several parts into one entry for each member."""
         if len(parts) == 1:
             return parts[0]
-        first = {message.author: message for message in reversed(said)}
-        notes = {user: [part.entries[user] for part in parts if user in part.entries] for user in dict.fromkeys(first)}
-        several = [user for user, texts in notes.items() if len(texts) > 1]
+        first_messages = {message.author: message for message in reversed(messages)}
+        notes = {
+            user: [part.entries[user] for part in parts if user in part.entries]
+            for user in dict.fromkeys(first_messages)
+        }
+        members_to_merge = [user for user, texts in notes.items() if len(texts) > 1]
         entries = {user: texts[0] for user, texts in notes.items() if len(texts) == 1}
         offline = {user for part in parts for user in part.offline}
         outage = next((part.outage for part in parts if part.outage), None)
-        if several:
-            messages = tuple(replace(first[user], content=text) for user in several for text in notes[user])
-            made = await self._noted(day_digest.Inputs(day, zone, messages, tuple(several), names, notes=True))
-            entries |= made.entries
-            offline |= made.offline
-            outage = outage or made.outage
+        if members_to_merge:
+            note_messages = tuple(
+                replace(first_messages[user], content=text) for user in members_to_merge for text in notes[user]
+            )
+            result = await self._noted(
+                day_digest.Inputs(day, zone, note_messages, tuple(members_to_merge), names, notes=True)
+            )
+            entries |= result.entries
+            offline |= result.offline
+            outage = outage or result.outage
         return Written(entries, frozenset(offline), outage)
 
     async def _noted(self, inputs: day_digest.Inputs) -> Written:
-        """Notes made into entries, of as many members at a time as fit."""
-        own = [[m for m in inputs.messages if m.author == user] for user in inputs.members]
-        sizes = [sum(self._sizes(notes, inputs.names, inputs.zone)) for notes in own]
-        times = [notes[0].time for notes in own]
-        entries, offline, outage = dict[str, str](), set[str](), None
+        """Make entries from notes, for as many members at a time as fit into one model call."""
+        notes_by_member = [
+            [message for message in inputs.messages if message.author == user] for user in inputs.members
+        ]
+        sizes = [sum(self._sizes(notes, inputs.names, inputs.zone)) for notes in notes_by_member]
+        times = [notes[0].time for notes in notes_by_member]
+        entries = dict[str, str]()
+        offline = set[str]()
+        outage = None
         for first, end in split(sizes, times, self._tokens):
-            messages = tuple(note for notes in own[first:end] for note in notes)
-            made = await self._entries(replace(inputs, messages=messages, members=inputs.members[first:end]))
-            entries |= made.entries
-            offline |= made.offline
-            outage = outage or made.outage
+            messages = tuple(note for notes in notes_by_member[first:end] for note in notes)
+            result = await self._entries(replace(inputs, messages=messages, members=inputs.members[first:end]))
+            entries |= result.entries
+            offline |= result.offline
+            outage = outage or result.outage
         return Written(entries, frozenset(offline), outage)
 
 
-def spoke_in(said: Iterable[Message]) -> tuple[str, ...]:
-    """Who spoke, in the order in which they began to."""
-    return tuple(dict.fromkeys(message.author for message in said))
+def spoke_in(messages: Iterable[Message]) -> tuple[str, ...]:
+    """The authors, in the order of their first messages."""
+    return tuple(dict.fromkeys(message.author for message in messages))

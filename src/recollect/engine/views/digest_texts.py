@@ -1,9 +1,9 @@
-"""Digests: what a day in a space was for its members, how each has been lately, and all of it as one text.
+"""Digests: what each member said on a day, how each has been lately, and both with the profile as one text.
 
-Made when somebody asks, stored, and not made again: a day that is over once, today once in an hour, a history once in a
-day, a merge once for the same inputs. A late message of a past day gives that day other inputs, and it is made anew. If
-a model is away the built-in writer stands in, and what it wrote is replaced later; what cannot be made in time is given
-as it was last. Nothing of that ever touches the profile.
+A digest is made on request and stored: a past day once, today once an hour, a history once a day, a merge once for the
+same inputs. A late message changes the inputs of its day, which is then made again. If the model is away the built-in
+writer stands in, and its text is replaced later; if a digest cannot be made in time, the last one is returned. Digests
+never change the profile.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from recollect.rules.days import Spoke, before, bucket, content_hash, day_of, fi
 from recollect.rules.people.forgetting import matching
 from recollect.tasks import context_merge, week_history
 
-HEAD = ""  # in place of a member: the row that says what a whole day was made of
-AT_ONCE = 4  # days that are made side by side
-MERGES = 8  # merges of a member that are kept: the newest
-CACHED = (1_024, 3_600.0)  # profiles held in memory: at most so many, for so many seconds
+HEAD = ""  # in place of a member: the row with the inputs of the whole day
+AT_ONCE = 4  # days that are made in parallel
+MERGES = 8  # newest merges of a member that are kept
+CACHED = (1_024, 3_600.0)  # merges held in memory: how many, and for how many seconds
 OPEN = "open"  # the mark of a history of days that are not final
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Profile, today and history of a member as one text; and what it is made of."""
+    """Profile, today and history of a member as one text; and the digests it is made of."""
 
     text: str
     made_by: str = "offline"
@@ -49,7 +49,7 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which space is asked about, by which clock, as of which day, and how long there is."""
+    """A request for digests: of which space, in which time zone, as of which day, and how long the caller waits."""
 
     space: str
     zone: tzinfo
@@ -61,7 +61,7 @@ class Asked:
 
     @property
     def variant(self) -> str:
-        """Digests of other days: those of another zone begin and end at other times."""
+        """Tells digests of different time zones apart: their days begin and end at different times."""
         return str(self.zone)
 
     def hour(self, day: date) -> str:
@@ -70,11 +70,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day as it is stored, and whether it is as good as new."""
+    """A day as it is stored, and whether its digests are up to date."""
 
     rows: Mapping[str, Mapping[str, Any]]
-    spoke: Sequence[Spoke]
-    good: bool
+    activities: Sequence[Spoke]
+    is_current: bool
 
 
 class Digests:
@@ -91,8 +91,14 @@ class Digests:
         zone: str,
         caught_up: Callable[[str], Awaitable[None]],
     ) -> None:
-        self._asking, self._diary, self._once, self._read = asking, diary, once, read
-        self._clock, self._telemetry, self._zone, self._caught_up = clock, telemetry, zone, caught_up
+        self._asking = asking
+        self._diary = diary
+        self._once = once
+        self._read = read
+        self._clock = clock
+        self._telemetry = telemetry
+        self._zone = zone
+        self._caught_up = caught_up
         self._side_by_side = asyncio.Semaphore(AT_ONCE)
         self._cache: TTLCache[tuple[str, ...], tuple[tuple[Any, ...], Merged]] = TTLCache(*CACHED)
 
@@ -100,218 +106,242 @@ class Digests:
         await self._once.close()
 
     def clear(self) -> None:
-        """Hold nothing in memory: what was erased is not to stay anywhere."""
+        """Empty the cache: it may contain what was erased."""
         self._cache.clear()
 
     async def asked(self, space: str, seconds: float, day: date | None = None) -> Asked:
-        """A question about a space, today or as of another day; what was said until now has been noted."""
+        """A request as of today or another `day`. Waits until all messages of the space so far are noted."""
         await self._caught_up(space)
         row = await self._read(lambda tx: digests.space_row(tx, space))
-        zone, now = zone_named(row["time_zone"] or self._zone), self._clock.now()
+        zone = zone_named(row["time_zone"] or self._zone)
+        now = self._clock.now()
         today = day_of(now, zone)
         return Asked(space, zone, now, today, today if day is None else day, Patience(seconds), row["version"])
 
     # -- a day
 
-    async def day(self, at: Asked, day: date, user: str | None = None) -> dict[str, Digest]:
-        """What a day was for each of its members, by id, or for one `user`. Of a day that cannot be made now, what is
-        there."""
-        return (await self._entries(at, day, user))[0]
+    async def day(self, request: Asked, day: date, user: str | None = None) -> dict[str, Digest]:
+        """The digests of a day by member id, or only that of one `user`. If they cannot be made now, those that are
+        stored."""
+        return (await self._entries(request, day, user))[0]
 
-    async def _entries(self, at: Asked, day: date, user: str | None = None) -> tuple[dict[str, Digest], bool]:
-        """The same; and whether it is as good as new."""
-        stored: Day = await self._read(lambda tx: self._stored(tx, at, day, user))
-        if stored.spoke and not stored.good:
-            key = Key(at.space, f"day {day.isoformat()} {at.variant}")
-            made = await self._once.get(
-                key, lambda tx: self._found(tx, at, day), lambda: self._make(at, day), at.patience
+    async def _entries(self, request: Asked, day: date, user: str | None = None) -> tuple[dict[str, Digest], bool]:
+        """As `day`; and whether the result is up to date."""
+        stored_day: Day = await self._read(lambda tx: self._stored(tx, request, day, user))
+        if stored_day.activities and not stored_day.is_current:
+            key = Key(request.space, f"day {day.isoformat()} {request.variant}")
+            new_day = await self._once.get(
+                key, lambda tx: self._found(tx, request, day), lambda: self._make(request, day), request.patience
             )
-            stored = stored if made is None else made
-        wanted = [id for id in stored.rows if id != HEAD and user in (None, id)]
-        return {id: digest(stored.rows[id], spans_of(stored, id)) for id in wanted}, stored.good or not stored.spoke
+            stored_day = stored_day if new_day is None else new_day
+        members = [id for id in stored_day.rows if id != HEAD and user in (None, id)]
+        day_digests = {id: digest(stored_day.rows[id], spans_of(stored_day, id)) for id in members}
+        return day_digests, stored_day.is_current or not stored_day.activities
 
-    def _stored(self, tx: Tx, at: Asked, day: date, user: str | None = None) -> Day:
-        where = {"space": at.space, "kind": "day", "day": day.isoformat(), "variant": at.variant}
-        which = [where] if user is None else [where | {"user_id": id} for id in (HEAD, user)]
-        rows = {row["user_id"]: row for each in which for row in tx.rows(DIGESTS, where=each)}
-        spoke, head = digests.spoken(tx, at.space, day), rows.get(HEAD)
+    def _stored(self, tx: Tx, request: Asked, day: date, user: str | None = None) -> Day:
+        where = {"space": request.space, "kind": "day", "day": day.isoformat(), "variant": request.variant}
+        row_filters = [where] if user is None else [where | {"user_id": id} for id in (HEAD, user)]
+        rows = {row["user_id"]: row for row_filter in row_filters for row in tx.rows(DIGESTS, where=row_filter)}
+        activities = digests.spoken(tx, request.space, day)
+        head = rows.get(HEAD)
         if head is None:
-            return Day(rows, spoke, False)
-        # With fewer messages than it was made of, some are over (an erasure takes the digest, too): it says more than
-        # another could.
-        less = sum(one.messages for one in spoke) < int(head["text"])
-        inputs = head["inputs"] if less else fingerprint(spoke)
-        return Day(rows, spoke, holds(head, inputs=inputs, hour=at.hour(day), asking=self._asking.possible))
+            return Day(rows, activities, False)
+        # If there are fewer messages now, some have expired (an erasure deletes the digest, too): the stored digest
+        # says more than a new one could.
+        has_fewer = sum(activity.messages for activity in activities) < int(head["text"])
+        inputs = head["inputs"] if has_fewer else fingerprint(activities)
+        return Day(rows, activities, holds(head, inputs=inputs, hour=request.hour(day), asking=self._asking.possible))
 
-    def _found(self, tx: Tx, at: Asked, day: date) -> Day | None:
-        stored = self._stored(tx, at, day)
-        return stored if stored.good or not stored.spoke else None
+    def _found(self, tx: Tx, request: Asked, day: date) -> Day | None:
+        stored_day = self._stored(tx, request, day)
+        return stored_day if stored_day.is_current or not stored_day.activities else None
 
-    async def _make(self, at: Asked, day: date) -> Made[Day]:
+    async def _make(self, request: Asked, day: date) -> Made[Day]:
         def look(tx: Tx) -> tuple[Any, ...]:
-            spoke = digests.spoken(tx, at.space, day)
-            members = tuple(sorted({one.user for one in spoke}))
-            said = digests.said_on(tx, at.space, day, spoke, at.zone)
-            return spoke, said, digests.names_of(tx, at.space, members), frozenset(tx.erasures())
+            activities = digests.spoken(tx, request.space, day)
+            members = tuple(sorted({activity.user for activity in activities}))
+            messages = digests.said_on(tx, request.space, day, activities, request.zone)
+            return activities, messages, digests.names_of(tx, request.space, members), frozenset(tx.erasures())
 
         async with self._side_by_side:
-            spoke, said, names, erased = await self._read(look)
-            written = await self._diary.written(day, at.zone, said, names)
-        hour, inputs = at.hour(day), fingerprint(spoke)
+            activities, messages, names, erasures = await self._read(look)
+            day_entries = await self._diary.written(day, request.zone, messages, names)
+        hour = request.hour(day)
+        inputs = fingerprint(activities)
 
         def save(tx: Tx) -> Day | None:
-            if frozenset(tx.erasures()) != erased:
+            if frozenset(tx.erasures()) != erasures:
                 return None
-            where = {"space": at.space, "kind": "day", "day": day.isoformat(), "variant": at.variant}
-            tx.lock(digests.LOCK, at.space)
-            before = {row["user_id"]: row for row in tx.rows(DIGESTS, where=where)}
+            where = {"space": request.space, "kind": "day", "day": day.isoformat(), "variant": request.variant}
+            tx.lock(digests.LOCK, request.space)
+            old_rows = {row["user_id"]: row for row in tx.rows(DIGESTS, where=where)}
             tx.remove(DIGESTS, where)
-            own = {"made_at": self._clock.now(), "bucket": hour, "inputs": inputs}
-            total = sum(one.messages for one in spoke)
-            tx.put(DIGESTS, [where | own | row for row in self._day_rows(written, before, total)])
-            digests.touch(tx, at.space)
-            return self._stored(tx, at, day)
+            shared_columns = {"made_at": self._clock.now(), "bucket": hour, "inputs": inputs}
+            total = sum(activity.messages for activity in activities)
+            tx.put(DIGESTS, [where | shared_columns | row for row in self._day_rows(day_entries, old_rows, total)])
+            digests.touch(tx, request.space)
+            return self._stored(tx, request, day)
 
-        return Made(save, written.outage)
+        return Made(save, day_entries.outage)
 
-    def _day_rows(self, written: Written, before: Mapping[str, Mapping[str, Any]], total: int) -> list[dict[str, Any]]:
-        """One row a member, and one for the day with the number of its messages, which waits for a model as a whole.
-        Until it answers, what it wrote an hour ago of a member is better than what the built-in writer does."""
-        waits = bool(written.outage) or not self._asking.possible
+    def _day_rows(
+        self, day_entries: Written, old_rows: Mapping[str, Mapping[str, Any]], total: int
+    ) -> list[dict[str, Any]]:
+        """One row for each member, and one for the day with the number of its messages; that one is pending if the
+        model was away for any of them. Meanwhile its text of an hour ago is better than the built-in writer's."""
+        is_pending = bool(day_entries.outage) or not self._asking.possible
 
         def row(user: str, text: str) -> dict[str, Any]:
-            old, alone = before.get(user), user in written.offline
-            if alone and waits and old is not None and old["made_by"] == "model":
-                return {"user_id": user, "text": old["text"], "made_by": "model", "pending": 1}
-            made_by = "offline" if alone else "model"
-            return {"user_id": user, "text": text, "made_by": made_by, "pending": int(waits and alone)}
+            old_row = old_rows.get(user)
+            is_offline = user in day_entries.offline
+            if is_offline and is_pending and old_row is not None and old_row["made_by"] == "model":
+                return {"user_id": user, "text": old_row["text"], "made_by": "model", "pending": 1}
+            made_by = "offline" if is_offline else "model"
+            return {"user_id": user, "text": text, "made_by": made_by, "pending": int(is_pending and is_offline)}
 
-        head = {"user_id": HEAD, "text": str(total), "made_by": "model", "pending": int(waits)}
-        return [head, *(row(user, text) for user, text in sorted(written.entries.items()))]
+        head = {"user_id": HEAD, "text": str(total), "made_by": "model", "pending": int(is_pending)}
+        return [head, *(row(user, text) for user, text in sorted(day_entries.entries.items()))]
 
     # -- a history
 
-    async def history(self, at: Asked, user: str) -> Digest | None:
-        """How a member has been in the six days before; None if they said nothing. Renewed when the day turns."""
-        return (await self._history(at, user))[0]
+    async def history(self, request: Asked, user: str) -> Digest | None:
+        """How a member has been in the days before; None if they said nothing. Made again when a new day begins."""
+        return (await self._history(request, user))[0]
 
-    async def _history(self, at: Asked, user: str) -> tuple[Digest | None, bool]:
-        """The same; and whether it is as good as new."""
+    async def _history(self, request: Asked, user: str) -> tuple[Digest | None, bool]:
+        """As `history`; and whether the result is up to date."""
 
         def look(tx: Tx) -> tuple[list[date], tuple[Span, ...], Mapping[str, Any] | None]:
-            spoke = {day: digests.spoken(tx, at.space, day, user_id=user) for day in before(at.on)}
-            spans = digests.spans(one for own in spoke.values() for one in own)
-            return [day for day, own in spoke.items() if own], spans, self._week(tx, at, user, None)
+            activities_by_day = {
+                day: digests.spoken(tx, request.space, day, user_id=user) for day in before(request.on)
+            }
+            spans = digests.spans(activity for activities in activities_by_day.values() for activity in activities)
+            return (
+                [day for day, activities in activities_by_day.items() if activities],
+                spans,
+                self._week(tx, request, user, None),
+            )
 
-        active, spans, row = await self._read(look)
-        if row is not None or not active:
+        active_days, spans, row = await self._read(look)
+        if row is not None or not active_days:
             return (digest(row, spans) if row else None), True
-        entries = await asyncio.gather(*(self._entries(at, day, user) for day in active))
-        told = [one[user] for one, _ in entries if user in one]
-        whole = len(told) == len(active)
-        if whole and len(told) == 1:
-            return week(told, before(at.on), spans), entries[0][1]
-        row = await self._told(at, user, told) if whole else None
+        entries = await asyncio.gather(*(self._entries(request, day, user) for day in active_days))
+        day_digests = [by_user[user] for by_user, _ in entries if user in by_user]
+        is_complete = len(day_digests) == len(active_days)
+        if is_complete and len(day_digests) == 1:
+            return week(day_digests, before(request.on), spans), entries[0][1]
+        row = await self._told(request, user, day_digests) if is_complete else None
         if row is not None:
             return digest(row, spans), True
-        # It could not be made in time: what there was last, or what is there already.
-        row = await self._read(lambda tx: self._last_week(tx, at, user))
-        return (digest(row, spans) if row else week(told, before(at.on), spans) if told else None), False
+        # It could not be made in time: the last stored one, or one from the days that are there.
+        row = await self._read(lambda tx: self._last_week(tx, request, user))
+        return (
+            digest(row, spans) if row else week(day_digests, before(request.on), spans) if day_digests else None
+        ), False
 
-    async def _told(self, at: Asked, user: str, told: Sequence[Digest]) -> Mapping[str, Any] | None:
-        inputs = content_hash(*(f"{one.day} {one.text}" for one in told))
-        key = Key(at.space, f"week {last(at)} {at.variant} {user}")
+    async def _told(self, request: Asked, user: str, day_digests: Sequence[Digest]) -> Mapping[str, Any] | None:
+        inputs = content_hash(*(f"{day_digest.day} {day_digest.text}" for day_digest in day_digests))
+        key = Key(request.space, f"week {last(request)} {request.variant} {user}")
         return await self._once.get(
             key,
-            lambda tx: self._week(tx, at, user, inputs),
-            lambda: self._make_week(at, user, told, inputs),
-            at.patience,
+            lambda tx: self._week(tx, request, user, inputs),
+            lambda: self._make_week(request, user, day_digests, inputs),
+            request.patience,
         )
 
-    def _week(self, tx: Tx, at: Asked, user: str, inputs: str | None) -> Mapping[str, Any] | None:
-        """The history that is stored, if it stands. One of days that were not final stands while they are the same."""
-        rows = tx.rows(DIGESTS, where=week_key(at, user))
+    def _week(self, tx: Tx, request: Asked, user: str, inputs: str | None) -> Mapping[str, Any] | None:
+        """The stored history, if valid. One made from days that were not final is valid while those are unchanged."""
+        rows = tx.rows(DIGESTS, where=week_key(request, user))
         if not rows or (rows[0]["pending"] and self._asking.possible):
             return None
         return rows[0] if rows[0]["bucket"] != OPEN or rows[0]["inputs"] == inputs else None
 
-    def _last_week(self, tx: Tx, at: Asked, user: str) -> Mapping[str, Any] | None:
-        """The last history there is, if it is not too old to be true: the one of today, or of a day before."""
-        for day in (last(at), *(day.isoformat() for day in reversed(before(at.on)))):
-            rows = tx.rows(DIGESTS, where=week_key(at, user) | {"day": day})
+    def _last_week(self, tx: Tx, request: Asked, user: str) -> Mapping[str, Any] | None:
+        """The newest stored history: of today, or of one of the days before that a history covers."""
+        for day in (last(request), *(day.isoformat() for day in reversed(before(request.on)))):
+            rows = tx.rows(DIGESTS, where=week_key(request, user) | {"day": day})
             if rows:
                 return rows[0]
         return None
 
-    async def _make_week(self, at: Asked, user: str, told: Sequence[Digest], inputs: str) -> Made[Mapping[str, Any]]:
+    async def _make_week(
+        self, request: Asked, user: str, day_digests: Sequence[Digest], inputs: str
+    ) -> Made[Mapping[str, Any]]:
         def look(tx: Tx) -> tuple[str, frozenset[str]]:
-            return digests.names_of(tx, at.space, [user])[user], frozenset(tx.erasures())
+            return digests.names_of(tx, request.space, [user])[user], frozenset(tx.erasures())
 
-        name, erased = await self._read(look)
-        asked = week_history.Inputs(name, days_of(told))
-        answer = await self._asking.ask(week_history, asked)
-        waits = bool(answer.outage) or not self._asking.possible
-        row = week_key(at, user) | {
+        name, erasures = await self._read(look)
+        task_inputs = week_history.Inputs(name, days_of(day_digests))
+        answer = await self._asking.ask(week_history, task_inputs)
+        is_pending = bool(answer.outage) or not self._asking.possible
+        row = week_key(request, user) | {
             "text": answer.reply.text,
             "made_by": answer.made_by,
             "made_at": self._clock.now(),
-            "pending": int(waits),
-            "bucket": OPEN if any(one.pending for one in told) else "",
+            "pending": int(is_pending),
+            "bucket": OPEN if any(day_digest.pending for day_digest in day_digests) else "",
             "inputs": inputs,
         }
-        return Made(lambda tx: put(tx, row, erased), answer.outage)
+        return Made(lambda tx: put(tx, row, erasures), answer.outage)
 
     # -- all of it as one text
 
-    async def merged(self, at: Asked, user: str, name: str, profile: str, viewer: Viewer | None = None) -> Merged:
-        """Profile, today and history as one text. Whatever fails, what is known is in it. With a `viewer`, only digests
-        of what was said where they hear it."""
-        hold = (profile, name, at.today, at.hour(at.today), at.variant, self._asking.possible)
-        place = (viewer.channel or "") if viewer is not None else ""
-        key, valid = (at.space, user, place, content_hash(name, profile)), (at.version, *hold)
-        cached = self._cache.get(key)
-        hit = cached is not None and cached[0] == valid
-        self._telemetry.count("cache", kind="digests", outcome="hit" if hit else "miss")
-        if cached is not None and hit:
-            return cached[1]
-        made, final = await self._merge(at, user, name, profile, viewer)
-        if final:
-            self._cache[key] = (valid, made)
-        return made
+    async def merged(self, request: Asked, user: str, name: str, profile: str, viewer: Viewer | None = None) -> Merged:
+        """Profile, today and history as one text; if something fails, the parts that are there. With a `viewer`, only
+        digests of channels the viewer hears."""
+        conditions = (profile, name, request.today, request.hour(request.today), request.variant, self._asking.possible)
+        channel = (viewer.channel or "") if viewer is not None else ""
+        key = (request.space, user, channel, content_hash(name, profile))
+        validity = (request.version, *conditions)
+        cache_entry = self._cache.get(key)
+        is_hit = cache_entry is not None and cache_entry[0] == validity
+        self._telemetry.count("cache", kind="digests", outcome="hit" if is_hit else "miss")
+        if cache_entry is not None and is_hit:
+            return cache_entry[1]
+        result, is_final = await self._merge(request, user, name, profile, viewer)
+        if is_final:
+            self._cache[key] = (validity, result)
+        return result
 
-    async def _merge(self, at: Asked, user: str, name: str, profile: str, viewer: Viewer | None) -> tuple[Merged, bool]:
-        spoke = await self._read(lambda tx: digests.spoken(tx, at.space, at.today, user_id=user))
-        entries, fresh = await self._entries(at, at.today, user) if spoke else ({}, True)
-        history, renewed = await self._history(at, user)
-        history, today = heard_by(viewer, history), heard_by(viewer, entries.get(user))
-        wanted = await self._read(lambda tx: forgotten_by(tx, at.space, user))
+    async def _merge(
+        self, request: Asked, user: str, name: str, profile: str, viewer: Viewer | None
+    ) -> tuple[Merged, bool]:
+        def load_activities(tx: Tx) -> list[Spoke]:
+            return digests.spoken(tx, request.space, request.today, user_id=user)
+
+        activities = await self._read(load_activities)
+        entries, is_today_fresh = await self._entries(request, request.today, user) if activities else ({}, True)
+        history, is_history_fresh = await self._history(request, user)
+        history = heard_by(viewer, history)
+        today = heard_by(viewer, entries.get(user))
+        forget_texts = await self._read(lambda tx: forgotten_by(tx, request.space, user))
         inputs = context_merge.Inputs(
-            name, profile, without(today, name, wanted) if today else "", without(history, name, wanted)
+            name, profile, without(today, name, forget_texts) if today else "", without(history, name, forget_texts)
         )
-        parts = [one for one in (today, history) if one is not None]
+        parts = [part for part in (today, history) if part is not None]
         asking = self._asking.possible
-        final = fresh and renewed and not any(one.pending and asking for one in parts)
+        is_final = is_today_fresh and is_history_fresh and not any(part.pending and asking for part in parts)
         if not inputs.several:
-            return Merged(context_merge.offline(inputs).text, "offline", today, history), final
-        row = await self._read(lambda tx: self._known(tx, at, user, inputs)) or await self._once.get(
-            Key(at.space, f"merge {inputs.hash} {user}"),
-            lambda tx: self._known(tx, at, user, inputs),
-            lambda: self._make_merge(at, user, inputs),
-            at.patience,
+            return Merged(context_merge.offline(inputs).text, "offline", today, history), is_final
+        row = await self._read(lambda tx: self._known(tx, request, user, inputs)) or await self._once.get(
+            Key(request.space, f"merge {inputs.hash} {user}"),
+            lambda tx: self._known(tx, request, user, inputs),
+            lambda: self._make_merge(request, user, inputs),
+            request.patience,
         )
         if row is None:
             self._telemetry.count("fallback", kind=context_merge.name, outcome="late")
             return Merged(context_merge.offline(inputs).text, "offline", today, history), False
-        return Merged(row["text"], row["made_by"], today, history), final and not (row["pending"] and asking)
+        return Merged(row["text"], row["made_by"], today, history), is_final and not (row["pending"] and asking)
 
-    def _known(self, tx: Tx, at: Asked, user: str, inputs: context_merge.Inputs) -> Mapping[str, Any] | None:
-        rows = tx.rows(DIGESTS, where=merge_key(at, user) | {"variant": inputs.hash})
+    def _known(self, tx: Tx, request: Asked, user: str, inputs: context_merge.Inputs) -> Mapping[str, Any] | None:
+        rows = tx.rows(DIGESTS, where=merge_key(request, user) | {"variant": inputs.hash})
         return rows[0] if rows and not (rows[0]["pending"] and self._asking.possible) else None
 
-    async def _make_merge(self, at: Asked, user: str, inputs: context_merge.Inputs) -> Made[Mapping[str, Any]]:
-        erased = await self._read(lambda tx: frozenset(tx.erasures()))
+    async def _make_merge(self, request: Asked, user: str, inputs: context_merge.Inputs) -> Made[Mapping[str, Any]]:
+        erasures = await self._read(lambda tx: frozenset(tx.erasures()))
         answer = await self._asking.ask(context_merge, inputs)
-        row = merge_key(at, user) | {
+        row = merge_key(request, user) | {
             "variant": inputs.hash,
             "text": answer.reply.text,
             "made_by": answer.made_by,
@@ -322,18 +352,22 @@ class Digests:
         }
 
         def save(tx: Tx) -> Mapping[str, Any] | None:
-            kept = put(tx, row, erased)
-            others = sorted(tx.rows(DIGESTS, where=merge_key(at, user)), key=lambda one: one["made_at"], reverse=True)
-            for old in others[MERGES:]:
-                tx.remove(DIGESTS, merge_key(at, user) | {"variant": old["variant"]})
-            return kept
+            stored_row = put(tx, row, erasures)
+            merge_rows = sorted(
+                tx.rows(DIGESTS, where=merge_key(request, user)),
+                key=lambda merge_row: merge_row["made_at"],
+                reverse=True,
+            )
+            for old_row in merge_rows[MERGES:]:
+                tx.remove(DIGESTS, merge_key(request, user) | {"variant": old_row["variant"]})
+            return stored_row
 
         return Made(save, answer.outage)
 
 
-def put(tx: Tx, row: Mapping[str, Any], erased: frozenset[str]) -> Mapping[str, Any] | None:
-    """Store a digest, unless something was erased while it was made: it may say what is gone."""
-    if frozenset(tx.erasures()) != erased:
+def put(tx: Tx, row: Mapping[str, Any], erasures: frozenset[str]) -> Mapping[str, Any] | None:
+    """Store a digest, unless something was erased while it was made: the digest may mention it."""
+    if frozenset(tx.erasures()) != erasures:
         return None
     tx.lock(digests.LOCK, row["space"])
     tx.put(DIGESTS, [row])
@@ -341,64 +375,65 @@ def put(tx: Tx, row: Mapping[str, Any], erased: frozenset[str]) -> Mapping[str, 
     return row
 
 
-def last(at: Asked) -> str:
-    """The day on which a history ends: the one before."""
-    return (at.on - timedelta(days=1)).isoformat()
+def last(request: Asked) -> str:
+    """The last day of a history: the day before the request's day."""
+    return (request.on - timedelta(days=1)).isoformat()
 
 
-def week_key(at: Asked, user: str) -> dict[str, Any]:
-    return {"space": at.space, "kind": "week", "day": last(at), "user_id": user, "variant": at.variant}
+def week_key(request: Asked, user: str) -> dict[str, Any]:
+    return {"space": request.space, "kind": "week", "day": last(request), "user_id": user, "variant": request.variant}
 
 
-def merge_key(at: Asked, user: str) -> dict[str, Any]:
-    return {"space": at.space, "kind": "merge", "day": "", "user_id": user}
+def merge_key(request: Asked, user: str) -> dict[str, Any]:
+    return {"space": request.space, "kind": "merge", "day": "", "user_id": user}
 
 
 def digest(row: Mapping[str, Any], spans: tuple[Span, ...]) -> Digest:
     end = date.fromisoformat(row["day"])
     begin = end if row["kind"] == "day" else before(end + timedelta(days=1))[0]
-    made = (row["text"], row["made_by"], row["made_at"], bool(row["pending"]))
-    return Digest(row["space"], row["user_id"], row["kind"], begin, end, *made, spans)
+    text_fields = (row["text"], row["made_by"], row["made_at"], bool(row["pending"]))
+    return Digest(row["space"], row["user_id"], row["kind"], begin, end, *text_fields, spans)
 
 
-def week(told: Sequence[Digest], dates: Sequence[date], spans: tuple[Span, ...]) -> Digest:
-    """A history without asking anybody: of one day what that day was, of more what stands in until there is one."""
-    newest, alone = told[-1], len(told) == 1
-    text = newest.text if alone else week_history.offline(week_history.Inputs("", days_of(told))).text
-    made = (text, newest.made_by if alone else "offline", newest.made_at, newest.pending or not alone)
-    return Digest(newest.space, newest.user, "week", dates[0], dates[-1], *made, spans)
+def week(day_digests: Sequence[Digest], dates: Sequence[date], spans: tuple[Span, ...]) -> Digest:
+    """A history without a model: of one day, that day's digest; of several, the built-in writer's stand-in."""
+    newest = day_digests[-1]
+    is_single = len(day_digests) == 1
+    text = newest.text if is_single else week_history.offline(week_history.Inputs("", days_of(day_digests))).text
+    text_fields = (text, newest.made_by if is_single else "offline", newest.made_at, newest.pending or not is_single)
+    return Digest(newest.space, newest.user, "week", dates[0], dates[-1], *text_fields, spans)
 
 
-def days_of(told: Sequence[Digest]) -> tuple[tuple[date, str], ...]:
-    return tuple((one.day, one.text) for one in told)
+def days_of(day_digests: Sequence[Digest]) -> tuple[tuple[date, str], ...]:
+    return tuple((day_digest.day, day_digest.text) for day_digest in day_digests)
 
 
 def spans_of(day: Day, user: str) -> tuple[Span, ...]:
-    return digests.spans(one for one in day.spoke if one.user == user)
+    return digests.spans(activity for activity in day.activities if activity.user == user)
 
 
 def heard_by(viewer: Viewer | None, digest: Digest | None) -> Digest | None:
-    """A digest, if all that it is made of was said where the viewer hears it."""
+    """The digest, if the viewer hears every channel it is made from; else None."""
     if digest is None or viewer is None:
         return digest
     return digest if all(viewer.hears(span.conversation) for span in digest.sources) else None
 
 
 def forgotten_by(tx: Tx, space: str, person: str) -> list[str]:
-    """What a person asked to be forgotten of themselves; what others take back is no word of the person's."""
+    """The texts that a person asked to be forgotten about themselves; requests of others do not count."""
     requests = statements_of(tx, space, person, kind=FORGET)
     return [request.text for request in requests if not is_claim(request)]
 
 
-def without(one: Digest | None, name: str, forgotten: Sequence[str]) -> str:
-    """A digest's text without the sentences that say what was asked to be forgotten."""
-    if one is None or not forgotten:
-        return "" if one is None else one.text
-    told = split(one.text)
-    gone = {number for what in forgotten for number in matching(name, told, what)}
-    return " ".join(text for number, text in enumerate(told, 1) if number not in gone)
+def without(digest: Digest | None, name: str, forget_texts: Sequence[str]) -> str:
+    """A digest's text without the sentences that match a request to forget."""
+    if digest is None or not forget_texts:
+        return "" if digest is None else digest.text
+    sentences = split(digest.text)
+    forgotten_numbers = {number for forget_text in forget_texts for number in matching(name, sentences, forget_text)}
+    return " ".join(sentence for number, sentence in enumerate(sentences, 1) if number not in forgotten_numbers)
 
 
 def lately(tx: Tx, space: str, day: date) -> list[str]:
     """Who spoke in the days before a day."""
-    return sorted({one.user for each in before(day) for one in digests.spoken(tx, space, each)})
+    return sorted({activity.user for earlier_day in before(day) for activity in digests.spoken(tx, space, earlier_day)})

@@ -1,15 +1,15 @@
-"""The days of a space: who spoke when, noted as messages come, so that a digest knows what it is made of.
+"""The days of a space: who spoke when, noted as messages come in, so that a digest knows its inputs.
 
-A day consists of what people said in channels. Chats with one person are no part of it, nor are commands to the memory
-and what an assistant said: memory must not feed on itself. For each day, channel and member there is a row with the
-first and last turn and the number of messages; the messages themselves stay in the log. Rows follow the space's time
-zone: if that is changed, they are noted anew.
+A day consists of what people said in channels. It does not include chats with one person, commands to the memory, or
+what an assistant said: memory must not feed on itself. For each day, channel and member there is a row with the first
+and last turn and the number of messages; the messages themselves stay in the log. Days depend on the space's time zone:
+if that changes, they are noted again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, tzinfo
+from datetime import date, datetime, tzinfo
 from typing import Any
 
 from recollect.engine.context.viewers import PEOPLE, public_name
@@ -21,7 +21,9 @@ from recollect.ports import Clock, Tx
 from recollect.rules.days import Spoke, bounds, day_of, noted, zone_named
 
 VIEW = "digests"
-SPACES, DAYS, DIGESTS = "spaces", "days", "digests"
+SPACES = "spaces"
+DAYS = "days"
+DIGESTS = "digests"
 LOCK = "digests"
 
 
@@ -33,7 +35,8 @@ class DaysView:
     ordered = False
 
     def __init__(self, clock: Clock, zone: str) -> None:
-        self._clock, self._zone = clock, zone
+        self._clock = clock
+        self._zone = zone
 
     def first(self, done: int, turns: int) -> int:
         return done
@@ -42,13 +45,14 @@ class DaysView:
         return runs
 
     def save(self, tx: Tx, run: Run) -> Saved | None:
-        space, conversation = run.lag.space, run.lag.conversation
-        owner = tx.conversation(space, conversation)
-        if owner is None or owner.user is not None:
+        space = run.lag.space
+        conversation = run.lag.conversation
+        stored_conversation = tx.conversation(space, conversation)
+        if stored_conversation is None or stored_conversation.user is not None:
             return None
         tx.lock(LOCK, space)
-        zone, changed = zoned(tx, space, self._zone)
-        if changed:  # what was noted before is void, and so is how far this view had got
+        zone, was_reset = zoned(tx, space, self._zone)
+        if was_reset:  # the days and the cursor of this view were deleted
             return Saved(0, len(run.messages))
         today = day_of(self._clock.now(), zone)
         if min(note(tx, space, conversation, run.messages, zone), default=today) < today:
@@ -57,33 +61,41 @@ class DaysView:
 
 
 def note(tx: Tx, space: str, conversation: str, messages: Iterable[Message], zone: tzinfo) -> set[date]:
-    """Note who spoke; the days on which somebody did."""
+    """Note who spoke on which day. Returns the days."""
     turns: dict[tuple[date, str], list[int]] = {}
     for message in messages:
         if counts(message):
             turns.setdefault((day_of(message.time, zone), message.author), []).append(message.turn)
     days = {day for day, _ in turns}
-    known = {(day, one.user): one for day in days for one in spoken(tx, space, day, conversation=conversation)}
+    earlier = {
+        (day, activity.user): activity for day in days for activity in spoken(tx, space, day, conversation=conversation)
+    }
     tx.put(
         DAYS,
         [
-            row_of(space, day, noted(known.get((day, user)), conversation, user, said))
-            for (day, user), said in sorted(turns.items())
+            row_of(space, day, noted(earlier.get((day, user)), conversation, user, new_turns))
+            for (day, user), new_turns in sorted(turns.items())
         ],
     )
     return days
 
 
 def counts(message: Message) -> bool:
-    """Whether a message of a channel is part of its day."""
+    """Whether a message of a channel counts for its day."""
     return (
         message.role == "user" and not message.erased and bool(message.content.strip()) and command_of(message) is None
     )
 
 
-def row_of(space: str, day: date, one: Spoke) -> dict[str, Any]:
-    turns = {"first": one.first, "last": one.last, "messages": one.messages}
-    return {"space": space, "day": day.isoformat(), "conversation": one.conversation, "user_id": one.user, **turns}
+def row_of(space: str, day: date, activity: Spoke) -> dict[str, Any]:
+    turns = {"first": activity.first, "last": activity.last, "messages": activity.messages}
+    return {
+        "space": space,
+        "day": day.isoformat(),
+        "conversation": activity.conversation,
+        "user_id": activity.user,
+        **turns,
+    }
 
 
 def spoken(tx: Tx, space: str, day: date, **where: str) -> list[Spoke]:
@@ -92,26 +104,31 @@ def spoken(tx: Tx, space: str, day: date, **where: str) -> list[Spoke]:
     return [Spoke(row["conversation"], row["user_id"], row["first"], row["last"], row["messages"]) for row in rows]
 
 
-def said_on(tx: Tx, space: str, day: date, spoke: Sequence[Spoke], zone: tzinfo) -> list[Message]:
+def said_on(tx: Tx, space: str, day: date, activities: Sequence[Spoke], zone: tzinfo) -> list[Message]:
     """The messages of a day in the channels of a space, in the order of their times."""
     begin, end = bounds(day, zone)
-    found: list[Message] = []
-    for channel in sorted({one.conversation for one in spoke}):
-        turns = [(one.first, one.last) for one in spoke if one.conversation == channel]
+    messages: list[Message] = []
+    for channel in sorted({activity.conversation for activity in activities}):
+        turns = [(activity.first, activity.last) for activity in activities if activity.conversation == channel]
         where = Filter(space, conversation=channel, after=begin, before=end)
-        first, last = min(first for first, _ in turns), max(last for _, last in turns)
-        there = tx.messages(where, after=(channel, first - 1), upto=last, damaged=warn_of_damage)
-        found += [message for message in there if counts(message)]
-    return sorted(found, key=lambda message: (message.time, message.conversation, message.turn))
+        first = min(first for first, _ in turns)
+        last = max(last for _, last in turns)
+        channel_messages = tx.messages(where, after=(channel, first - 1), upto=last, damaged=warn_of_damage)
+        messages += [message for message in channel_messages if counts(message)]
+    return sorted(messages, key=time_order)
 
 
-def spans(spoke: Iterable[Spoke]) -> tuple[Span, ...]:
-    """Where a member spoke."""
-    return tuple(Span(one.conversation, one.first, one.last) for one in spoke)
+def time_order(message: Message) -> tuple[datetime, str, int]:
+    return message.time, message.conversation, message.turn
+
+
+def spans(activities: Iterable[Spoke]) -> tuple[Span, ...]:
+    """The turns of these activities."""
+    return tuple(Span(activity.conversation, activity.first, activity.last) for activity in activities)
 
 
 def names_of(tx: Tx, space: str, members: Iterable[str]) -> dict[str, str]:
-    """What to call people before many, by id: these members, and everybody who has a display name."""
+    """Public names by id: of these members, and of everybody who has a display name."""
     names: dict[str, str] = {}
     rows = tx.rows(PEOPLE, where={"space": space, "kind": "display"})
     for row in sorted(rows, key=lambda row: (row["seen"] or row["since"], row["name"])):
@@ -119,7 +136,7 @@ def names_of(tx: Tx, space: str, members: Iterable[str]) -> dict[str, str]:
     return names | {id: public_name(tx, space, id) for id in members if id not in names}
 
 
-# -- a space's clock, and what tells others that something changed
+# -- a space's time zone and version
 
 
 def space_row(tx: Tx, space: str) -> Mapping[str, Any]:
@@ -128,7 +145,7 @@ def space_row(tx: Tx, space: str) -> Mapping[str, Any]:
 
 
 def zoned(tx: Tx, space: str, default: str) -> tuple[tzinfo, bool]:
-    """The time zone of a space; and whether days were noted by another, and are forgotten now to be noted anew."""
+    """The time zone of a space; and whether days were noted in another zone and were deleted now, to be noted again."""
     row = space_row(tx, space)
     name = row["time_zone"] or default
     if row["noted"] == name:
@@ -149,11 +166,11 @@ def set_zone(tx: Tx, space: str, name: str, default: str) -> None:
 
 
 def touch(tx: Tx, space: str) -> None:
-    """What others hold in memory of this space's digests is to be read again."""
+    """Invalidate what others have cached of this space's digests."""
     tx.put(SPACES, [{"space": space, "version": 1}], add=("version",))
 
 
 def begin_anew(tx: Tx, space: str | None) -> None:
-    """The view was thrown away: what anybody holds in memory of it is void."""
+    """Invalidate all caches of one space, or of all: the view was deleted."""
     for row in tx.rows(SPACES, where=None if space is None else {"space": space}):
         touch(tx, row["space"])

@@ -1,9 +1,10 @@
-"""Episodes: what left the window, as summaries in levels, each knowing the turns it came from.
+"""Episodes: summaries in levels of the messages that left the window, each with the turns it covers.
 
-The moment messages leave, the built-in writer summarises them: a run is cut where its subject changes, and one that
-goes on with the subject of the last episode extends it. When a level has too many, the oldest become one of the next.
-If there is a memory model, each such summary is a stand-in until the model has written its own, in order, once: a model
-that is away for hours finds everything still waiting, and of an episode that has grown it is asked for what is new.
+As soon as messages leave, the built-in writer summarises them: a run is cut where its subject changes, and a part that
+continues the subject of the last episode extends it. When a level has too many, the oldest are merged into one of the
+next level. If there is a memory model, each such summary is a stand-in until the model has written its own, in order
+and once: after an outage everything is still pending, and for an episode that has grown the model is asked only about
+what is new.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from recollect.tasks import episode_summary, level_summary
 log = logging.getLogger("recollect.episodes")
 
 TABLE = "episodes"
-WINDOW = "window"  # the view that wrote them first: what it has set aside is in none of them
+WINDOW = "window"  # the view that first wrote them: messages it has set aside are in none of them
 NOBODY = ""  # the user_id of an episode of a channel
 LONGEST = 30  # messages in one episode of level 1
 SHARE = 6  # a summary has one token for so many of what it summarises
@@ -38,12 +39,12 @@ LEVEL_TOKENS = (80, 240)  # the same of a summary of summaries
 LEVEL_SHARE = 2
 CHARACTERS = 4  # of a token, about
 CALLS = 8  # of the model in one step
-BACKLOG = 1_000  # turns: who is further behind is importing; what is no longer active then is not asked of a model
+BACKLOG = 1_000  # turns: a conversation further behind is an import; its inactive episodes get no model summary
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An episode as the store has it.
+    """An episode as it is stored.
 
     `parent` is the first turn of the episode it has become part of; `base` the model's summary of it up to turn
     `base_last`, which the model is given when the episode has grown since.
@@ -59,7 +60,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The cosine of texts that have nothing to do with each other: its mean and deviation for the embedder at hand."""
+    """The cosine of unrelated texts: its mean and deviation for the embedder in use."""
 
     unrelated: float
     spread: float
@@ -77,181 +78,209 @@ class Writer:
         at_level: int,
         in_all: int,
     ) -> None:
-        self._embedder, self._tokenizer, self._run = embedder, tokenizer, run
-        self._calibration, self._at_level, self._in_all = calibration, at_level, in_all
+        self._embedder = embedder
+        self._tokenizer = tokenizer
+        self._run = run
+        self._calibration = calibration
+        self._at_level = at_level
+        self._in_all = in_all
 
     async def grow(
         self,
         lag: Lag,
         user: str,
         active: Sequence[Kept],
-        gone: Sequence[Message],
-        known: Mapping[int, Vectors],
+        left_messages: Sequence[Message],
+        vectors_by_turn: Mapping[int, Vectors],
         pending: bool,
     ) -> list[Kept]:
         """The episodes that are new or changed now that these messages have left the window.
 
-        `known` are the vectors, by turn, of these messages and of those of the last episode.
+        `vectors_by_turn` has the vectors of these messages and of those of the last episode.
         """
-        here = {key(one.episode): one for one in active}
-        changed: dict[tuple[int, int], Kept] = {}
-        said = [message for message in gone if not message.erased and message.content.strip()]
-        vectors = stacked([known.get(message.turn) for message in said])
-        for start, end in pieces(said, vectors):
-            part = said[start:end]
-            last = newest(here.values())
-            on = last is not None and self._goes_on(last.episode, part, vectors[start:end], known)
-            one = await self._level_one(lag, user, last if on else None, part)
-            self._note(one, here, changed)
-            while merge := next_merge([*here], self._at_level, self._in_all):
-                parts = [here.pop((merge.level, first)) for first in merge.firsts]
-                whole = await self._merged(parts)
-                for part_of in parts:
-                    changed[key(part_of.episode)] = absorbed(part_of, whole.episode.first)
-                self._note(whole, here, changed)
-        far = lag.turns - lag.done > BACKLOG
-        return [waiting(one, pending and (one.parent is None or not far)) for one in changed.values()]
+        active_records = {key(record.episode): record for record in active}
+        changes: dict[tuple[int, int], Kept] = {}
+        messages = [message for message in left_messages if not message.erased and message.content.strip()]
+        vectors = stacked([vectors_by_turn.get(message.turn) for message in messages])
+        for start, end in pieces(messages, vectors):
+            part = messages[start:end]
+            last_record = newest(active_records.values())
+            continues_last = last_record is not None and self._goes_on(
+                last_record.episode, part, vectors[start:end], vectors_by_turn
+            )
+            record = await self._level_one(lag, user, last_record if continues_last else None, part)
+            self._note(record, active_records, changes)
+            while merge := next_merge([*active_records], self._at_level, self._in_all):
+                parts = [active_records.pop((merge.level, first)) for first in merge.firsts]
+                merged_record = await self._merged(parts)
+                for part_record in parts:
+                    changes[key(part_record.episode)] = absorbed(part_record, merged_record.episode.first)
+                self._note(merged_record, active_records, changes)
+        is_far_behind = lag.turns - lag.done > BACKLOG
+        return [
+            waiting(record, pending and (record.parent is None or not is_far_behind)) for record in changes.values()
+        ]
 
     @staticmethod
-    def _note(one: Kept, *places: dict[tuple[int, int], Kept]) -> None:
-        for place in places:
-            place[key(one.episode)] = one
+    def _note(record: Kept, *indexes: dict[tuple[int, int], Kept]) -> None:
+        for index in indexes:
+            index[key(record.episode)] = record
 
-    async def _level_one(self, lag: Lag, user: str, last: Kept | None, part: Sequence[Message]) -> Kept:
+    async def _level_one(self, lag: Lag, user: str, last_record: Kept | None, part: Sequence[Message]) -> Kept:
         """The last episode with these messages added, or a new one."""
-        if last is not None:
-            grown = replace(last, episode=replace(last.episode, last=part[-1].turn, ended=part[-1].time))
+        if last_record is not None:
+            record = replace(last_record, episode=replace(last_record.episode, last=part[-1].turn, ended=part[-1].time))
         else:
-            turns, times = (part[0].turn, part[-1].turn), (part[0].time, part[-1].time)
-            grown = Kept(Episode(lag.space, lag.conversation, 1, *turns, *times, ""), user)
-        reply = await self._run(episode_summary.offline, self.message_inputs(part, grown.episode.summary))
-        return await self.with_summary(grown, reply)
+            turns = (part[0].turn, part[-1].turn)
+            times = (part[0].time, part[-1].time)
+            record = Kept(Episode(lag.space, lag.conversation, 1, *turns, *times, ""), user)
+        reply = await self._run(episode_summary.offline, self.message_inputs(part, record.episode.summary))
+        return await self.with_summary(record, reply)
 
-    def _goes_on(self, last: Episode, part: Sequence[Message], vectors: Vectors, known: Mapping[int, Vectors]) -> bool:
-        before = [known[turn] for turn in range(last.first, last.last + 1) if turn in known]
-        if not before or part[-1].turn - last.first >= LONGEST:
+    def _goes_on(
+        self, last: Episode, part: Sequence[Message], vectors: Vectors, vectors_by_turn: Mapping[int, Vectors]
+    ) -> bool:
+        earlier_vectors = [
+            vectors_by_turn[turn] for turn in range(last.first, last.last + 1) if turn in vectors_by_turn
+        ]
+        if not earlier_vectors or part[-1].turn - last.first >= LONGEST:
             return False
-        scale = self._calibration
-        return continues(np.mean(before, axis=0), vectors, unrelated=scale.unrelated, spread=scale.spread)
+        calibration = self._calibration
+        return continues(
+            np.mean(earlier_vectors, axis=0), vectors, unrelated=calibration.unrelated, spread=calibration.spread
+        )
 
     async def _merged(self, parts: Sequence[Kept]) -> Kept:
-        first, last = parts[0].episode, parts[-1].episode
-        whole = Episode(
+        first = parts[0].episode
+        last = parts[-1].episode
+        episode = Episode(
             first.space, first.conversation, first.level + 1, first.first, last.last, first.began, last.ended, ""
         )
-        reply = await self._run(level_summary.offline, self.level_inputs([one.episode.summary for one in parts]))
-        return await self.with_summary(Kept(whole, parts[0].user), reply)
+        reply = await self._run(level_summary.offline, self.level_inputs([part.episode.summary for part in parts]))
+        return await self.with_summary(Kept(episode, parts[0].user), reply)
 
     def level_inputs(self, summaries: Sequence[str]) -> level_summary.Inputs:
         size = sum(self._tokenizer.count(summary) for summary in summaries)
         limit = within(size // LEVEL_SHARE, LEVEL_TOKENS)
         return level_summary.Inputs(tuple(summaries), limit, self._tokenizer.count)
 
-    async def with_summary(self, one: Kept, reply: episode_summary.Reply | level_summary.Reply) -> Kept:
-        """The episode with a summary, and its vector; without one if the embedder fails: found by its messages."""
-        summarised, stored = replace(one.episode, summary=reply.summary, made_by="offline"), None
+    async def with_summary(self, record: Kept, reply: episode_summary.Reply | level_summary.Reply) -> Kept:
+        """The episode with a summary and its vector. If the embedder fails it has none: search finds its messages."""
+        episode = replace(record.episode, summary=reply.summary, made_by="offline")
+        vector_bytes = None
         try:
             vector = (await self._embedder.embed([reply.summary]))[0].astype(np.float16)
-            stored = vector.tobytes() if vector.any() else None
-        except Exception as error:  # noqa: BLE001  an embedder may fail in any way on what one message brought in
+            vector_bytes = vector.tobytes() if vector.any() else None
+        except Exception as error:  # noqa: BLE001  an embedder may fail in any way on one text
             log.warning("an episode has no vector: %s", reason_of(error))
-        return replace(one, episode=summarised, vector=stored)
+        return replace(record, episode=episode, vector=vector_bytes)
 
     def message_inputs(self, part: Sequence[Message], before: str) -> episode_summary.Inputs:
-        """What is to be summarised of a run of messages, after what has been written of those before."""
-        said = [message for message in part if not message.erased and message.content.strip()]
-        lines = tuple(Line(message.role, message.author, message.content) for message in said)
+        """The inputs for a summary of messages that continues the summary `before`."""
+        messages = [message for message in part if not message.erased and message.content.strip()]
+        lines = tuple(Line(message.role, message.author, message.content) for message in messages)
         size = sum(len(line.text) for line in lines) // CHARACTERS + self._tokenizer.count(before) * SHARE
         return episode_summary.Inputs(lines, before, within(size // SHARE, TOKENS), self._tokenizer.count)
 
 
 class EpisodesView:
-    """Has the memory model write the summaries for which the built-in writer's stand in."""
+    """Has the memory model replace the summaries of the built-in writer."""
 
     name = "episodes"
     at_once = 0
     ordered = False
 
     def __init__(self, asking: Asking, writer: Writer, read: Callable[..., Awaitable[Any]]) -> None:
-        self._asking, self._writer, self._read = asking, writer, read
+        self._asking = asking
+        self._writer = writer
+        self._read = read
 
     def first(self, done: int, turns: int) -> int:
         return done
 
     async def prepare(self, runs: Sequence[Run]) -> list[Written]:
-        results, calls = list[Written](), CALLS
-        pending = await self._read(lambda tx: [pending_episodes(tx, run.lag) for run in runs])
-        for run, waiting in zip(runs, pending, strict=True):
-            results.append(await self._written(run.lag, waiting, calls))
-            calls -= len(results[-1].made)
+        results = list[Written]()
+        calls_left = CALLS
+        pending_by_run = await self._read(lambda tx: [pending_episodes(tx, run.lag) for run in runs])
+        for run, pending_records in zip(runs, pending_by_run, strict=True):
+            results.append(await self._written(run.lag, pending_records, calls_left))
+            calls_left -= len(results[-1].records)
         return results
 
-    async def _written(self, lag: Lag, waiting: Sequence[Kept], calls: int) -> Written:
-        """What the model writes of the episodes that wait, with so many calls; the rest is left for later."""
-        made: list[Kept] = []
-        for one in waiting[:calls]:
-            answer = await self._asked(one, {key(other.episode): other for other in made})
+    async def _written(self, lag: Lag, pending_records: Sequence[Kept], max_calls: int) -> Written:
+        """Have the model write pending episodes, with at most `max_calls` calls; the others stay pending."""
+        new_records: list[Kept] = []
+        for record in pending_records[:max_calls]:
+            answer = await self._asked(record, {key(other.episode): other for other in new_records})
             if answer.outage is not None:
-                return Written(made, Saved(lag.done, len(made), answer.outage))
-            done = await self._writer.with_summary(one, answer.reply)
-            episode = replace(done.episode, made_by=answer.made_by, pending=False)
-            made.append(replace(done, episode=episode, base=episode.summary, base_last=episode.last))
-        if len(waiting) > calls:
-            return Written(made, Saved(lag.done, len(made)))
-        return Written(made, Saved(lag.turns, max(len(made), 1)))
+                return Written(new_records, Saved(lag.done, len(new_records), answer.outage))
+            new_record = await self._writer.with_summary(record, answer.reply)
+            episode = replace(new_record.episode, made_by=answer.made_by, pending=False)
+            new_records.append(replace(new_record, episode=episode, base=episode.summary, base_last=episode.last))
+        if len(pending_records) > max_calls:
+            return Written(new_records, Saved(lag.done, len(new_records)))
+        return Written(new_records, Saved(lag.turns, max(len(new_records), 1)))
 
     async def _asked(
-        self, one: Kept, fresh: Mapping[tuple[int, int], Kept]
+        self, record: Kept, new_records: Mapping[tuple[int, int], Kept]
     ) -> Answer[episode_summary.Reply] | Answer[level_summary.Reply]:
-        episode = one.episode
+        episode = record.episode
         if episode.level > 1:
-            below = await self._read(lambda tx: parts_of(tx, episode))
-            summaries = [fresh.get(key(part.episode), part).episode.summary for part in below]
+            parts = await self._read(lambda tx: parts_of(tx, episode))
+            summaries = [new_records.get(key(part.episode), part).episode.summary for part in parts]
             return await self._asking.ask(level_summary, self._writer.level_inputs(summaries))
-        begin = max(one.base_last, episode.first - 1)
+        begin = max(record.base_last, episode.first - 1)
         where = Filter(episode.space, conversation=episode.conversation)
-        part = await self._read(lambda tx: readable_messages(tx, WINDOW, where, after=begin, upto=episode.last))
-        return await self._asking.ask(episode_summary, self._writer.message_inputs(part, one.base))
+
+        def load_messages(tx: Tx) -> Sequence[Message]:
+            return readable_messages(tx, WINDOW, where, after=begin, upto=episode.last)
+
+        messages = await self._read(load_messages)
+        return await self._asking.ask(episode_summary, self._writer.message_inputs(messages, record.base))
 
     def save(self, tx: Tx, result: Written) -> Saved:
-        for one in result.made:
-            episode = one.episode
+        for record in result.records:
+            episode = record.episode
             lock(tx, episode.space, episode.conversation)
-            there = stored(tx, episode)
-            if there is None:
+            current = stored(tx, episode)
+            if current is None:
                 continue
-            if there.episode.last != episode.last:  # it has grown in the meantime: the model is asked for the rest
-                put(tx, [replace(there, base=one.base, base_last=one.base_last)])
+            if current.episode.last != episode.last:  # it has grown meanwhile: the model is asked about the rest later
+                put(tx, [replace(current, base=record.base, base_last=record.base_last)])
                 continue
-            kept = replace(episode, active=there.episode.active)
-            put(tx, [replace(one, episode=kept, parent=there.parent)])
-        return result.saved
+            new_episode = replace(episode, active=current.episode.active)
+            put(tx, [replace(record, episode=new_episode, parent=current.parent)])
+        return result.progress
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the model wrote, and how far that is all."""
+    """The episodes the model wrote, and how far the view got."""
 
-    made: Sequence[Kept]
-    saved: Saved
+    records: Sequence[Kept]
+    progress: Saved
 
 
 # -- pieces of a run
 
 
-def stacked(known: Sequence[Vectors | None]) -> Vectors:
-    """One row a message; zeros for one that has no vector."""
-    width = max((len(vector) for vector in known if vector is not None), default=1)
-    rows = [np.zeros(width, np.float32) if vector is None else vector for vector in known]
-    return np.array(rows, np.float32).reshape(len(known), width)
+def stacked(vectors: Sequence[Vectors | None]) -> Vectors:
+    """One row for each message; zeros for one that has no vector."""
+    width = max((len(vector) for vector in vectors if vector is not None), default=1)
+    rows = [np.zeros(width, np.float32) if vector is None else vector for vector in vectors]
+    return np.array(rows, np.float32).reshape(len(vectors), width)
 
 
-def pieces(said: Sequence[Message], vectors: Vectors) -> list[tuple[int, int]]:
-    """Where a run of messages is cut: from where to where."""
-    if not said:
+def pieces(messages: Sequence[Message], vectors: Vectors) -> list[tuple[int, int]]:
+    """The start and end of each part into which a run of messages is cut."""
+    if not messages:
         return []
-    sizes = [len(message.content) // CHARACTERS + 1 for message in said]
-    starts = [0, *cuts(vectors, sizes, longest=LONGEST, may=[message.role == "user" for message in said]), len(said)]
+    sizes = [len(message.content) // CHARACTERS + 1 for message in messages]
+    starts = [
+        0,
+        *cuts(vectors, sizes, longest=LONGEST, may=[message.role == "user" for message in messages]),
+        len(messages),
+    ]
     return list(pairwise(starts))
 
 
@@ -264,51 +293,53 @@ def key(episode: Episode) -> tuple[int, int]:
 
 
 def newest(active: Iterable[Kept]) -> Kept | None:
-    """The last episode of messages."""
-    of_messages = [one for one in active if one.episode.level == 1]
-    return max(of_messages, key=lambda one: one.episode.first, default=None)
+    """The last episode of level 1."""
+    level_one = [record for record in active if record.episode.level == 1]
+    return max(level_one, key=lambda record: record.episode.first, default=None)
 
 
-def absorbed(one: Kept, parent: int) -> Kept:
-    return replace(one, episode=replace(one.episode, active=False), parent=parent)
+def absorbed(record: Kept, parent: int) -> Kept:
+    return replace(record, episode=replace(record.episode, active=False), parent=parent)
 
 
-def waiting(one: Kept, pending: bool) -> Kept:
-    # What the model has written of it already, and nothing has been added to, need not be written again.
-    done = one.base_last == one.episode.last and bool(one.base)
-    return replace(one, episode=replace(one.episode, pending=pending and not done))
+def waiting(record: Kept, pending: bool) -> Kept:
+    # If the model has written it already and nothing was added, it need not be written again.
+    is_written = record.base_last == record.episode.last and bool(record.base)
+    return replace(record, episode=replace(record.episode, pending=pending and not is_written))
 
 
-def after_model(one: Kept, there: Kept) -> Kept:
-    """What is to be stored of an episode the writer has changed, given what the model may have stored meanwhile."""
-    one = replace(one, base=there.base, base_last=there.base_last)
-    if there.episode.last == one.episode.last and there.episode.made_by == "model":
-        # Only its place has changed: it was absorbed. Its summary is the model's.
-        kept = replace(there.episode, active=one.episode.active)
-        return replace(one, episode=kept, vector=there.vector)
-    return waiting(one, one.episode.pending)
+def after_model(record: Kept, current: Kept) -> Kept:
+    """What to store of an episode the built-in writer has changed, given what the model may have stored meanwhile."""
+    record = replace(record, base=current.base, base_last=current.base_last)
+    if current.episode.last == record.episode.last and current.episode.made_by == "model":
+        # It was only merged into another: it keeps the model's summary.
+        episode = replace(current.episode, active=record.episode.active)
+        return replace(record, episode=episode, vector=current.vector)
+    return waiting(record, record.episode.pending)
 
 
 # -- rows
 
 
 def lock(tx: Tx, space: str, conversation: str) -> None:
-    """Nobody else writes to this conversation's episodes until we end."""
-    there = tx.conversation(space, conversation)
-    assert there is not None  # it has messages
-    tx.lock_conversation(Conversation(space, conversation, None, there.created_at, there.changed_at))
+    """Lock a conversation: nobody else writes its episodes until the transaction ends."""
+    stored_conversation = tx.conversation(space, conversation)
+    assert stored_conversation is not None  # it has messages
+    tx.lock_conversation(
+        Conversation(space, conversation, None, stored_conversation.created_at, stored_conversation.changed_at)
+    )
 
 
 def active_episodes(tx: Tx, space: str, conversation: str) -> list[Kept]:
-    """Those that are part of no other, in order of level and turn."""
+    """The episodes that are part of no other, in order of level and turn."""
     rows = tx.rows(TABLE, where={"space": space, "conversation": conversation, "parent": None})
     return [to_kept(row) for row in rows]
 
 
 def pending_episodes(tx: Tx, lag: Lag) -> list[Kept]:
-    """Those of a conversation that wait for the model, in the order in which it is to write them."""
+    """The episodes of a conversation that wait for the model, in the order in which it writes them."""
     rows = tx.rows(TABLE, where={"space": lag.space, "conversation": lag.conversation, "pending": 1})
-    return sorted(map(to_kept, rows), key=lambda kept: (kept.episode.last, kept.episode.level))
+    return sorted(map(to_kept, rows), key=lambda record: (record.episode.last, record.episode.level))
 
 
 def parts_of(tx: Tx, episode: Episode) -> list[Kept]:
@@ -323,45 +354,50 @@ def stored(tx: Tx, episode: Episode) -> Kept | None:
 
 def tree(tx: Tx, space: str, conversation: str) -> list[Episode]:
     """The active episodes, highest level first and then oldest first, each with its parts down to level 1."""
-    every = [to_kept(row) for row in tx.rows(TABLE, where={"space": space, "conversation": conversation})]
-    built: dict[tuple[int, int], Episode] = {}
-    for one in every:  # in order of level: the parts of an episode come before it
+    records = [to_kept(row) for row in tx.rows(TABLE, where={"space": space, "conversation": conversation})]
+    episodes_by_key: dict[tuple[int, int], Episode] = {}
+    for record in records:  # in order of level: the parts of an episode come before it
         parts = [
-            built[key(part.episode)]
-            for part in every
-            if part.parent == one.episode.first and part.episode.level == one.episode.level - 1
+            episodes_by_key[key(part.episode)]
+            for part in records
+            if part.parent == record.episode.first and part.episode.level == record.episode.level - 1
         ]
-        built[key(one.episode)] = replace(one.episode, parts=tuple(parts))
-    top = [built[key(one.episode)] for one in every if one.parent is None]
-    return sorted(top, key=lambda episode: (-episode.level, episode.first))
+        episodes_by_key[key(record.episode)] = replace(record.episode, parts=tuple(parts))
+    active = [episodes_by_key[key(record.episode)] for record in records if record.parent is None]
+    return sorted(active, key=lambda episode: (-episode.level, episode.first))
 
 
 def nearest(tx: Tx, where: Filter, vector: Vectors, limit: int, least: float) -> list[Episode]:
     """The episodes of a person, or of a channel, that are closest in meaning and close enough, best first.
 
-    The active ones are looked at, and from the closest the way goes down to whichever part is closer still: so it costs
+    The search starts with the active episodes and descends from each into the part that is closer still: so it costs
     the same however long the history is.
     """
     scope: dict[str, Any] = {"space": where.space, "parent": None}
     scope |= {"user_id": where.user} if where.user is not None else {"conversation": where.conversation or ""}
-    found = [(to_kept(row), cosine) for row, cosine in tx.near(TABLE, vector, limit, where=scope)]
-    close = sorted((one for one in deepest(tx, found, vector) if one[1] >= least), key=lambda one: -one[1])
-    return [one.episode for one, _ in close]
+    hits = [(to_kept(row), cosine) for row, cosine in tx.near(TABLE, vector, limit, where=scope)]
+    close_hits = sorted((hit for hit in deepest(tx, hits, vector) if hit[1] >= least), key=lambda hit: -hit[1])
+    return [record.episode for record, _ in close_hits]
 
 
-def deepest(tx: Tx, found: Sequence[tuple[Kept, float]], vector: Vectors) -> list[tuple[Kept, float]]:
-    """Each of these episodes, or the part of it, or of that, which is closer still. One look at each level."""
-    best, going = list(found), set(range(len(found)))
-    for level in range(max((one.episode.level for one, _ in found), default=1), 1, -1):
-        here = [at for at in going if best[at][0].episode.level == level]
-        parts = parts_of_all(tx, [best[at][0].episode for at in here])
-        for at in here:
-            own = parts.get((best[at][0].episode.conversation, best[at][0].episode.first), ())
-            closest = max(((part, likeness(part, vector)) for part in own), key=lambda part: part[1], default=best[at])
-            if closest[1] <= best[at][1]:
-                going.discard(at)
+def deepest(tx: Tx, hits: Sequence[tuple[Kept, float]], vector: Vectors) -> list[tuple[Kept, float]]:
+    """Each of these episodes, or its closest part at any level that is closer still. One query for each level."""
+    best = list(hits)
+    open_positions = set(range(len(hits)))
+    for level in range(max((record.episode.level for record, _ in hits), default=1), 1, -1):
+        positions = [position for position in open_positions if best[position][0].episode.level == level]
+        parts = parts_of_all(tx, [best[position][0].episode for position in positions])
+        for position in positions:
+            part_records = parts.get((best[position][0].episode.conversation, best[position][0].episode.first), ())
+            closest = max(
+                ((part, likeness(part, vector)) for part in part_records),
+                key=lambda part: part[1],
+                default=best[position],
+            )
+            if closest[1] <= best[position][1]:
+                open_positions.discard(position)
             else:
-                best[at] = closest
+                best[position] = closest
     return best
 
 
@@ -369,41 +405,41 @@ def parts_of_all(tx: Tx, episodes: Sequence[Episode]) -> dict[tuple[str, int], l
     """The parts of episodes of one level, by the conversation and the first turn of the episode."""
     if not episodes:
         return {}
-    chats = tuple(dict.fromkeys(one.conversation for one in episodes))
-    firsts = tuple(dict.fromkeys(one.first for one in episodes))
+    chats = tuple(dict.fromkeys(episode.conversation for episode in episodes))
+    firsts = tuple(dict.fromkeys(episode.first for episode in episodes))
     where = {"space": episodes[0].space, "conversation": chats, "level": episodes[0].level - 1, "parent": firsts}
-    found: dict[tuple[str, int], list[Kept]] = {}
+    parts: dict[tuple[str, int], list[Kept]] = {}
     for row in tx.rows(TABLE, where=where):
-        found.setdefault((row["conversation"], row["parent"]), []).append(to_kept(row))
-    return found
+        parts.setdefault((row["conversation"], row["parent"]), []).append(to_kept(row))
+    return parts
 
 
-def likeness(one: Kept, vector: Vectors) -> float:
-    return 0.0 if one.vector is None else float(np.frombuffer(one.vector, np.float16).astype(np.float32) @ vector)
+def likeness(record: Kept, vector: Vectors) -> float:
+    return 0.0 if record.vector is None else float(np.frombuffer(record.vector, np.float16).astype(np.float32) @ vector)
 
 
-def put(tx: Tx, changed: Sequence[Kept]) -> None:
-    tx.put(TABLE, [row_of(one) for one in changed])
+def put(tx: Tx, records: Sequence[Kept]) -> None:
+    tx.put(TABLE, [row_of(record) for record in records])
 
 
-def row_of(one: Kept) -> dict[str, Any]:
-    episode = one.episode
+def row_of(record: Kept) -> dict[str, Any]:
+    episode = record.episode
     return {
         "space": episode.space,
         "conversation": episode.conversation,
         "level": episode.level,
         "first": episode.first,
         "last": episode.last,
-        "user_id": one.user,
+        "user_id": record.user,
         "began": episode.began,
         "ended": episode.ended,
         "summary": episode.summary,
         "made_by": episode.made_by,
         "pending": int(episode.pending),
-        "parent": one.parent,
-        "base": one.base,
-        "base_last": one.base_last,
-        "vec": one.vector,
+        "parent": record.parent,
+        "base": record.base,
+        "base_last": record.base_last,
+        "vec": record.vector,
     }
 
 

@@ -1,9 +1,9 @@
-"""The facts view: what users say of themselves and of others, as rows that say since when and on whose word.
+"""The facts view: what users say about themselves and others, as rows with the time and the speaker of each fact.
 
-Facts come from messages of users alone: what an assistant says, and what memory itself put into a context, is no
-source. Each message is read by the memory model, or by rules where there is none, and weighed against what is known in
-one transaction under the person's lock: whoever writes at the same time, of a key that has one value one stays active,
-and every other is history. What somebody asked to be forgotten stays forgotten, even if the facts are built anew.
+Facts come only from messages of users: what an assistant says, and what memory itself put into a context, is no source.
+Each message is read by the memory model, or by rules if there is none, and weighed against the known facts in one
+transaction under the person's lock: also with concurrent writers, a key with a single value has one active fact, and
+all others are history. What somebody asked to be forgotten stays forgotten, even if the facts are rebuilt.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from recollect.rules.people.statements import reading
 from recollect.rules.people.third_person import first_person
 from recollect.tasks import fact_extraction
 
-NEAR = 60  # turns from the end of a conversation that a model is asked about; what is imported is read by rules
+NEAR = 60  # turns from the end of a conversation that the model reads; older ones (imports) are read by rules
 LOCK = "facts"
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What was found in a run, message by message, and how far that is final."""
+    """The facts found in a run, by message, and how far they are final."""
 
     run: Run
-    found: Sequence[tuple[Message, tuple[FoundFact, ...]]]
-    saved: Saved | None
+    facts_by_message: Sequence[tuple[Message, tuple[FoundFact, ...]]]
+    progress: Saved | None
 
 
 class FactsView:
@@ -61,45 +61,53 @@ class FactsView:
     ordered = False
 
     def __init__(self, asking: Asking, read: Callable[..., Awaitable[Any]], run: Callable[..., Awaitable[Any]]) -> None:
-        self._asking, self._read, self._run = asking, read, run
+        self._asking = asking
+        self._read = read
+        self._run = run
 
     def first(self, done: int, turns: int) -> int:
         return done
 
     async def prepare(self, runs: Sequence[Run]) -> list[Read]:
-        said = await self._read(lambda tx: [said_before(tx, run) for run in runs])
-        return [await self._found(run, before) for run, before in zip(runs, said, strict=True)]
+        replies = await self._read(lambda tx: [said_before(tx, run) for run in runs])
+        return [await self._found(run, last_reply) for run, last_reply in zip(runs, replies, strict=True)]
 
-    async def _found(self, run: Run, said: str) -> Read:
-        """What a run says; `said` is what the assistant said before it."""
-        found, outage, done = list[tuple[Message, tuple[FoundFact, ...]]](), None, run.lag.done
+    async def _found(self, run: Run, last_reply: str) -> Read:
+        """Extract the facts of a run; `last_reply` is what the assistant said before it."""
+        facts_by_message = list[tuple[Message, tuple[FoundFact, ...]]]()
+        outage = None
+        upto = run.lag.done
         for message in run.messages:
             if message.role == "assistant":
-                said = message.content
+                last_reply = message.content
             elif is_telling(message):
-                inputs = fact_extraction.Inputs(message.content, message.time.date(), (said,) if said else ())
-                near = message.turn > run.lag.turns - NEAR
-                if near and outage is None and self._asking.possible:
+                inputs = fact_extraction.Inputs(
+                    message.content, message.time.date(), (last_reply,) if last_reply else ()
+                )
+                is_near = message.turn > run.lag.turns - NEAR
+                if is_near and outage is None and self._asking.possible:
                     answer = await self._asking.ask(fact_extraction, inputs)
-                    reply, outage = answer.reply, answer.outage
+                    reply = answer.reply
+                    outage = answer.outage
                 else:
                     reply = await self._run(fact_extraction.offline, inputs)
-                found.append((message, about_author(message, reply.facts)))
-            done = message.turn if outage is None else done
-        return Read(run, found, Saved(done, max(len(found), 1), outage) if outage else None)
+                facts_by_message.append((message, about_author(message, reply.facts)))
+            upto = message.turn if outage is None else upto
+        return Read(run, facts_by_message, Saved(upto, max(len(facts_by_message), 1), outage) if outage else None)
 
     def save(self, tx: Tx, result: Read) -> Saved | None:
-        space, conversation = result.run.lag.space, result.run.lag.conversation
+        space = result.run.lag.space
+        conversation = result.run.lag.conversation
         note_people(tx, result.run.messages)
-        keep(tx, space, conversation, result.found, told=told(tx, result.run.messages))
-        return result.saved
+        keep(tx, space, conversation, result.facts_by_message, told=told(tx, result.run.messages))
+        return result.progress
 
 
-def about_author(message: Message, found: Sequence[FoundFact]) -> tuple[FoundFact, ...]:
-    """What a message says, of whom: "I" is who wrote it, also where it is kept in the memory of another."""
+def about_author(message: Message, facts: Sequence[FoundFact]) -> tuple[FoundFact, ...]:
+    """The facts with the author as subject of "I", if the message is in the memory of another user."""
     if message.user in (None, message.author):
-        return tuple(found)
-    return tuple(replace(fact, subject=fact.subject or message.author) for fact in found)
+        return tuple(facts)
+    return tuple(replace(fact, subject=fact.subject or message.author) for fact in facts)
 
 
 def is_telling(message: Message) -> bool:
@@ -113,134 +121,137 @@ def is_telling(message: Message) -> bool:
 
 
 def said_before(tx: Tx, run: Run) -> str:
-    """What the assistant said last before a run."""
+    """The assistant's last message before a run, or an empty text."""
     if not run.messages or run.messages[0].turn == 1:
         return ""
     first = run.messages[0]
     where = Filter(first.space, conversation=first.conversation, role="assistant")
-    before = tx.messages(where, upto=first.turn - 1, limit=1, newest=True, damaged=warn_of_damage)
-    return before[0].content if before else ""
+    replies = tx.messages(where, upto=first.turn - 1, limit=1, newest=True, damaged=warn_of_damage)
+    return replies[0].content if replies else ""
 
 
 def keep(
     tx: Tx,
     space: str,
     conversation: str,
-    found: Iterable[tuple[Message, Sequence[FoundFact]]],
+    facts_by_message: Iterable[tuple[Message, Sequence[FoundFact]]],
     *,
     told: Iterable[tuple[str, Message, Sequence[FoundFact]]] = (),
 ) -> list[rules.Action]:
-    """Weigh what was found against what is known, and store what comes of it. It is of whoever spoke; what was `told`
-    by command is of whom it names."""
+    """Weigh found facts against the known ones, and store the result. They are about their speaker; those
+    `from_commands` are about the person named with them."""
     audience = conversation if is_channel(tx, space, conversation) else None
     by_person: dict[str, list[tuple[Message, FoundFact]]] = {}
-    for person, message, several in (*((m.user or m.author, m, facts) for m, facts in found), *told):
-        for one in several:
-            by_person.setdefault(person, []).append((message, one))
-    every: list[rules.Action] = []
-    for who in sorted(by_person):  # in one order for everybody, so that no two writers wait for each other
-        tx.lock(LOCK, space, who)
-        every += kept_of(tx, space, who, audience, by_person[who])
-    return every
+    for person, message, facts in (*((m.user or m.author, m, facts) for m, facts in facts_by_message), *told):
+        for fact in facts:
+            by_person.setdefault(person, []).append((message, fact))
+    actions: list[rules.Action] = []
+    for person in sorted(by_person):  # always in the same order, so that writers do not deadlock
+        tx.lock(LOCK, space, person)
+        actions += kept_of(tx, space, person, audience, by_person[person])
+    return actions
 
 
 def kept_of(
-    tx: Tx, space: str, person: str, audience: str | None, found: Sequence[tuple[Message, FoundFact]]
+    tx: Tx, space: str, person: str, audience: str | None, found_facts: Sequence[tuple[Message, FoundFact]]
 ) -> list[rules.Action]:
-    forgotten = forgotten_of(tx, space, person)
+    forget_requests = forgotten_of(tx, space, person)
     by_slot: dict[str, list[Fact]] = {}
     for fact in facts_of(tx, space, person):
         by_slot.setdefault(slot_of(fact), []).append(fact)
-    changed: dict[str, Fact] = {}
-    every: list[rules.Action] = []
-    for slot, (findings, anew) in noted(tx, person, audience, found).items():
-        known = {fact.id: fact for fact in by_slot.get(slot, ())}
-        facts, actions = weighed([] if anew else [*known.values()], findings, person)
-        facts = {id: still_forgotten(fact, forgotten) for id, fact in facts.items()}
-        for id in known.keys() - facts.keys():
+    changed_facts: dict[str, Fact] = {}
+    all_actions: list[rules.Action] = []
+    for slot, (findings, reweigh) in noted(tx, person, audience, found_facts).items():
+        known_facts = {fact.id: fact for fact in by_slot.get(slot, ())}
+        facts, actions = weighed([] if reweigh else [*known_facts.values()], findings, person)
+        facts = {id: still_forgotten(fact, forget_requests) for id, fact in facts.items()}
+        for id in known_facts.keys() - facts.keys():
             tx.remove("facts", {"space": space, "user_id": person, "id": id})
-        changed |= {id: fact for id, fact in facts.items() if fact != known.get(id)}
-        every += actions
-    put(tx, changed.values())
-    gone = [row for row in changed.values() if not row.active]
-    retire_contradicted(tx, space, person, gone, max((message.time for message, _ in found)))
-    # A name is the space's only if the person themselves said it before many.
-    said = [row for row in changed.values() if row.active and row.audience is not None and not is_claim(row)]
-    for row in (row for row in said if row.key == "name" and row.subject is None):
-        put_name(tx, space, person, "alias", row.value, row.said_at)
-    return every
+        changed_facts |= {id: fact for id, fact in facts.items() if fact != known_facts.get(id)}
+        all_actions += actions
+    put(tx, changed_facts.values())
+    retired_facts = [fact for fact in changed_facts.values() if not fact.active]
+    retire_contradicted(tx, space, person, retired_facts, max((message.time for message, _ in found_facts)))
+    # A name is public only if the person said it themselves in a channel.
+    public_facts = [
+        fact for fact in changed_facts.values() if fact.active and fact.audience is not None and not is_claim(fact)
+    ]
+    for fact in (fact for fact in public_facts if fact.key == "name" and fact.subject is None):
+        put_name(tx, space, person, "alias", fact.value, fact.said_at)
+    return all_actions
 
 
-# -- what was forgotten
+# -- requests to forget
 
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """What was asked to be forgotten of a person, what they are called, and what they see of what is said of them."""
+    """The requests to forget something about a person, the person's name, and what the person may see."""
 
-    requests: Sequence[Statement]
+    statements: Sequence[Statement]
     name: str
     viewer: Viewer
 
 
 def forgotten_of(tx: Tx, space: str, person: str) -> Requests:
-    requests = statements_of(tx, space, person, kind=FORGET)
-    if not requests:
+    statements = statements_of(tx, space, person, kind=FORGET)
+    if not statements:
         return Requests((), person, Viewer(person))
-    return Requests(requests, own_name(tx, space, person), viewer_alone(tx, space, person))
+    return Requests(statements, own_name(tx, space, person), viewer_alone(tx, space, person))
 
 
-def still_forgotten(fact: Fact, forgotten: Requests) -> Fact:
-    """A fact that was said before it was asked to be forgotten, by somebody who may ask that, is not active, whenever
-    it is read."""
-    for request in forgotten.requests:
-        if fact.active and fact.said_at <= request.said_at and is_meant(fact, request, forgotten):
+def still_forgotten(fact: Fact, requests: Requests) -> Fact:
+    """The fact, retired if a request by somebody who may make it came after the fact was said; it does not matter when
+    the message is read."""
+    for request in requests.statements:
+        if fact.active and fact.said_at <= request.said_at and is_meant(fact, request, requests):
             return retired(fact, request.id, request.said_at)
     return fact
 
 
-def is_meant(fact: Fact, request: Statement, forgotten: Requests) -> bool:
-    """Whether a request to forget took this fact. The request names those it took: of the others it chose not to take
-    any, so that only what says exactly the same, and was not known yet, is meant."""
-    name = forgotten.name
+def is_meant(fact: Fact, request: Statement, requests: Requests) -> bool:
+    """Whether a request to forget applies to this fact. The request lists the facts it retired: if there are several,
+    any other fact has to say exactly the same as the request."""
+    name = requests.name
     if fact.id in request.sources:
         return True
-    if not may_take_back(request.speaker, fact, forgotten.viewer):
+    if not may_take_back(request.speaker, fact, requests.viewer):
         return False
     if len(request.sources) > 1 and not is_exactly(fact, request.text, name):
         return False
     return bool(matching_facts([fact], request.text, name=name))
 
 
-def is_exactly(fact: Fact, what: str, name: str) -> bool:
-    found = reading(name, sought(name, what)).facts
+def is_exactly(fact: Fact, request_text: str, name: str) -> bool:
+    candidates = reading(name, sought(name, request_text)).facts
     return any(
-        (one.subject, one.category, one.key) == (fact.subject, fact.category, fact.key) and rules.same_value(fact, one)
-        for one in found
+        (candidate.subject, candidate.category, candidate.key) == (fact.subject, fact.category, fact.key)
+        and rules.same_value(fact, candidate)
+        for candidate in candidates
     )
 
 
 def retired(fact: Fact, by: str, when: datetime) -> Fact:
-    """A fact that was forgotten: it stays, with the end of its time."""
+    """The fact as forgotten: it stays stored, with an end of its validity."""
     end = max(when, fact.valid_from) if fact.valid_from else when
     return replace(fact, active=False, valid_to=end, retired_at=when, retired_by=by)
 
 
 def standing(fact: Fact) -> Fact:
-    """A fact that stands again."""
+    """The fact as active again."""
     return replace(fact, active=True, valid_to=None, retired_at=None, retired_by=None)
 
 
-def taken(fact: Fact, known: Iterable[Fact]) -> bool:
-    """Whether another value that the same speaker said has taken a fact's place meanwhile."""
-    place = (fact.speaker, fact.category, fact.key, fact.subject)
+def taken(fact: Fact, facts: Iterable[Fact]) -> bool:
+    """Whether another active value by the same speaker has replaced a fact."""
+    slot = (fact.speaker, fact.category, fact.key, fact.subject)
     return not is_several(fact.category, fact.key) and any(
-        other.active and (other.speaker, other.category, other.key, other.subject) == place for other in known
+        other.active and (other.speaker, other.category, other.key, other.subject) == slot for other in facts
     )
 
 
 def told(tx: Tx, messages: Iterable[Message]) -> list[tuple[str, Message, list[FoundFact]]]:
-    """The facts in what messages asked to be remembered, and of whom."""
+    """The facts in the statements that messages asked to remember, with the person each is about."""
     return [
         (statement.user, message, facts_in(worded_name(tx, statement), statement, message))
         for message, statement in said_in(tx, messages)
@@ -248,21 +259,21 @@ def told(tx: Tx, messages: Iterable[Message]) -> list[tuple[str, Message, list[F
 
 
 def facts_in(name: str, statement: Statement, message: Message) -> list[FoundFact]:
-    """The facts in a statement. Who says "remember" means it: it corrects what was said in passing."""
-    found = find(first_person(name, statement.text), message.time.date())
-    return [replace(fact, corrects=True) for fact in found]
+    """The facts in a statement. An explicit "remember" corrects what was said before."""
+    facts = find(first_person(name, statement.text), message.time.date())
+    return [replace(fact, corrects=True) for fact in facts]
 
 
 def note_read(tx: Tx, command: Message) -> None:
-    """A command that was carried out has been read: with it the view is at its turn, if it was just before."""
-    at = (FactsView.name, command.space, command.conversation)
-    if command_of(command) is not None and tx.cursor(*at) == command.turn - 1:
+    """Move the view's cursor past a command that was carried out, if the cursor is just before it."""
+    position = (FactsView.name, command.space, command.conversation)
+    if command_of(command) is not None and tx.cursor(*position) == command.turn - 1:
         note_people(tx, [command])
-        tx.set_cursor(*at, command.turn)
+        tx.set_cursor(*position, command.turn)
 
 
 def command_of(message: Message) -> str | None:
-    """The command a message in the log was, if it was one."""
-    about = message.metadata.get("recollect")
-    command = about.get("command") if isinstance(about, Mapping) else None
+    """The command that a message in the log was, or None."""
+    details = message.metadata.get("recollect")
+    command = details.get("command") if isinstance(details, Mapping) else None
     return command if isinstance(command, str) else None

@@ -1,7 +1,7 @@
-"""The index view: every message, in passages, with its terms and its vectors.
+"""The index view: every message, in passages, with its terms and vectors.
 
-The store notes which embedder made its vectors. Vectors of two embedders cannot be compared, so whoever comes with
-another one is refused, before writing and before searching, and told how to make the index anew.
+The store notes which embedder made its vectors. Vectors of two embedders cannot be compared, so another embedder is
+refused, before writing and before searching, with an error that says how to rebuild the index.
 """
 
 from __future__ import annotations
@@ -28,19 +28,25 @@ class IndexView:
     ordered = False
 
     def __init__(self, embedder: Embedder, run: Callable[..., Any]) -> None:
-        self._embedder, self._run = embedder, run
+        self._embedder = embedder
+        self._run = run
 
     def first(self, done: int, turns: int) -> int:
         return done
 
     async def prepare(self, runs: Sequence[Run]) -> list[list[Entry]]:
         await self._embedder.ready()
-        every: list[list[Passage]] = await self._run(lambda: [list(passages_of(run.messages)) for run in runs])
-        vectors = await self._embedder.embed([text for found in every for _, _, text, _ in found])
-        results, start = [], 0
-        for found in every:
-            results.append(entries_of(found, vectors[start : start + len(found)]))
-            start += len(found)
+        passages_by_run: list[list[Passage]] = await self._run(
+            lambda: [list(passages_of(run.messages)) for run in runs]
+        )
+        vectors = await self._embedder.embed(
+            [text for run_passages in passages_by_run for _, _, text, _ in run_passages]
+        )
+        results = []
+        start = 0
+        for run_passages in passages_by_run:
+            results.append(entries_of(run_passages, vectors[start : start + len(run_passages)]))
+            start += len(run_passages)
         return results
 
     def save(self, tx: Tx, result: Sequence[Entry]) -> None:
@@ -50,7 +56,7 @@ class IndexView:
             tx.put_entries(result)
 
     def guard(self, tx: Tx) -> None:
-        """The same before any work is begun; an embedder that does not know its identity yet is asked first."""
+        """Check the embedder before work begins; skipped while the embedder does not know its identity yet."""
         try:
             self._embedder.identity  # noqa: B018  an endpoint knows it only once it has answered
         except EmbedderError:
@@ -58,7 +64,7 @@ class IndexView:
         self.check(tx)
 
     def check(self, tx: Tx) -> str | None:
-        """Refuse to mix vectors of two embedders; which one made those that are there."""
+        """Raise if another embedder made the stored vectors. Returns the embedder that made them, or None."""
         made_by = tx.note(EMBEDDER)
         if made_by is not None and made_by != self._embedder.identity:
             raise EmbedderMismatch(
@@ -69,16 +75,16 @@ class IndexView:
 
 
 def passages_of(messages: Sequence[Message]) -> list[Passage]:
-    found: list[Passage] = []
+    message_passages: list[Passage] = []
     for message in messages:
         if message.erased or not message.content.strip():
             continue
         for part, text in enumerate(passages(message.content)):
-            found.append((message, part, text, analyse(text)))
-    return found
+            message_passages.append((message, part, text, analyse(text)))
+    return message_passages
 
 
-def entries_of(found: Sequence[Passage], vectors: Vectors) -> list[Entry]:
+def entries_of(run_passages: Sequence[Passage], vectors: Vectors) -> list[Entry]:
     return [
         Entry(
             space=message.space,
@@ -89,10 +95,10 @@ def entries_of(found: Sequence[Passage], vectors: Vectors) -> list[Entry]:
             user=message.user,
             role=message.role,
             time=message.time,
-            language=analysed.language,
-            terms=analysed.terms,
+            language=analysis.language,
+            terms=analysis.terms,
             vector=vector,
             author=message.author,
         )
-        for (message, part, _, analysed), vector in zip(found, vectors, strict=True)
+        for (message, part, _, analysis), vector in zip(run_passages, vectors, strict=True)
     ]

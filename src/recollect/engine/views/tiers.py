@@ -1,9 +1,9 @@
-"""The tiers view: each message of the window at lower resolutions, and the one the model needs.
+"""The tiers view: shorter versions (tiers) of each message of the window, and which tier the model needs.
 
-Tiers come with the reply where the model gives them. For the rest a follower asks the memory model, and where that
-fails, or there is none, the built-in writer makes them. If the model is only away for a while, the writer's tiers stand
-in and the model is asked again later. Messages long past are passed over: what is imported by the
-thousand is searched, not shown, and gets its tiers when it is shown after all.
+Tiers come with the reply where the model gives them. For the others a follower asks the memory model; if that fails, or
+there is none, the built-in writer makes them. If the model is only away for a while, the writer's tiers stand in and
+the model is asked again later. Old messages are skipped: imported messages are searched, not shown, and get their tiers
+when they are shown after all.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Made:
     """The tiers made of a run, and how far that is final."""
 
     run: Run
-    made: Mapping[int, Tiers]
-    saved: Saved | None
+    tiers: Mapping[int, Tiers]
+    progress: Saved | None
 
 
 class TiersView:
@@ -50,35 +50,45 @@ class TiersView:
         read: Callable[..., Awaitable[Any]],
         run: Callable[..., Awaitable[Any]],
     ) -> None:
-        self._asking, self._tokenizer, self._read, self._run = asking, tokenizer, read, run
+        self._asking = asking
+        self._tokenizer = tokenizer
+        self._read = read
+        self._run = run
 
     def first(self, done: int, turns: int) -> int:
         return max(done, turns - NEAR)
 
     async def prepare(self, runs: Sequence[Run]) -> list[Made]:
-        known = await self._read(lambda tx: [load_tiers(tx, r.lag.space, r.lag.conversation, r.lag.done) for r in runs])
+        def load(tx: Tx) -> list[dict[int, Tiers]]:
+            return [load_tiers(tx, run.lag.space, run.lag.conversation, run.lag.done) for run in runs]
+
+        tiers_by_run = await self._read(load)
         if not self._asking.possible:
-            made: list[Made] = await self._run(lambda: list(map(self._written, runs, known)))
-            return made
-        return [await self._made(run, there) for run, there in zip(runs, known, strict=True)]
+            results: list[Made] = await self._run(lambda: list(map(self._written, runs, tiers_by_run)))
+            return results
+        return [await self._made(run, known_tiers) for run, known_tiers in zip(runs, tiers_by_run, strict=True)]
 
-    def _written(self, run: Run, there: Mapping[int, Tiers]) -> Made:
-        """By the built-in writer, what has no tiers yet."""
-        new = (message for message in run.messages if not message.erased and message.turn not in there)
-        return Made(run, {m.turn: rules.write(m.content, self._tokenizer.count) for m in new}, None)
+    def _written(self, run: Run, known_tiers: Mapping[int, Tiers]) -> Made:
+        """Have the built-in writer make the tiers of messages that have none."""
+        new_messages = (message for message in run.messages if not message.erased and message.turn not in known_tiers)
+        return Made(
+            run, {message.turn: rules.write(message.content, self._tokenizer.count) for message in new_messages}, None
+        )
 
-    async def _made(self, run: Run, there: Mapping[int, Tiers]) -> Made:
-        made, done, outage = dict[int, Tiers](), run.lag.done, None
+    async def _made(self, run: Run, known_tiers: Mapping[int, Tiers]) -> Made:
+        new_tiers = dict[int, Tiers]()
+        upto = run.lag.done
+        outage = None
         for message in run.messages:
-            known = there.get(message.turn)
-            if message.erased or (known is not None and not (known.made_by in WEAK and self._asking.possible)):
+            earlier = known_tiers.get(message.turn)
+            if message.erased or (earlier is not None and not (earlier.made_by in WEAK and self._asking.possible)):
                 pass
             elif outage is None:
-                made[message.turn], outage = await self.tiers_of(message)
-            elif known is None:
-                made[message.turn] = rules.write(message.content, self._tokenizer.count)
-            done = message.turn if outage is None else done
-        return Made(run, made, Saved(done, len(made), outage) if outage else None)
+                new_tiers[message.turn], outage = await self.tiers_of(message)
+            elif earlier is None:
+                new_tiers[message.turn] = rules.write(message.content, self._tokenizer.count)
+            upto = message.turn if outage is None else upto
+        return Made(run, new_tiers, Saved(upto, len(new_tiers), outage) if outage else None)
 
     async def tiers_of(self, message: Message) -> tuple[Tiers, str | None]:
         """The tiers of one message, by the memory model or else by the built-in writer; and why to ask again later."""
@@ -87,12 +97,12 @@ class TiersView:
             return Tiers(), None
         inputs = message_tiers.Inputs((Said(message.role, message.content),), count)
         answer = await self._asking.ask(message_tiers, inputs)
-        made = answer.reply.tiers[0]
-        return Tiers(made.tier1, made.tier2, answer.made_by), answer.outage
+        reply_tiers = answer.reply.tiers[0]
+        return Tiers(reply_tiers.tier1, reply_tiers.tier2, answer.made_by), answer.outage
 
     def save(self, tx: Tx, result: Made) -> Saved | None:
-        put_tiers(tx, result.run.lag.space, result.run.lag.conversation, result.made)
-        return result.saved
+        put_tiers(tx, result.run.lag.space, result.run.lag.conversation, result.tiers)
+        return result.progress
 
 
 def load_tiers(tx: Tx, space: str, conversation: str, after: int) -> dict[int, Tiers]:
@@ -106,16 +116,18 @@ def to_tiers(row: Mapping[str, Any]) -> Tiers:
     return Tiers(row["tier1"], row["tier2"], row["made_by"], row["required"], row["raised_at"])
 
 
-def put_tiers(tx: Tx, space: str, conversation: str, made: Mapping[int, Tiers]) -> None:
-    """Store tiers; what the model required of a message stays required."""
-    if not made:
+def put_tiers(tx: Tx, space: str, conversation: str, new_tiers: Mapping[int, Tiers]) -> None:
+    """Store tiers; the tier the model required of a message stays as it is."""
+    if not new_tiers:
         return
-    there = load_tiers(tx, space, conversation, min(made) - 1)
-    kept = {
-        turn: replace(new, required=there[turn].required, raised_at=there[turn].raised_at) if turn in there else new
-        for turn, new in made.items()
+    earlier = load_tiers(tx, space, conversation, min(new_tiers) - 1)
+    tiers_by_turn = {
+        turn: replace(value, required=earlier[turn].required, raised_at=earlier[turn].raised_at)
+        if turn in earlier
+        else value
+        for turn, value in new_tiers.items()
     }
-    tx.put("tiers", [tiers_row(space, conversation, turn, value) for turn, value in kept.items()])
+    tx.put("tiers", [tiers_row(space, conversation, turn, value) for turn, value in tiers_by_turn.items()])
 
 
 def tiers_row(space: str, conversation: str, turn: int, value: Tiers) -> dict[str, Any]:
@@ -132,8 +144,8 @@ def tiers_row(space: str, conversation: str, turn: int, value: Tiers) -> dict[st
 
 
 def raise_tier(tx: Tx, space: str, conversation: str, turn: int, tier: int, now: int, sinks_after: int) -> None:
-    """The model asked for more of a message: from now on it is sent at that tier, until it has long not been needed."""
-    there = load_tiers(tx, space, conversation, turn - 1).get(turn)
-    required, raised_at = raised(there, tier, now, sinks_after)
-    value = replace(there or Tiers(made_by="none"), required=required, raised_at=raised_at)
+    """Raise the tier of a message the model asked for: it is sent at that tier until it was not needed for long."""
+    earlier = load_tiers(tx, space, conversation, turn - 1).get(turn)
+    required_tier, raised_at = raised(earlier, tier, now, sinks_after)
+    value = replace(earlier or Tiers(made_by="none"), required=required_tier, raised_at=raised_at)
     tx.put("tiers", [tiers_row(space, conversation, turn, value)])

@@ -1,9 +1,9 @@
-"""The titles view: what topics are called, and the summary of what was packed of them.
+"""The titles view: titles of topics, and summaries of their packed messages.
 
-It follows the topics: each that was packed, or has grown enough to be given a better title, is `pending` until this
-view has written it. With a memory model that is asked, for what is new since it last wrote; while it is away the
-built-in writer's summary stands in and the topic stays pending. Nobody waits for any of it: a topic has a title from
-its first message on, and is found and packed without a summary.
+It follows the topics: a topic that was packed, or has grown enough for a better title, is `pending` until this view has
+written it. If there is a memory model, it is asked about what is new since it last wrote; while it is away the built-in
+writer's summary stands in and the topic stays pending. Nobody waits for this: a topic has a title from its first
+message on, and is found and packed without a summary.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LINES = 120  # messages that are looked at for one summary, the last
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A topic that waits to be written of: what is known so far, and what is new."""
+    """A topic that waits for a title or summary: the summary so far, and the new messages."""
 
     state: State
     before: str
@@ -38,7 +38,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written of a topic, up to the turn it was packed to, and by whom."""
+    """The title and summary of a topic, up to the turn it was packed to, and who wrote them."""
 
     state: State
     title: str
@@ -50,8 +50,8 @@ class Written:
 @dataclass(frozen=True, slots=True)
 class Result:
     place: rows.Place
-    made: Sequence[Written]
-    saved: Saved
+    texts: Sequence[Written]
+    progress: Saved
 
 
 class TitlesView:
@@ -69,101 +69,108 @@ class TitlesView:
         run: Callable[..., Awaitable[Any]],
         read: Callable[..., Awaitable[Any]],
     ) -> None:
-        self._asking, self._tokenizer, self._topics = asking, tokenizer, topics
-        self._run, self._read = run, read
+        self._asking = asking
+        self._tokenizer = tokenizer
+        self._topics = topics
+        self._run = run
+        self._read = read
 
     def first(self, done: int, turns: int) -> int:
         return done
 
     async def prepare(self, runs: Sequence[Run]) -> list[Result]:
-        asks, calls = self._asking.possible, CALLS
+        asks = self._asking.possible
+        calls_left = CALLS
         places = [rows.place_of(*run.place) for run in runs]
-        wanted = await self._read(lambda tx: [pending(tx, place, asks) for place in places])
+        waiting_by_run = await self._read(lambda tx: [pending(tx, place, asks) for place in places])
         results: list[Result] = []
-        for run, place, waiting in zip(runs, places, wanted, strict=True):
-            results.append(await self._written(run.lag, place, waiting, calls))
-            calls -= len(results[-1].made)
+        for run, place, waiting_topics in zip(runs, places, waiting_by_run, strict=True):
+            results.append(await self._written(run.lag, place, waiting_topics, calls_left))
+            calls_left -= len(results[-1].texts)
         return results
 
-    async def _written(self, lag: Lag, place: rows.Place, waiting: Sequence[Wanted], calls: int) -> Result:
-        """What is written of the topics that wait, with so many calls; the rest is left for later."""
-        made: list[Written] = []
-        for one in waiting[:calls]:
-            answer = await self._answered(one)
-            made.append(written(one, answer))
+    async def _written(self, lag: Lag, place: rows.Place, waiting_topics: Sequence[Wanted], max_calls: int) -> Result:
+        """Write the texts of pending topics, with at most `max_calls` calls; the others stay pending."""
+        texts: list[Written] = []
+        for topic in waiting_topics[:max_calls]:
+            answer = await self._answered(topic)
+            texts.append(written(topic, answer))
             if answer.outage is not None:
-                return Result(place, made, Saved(lag.done, len(made), answer.outage))
-        if len(waiting) > calls:
-            return Result(place, made, Saved(lag.done, len(made)))
-        return Result(place, made, Saved(lag.turns, max(len(made), 1)))
+                return Result(place, texts, Saved(lag.done, len(texts), answer.outage))
+        if len(waiting_topics) > max_calls:
+            return Result(place, texts, Saved(lag.done, len(texts)))
+        return Result(place, texts, Saved(lag.turns, max(len(texts), 1)))
 
-    async def _answered(self, one: Wanted) -> Answer[topic_summary.Reply]:
-        # What has faded is summarised by the built-in writer: nobody is looking.
-        if self._asking.possible and one.state.faded_at is None:
-            return await self._asking.ask(topic_summary, self.inputs(one))
-        made: Answer[topic_summary.Reply] = await self._run(self.offline, one)
-        return made
+    async def _answered(self, topic: Wanted) -> Answer[topic_summary.Reply]:
+        # A faded topic is summarised by the built-in writer: it is rarely read.
+        if self._asking.possible and topic.state.faded_at is None:
+            return await self._asking.ask(topic_summary, self.inputs(topic))
+        answer: Answer[topic_summary.Reply] = await self._run(self.offline, topic)
+        return answer
 
-    def offline(self, one: Wanted) -> Answer[topic_summary.Reply]:
-        """What the built-in writer makes of it."""
-        return Answer(topic_summary.offline(self.inputs(one)), "offline")
+    def offline(self, topic: Wanted) -> Answer[topic_summary.Reply]:
+        """The built-in writer's title and summary."""
+        return Answer(topic_summary.offline(self.inputs(topic)), "offline")
 
-    def inputs(self, one: Wanted) -> topic_summary.Inputs:
-        lines = tuple(Line(said.role, said.author, said.content) for said in one.lines if said.content.strip())
-        size = sum(len(line.text) for line in lines) // CHARACTERS + self._tokenizer.count(one.before) * SHARE
+    def inputs(self, topic: Wanted) -> topic_summary.Inputs:
+        lines = tuple(
+            Line(message.role, message.author, message.content) for message in topic.lines if message.content.strip()
+        )
+        size = sum(len(line.text) for line in lines) // CHARACTERS + self._tokenizer.count(topic.before) * SHARE
         limit = within(size // SHARE, TOKENS)
-        return topic_summary.Inputs(one.state.title, lines, one.before, limit, self._tokenizer.count)
+        return topic_summary.Inputs(topic.state.title, lines, topic.before, limit, self._tokenizer.count)
 
     def save(self, tx: Tx, result: Result) -> Saved:
-        if result.made:
+        if result.texts:
             lock(tx, result.place["space"], result.place["conversation"])
-            self.keep(tx, result.place, result.made)
-        return result.saved
+            self.keep(tx, result.place, result.texts)
+        return result.progress
 
-    def keep(self, tx: Tx, place: rows.Place, made: Sequence[Written]) -> None:
-        """Store what was written, of topics that are still there. The conversation is locked."""
-        page, every = self._topics.read(tx, place["space"], place["conversation"]), list[State]()
-        for one in made:
-            state = page.state(tx, one.state.first)
+    def keep(self, tx: Tx, place: rows.Place, texts: Sequence[Written]) -> None:
+        """Store the texts of topics that still exist. The conversation is locked."""
+        page = self._topics.read(tx, place["space"], place["conversation"])
+        changed_states = list[State]()
+        for text in texts:
+            state = page.state(tx, text.state.first)
             if state is None:
                 continue
-            by_model = one.made_by == "model"
-            upto = one.state.packed_upto
+            by_model = text.made_by == "model"
+            upto = text.state.packed_upto
             if upto:
-                summary = {**rows.summary_of(tx, place, state.first), "summary": one.summary, "upto": upto}
-                tx.put(rows.SUMMARIES, [summary | ({"base": one.summary, "base_upto": upto} if by_model else {})])
-            changed = replace(
+                summary = {**rows.summary_of(tx, place, state.first), "summary": text.summary, "upto": upto}
+                tx.put(rows.SUMMARIES, [summary | ({"base": text.summary, "base_upto": upto} if by_model else {})])
+            new_state = replace(
                 state,
-                title=one.title if by_model else state.title,
+                title=text.title if by_model else state.title,
                 made_by="model" if by_model else state.made_by,
-                # It has grown in the meantime: the rest is written next.
-                pending=not one.final or state.packed_upto != upto,
+                # It has grown meanwhile: the rest is written next.
+                pending=not text.final or state.packed_upto != upto,
             )
-            rows.put_states(tx, place, [changed])
-            page.book = replace(page.book, states={**page.book.states, state.first: changed})
-            every.append(changed)
-        if made:
-            self._topics.stamp(tx, page, every)
+            rows.put_states(tx, place, [new_state])
+            page.book = replace(page.book, states={**page.book.states, state.first: new_state})
+            changed_states.append(new_state)
+        if texts:
+            self._topics.stamp(tx, page, changed_states)
 
 
-def written(one: Wanted, answer: Answer[topic_summary.Reply]) -> Written:
+def written(topic: Wanted, answer: Answer[topic_summary.Reply]) -> Written:
     reply = answer.reply
-    return Written(one.state, reply.title, reply.summary, answer.made_by, answer.outage is None)
+    return Written(topic.state, reply.title, reply.summary, answer.made_by, answer.outage is None)
 
 
 def pending(tx: Tx, place: rows.Place, asks: bool) -> list[Wanted]:
-    """The topics that wait, the oldest first."""
+    """The pending topics, oldest first."""
     states = [rows.to_state(row) for row in tx.rows(rows.TABLE, limit=CALLS + 1, where={**place, "pending": 1})]
     return [wanted(tx, place, state, asks) for state in states]
 
 
 def wanted(tx: Tx, place: rows.Place, state: State, asks: bool) -> Wanted:
-    """What there is to write of a topic: of one that was packed, what is new in the packs; else a title."""
+    """A pending topic with its messages to write about: if it was packed, the new ones in the packs; else the first."""
     if not state.packed_upto:
         return Wanted(state, "", rows.loose(tx, place, state)[:LINES])
-    known = rows.summary_of(tx, place, state.first)
-    before, upto = (known["base"], known["base_upto"]) if asks else (known["summary"], known["upto"])
-    here = {**place, "topic": state.first}
-    packs = tx.rows(rows.PACKS, {**here, "last": upto}, where=here)
-    said = [message for row in packs for message in compression.unpack(bytes(row["packed"])) if message.turn > upto]
-    return Wanted(state, before, said[-LINES:])
+    summary = rows.summary_of(tx, place, state.first)
+    before, upto = (summary["base"], summary["base_upto"]) if asks else (summary["summary"], summary["upto"])
+    topic_key = {**place, "topic": state.first}
+    packs = tx.rows(rows.PACKS, {**topic_key, "last": upto}, where=topic_key)
+    messages = [message for row in packs for message in compression.unpack(bytes(row["packed"])) if message.turn > upto]
+    return Wanted(state, before, messages[-LINES:])

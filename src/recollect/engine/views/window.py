@@ -1,9 +1,9 @@
-"""The window view: which messages have left the window, in chunks, and what they are summarised to.
+"""The window view: which messages have left the window, in chunks, and the episodes that summarise them.
 
-What leaves is marked and nothing else happens to it: a chunk says from which turn to which, and why. The messages stay
-where they are and are found by search. The window of a conversation is what comes after its last chunk; what comes
-before stands in a context as episodes, which are written in the same transaction. This view follows the index, whose
-vectors tell where the subject changes: nothing is embedded twice.
+A message that leaves is only marked: a chunk says from which turn to which, and why. The messages stay in the log and
+are found by search. The window of a conversation is what comes after its last chunk; earlier messages appear in a
+context as episodes, which are written in the same transaction. This view follows the index, whose vectors show where
+the subject changes: nothing is embedded twice.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SCENES = 32  # windows that are read together
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a run of new messages comes upon: the window before them, its tiers, the episodes, whose they are."""
+    """What was there before a run of new messages: the window, its tiers, the active episodes, and their owner."""
 
     window: Sequence[Message]
     tiers: Mapping[int, Tiers]
@@ -38,11 +38,11 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What leaves with a run, and the episodes that are new or changed by it."""
+    """The chunks that leave the window with a run, and the episodes that are new or changed by it."""
 
     run: Run
     chunks: Sequence[Chunk] = ()
-    changed: Sequence[episodes.Kept] = ()
+    records: Sequence[episodes.Kept] = ()
 
 
 class WindowView:
@@ -63,69 +63,80 @@ class WindowView:
         run: Callable[..., Awaitable[Any]],
         read: Callable[..., Awaitable[Any]],
     ) -> None:
-        """`pending`: whether there is a model that will write the episodes anew."""
-        self._rule, self._tokenizer, self._clock, self._sinks_after = rule, tokenizer, clock, sinks_after
-        self._writer, self._pending, self._run, self._read = writer, pending, run, read
+        """`pending`: whether there is a model that will write the episodes again."""
+        self._rule = rule
+        self._tokenizer = tokenizer
+        self._clock = clock
+        self._sinks_after = sinks_after
+        self._writer = writer
+        self._pending = pending
+        self._run = run
+        self._read = read
 
     def first(self, done: int, turns: int) -> int:
         return done
 
     async def prepare(self, runs: Sequence[Run]) -> list[Left]:
-        left: list[Left] = []
+        results: list[Left] = []
         for start in range(0, len(runs), SCENES):
-            some = runs[start : start + SCENES]
-            scenes = await self._read(lambda tx: [scene_of(tx, run) for run in some])  # noqa: B023  called at once
-            left += [await self._left(run, scene) for run, scene in zip(some, scenes, strict=True)]
-        return left
+            batch = runs[start : start + SCENES]
+            scenes = await self._read(lambda tx: [scene_of(tx, run) for run in batch])  # noqa: B023  called at once
+            results += [await self._left(run, scene) for run, scene in zip(batch, scenes, strict=True)]
+        return results
 
     async def _left(self, run: Run, scene: Scene) -> Left:
         if not run.messages:
             return Left(run)
-        chunks, gone = await self._run(self._leaving, run, scene)
-        if not gone:
+        chunks, left_messages = await self._run(self._leaving, run, scene)
+        if not left_messages:
             return Left(run)
         last = episodes.newest(scene.active)
-        begin = gone[0].turn if last is None else last.episode.first
-        where = (run.lag.space, run.lag.conversation, begin, gone[-1].turn)
+        begin = left_messages[0].turn if last is None else last.episode.first
+        where = (run.lag.space, run.lag.conversation, begin, left_messages[-1].turn)
         vectors = await self._read(lambda tx: tx.vectors_of(*where))
-        changed = await self._writer.grow(run.lag, scene.user, scene.active, gone, vectors, self._pending)
-        return Left(run, chunks, changed)
+        records = await self._writer.grow(run.lag, scene.user, scene.active, left_messages, vectors, self._pending)
+        return Left(run, chunks, records)
 
     def save(self, tx: Tx, result: Left) -> None:
-        space, conversation = result.run.lag.space, result.run.lag.conversation
+        space = result.run.lag.space
+        conversation = result.run.lag.conversation
         if not result.chunks:
             return
         episodes.lock(tx, space, conversation)
         for chunk in result.chunks:
             archive(tx, space, conversation, chunk)
-        # The model may have written one of them while this was being thought about: what it wrote is kept.
-        episodes.put(tx, [merged(tx, one) for one in result.changed])
+        # The model may have written one of them meanwhile: its summary is kept.
+        episodes.put(tx, [merged(tx, record) for record in result.records])
 
     def _leaving(self, run: Run, scene: Scene) -> tuple[list[Chunk], list[Message]]:
-        window, chunks, gone = list(scene.window), list[Chunk](), list[Message]()
+        window = list(scene.window)
+        chunks = list[Chunk]()
+        left_messages = list[Message]()
         tiers = dict(scene.tiers)
         for message in run.messages:
             window.append(message)
-            found = leaving(self._measured(window, tiers), self._rule)
-            if found is not None:
-                chunks.append(Chunk(found.first, found.last, found.trigger, self._clock.now()))
-                gone += [left for left in window if left.turn <= found.last]
-                window = [kept for kept in window if kept.turn > found.last]
-        return chunks, gone
+            departure = leaving(self._measured(window, tiers), self._rule)
+            if departure is not None:
+                chunks.append(Chunk(departure.first, departure.last, departure.trigger, self._clock.now()))
+                left_messages += [message for message in window if message.turn <= departure.last]
+                window = [message for message in window if message.turn > departure.last]
+        return chunks, left_messages
 
     def _measured(self, window: Sequence[Message], tiers: dict[int, Tiers]) -> list[Shown]:
         """The messages with their sizes as a context renders them: the last exchanges whole, the others at their tier.
-        Where there are no tiers yet, the built-in writer's count, so that it does not matter which view was first."""
-        count, now = self._tokenizer.count, window[-1].turn
+        If there are no tiers yet, those of the built-in writer are measured, so that the order of views does not
+        matter."""
+        count = self._tokenizer.count
+        now = window[-1].turn
         older = window[: -2 * WHOLE]
 
         def shown(message: Message) -> str:
-            found = tiers.get(message.turn)
-            return text_at(message, found, tier_now(found, now, self._sinks_after))[0]
+            message_tiers = tiers.get(message.turn)
+            return text_at(message, message_tiers, tier_now(message_tiers, now, self._sinks_after))[0]
 
         texts = [*map(shown, older), *(message.content for message in window[len(older) :])]
-        # There are never more tokens than bytes, and no more at a tier than in all: only what may be too large is
-        # counted, and only what is too large is looked at closely.
+        # A text never has more tokens than bytes, nor more at a tier than whole: so tokens are counted only if the
+        # bytes may be too many, and missing tiers are made only if the tokens are too many.
         sizes = [len(text.encode()) for text in texts]
         if self._rule.tokens and sum(sizes) > self._rule.tokens:
             sizes = [count(text) for text in texts]
@@ -138,19 +149,24 @@ class WindowView:
 
 
 def scene_of(tx: Tx, run: Run) -> Scene:
-    space, conversation = run.lag.space, run.lag.conversation
+    space = run.lag.space
+    conversation = run.lag.conversation
     start = archived_upto(tx, space, conversation)
     where = Filter(space, conversation=conversation)
     window = readable_messages(tx, WindowView.name, where, after=start, upto=run.lag.done)
-    owner = tx.conversation(space, conversation)
-    user = owner.user if owner is not None and owner.user is not None else episodes.NOBODY
+    stored_conversation = tx.conversation(space, conversation)
+    user = (
+        stored_conversation.user
+        if stored_conversation is not None and stored_conversation.user is not None
+        else episodes.NOBODY
+    )
     active = episodes.active_episodes(tx, space, conversation)
     return Scene(window, load_tiers(tx, space, conversation, start), active, user)
 
 
-def merged(tx: Tx, one: episodes.Kept) -> episodes.Kept:
-    there = episodes.stored(tx, one.episode)
-    return one if there is None else episodes.after_model(one, there)
+def merged(tx: Tx, record: episodes.Kept) -> episodes.Kept:
+    current = episodes.stored(tx, record.episode)
+    return record if current is None else episodes.after_model(record, current)
 
 
 def archived_upto(tx: Tx, space: str, conversation: str) -> int:
