@@ -1,9 +1,9 @@
-"""A message that is a command to the memory, carried out: remember this, forget that, what do you know about Bob.
+"""Runs messages that are commands to the memory: remember this, forget that, what do you know about Bob.
 
-Whoever is named must be one member of the space that the speaker may know of: where several fit, the answer asks
-which, and nothing is done; where nobody does, it is ordinary talk. Nobody learns by a command what they may not see:
-in a channel what was said in it is shown, and to one person alone what `rules.access` lets them see. The command and
-its answer stay in the log, marked, so that no facts are read from them.
+A name in a command must mean one member of the space whom the speaker may know of. If several members fit, the answer
+asks which one, and nothing is done; if none fits, the message is ordinary talk. A command shows nobody what they may
+not see: a channel is shown what was said in it, and a person alone is shown what `rules.access` lets them see. The
+command and its answer stay in the log, marked, so that no facts are read from them.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ if TYPE_CHECKING:
     from recollect.engine.memory import MemoryEngine
 
 Kind = Literal["remember", "forget", "ask"]
-MAX_NAMES = 20  # by which a memory is called in one command
-NEAR = 50  # messages whose authors are members, even if nobody has noted them yet
+MAX_NAMES = 20  # names of the memory in one command
+NEAR = 50  # messages whose authors count as members, even if they are not in the register yet
 MEANT = 1_000  # characters of a message that "forget what I just said" means
 EXAMPLE = 'as in "forget that I like tea"'
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of a command. `text` is what to say to whoever gave it; `message` is theirs, in the log.
+    """The result of a command. `text` is the answer to whoever gave it; `message` is the command in the log.
 
-    `person` is whom it was about. If that must be asked, it is None, nothing was done, and `candidates` are those who
-    may be meant. `statements` are what stands after a "remember"; they and the `facts` are what an "ask" showed;
-    `forgotten` is what a "forget" took out.
+    `person` is the person it was about. If that must be asked, it is None, nothing was done, and `candidates` are the
+    people who may be meant. After a "remember", `statements` are those that stand now; after an "ask", `statements` and
+    `facts` are what was shown; after a "forget", `forgotten` is what was taken out.
     """
 
     kind: Kind
@@ -68,7 +68,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a command is given: who speaks, who reads the answer, who may be meant, and what was said before. A channel
+    """Where a command is given: who speaks, who reads the answer, who may be meant, and the recent messages. A channel
     has no `owner`."""
 
     space: str
@@ -77,170 +77,175 @@ class Place:
     speaker: str
     viewer: Viewer
     members: tuple[Member, ...]
-    before: tuple[Message, ...]
+    recent: tuple[Message, ...]
 
 
-def place_of(space: str, id: str, user: str | None, author: str | None, access: Access, shared: bool, tx: Tx) -> Place:
-    known = log.owned(tx, space, id, user)
-    owner = known.user if known is not None else user
+def place_of(
+    space: str, id: str, user: str | None, author: str | None, access: Access, share_channels: bool, tx: Tx
+) -> Place:
+    conversation = log.owned(tx, space, id, user)
+    owner = conversation.user if conversation is not None else user
     where = Filter(space, conversation=id)
-    near = tx.messages(where, limit=NEAR, newest=True, damaged=log.warn_of_damage) if known else []
-    last = [message for message in near if not message.erased]
+    recent = tx.messages(where, limit=NEAR, newest=True, damaged=log.warn_of_damage) if conversation else []
+    messages = [message for message in recent if not message.erased]
     speaker = access.user or author or owner or rules.SPEAKERS["user"]
-    viewer = viewer_of_chat(tx, space, id, owner, speaker, shared=shared)
+    viewer = viewer_of_chat(tx, space, id, owner, speaker, shared=share_channels)
     members = {member.id: member for member in members_known_to(tx, space, viewer)}
-    for person in (speaker, *(m.author for m in last if m.role == "user")):
+    for person in (speaker, *(m.author for m in messages if m.role == "user")):
         members.setdefault(person, Member(person))
-    if access.is_bound:  # to a key that is one user's, nobody else is there
+    if access.is_bound:  # for a key that is bound to one user, nobody else exists
         members = {speaker: members[speaker]}
-    return Place(space, id, owner, speaker, viewer, tuple(members.values()), tuple(last))
+    return Place(space, id, owner, speaker, viewer, tuple(members.values()), tuple(messages))
 
 
 async def carried_out(
     memory: MemoryEngine,
-    where: tuple[str, str, str | None],
+    conversation_key: tuple[str, str, str | None],
     text: str,
     author: str | None,
     names: tuple[str, ...],
-    addressed: bool,
+    for_memory: bool,
     access: Access,
 ) -> Answer | None:
-    """Read a message as a command, and do what it says; None if it is ordinary talk."""
-    shared = memory._opened.share_channels
+    """Read a message as a command and run it; None if it is ordinary talk."""
+    share_channels = memory._opened.share_channels
     rules.checked_text("text", text)
-    who = None if author is None else rules.checked_id("author", author)
-    called = checked_names(names)
-    if not may_be_command(text) or not (addressed or await memory._run(is_addressed, text, called)):
+    author_id = None if author is None else rules.checked_id("author", author)
+    own_names = checked_names(names)
+    if not may_be_command(text) or not (for_memory or await memory._run(is_addressed, text, own_names)):
         return None
-    place = await memory._read(partial(place_of, *where, who, access, shared))
-    exchange = tuple(Said(m.role, m.content) for m in place.before)
-    inputs = command.Inputs(text, called, addressed, known_by(place.members), exchange)
-    found = (await memory._asking.ask(command, inputs)).reply
-    meant = whom(found, place)
-    if found.kind == "none" or isinstance(meant, Unknown):
+    scene = await memory._read(partial(place_of, *conversation_key, author_id, access, share_channels))
+    exchange = tuple(Said(m.role, m.content) for m in scene.recent)
+    inputs = command.Inputs(text, own_names, for_memory, known_by(scene.members), exchange)
+    parsed_command = (await memory._asking.ask(command, inputs)).reply
+    subject = whom(parsed_command, scene)
+    if parsed_command.kind == "none" or isinstance(subject, Unknown):
         return None
-    mark = {"recollect": {"command": found.kind}}
-    draft = Draft("user", text, place.speaker, metadata=mark)
-    message = (await memory.add_many([log.Batch(*where, [draft])]))[0][0].message
-    answer = await Obeying(memory, place, found, message).answer(meant)
-    # In a channel it is of the person it tells about, and is erased with them.
-    about = answer.person if place.owner is None else None
-    await memory.add_many([log.Batch(*where, [Draft("assistant", answer.text, user=about, metadata=mark)])])
+    mark = {"recollect": {"command": parsed_command.kind}}
+    draft = Draft("user", text, scene.speaker, metadata=mark)
+    message = (await memory.add_many([log.Batch(*conversation_key, [draft])]))[0][0].message
+    answer = await Obeying(memory, scene, parsed_command, message).answer(subject)
+    # In a channel the answer belongs to the person it is about, and is erased with them.
+    about = answer.person if scene.owner is None else None
+    await memory.add_many([log.Batch(*conversation_key, [Draft("assistant", answer.text, user=about, metadata=mark)])])
     return answer
 
 
 def checked_names(names: Sequence[str]) -> tuple[str, ...]:
-    """What the memory is called by. Patterns are made of it, which takes long if it is long."""
+    """The names the memory is called by. Their number is limited: patterns are made of them, which takes time."""
     if len(names) > MAX_NAMES:
         raise InvalidInput("names", f"are {len(names)}; at most {MAX_NAMES} are allowed")
     return tuple(rules.checked_text("names", name, limit=rules.MAX_ID_BYTES) for name in names)
 
 
-def whom(found: Command, place: Place) -> Resolved | Ambiguous | Unknown:
-    """Whom a command is about; nobody in particular is ambiguous, without candidates."""
-    if found.about is not None:
-        return resolve(found.about, place.members, speaker=place.speaker)
+def whom(parsed_command: Command, scene: Place) -> Resolved | Ambiguous | Unknown:
+    """The person a command is about. A command about nobody in particular is ambiguous, without candidates."""
+    if parsed_command.about is not None:
+        return resolve(parsed_command.about, scene.members, speaker=scene.speaker)
     # "He likes jazz", "what do you know about him", and in a group "this", may be about anybody.
-    open_ended = found.refers_back and (found.text or found.kind == "ask")
-    if open_ended or (found.refers_back and found.kind == "remember" and place.owner is None):
+    is_ambiguous = parsed_command.refers_back and (parsed_command.text or parsed_command.kind == "ask")
+    if is_ambiguous or (parsed_command.refers_back and parsed_command.kind == "remember" and scene.owner is None):
         return Ambiguous(())
-    return Resolved(place.speaker, "who speaks")
+    return Resolved(scene.speaker, "who speaks")
 
 
 @dataclass(frozen=True, slots=True)
 class Obeying:
-    """One command, under way."""
+    """One command that is being run."""
 
     memory: MemoryEngine
-    place: Place
-    found: Command
+    scene: Place
+    command: Command
     message: Message
 
-    async def answer(self, meant: Resolved | Ambiguous | Unknown) -> Answer:
-        if isinstance(meant, Resolved):
+    async def answer(self, subject: Resolved | Ambiguous | Unknown) -> Answer:
+        if isinstance(subject, Resolved):
             await self.memory._facts_read(self.message.space)
-            act = {"remember": self.remember, "forget": self.forget, "ask": self.ask}[self.found.kind]
-            return await act(meant.member)
-        candidates = meant.candidates if isinstance(meant, Ambiguous) else ()
+            act = {"remember": self.remember, "forget": self.forget, "ask": self.ask}[self.command.kind]
+            return await act(subject.member)
+        candidates = subject.candidates if isinstance(subject, Ambiguous) else ()
         if not candidates:
             return Answer(self.kind, "Whom do you mean? Say it again with their name.", self.message)
-        several = " or ".join(f"{one.member} ({one.name}, {one.why})" for one in candidates)
-        said = f"Whom do you mean by {self.found.about}: {several}? Say it again with the id."
-        return Answer(self.kind, said, self.message, candidates=candidates)
+        choices = " or ".join(f"{candidate.member} ({candidate.name}, {candidate.why})" for candidate in candidates)
+        answer_text = f"Whom do you mean by {self.command.about}: {choices}? Say it again with the id."
+        return Answer(self.kind, answer_text, self.message, candidates=candidates)
 
     @property
     def kind(self) -> Kind:
-        return cast(Kind, self.found.kind)
+        return cast(Kind, self.command.kind)
 
     @property
     def viewer(self) -> Viewer:
         """Who reads the answer."""
-        return self.place.viewer
+        return self.scene.viewer
 
     async def called(self, person: str) -> str:
-        """What to call a person in an answer."""
-        if person == self.place.speaker:
+        """The name of a person in an answer."""
+        if person == self.scene.speaker:
             return "you"
-        return await self.memory._read(lambda tx: name_for(tx, self.place.space, person, self.viewer))
+        return await self.memory._read(lambda tx: name_for(tx, self.scene.space, person, self.viewer))
 
     async def statement_texts(self, statements: Sequence[Statement]) -> list[str]:
-        """The texts of a person's statements as they may be said here, each once."""
-        shown = await self.memory._read(lambda tx: shown_statements(tx, statements, self.viewer))
-        return list(dict.fromkeys(statement.text for statement in shown))
+        """The texts of the statements that the viewer may see, each once."""
+        visible = await self.memory._read(lambda tx: shown_statements(tx, statements, self.viewer))
+        return list(dict.fromkeys(statement.text for statement in visible))
 
     # -- remember
 
     async def remember(self, person: str) -> Answer:
-        text, heard = self.found.text, tuple[Heard, ...]()
+        text = self.command.text
+        utterances = tuple[Heard, ...]()
         if text:
             text = await self._by_name(person, text)
-        elif self.found.refers_back:
-            heard = await self.memory._read(self._heard)
-        kept = await self.memory._remember(text, person, self.message, heard) if text or heard else []
-        if not kept:
+        elif self.command.refers_back:
+            utterances = await self.memory._read(self._heard)
+        statements = await self.memory._remember(text, person, self.message, utterances) if text or utterances else []
+        if not statements:
             name = await self.called(person)
             return Answer(self.kind, f"I found nothing to remember about {name} there.", self.message, person)
-        said = f"I will remember: {' '.join(await self.statement_texts(kept))}"
-        return Answer(self.kind, said, self.message, person, tuple(kept))
+        answer_text = f"I will remember: {' '.join(await self.statement_texts(statements))}"
+        return Answer(self.kind, answer_text, self.message, person, tuple(statements))
 
     async def _by_name(self, person: str, text: str) -> str:
-        """What is said of somebody by a nickname, by the name their profile has."""
-        about = self.found.about
-        if about is None or person == self.place.speaker:
+        """The text with a nickname of the person replaced by the name in their profile."""
+        about = self.command.about
+        if about is None or person == self.scene.speaker:
             return text
-        name = await self.memory._read(lambda tx: name_for(tx, self.place.space, person, self.viewer))
+        name = await self.memory._read(lambda tx: name_for(tx, self.scene.space, person, self.viewer))
         return re.sub(rf"^{re.escape(about)}(?!\w)", lambda _: name, text, flags=re.IGNORECASE)
 
     def _heard(self, tx: Tx) -> tuple[Heard, ...]:
-        """What people said before the command; what an assistant says is no source."""
-        told = [m for m in self.place.before if m.role == "user" and command_of(m) is None][-LOOKED_BACK:]
-        return tuple(Heard(name_for(tx, self.place.space, m.author, self.viewer), m.content) for m in told)
+        """What people said before the command. What an assistant says is not a source."""
+        messages = [m for m in self.scene.recent if m.role == "user" and command_of(m) is None][-LOOKED_BACK:]
+        return tuple(Heard(name_for(tx, self.scene.space, m.author, self.viewer), m.content) for m in messages)
 
     # -- forget
 
     async def forget(self, person: str) -> Answer:
-        what = self.found.text
-        if not what:
-            own = [m for m in self.place.before if m.author == self.place.speaker and command_of(m) is None]
-            what = own[-1].content[:MEANT] if own else ""
-        if not what:
+        description = self.command.text
+        if not description:
+            own_messages = [m for m in self.scene.recent if m.author == self.scene.speaker and command_of(m) is None]
+            description = own_messages[-1].content[:MEANT] if own_messages else ""
+        if not description:
             return Answer(self.kind, f"Say what to forget, {EXAMPLE}.", self.message, person, forgotten=Forgotten(None))
-        what = await self._by_name(person, what)
-        gone = await self.memory.forget(what, user=person, message=self.message.id, space=self.place.space)
-        if gone.everything:
-            said = (
+        description = await self._by_name(person, description)
+        outcome = await self.memory.forget(description, user=person, message=self.message.id, space=self.scene.space)
+        if outcome.everything:
+            answer_text = (
                 f"That would be everything I know about {await self.called(person)}, so I have done nothing. "
                 f"Say one thing at a time, {EXAMPLE}. To remove all of it for good is to erase."
             )
         else:
-            said = await self._told_forgotten(gone)
-        return Answer(self.kind, said, self.message, person, forgotten=gone)
+            answer_text = await self._told_forgotten(outcome)
+        return Answer(self.kind, answer_text, self.message, person, forgotten=outcome)
 
-    async def _told_forgotten(self, gone: Forgotten) -> str:
-        if not gone.found:
+    async def _told_forgotten(self, outcome: Forgotten) -> str:
+        if not outcome.found:
             return "I know nothing of that, so there is nothing to forget."
-        lines = await self.statement_texts([statement for statement in gone.statements if self.viewer.sees(statement)])
-        facts = [fact for fact in gone.facts if self.viewer.sees(fact)]
+        lines = await self.statement_texts(
+            [statement for statement in outcome.statements if self.viewer.sees(statement)]
+        )
+        facts = [fact for fact in outcome.facts if self.viewer.sees(fact)]
         lines = lines or [f"{fact.key}: {fact.value}." for fact in facts]
         return f"Forgotten: {' '.join(lines)}" if lines else "Forgotten."
 
@@ -249,31 +254,33 @@ class Obeying:
     async def ask(self, person: str) -> Answer:
         facts, statements = await self.memory._read(lambda tx: self._known(tx, person))
         name = await self.called(person)
-        said = "I know nothing of that yet." if self.found.text else f"I know nothing about {name} yet."
+        answer_text = "I know nothing of that yet." if self.command.text else f"I know nothing about {name} yet."
         if facts or statements:
-            said = f"What I know about {name}:\n{listed(facts, statements)}"
-        return Answer(self.kind, said, self.message, person, tuple(statements), tuple(facts))
+            answer_text = f"What I know about {name}:\n{listed(facts, statements)}"
+        return Answer(self.kind, answer_text, self.message, person, tuple(statements), tuple(facts))
 
     def _known(self, tx: Tx, person: str) -> tuple[list[Fact], list[Statement]]:
-        """What may be shown here of a person, and of the thing that is asked about."""
-        space, viewer = self.place.space, self.viewer
+        """The facts and statements about a person that the viewer may see, and that fit the question."""
+        space = self.scene.space
+        viewer = self.viewer
         facts, statements = known_to(tx, space, person, viewer)
         if viewer.person not in (None, person):
             facts += self._own_words(tx, person)
-        if not self.found.text:
+        if not self.command.text:
             return facts, statements
-        name, about = name_for(tx, space, person, viewer), f"about {self.found.text}"
-        numbers = matching(name, [one.text for one in statements], about)
+        name = name_for(tx, space, person, viewer)
+        about = f"about {self.command.text}"
+        numbers = matching(name, [statement.text for statement in statements], about)
         return matching_facts(facts, about, name=name), [statements[number - 1] for number in numbers]
 
     def _own_words(self, tx: Tx, person: str) -> list[Fact]:
-        """What somebody said of another in chats of their own is in their own memory, under the name they used."""
-        member = next((one for one in self.place.members if one.id == person), Member(person))
+        """Facts about the person that the speaker told in private: they are in the speaker's memory, by name."""
+        member = next((candidate for candidate in self.scene.members if candidate.id == person), Member(person))
         names = {fold_name(name) for name in (person, *(name.text for name in member.names))}
-        known = facts_of(tx, self.place.space, self.place.speaker, active=True)
-        return [fact for fact in known if fact.subject and fold_name(fact.subject) in names and self.viewer.sees(fact)]
+        facts = facts_of(tx, self.scene.space, self.scene.speaker, active=True)
+        return [fact for fact in facts if fact.subject and fold_name(fact.subject) in names and self.viewer.sees(fact)]
 
 
 def known_by(members: Sequence[Member]) -> tuple[str, ...]:
-    """Every name that members go by."""
-    return tuple(name for one in members for name in (one.id, *(name.text for name in one.names)))
+    """Every id and name of the members."""
+    return tuple(name for member in members for name in (member.id, *(name.text for name in member.names)))

@@ -1,8 +1,7 @@
 """One conversation: adding to it, reading it back, building contexts for it, and having a model reply in it.
 
-Everything here is of one space and one conversation, and of one user if it is a chat with one. What is retrieved for a
-chat is its user's memory; what is retrieved for a channel is the channel's own, so nothing said in private is shown to
-many.
+Everything here belongs to one space and one conversation, and to one user if it is a chat with one. A chat retrieves
+from its user's memory; a channel retrieves only from itself, so that nothing said in private is shown to many.
 """
 
 from __future__ import annotations
@@ -62,21 +61,23 @@ class ContextRequest:
     now: datetime
     budget: Budget
     system: str | None
-    standing: str
-    asked: Message | None
+    instruction_text: str
+    question: Message | None
     speaker: tuple[str, Merged] | None
-    found: Sequence[Hit]
-    aside: frozenset[str]
+    hits: Sequence[Hit]
+    shown_ids: frozenset[str]
 
 
 class AsyncConversation(TopicalConversation):
     """One thread of messages."""
 
     def __init__(self, memory: MemoryEngine, space: str, id: str, user: str | None, access: Access = PROGRAM) -> None:
-        """`access` says who acts. To one that is bound to a user, what is another's is not there."""
+        """`access` says who acts. If it is bound to a user, what belongs to others does not exist for it."""
         self._memory = memory
         self._access = access
-        self.space, self.id, self.user = space, id, user
+        self.space = space
+        self.id = id
+        self.user = user
 
     def __repr__(self) -> str:
         return f"<conversation {self.space}/{self.id}>"
@@ -97,10 +98,10 @@ class AsyncConversation(TopicalConversation):
 
         `name` is what its author is called there now; it is kept in the metadata, and in a channel's register.
         """
-        told = {} if metadata is None else metadata
+        full_metadata = {} if metadata is None else metadata
         if name is not None:
-            told = {**told, "name": rules.checked_id("name", name)}
-        draft = Draft(role, content, author, user, time, platform_id, told)
+            full_metadata = {**full_metadata, "name": rules.checked_id("name", name)}
+        draft = Draft(role, content, author, user, time, platform_id, full_metadata)
         return (await self.extend([draft]))[0].message
 
     async def extend(self, drafts: Iterable[Draft]) -> list[Added]:
@@ -150,10 +151,10 @@ class AsyncConversation(TopicalConversation):
     ) -> AsyncIterator[str]:
         """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
         with self._memory._turn_of(self.space, self.id) as turns:
-            begun = await self._begin(text, budget, system, author, platform_id)
-            turns.append(begun)
-            # Closed in step with us: whoever stops listening leaves a log that is true at once.
-            async with aclosing(turn.stream(*begun)) as pieces:
+            turn_and_tools = await self._begin(text, budget, system, author, platform_id)
+            turns.append(turn_and_tools)
+            # Closed together with this generator: when the caller stops listening, the log is correct at once.
+            async with aclosing(turn.stream(*turn_and_tools)) as pieces:
                 async for piece in pieces:
                     yield piece
 
@@ -170,15 +171,15 @@ class AsyncConversation(TopicalConversation):
         `names` are those the memory is called by; with `addressed`, the message is for it without naming it. A command
         is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`.
         """
-        place = (self.space, self.id, self.user)
-        return await carried_out(self._memory, place, text, author, tuple(names), addressed, self._access)
+        conversation_key = (self.space, self.id, self.user)
+        return await carried_out(self._memory, conversation_key, text, author, tuple(names), addressed, self._access)
 
     async def archived(self) -> list[Chunk]:
         """The runs of messages that have left the window, oldest first."""
 
         def read(tx: Tx) -> list[Chunk]:
-            known = self._own(tx) is not None
-            return chunks(tx, self.space, self.id) if known else []
+            exists = self._own(tx) is not None
+            return chunks(tx, self.space, self.id) if exists else []
 
         return await self._memory._read(read)
 
@@ -186,8 +187,8 @@ class AsyncConversation(TopicalConversation):
         """What left the window, as summaries: the active ones, highest level first, each with its parts."""
 
         def read(tx: Tx) -> list[Episode]:
-            known = self._own(tx) is not None
-            return episodes.tree(tx, self.space, self.id) if known else []
+            exists = self._own(tx) is not None
+            return episodes.tree(tx, self.space, self.id) if exists else []
 
         return await self._memory._read(read)
 
@@ -197,9 +198,9 @@ class AsyncConversation(TopicalConversation):
         inputs = standalone.Inputs(question, await self._exchange(None), await self._subject())
         return (await self._memory._asking.ask(standalone, inputs)).reply.question
 
-    async def _exchange(self, asked: Message | None) -> tuple[Said, ...]:
-        """What was said last, before a message."""
-        last = await self._recent(EXCHANGE, None if asked is None else asked.turn)
+    async def _exchange(self, question: Message | None) -> tuple[Said, ...]:
+        """The last messages before a question."""
+        last = await self._recent(EXCHANGE, None if question is None else question.turn)
         return tuple(Said(message.role, message.content) for message in last)
 
     # -- a turn
@@ -216,8 +217,8 @@ class AsyncConversation(TopicalConversation):
         await memory._caught_up(self.space)
         draft = Draft("user", text, author, None, None, platform_id)
         batch = log.Batch(self.space, self.id, self.user, [draft])
-        # Views are woken when the turn ends: nobody waits for them, and nobody should wait because of them.
-        asked = (await memory._add([batch]))[0][0].message
+        # Views are woken when the turn ends: nobody waits for them, and they should not slow the turn down.
+        question = (await memory._add([batch]))[0][0].message
         tools = turn.Tools(
             model=model,
             context=partial(self._answering, budget or Budget(), system),
@@ -229,105 +230,110 @@ class AsyncConversation(TopicalConversation):
             rounds=parts.rounds,
             raised_turns=parts.raised_turns,
         )
-        return turn.Turn(asked), tools
+        return turn.Turn(question), tools
 
-    async def _answering(self, budget: Budget, system: str | None, asked: Message, found: Sequence[Hit]) -> Context:
-        return await self._context(asked.content, asked, found, budget, system, True)
+    async def _answering(self, budget: Budget, system: str | None, question: Message, hits: Sequence[Hit]) -> Context:
+        return await self._context(question.content, question, hits, budget, system, True)
 
     async def _context(
         self,
         text: str,
-        asked: Message | None,
-        found: Sequence[Hit],
+        question: Message | None,
+        hits: Sequence[Hit],
         budget: Budget,
         system: str | None,
         markers: bool,
-        aside: Collection[str] = (),
+        shown_ids: Collection[str] = (),
     ) -> Context:
-        """`aside` are ids of messages that the model is shown anyway, beside the context."""
+        """`shown_ids` are the ids of messages that the model is shown anyway, beside the context."""
         parts = self._memory._opened
-        standing = instructions() if markers else ""
+        instruction_text = instructions() if markers else ""
         if len(text) + len(system or "") > LONG_REQUEST:
-            head = head_of(standing, system)
+            head = head_of(instruction_text, system)
             await self._memory._run(room_beside, text, head, budget, parts.tokenizer.count)
-        query, vector = await self._sought(text, asked)
-        speaker, now = await self._speaker(asked), parts.clock.now()
+        query, vector = await self._sought(text, question)
+        speaker = await self._speaker(question)
+        now = parts.clock.now()
         request = ContextRequest(
-            text, query, vector, now, budget, system, standing, asked, speaker, found, frozenset(aside)
+            text, query, vector, now, budget, system, instruction_text, question, speaker, hits, frozenset(shown_ids)
         )
 
         def build() -> Context | State:
-            # The look ends before the context is made of it, in the same thread: to change threads takes its time, too.
+            # The read transaction ends before the context is built, in the same thread: changing threads takes time.
             state = parts.store.read(lambda tx: self._state(tx, request))
             return state if state.is_large else assemble(state, budget, parts.tokenizer)
 
-        built = await self._memory._search(build)
-        if isinstance(built, State):
-            built = await self._memory._run(assemble, built, budget, parts.tokenizer)
-        return built
+        result = await self._memory._search(build)
+        if isinstance(result, State):
+            result = await self._memory._run(assemble, result, budget, parts.tokenizer)
+        return result
 
     def _state(self, tx: Tx, request: ContextRequest) -> State:
-        """What there is to choose from for a context."""
-        asked, aside = request.asked, request.aside
-        owner = self._own(tx)
-        person = owner.user if owner is not None else self.user
+        """Everything that a context can be chosen from."""
+        question = request.question
+        shown_ids = request.shown_ids
+        conversation = self._own(tx)
+        person = conversation.user if conversation is not None else self.user
         start = archived_upto(tx, self.space, self.id)
-        window = self._window(tx, start) if owner else []
-        window = [m for m in window if not m.erased and (asked is None or m.turn < asked.turn)]
-        hits, past = self._recalled(tx, request, person)
+        window = self._window(tx, start) if conversation else []
+        window = [m for m in window if not m.erased and (question is None or m.turn < question.turn)]
+        hits, past_episodes = self._recalled(tx, request, person)
         topic = None
-        if request.vector is not None and owner is not None:
-            place, topics = (self.space, self.id), self._memory._topics
+        if request.vector is not None and conversation is not None:
+            place = (self.space, self.id)
+            topics = self._memory._topics
             topic = talked_of(tx, topics, place, request.text, request.vector, window, request.now)
-        inside = {message.id for message in window}
-        # While little has left the window, all of it would come back by being found, and nothing would be saved.
-        outside = start if person is None else max(tx.tally(self.space, person).docs - len(window), 0)
-        back = max(RETURNING[0], -(-outside // RETURNING[1]))
+        window_ids = {message.id for message in window}
+        # While little has left the window, a search would bring all of it back, and nothing would be saved.
+        outside_count = start if person is None else max(tx.tally(self.space, person).docs - len(window), 0)
+        return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
+        excluded_ids = window_ids | shown_ids
         return State(
             text=request.text,
-            instructions=request.standing,
+            instructions=request.instruction_text,
             system=request.system,
             conversation=self.id,
-            window=[m for m in window if m.id not in aside],
+            window=[m for m in window if m.id not in shown_ids],
             tiers=load_tiers(tx, self.space, self.id, window[0].turn - 1) if window else {},
-            episodes=[row.episode for row in episodes.active_episodes(tx, self.space, self.id)] if owner else (),
-            past=past,
-            profile=self._known(tx, person, window, asked, request.speaker),
-            relevance={hit.message.turn: hit.score for hit in hits if hit.message.id in inside},
-            retrieved=[hit for hit in hits if hit.message.id not in inside and hit.message.id not in aside][:back],
-            found=request.found,
+            episodes=[row.episode for row in episodes.active_episodes(tx, self.space, self.id)] if conversation else (),
+            past=past_episodes,
+            profile=self._known(tx, person, window, question, request.speaker),
+            relevance={hit.message.turn: hit.score for hit in hits if hit.message.id in window_ids},
+            retrieved=[hit for hit in hits if hit.message.id not in excluded_ids][:return_limit],
+            found=request.hits,
             topic=topic,
             channel=person is None,
             raised_turns=self._memory._opened.raised_turns,
-            author=None if asked is None else asked.author,
+            author=None if question is None else question.author,
         )
 
     def _recalled(self, tx: Tx, request: ContextRequest, person: str | None) -> tuple[list[Hit], list[Episode]]:
-        """Messages and past episodes near the message: of the person's memory, or of the channel."""
+        """Messages and past episodes near the question: from the person's memory, or from the channel."""
         if request.vector is None:
             return [], []
-        parts, asked = self._memory._opened, request.asked
+        parts = self._memory._opened
+        question = request.question
         self._memory._index.check(tx)
         scope = Filter(self.space, user=person) if person is not None else Filter(self.space, conversation=self.id)
-        most = min(max(request.budget.retrieved // TOKENS, RELEVANT[0]), RELEVANT[1])
-        hits = recall.search(tx, scope, request.query, request.vector, most, request.now, parts.weights)
-        past = episodes.nearest(tx, scope, request.vector, parts.near_episodes, 1 - parts.episode_distance)
-        return [hit for hit in hits if asked is None or not follows(hit.message, asked)], past
+        limit = min(max(request.budget.retrieved // TOKENS, RELEVANT[0]), RELEVANT[1])
+        hits = recall.search(tx, scope, request.query, request.vector, limit, request.now, parts.weights)
+        past_episodes = episodes.nearest(tx, scope, request.vector, parts.near_episodes, 1 - parts.episode_distance)
+        return [hit for hit in hits if question is None or not follows(hit.message, question)], past_episodes
 
     def _window(self, tx: Tx, start: int) -> list[Message]:
-        """What has not left the window, at most so much of it as is considered."""
+        """The messages that have not left the window, at most `LOOK_BACK` of them."""
         where = Filter(self.space, conversation=self.id)
         begin = (self.id, start)
         return tx.messages(where, after=begin, limit=LOOK_BACK, newest=True, damaged=log.warn_of_damage)
 
-    async def _sought(self, text: str, asked: Message | None) -> tuple[str, Vectors | None]:
-        """What to search for with a message, and its vector; for small talk there is none, and nothing is searched."""
+    async def _sought(self, text: str, question: Message | None) -> tuple[str, Vectors | None]:
+        """The query for a message and its vector; for small talk the vector is None, and nothing is searched."""
         if is_small_talk(text):
             return text, None
-        if asked is None:  # else it was waited for before the message was kept
+        if question is None:  # otherwise `_begin_turn` has waited before it kept the message
             await self._memory._caught_up(self.space)
         if standalone.leans(text):  # "and the second one?" is searched for with what it is about
-            text = standalone.offline(standalone.Inputs(text, await self._exchange(asked))).question
+            text = standalone.offline(standalone.Inputs(text, await self._exchange(question))).question
         return text, (await self._memory._opened.embedder.embed([text]))[0]
 
     def _known(
@@ -335,51 +341,52 @@ class AsyncConversation(TopicalConversation):
         tx: Tx,
         person: str | None,
         window: Sequence[Message],
-        asked: Message | None,
+        question: Message | None,
         speaker: tuple[str, Merged] | None,
     ) -> list[Note]:
-        """What is known of the person, or of those who spoke last in a channel."""
+        """Notes about the person, or about those who spoke last in a channel."""
         if person is not None:
             return knowing.of_person(tx, self.space, person, self._memory._viewer(tx, self.space, person))
-        last = [*window, *([asked] if asked else [])][-SPEAKERS:]
-        people = dict.fromkeys(m.author for m in reversed(last) if m.role == "user")
+        recent = [*window, *([question] if question else [])][-SPEAKERS:]
+        people = dict.fromkeys(m.author for m in reversed(recent) if m.role == "user")
         return knowing.of_group(tx, self.space, people, self._channel_viewer, speaker)
 
     @property
     def _channel_viewer(self) -> Viewer:
-        """All who are in this channel."""
+        """The viewer that stands for everybody in this channel."""
         return Viewer(channel=self.id, shared=self._memory._opened.share_channels)
 
-    async def _speaker(self, asked: Message | None) -> tuple[str, Merged] | None:
-        """In a channel, who speaks, and what they did lately. Nobody waits long for that: what is not there yet is made
-        meanwhile, for the next time."""
-        if self.user is not None or (asked is not None and asked.user not in (None, asked.author)):
+    async def _speaker(self, question: Message | None) -> tuple[str, Merged] | None:
+        """In a channel, who speaks, with a digest of what they did lately. It waits only a moment: a digest that is
+        not there yet is made in the background, for the next turn."""
+        if self.user is not None or (question is not None and question.user not in (None, question.author)):
             return None
         digests = self._memory._digests
 
         def look(tx: Tx) -> tuple[str, str, str] | None:
-            owner = log.owned(tx, self.space, self.id, None)
-            if owner is None or owner.user is not None:
+            conversation = log.owned(tx, self.space, self.id, None)
+            if conversation is None or conversation.user is not None:
                 return None
             where = Filter(self.space, conversation=self.id, role="user")
-            last = [asked] if asked else tx.messages(where, limit=1, newest=True, damaged=log.warn_of_damage)
-            if not last or last[0].erased:
+            messages = [question] if question else tx.messages(where, limit=1, newest=True, damaged=log.warn_of_damage)
+            if not messages or messages[0].erased:
                 return None
-            return last[0].author, *knowing.channel_profile(tx, self.space, last[0].author, self._channel_viewer)
+            author = messages[0].author
+            return author, *knowing.channel_profile(tx, self.space, author, self._channel_viewer)
 
-        found = await self._memory._read(look)
-        if found is None:
+        speaker = await self._memory._read(look)
+        if speaker is None:
             return None
-        person, name, profile = found
-        at = await digests.asked(self.space, min(PATIENCE, self._memory._opened.digest_seconds))
-        return person, await digests.merged(at, person, name, profile, self._channel_viewer)
+        person, name, profile = speaker
+        digest_request = await digests.asked(self.space, min(PATIENCE, self._memory._opened.digest_seconds))
+        return person, await digests.merged(digest_request, person, name, profile, self._channel_viewer)
 
     async def _search(self, words: str) -> list[Hit]:
-        """What the model searches for: in the memory of the chat's user, or in the channel."""
+        """Search for the model: in the memory of the chat's user, or in the channel."""
         conversation = await self._memory._read(lambda tx: self._own(tx))
         person = conversation.user if conversation is not None else self.user
-        within = None if person is not None else self.id
-        return await self._memory.search(words, user=person, conversation=within, space=self.space, limit=FOUND)
+        channel = None if person is not None else self.id
+        return await self._memory.search(words, user=person, conversation=channel, space=self.space, limit=FOUND)
 
     async def _recent(self, limit: int | None, before: int | None) -> list[Message]:
         where = Filter(self.space, conversation=self.id)
@@ -387,25 +394,26 @@ class AsyncConversation(TopicalConversation):
         def read(tx: Tx) -> list[Message]:
             if self._own(tx) is None:
                 return []
-            found, upto = list[Message](), None if before is None else before - 1
+            messages = list[Message]()
+            upto = None if before is None else before - 1
             while page := tx.messages(where, upto=upto, limit=limit, newest=True, damaged=log.warn_of_damage):
-                # What was erased is not shown and does not count: so it may take more than one look.
-                found[:0] = [message for message in page if not message.erased]
-                if limit is None or len(found) >= limit or len(page) < limit:
+                # Erased messages are not shown and do not count, so it may take more than one page.
+                messages[:0] = [message for message in page if not message.erased]
+                if limit is None or len(messages) >= limit or len(page) < limit:
                     break
                 upto = page[0].turn - 1
-            return found if limit is None else found[-limit:]
+            return messages if limit is None else messages[-limit:]
 
         return await self._memory._read(read)
 
 
 def conversation_for(memory: MemoryEngine, access: Access, space: str, id: str, user: str | None) -> AsyncConversation:
-    """A conversation as somebody with this access has it: of the user that is named, or that it is bound to."""
+    """A conversation for this access: of the named user, or of the user that the access is bound to."""
     owner = access.own(user)
     owner = None if owner is None else rules.checked_id("user", owner)
     return AsyncConversation(memory, space, rules.checked_id("conversation", id), owner, access)
 
 
-def follows(message: Message, asked: Message) -> bool:
-    """Whether it is what is asked, or was said after it: another reply is not to be made from the last one."""
-    return message.conversation == asked.conversation and message.turn >= asked.turn
+def follows(message: Message, question: Message) -> bool:
+    """Whether a message is the question or came after it. A second reply must not be made from the first one."""
+    return message.conversation == question.conversation and message.turn >= question.turn

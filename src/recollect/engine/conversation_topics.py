@@ -1,7 +1,7 @@
-"""What a conversation does with its topics: talking, reading them back, and telling what one thinks of them.
+"""What a conversation does with its topics: adding messages to them, reading them, and correcting them.
 
-`add_user_message` and `add_assistant_message` keep a message and give it to its topic in one transaction. Everything
-else reads, or tells: a tag, a vote, a merge or its undoing is kept as it was told, so that topics made anew have it.
+`add_user_message` and `add_assistant_message` keep a message and give it to its topic in one transaction. The other
+methods read or correct: a tag, a vote, a merge or its undoing is kept as it was given, so that a rebuild applies it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ T = TypeVar("T")
 MAX_TAG = 64  # characters
 MAX_TOPICS = 100  # topics a search gives
 LOOKED_AT = 200  # messages a search for topics looks at
-TAGGED = 5.0  # what a tag that is asked for adds to a topic's score
+TAGGED = 5.0  # added to a topic's score for each tag that the query names
 
 
 class TopicalConversation:
@@ -45,7 +45,7 @@ class TopicalConversation:
     id: str
     user: str | None
 
-    # -- talking
+    # -- adding
 
     async def add_user_message(
         self, text: str, importance: float = rule.IMPORTANCE, *, author: str | None = None, time: datetime | None = None
@@ -54,8 +54,8 @@ class TopicalConversation:
 
         `importance`, from 0 to 1, is what the topic is worth to whoever says it.
         """
-        given = checked_importance(importance)
-        metadata = {} if given == rule.IMPORTANCE else {KEY: {"importance": given}}
+        weight = checked_importance(importance)
+        metadata = {} if weight == rule.IMPORTANCE else {KEY: {"importance": weight}}
         return await self._said("user", text, author, time, metadata)
 
     async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
@@ -67,45 +67,47 @@ class TopicalConversation:
     ) -> Topic:
         if not rules.checked_text("text", text).strip():
             raise InvalidInput("text", "is empty; nothing to keep")
-        memory, now = self._memory, self._memory._opened.clock.now()
+        memory = self._memory
+        now = self._memory._opened.clock.now()
         (vector,) = await self._vectors([text])
         draft = Draft(role, text, author, None, time, None, metadata)
         batch = log.drawn(log.Batch(self.space, self.id, self.user, [draft]), now)
-        tried = False
+        is_retry = False
 
         def write(tx: Tx) -> tuple[Message, Followed, Topic | None]:
             # If a first run was committed and only its answer got lost, the second finds its message by its id.
-            nonlocal tried
-            fresh, tried = () if tried else log.ids_of([batch]), True
+            nonlocal is_retry
+            fresh = () if is_retry else log.ids_of([batch])
+            is_retry = True
             message = log.append(tx, batch, now, fresh)[0].message
             page = memory._topics.read(tx, self.space, self.id)
-            if page.cold:  # what is held ready was made with vectors of this embedder
+            if page.cold:  # a cached page was made with vectors of this embedder
                 memory._index.check(tx)
-            given = {message.turn: vector}
-            done = memory._topics.follow(tx, self.space, self.id, message.turn, given, message, page)
-            return message, done, self._topic_of(tx, done.page, message.turn, now)
+            vectors_by_turn = {message.turn: vector}
+            progress = memory._topics.follow(tx, self.space, self.id, message.turn, vectors_by_turn, message, page)
+            return message, progress, self._topic_of(tx, progress.page, message.turn, now)
 
-        message, done, topic = await memory._write(write)
+        message, progress, topic = await memory._write(write)
         while topic is None:
-            done, topic = await self._caught_up_to(message, done, now)
+            progress, topic = await self._caught_up_to(message, progress, now)
         memory._wake()
         return topic
 
-    async def _caught_up_to(self, message: Message, done: Followed, now: datetime) -> tuple[Followed, Topic | None]:
-        """There are messages that have no topic yet, perhaps not even a place in the index: they come first."""
-        found = await self._vectors([one.content for one in done.missing]) if done.missing else []
-        given = {one.turn: vector for one, vector in zip(done.missing, found, strict=True)}
+    async def _caught_up_to(self, message: Message, progress: Followed, now: datetime) -> tuple[Followed, Topic | None]:
+        """Give topics to earlier messages that have none yet, perhaps not even a vector, and then to this one."""
+        vectors = await self._vectors([missing.content for missing in progress.missing]) if progress.missing else []
+        vectors_by_turn = {missing.turn: vector for missing, vector in zip(progress.missing, vectors, strict=True)}
 
         def write(tx: Tx) -> tuple[Followed, Topic | None]:
-            further = self._memory._topics.follow(tx, self.space, self.id, message.turn, given)
-            return further, self._topic_of(tx, further.page, message.turn, now)
+            next_progress = self._memory._topics.follow(tx, self.space, self.id, message.turn, vectors_by_turn)
+            return next_progress, self._topic_of(tx, next_progress.page, message.turn, now)
 
         return await self._memory._write(write)
 
     async def _vectors(self, texts: Sequence[str]) -> list[Vectors]:
-        """As the index would have them: of a long message its beginning counts."""
-        found = await self._memory._opened.embedder.embed([passages(text)[0] for text in texts])
-        return list(found)
+        """Vectors as the index makes them: of a long message, the first passage."""
+        vectors = await self._memory._opened.embedder.embed([passages(text)[0] for text in texts])
+        return list(vectors)
 
     # -- reading
 
@@ -113,10 +115,10 @@ class TopicalConversation:
         """What is talked about, the most present first; with `faded`, also what has left the active set."""
 
         def read(tx: Tx, page: Page, now: datetime) -> list[Topic]:
-            every = {**(page.faded(tx).states if faded else {}), **page.book.states}
-            written = {row["topic"]: row["summary"] for row in tx.rows(rows.SUMMARIES, where=page.place)}
-            found = [topic_of(every, first, page, written.get(first, ""), now) for first in rule.roots(every)]
-            return sorted(found, key=lambda topic: (topic.faded, -topic.priority, topic.id))
+            states = {**(page.faded(tx).states if faded else {}), **page.book.states}
+            summaries = {row["topic"]: row["summary"] for row in tx.rows(rows.SUMMARIES, where=page.place)}
+            topics = [topic_of(states, first, page, summaries.get(first, ""), now) for first in rule.roots(states)]
+            return sorted(topics, key=lambda topic: (topic.faded, -topic.priority, topic.id))
 
         return await self._reading(read, [])
 
@@ -127,11 +129,13 @@ class TopicalConversation:
 
         def read(tx: Tx, page: Page, now: datetime) -> list[ChatMessage]:
             parts = self._parts(tx, page, topic_id)
-            said = [rows.summary_of(tx, page.place, part.first)["summary"] for part in parts if part.opened is None]
-            told: list[ChatMessage] = []
-            if summary := " ".join(one for one in said if one):
-                told.append({"role": "system", "content": f"Topic summary: {summary}"})
-            return told + [{"role": m.role, "content": m.content} for m in rows.active_of(tx, page.place, parts)]
+            summaries = [
+                rows.summary_of(tx, page.place, part.first)["summary"] for part in parts if part.opened is None
+            ]
+            chat: list[ChatMessage] = []
+            if summary := " ".join(text for text in summaries if text):
+                chat.append({"role": "system", "content": f"Topic summary: {summary}"})
+            return chat + [{"role": m.role, "content": m.content} for m in rows.active_of(tx, page.place, parts)]
 
         return await self._reading(read, [])
 
@@ -169,10 +173,10 @@ class TopicalConversation:
                 inactive_seconds=max((now - topic.last_active_at).total_seconds(), 0.0),
             )
 
-        found = await self._reading(read, None)
-        if found is None:
+        stats = await self._reading(read, None)
+        if stats is None:
             raise NotFound(f"conversation {self.id!r} has no topics yet; they begin with its first message")
-        return found
+        return stats
 
     async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
         """The topics of this conversation that a query is about, best first, faded ones too: by what was said in
@@ -187,19 +191,20 @@ class TopicalConversation:
             where = Filter(self.space, conversation=self.id)
             hits = recall.search(tx, where, query, vector, LOOKED_AT, now, parts.weights)
             states = {**page.faded(tx).states, **page.book.states}
-            given = {row["turn"]: row["topic"] for row in tx.rows(rows.TURNS, where=page.place)}
-            scores, turns = dict[int, float](), dict[int, list[int]]()
+            topic_by_turn = {row["turn"]: row["topic"] for row in tx.rows(rows.TURNS, where=page.place)}
+            scores = dict[int, float]()
+            turns = dict[int, list[int]]()
             for hit in hits:
-                first = given.get(hit.message.turn)
+                first = topic_by_turn.get(hit.message.turn)
                 if first in states:
-                    whole = rule.root(states, first)
-                    scores[whole] = max(scores.get(whole, 0.0), hit.score)
-                    turns.setdefault(whole, []).append(hit.message.turn)
-            for whole, more in called(states, query).items():
-                scores[whole] = scores.get(whole, 0.0) + more
+                    root = rule.root(states, first)
+                    scores[root] = max(scores.get(root, 0.0), hit.score)
+                    turns.setdefault(root, []).append(hit.message.turn)
+            for root, bonus in called(states, query).items():
+                scores[root] = scores.get(root, 0.0) + bonus
             best = sorted(scores, key=lambda first: (-scores[first], first))[:count]
-            found = ((self._topic(tx, page, first, now), first) for first in best)
-            return [TopicHit(topic, scores[first], tuple(turns.get(first, ()))) for topic, first in found]
+            topics = ((self._topic(tx, page, first, now), first) for first in best)
+            return [TopicHit(topic, scores[first], tuple(turns.get(first, ()))) for topic, first in topics]
 
         return await self._reading(read, [])
 
@@ -212,13 +217,14 @@ class TopicalConversation:
 
         return await self._reading(read, "")
 
-    # -- telling
+    # -- correcting
 
     async def merge_topics(self, topic_id: str, other: str) -> Topic:
         """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` takes it out."""
 
         def change(tx: Tx, page: Page, now: datetime) -> int:
-            first, second = self._whole(tx, page, topic_id), self._whole(tx, page, other)
+            first = self._whole(tx, page, topic_id)
+            second = self._whole(tx, page, other)
             if first == second:
                 raise InvalidInput("other", f"{other!r} and {topic_id!r} are one topic already")
             tell(tx, page, "merge", first, now, other=second)
@@ -242,13 +248,13 @@ class TopicalConversation:
 
     async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
         """Give a topic tags of your own, or with `remove` take them away. They are searched, and outlive a rebuild."""
-        wanted = [checked_tag(tag) for tag in tags]
-        if not wanted:
+        new_tags = [checked_tag(tag) for tag in tags]
+        if not new_tags:
             raise InvalidInput("tags", "there are none; name at least one")
 
         def change(tx: Tx, page: Page, now: datetime) -> int:
             first = self._whole(tx, page, topic_id)
-            for tag in wanted:
+            for tag in new_tags:
                 tell(tx, page, "untag" if remove else "tag", first, now, tag)
             return first
 
@@ -266,7 +272,7 @@ class TopicalConversation:
 
         return await self._telling(change)
 
-    # -- how
+    # -- internals
 
     def _own(self, tx: Tx) -> Conversation | None:
         """The conversation, if there is one and it is this user's."""
@@ -278,7 +284,8 @@ class TopicalConversation:
             raise
 
     async def _reading(self, read: Callable[[Tx, Page, datetime], T], otherwise: T) -> T:
-        memory, now = self._memory, self._memory._opened.clock.now()
+        memory = self._memory
+        now = self._memory._opened.clock.now()
         await memory._caught_up(self.space, VIEW)
 
         def run(tx: Tx) -> T:
@@ -289,7 +296,8 @@ class TopicalConversation:
         return await memory._read(run)
 
     async def _telling(self, change: Callable[[Tx, Page, datetime], int]) -> Topic:
-        memory, now = self._memory, self._memory._opened.clock.now()
+        memory = self._memory
+        now = self._memory._opened.clock.now()
         await memory._caught_up(self.space, VIEW)
 
         def run(tx: Tx) -> Topic:
@@ -304,7 +312,7 @@ class TopicalConversation:
         return await memory._write(run)
 
     async def _summarised(self, topic_id: str | None) -> None:
-        """See to it that what was packed of a topic is summarised: by the built-in writer, if nobody else has."""
+        """Summarise the packed messages of a topic with the built-in writer, unless a summary covers them already."""
         memory = self._memory
 
         def look(tx: Tx, page: Page, now: datetime) -> list[Wanted]:
@@ -312,15 +320,17 @@ class TopicalConversation:
             late = [p for p in parts if rows.summary_of(tx, page.place, p.first)["upto"] < p.packed_upto]
             return [wanted(tx, page.place, part, asks=False) for part in late]
 
-        waiting: list[Wanted] = await self._reading(look, [])
-        if not waiting:
+        requests: list[Wanted] = await self._reading(look, [])
+        if not requests:
             return
-        done = [written(one, await memory._run(memory._titles.offline, one)) for one in waiting]
-        made = [replace(one, final=not memory._asking.possible) for one in done]  # a model writes its own later
+        drafts = [written(request, await memory._run(memory._titles.offline, request)) for request in requests]
+        summaries = [
+            replace(draft, final=not memory._asking.possible) for draft in drafts
+        ]  # a model writes its own later
 
         def keep(tx: Tx) -> None:
             lock(tx, self.space, self.id)
-            memory._titles.keep(tx, rows.place_of(self.space, self.id), made)
+            memory._titles.keep(tx, rows.place_of(self.space, self.id), summaries)
 
         await memory._write(keep)
 
@@ -344,54 +354,56 @@ class TopicalConversation:
         if page.turn < turn:
             return None
         first = page.topic_at(tx, turn)
-        assert first is not None  # it was given to one in this transaction or before
+        assert first is not None  # this or an earlier transaction gave it one
         return self._topic(tx, page, page.root(tx, first), now)
 
     def _topic(self, tx: Tx, page: Page, first: int, now: datetime) -> Topic:
         page.state(tx, first)
-        packed = any(part.packed_upto for part in rule.parts(page.book.states, first))
-        summary = rows.summary_of(tx, page.place, first)["summary"] if packed else ""
+        has_packed_part = any(part.packed_upto for part in rule.parts(page.book.states, first))
+        summary = rows.summary_of(tx, page.place, first)["summary"] if has_packed_part else ""
         return topic_of(page.book.states, first, page, summary, now)
 
 
 def topic_of(states: Mapping[int, rule.State], first: int, page: Page, summary: str, now: datetime) -> Topic:
-    """A topic as it is now, with what has become part of it."""
-    own, state = states[first], rule.whole(states, first)
+    """A topic as it is now, including the topics that were merged into it."""
+    root_state = states[first]
+    merged_state = rule.whole(states, first)
     others = rule.parts(states, first)[1:]
     current = page.book.current is not None and rule.root(page.book.states, page.book.current) == first
     return Topic(
-        id=own.id,
-        title=own.title,
+        id=root_state.id,
+        title=root_state.title,
         summary=summary,
-        kind=rule.kind(state.accesses),
-        half_life=rule.half_life(state.accesses),
-        priority=rule.present(state, now),
-        importance=rule.importance_of(state),
-        accesses=state.accesses,
-        messages=state.count,
-        packed=sum(part.packed for part in (own, *others) if part.opened is None),
-        created_at=state.created_at,
-        last_active_at=state.last_active_at,
-        tags=state.tags,
+        kind=rule.kind(merged_state.accesses),
+        half_life=rule.half_life(merged_state.accesses),
+        priority=rule.present(merged_state, now),
+        importance=rule.importance_of(merged_state),
+        accesses=merged_state.accesses,
+        messages=merged_state.count,
+        packed=sum(part.packed for part in (root_state, *others) if part.opened is None),
+        created_at=merged_state.created_at,
+        last_active_at=merged_state.last_active_at,
+        tags=merged_state.tags,
         current=current,
-        faded=own.faded_at is not None,
+        faded=root_state.faded_at is not None,
         merged=tuple(other.id for other in others),
-        made_by=own.made_by,
+        made_by=root_state.made_by,
     )
 
 
 def called(states: Mapping[int, rule.State], query: str) -> dict[int, float]:
-    """What a query's words add to the topics that are called by them: by a tag, or by the title."""
-    asked = analyse(query)
-    wanted, found = set(asked.terms), dict[int, float]()
+    """What the words of a query add to the scores of topics that have them in a tag or in the title."""
+    analysis = analyse(query)
+    query_terms = set(analysis.terms)
+    scores = dict[int, float]()
     for state in states.values():
-        tags = sum(bool(wanted & set(analyse(tag, asked.language).terms)) or tag == query for tag in state.tags)
-        shared = wanted & set(analyse(state.title, asked.language).terms)
-        more = TAGGED * tags + len(shared) / max(len(wanted), 1)
-        if more:
+        tags = sum(bool(query_terms & set(analyse(tag, analysis.language).terms)) or tag == query for tag in state.tags)
+        common = query_terms & set(analyse(state.title, analysis.language).terms)
+        bonus = TAGGED * tags + len(common) / max(len(query_terms), 1)
+        if bonus:
             first = rule.root(states, state.first)
-            found[first] = found.get(first, 0.0) + more
-    return found
+            scores[first] = scores.get(first, 0.0) + bonus
+    return scores
 
 
 def checked_importance(value: object) -> float:

@@ -1,12 +1,12 @@
 """Documents: what programs keep under keys of their own, beside the log.
 
-They are told, like statements, and not derived: a rebuild leaves them alone. But they are no log: a program may write
-over them and remove them, and then they are gone. Each belongs to a user, or to nobody; `erase` takes a user's with all
-else, and of nobody's those whose namespace names the user.
+They are given, like statements, and not derived: a rebuild leaves them alone. But they are no log: a program may write
+over them and remove them, and then they are gone. Each belongs to a user, or to nobody. `erase` removes a user's
+documents, and those of nobody whose namespace names the user.
 
-Vectors are made when somebody searches by meaning, and kept: so keeping a document asks no embedder, and after a change
-of embedder the old vectors are simply made anew. A query of which the embedder can make nothing, as the built-in one
-can of another script, is answered by its words.
+Vectors are made at the first search by meaning, and kept: so keeping a document needs no embedder, and after a change
+of embedder the vectors are made again. If the embedder can make nothing of a query, as the built-in one with another
+script, the query is answered by its words.
 """
 
 from __future__ import annotations
@@ -40,12 +40,13 @@ MAX_QUERY = 1 << 20  # bytes
 
 
 class AsyncDocuments:
-    """The documents of one space; with `of`, those of one user alone: nobody else's are seen, replaced or removed."""
+    """The documents of one space; with an `owner`, of one user alone: nobody else's are seen, replaced or removed."""
 
-    def __init__(self, memory: MemoryEngine, space: str, of: str | None = None) -> None:
-        self._memory, self._of = memory, of
+    def __init__(self, memory: MemoryEngine, space: str, owner: str | None = None) -> None:
+        self._memory = memory
+        self._owner = owner
         self.space = space
-        self._here: Row = {"space": space} if of is None else {"space": space, "user_id": of}
+        self._owner_filter: Row = {"space": space} if owner is None else {"space": space, "user_id": owner}
 
     async def put(
         self,
@@ -65,19 +66,20 @@ class AsyncDocuments:
 
     async def get(self, namespace: Sequence[str], key: str) -> Document | None:
         """The document under a key, if there is one."""
-        where = {**self._here, "namespace": rules.joined(namespace), "key": checked_id("key", key)}
-        found = await self._memory._read(lambda tx: tx.rows(TABLE, limit=1, where=where))
-        return document(found[0]) if found else None
+        where = {**self._owner_filter, "namespace": rules.joined(namespace), "key": checked_id("key", key)}
+        rows = await self._memory._read(lambda tx: tx.rows(TABLE, limit=1, where=where))
+        return document(rows[0]) if rows else None
 
     async def remove(self, namespace: Sequence[str], key: str) -> bool:
         """Take a document away, for good; says whether there was one."""
-        where = {**self._here, "namespace": rules.joined(namespace), "key": checked_id("key", key)}
+        where = {**self._owner_filter, "namespace": rules.joined(namespace), "key": checked_id("key", key)}
         return bool(await self._memory._write(lambda tx: tx.remove(TABLE, where)))
 
     async def apply(self, changes: Sequence[Change]) -> list[Document]:
         """Keep and remove several documents in one transaction. Returns those that are kept now, in the order given."""
-        ready, now = [rules.checked(change) for change in changes], self._memory._opened.clock.now()
-        return await self._memory._write(lambda tx: applied(tx, self.space, ready, now, self._of))
+        ready = [rules.checked(change) for change in changes]
+        now = self._memory._opened.clock.now()
+        return await self._memory._write(lambda tx: applied(tx, self.space, ready, now, self._owner))
 
     async def edit(
         self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]
@@ -86,13 +88,14 @@ class AsyncDocuments:
 
         `decide` is given the documents by key and returns the changes and an answer. It may be run more than once.
         """
-        whole, now = rules.joined(namespace), self._memory._opened.clock.now()
+        namespace_key = rules.joined(namespace)
+        now = self._memory._opened.clock.now()
 
         def write(tx: Tx) -> T:
-            tx.lock(LOCK, self.space, whole)
-            rows = tx.rows(TABLE, where={**self._here, "namespace": whole})
+            tx.lock(LOCK, self.space, namespace_key)
+            rows = tx.rows(TABLE, where={**self._owner_filter, "namespace": namespace_key})
             changes, answer = decide({row["key"]: document(row) for row in rows})
-            applied(tx, self.space, [rules.checked(change) for change in changes], now, self._of)
+            applied(tx, self.space, [rules.checked(change) for change in changes], now, self._owner)
             return answer
 
         return await self._memory._write(write)
@@ -111,12 +114,14 @@ class AsyncDocuments:
         `where` is what their values must have: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
         `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
         """
-        prefix, count, skip = rules.joined(namespace), checked_number("limit", limit, MAX_LIMIT), skipped(offset)
+        prefix = rules.joined(namespace)
+        count = checked_number("limit", limit, MAX_LIMIT)
+        skip = skipped(offset)
         if query is not None:
             checked_text("query", query, limit=MAX_QUERY)
 
         def read(tx: Tx) -> list[Row]:
-            return [row for row in below(tx, self._here, prefix) if rules.matches(row["value"], where)]
+            return [row for row in below(tx, self._owner_filter, prefix) if rules.matches(row["value"], where)]
 
         rows = await self._memory._read(read)
         rows.sort(key=lambda row: row["updated_at"], reverse=True)
@@ -139,51 +144,59 @@ class AsyncDocuments:
 
         With `depth`, cut to so many names, each once.
         """
-        for given in (prefix, suffix):
-            rules.joined(given)
-        most = None if depth is None else checked_number("depth", depth, MAX_OFFSET)
+        for part in (prefix, suffix):
+            rules.joined(part)
+        max_depth = None if depth is None else checked_number("depth", depth, MAX_OFFSET)
         skip = skipped(offset)
         end = None if limit is None else skip + checked_number("limit", limit, MAX_OFFSET)
-        every: list[tuple[str, ...]] = await self._memory._read(lambda tx: list(namespaces_of(tx, self._here)))
-        meant = sorted({one[:most] for one in every if rules.fits(one, prefix, suffix)})
-        return meant[skip:end]
+        namespaces: list[tuple[str, ...]] = await self._memory._read(
+            lambda tx: list(namespaces_of(tx, self._owner_filter))
+        )
+        matches = sorted({namespace[:max_depth] for namespace in namespaces if rules.fits(namespace, prefix, suffix)})
+        return matches[skip:end]
 
     async def _scores(self, rows: Sequence[Row], query: str) -> list[float | None]:
-        """How near each document is to a query: as near as the nearest of its passages."""
+        """The score of each document for a query: that of its nearest passage."""
         embedder = self._memory._opened.embedder
         await embedder.ready()
-        wanted = (await embedder.embed([query]))[0]
-        if not wanted.any():
+        query_vector = (await embedder.embed([query]))[0]
+        if not query_vector.any():
             return await asyncio.to_thread(rules.shares, query, [(row["value"], texts(row)) for row in rows])
         vectors: list[Vectors | None] = []
         for start in range(0, len(rows), AT_ONCE):
             vectors += await self._vectors(rows[start : start + AT_ONCE], embedder.identity)
-        return [None if one is None else float((one @ wanted).max()) for one in vectors]
+        return [None if passages is None else float((passages @ query_vector).max()) for passages in vectors]
 
     async def _vectors(self, rows: Sequence[Row], identity: str) -> list[Vectors | None]:
-        """The vectors of documents; those that are missing, or another embedder's, are made and kept."""
-        width, fresh = self._memory._opened.embedder.width, dict[int, Vectors]()
-        said = {i: rules.said(row["value"], texts(row)) for i, row in enumerate(rows) if row["embedder"] != identity}
-        made = await self._memory._opened.embedder.embed([text for parts in said.values() for text in parts])
+        """The vectors of documents; vectors that are missing, or of another embedder, are made and kept."""
+        width = self._memory._opened.embedder.width
+        new_vectors = dict[int, Vectors]()
+        passages_by_row = {
+            i: rules.said(row["value"], texts(row)) for i, row in enumerate(rows) if row["embedder"] != identity
+        }
+        vectors = await self._memory._opened.embedder.embed(
+            [text for parts in passages_by_row.values() for text in parts]
+        )
         start = 0
-        for i, parts in said.items():
-            fresh[i] = made[start : start + len(parts)]
+        for i, parts in passages_by_row.items():
+            new_vectors[i] = vectors[start : start + len(parts)]
             start += len(parts)
-        if fresh:
-            kept = [
-                {**rows[i], "embedder": identity, "vecs": one.astype(np.float16).tobytes()} for i, one in fresh.items()
+        if new_vectors:
+            updated_rows = [
+                {**rows[i], "embedder": identity, "vecs": matrix.astype(np.float16).tobytes()}
+                for i, matrix in new_vectors.items()
             ]
-            await self._memory._write(lambda tx: keep_vectors(tx, kept))
-        found = (fresh[i] if i in fresh else stored(row["vecs"], width) for i, row in enumerate(rows))
-        return [one if len(one) else None for one in found]
+            await self._memory._write(lambda tx: keep_vectors(tx, updated_rows))
+        matrices = (new_vectors[i] if i in new_vectors else stored(row["vecs"], width) for i, row in enumerate(rows))
+        return [matrix if len(matrix) else None for matrix in matrices]
 
 
-# -- for those who are elsewhere, and read and write in two steps
+# -- for remote callers, who read and write in two steps
 
 
 async def all_of(documents: AsyncDocuments, namespace: Sequence[str]) -> dict[str, Document]:
     """The documents of one namespace, by key."""
-    where = {**documents._here, "namespace": rules.joined(namespace)}
+    where = {**documents._owner_filter, "namespace": rules.joined(namespace)}
     rows = await documents._memory._read(lambda tx: tx.rows(TABLE, where=where))
     return {row["key"]: document(row) for row in rows}
 
@@ -191,19 +204,20 @@ async def all_of(documents: AsyncDocuments, namespace: Sequence[str]) -> dict[st
 async def apply_if(
     documents: AsyncDocuments,
     namespace: Sequence[str],
-    same: Callable[[dict[str, Document]], bool],
+    is_same: Callable[[dict[str, Document]], bool],
     changes: Sequence[Change],
 ) -> list[Document] | None:
-    """Make the changes if the namespace is still the `same`; nobody else changes it in between. None if it is not."""
-    whole, now = rules.joined(namespace), documents._memory._opened.clock.now()
+    """Make the changes if the namespace is still what it was; nobody else changes it in between. None if it is not."""
+    namespace_key = rules.joined(namespace)
+    now = documents._memory._opened.clock.now()
     ready = [rules.checked(change) for change in changes]
 
     def write(tx: Tx) -> list[Document] | None:
-        tx.lock(LOCK, documents.space, whole)
-        rows = tx.rows(TABLE, where={**documents._here, "namespace": whole})
-        if not same({row["key"]: document(row) for row in rows}):
+        tx.lock(LOCK, documents.space, namespace_key)
+        rows = tx.rows(TABLE, where={**documents._owner_filter, "namespace": namespace_key})
+        if not is_same({row["key"]: document(row) for row in rows}):
             return None
-        return applied(tx, documents.space, ready, now, documents._of)
+        return applied(tx, documents.space, ready, now, documents._owner)
 
     return await documents._memory._write(write)
 
@@ -211,48 +225,48 @@ async def apply_if(
 # -- in a transaction
 
 
-def applied(tx: Tx, space: str, changes: Sequence[Change], now: datetime, of: str | None = None) -> list[Document]:
-    """Do as the changes say; with `of`, only to documents that are that user's, or are new."""
-    kept: list[Document] = []
-    for whole in sorted({rules.joined(change.namespace) for change in changes}):
-        tx.lock(LOCK, space, whole)  # in one order for everybody
+def applied(tx: Tx, space: str, changes: Sequence[Change], now: datetime, owner: str | None = None) -> list[Document]:
+    """Make the changes; with an `owner`, only to documents that are that user's, or are new."""
+    documents: list[Document] = []
+    for namespace_key in sorted({rules.joined(change.namespace) for change in changes}):
+        tx.lock(LOCK, space, namespace_key)  # every writer locks in the same order
     for change in changes:
-        place = {"space": space, "namespace": rules.joined(change.namespace), "key": change.key}
+        document_key = {"space": space, "namespace": rules.joined(change.namespace), "key": change.key}
         if change.value is None:
-            tx.remove(TABLE, place if of is None else place | {"user_id": of})
+            tx.remove(TABLE, document_key if owner is None else document_key | {"user_id": owner})
             continue
-        before = tx.rows(TABLE, limit=1, where=place)
-        if of is not None and (change.user not in (None, of) or (before and before[0]["user_id"] != of)):
+        existing = tx.rows(TABLE, limit=1, where=document_key)
+        if owner is not None and (change.user not in (None, owner) or (existing and existing[0]["user_id"] != owner)):
             raise ScopeError(f"the document {change.key!r} belongs to somebody else; choose another key")
-        row = place | {
-            "user_id": change.user or of,
+        row = document_key | {
+            "user_id": change.user or owner,
             "value": change.value,
             "texts": None if change.texts is None else json.dumps(change.texts, ensure_ascii=False),
-            "created_at": before[0]["created_at"] if before else now,
+            "created_at": existing[0]["created_at"] if existing else now,
             "updated_at": now,
             "embedder": None,
             "vecs": None,
         }
         tx.put(TABLE, [row])
-        kept.append(document(row))
-    return kept
+        documents.append(document(row))
+    return documents
 
 
 def keep_vectors(tx: Tx, rows: Sequence[Row]) -> None:
-    """Vectors for documents that still say what they were made of."""
-    for whole in sorted({(row["space"], row["namespace"]) for row in rows}):
-        tx.lock(LOCK, *whole)
+    """Store vectors for those documents that have not changed since the vectors were made."""
+    for lock_key in sorted({(row["space"], row["namespace"]) for row in rows}):
+        tx.lock(LOCK, *lock_key)
     for row in rows:
-        place = {name: row[name] for name in ("space", "namespace", "key")}
-        now = tx.rows(TABLE, limit=1, where=place)
-        if now and (now[0]["value"], now[0]["texts"]) == (row["value"], row["texts"]):
-            tx.put(TABLE, [{**now[0], "embedder": row["embedder"], "vecs": row["vecs"]}])
+        document_key = {name: row[name] for name in ("space", "namespace", "key")}
+        current = tx.rows(TABLE, limit=1, where=document_key)
+        if current and (current[0]["value"], current[0]["texts"]) == (row["value"], row["texts"]):
+            tx.put(TABLE, [{**current[0], "embedder": row["embedder"], "vecs": row["vecs"]}])
 
 
-def below(tx: Tx, here: Row, prefix: str) -> Iterator[Row]:
-    """Every document of a namespace and of those below it, which lie side by side."""
-    after: Row = {"space": here["space"], "namespace": prefix, "key": ""}
-    while rows := tx.rows(TABLE, after, PAGE, where=here):
+def below(tx: Tx, owner_filter: Row, prefix: str) -> Iterator[Row]:
+    """Every row of a namespace and of those below it, which are next to each other in key order."""
+    after: Row = {"space": owner_filter["space"], "namespace": prefix, "key": ""}
+    while rows := tx.rows(TABLE, after, PAGE, where=owner_filter):
         for row in rows:
             if not rules.is_below(row["namespace"], prefix):
                 return
@@ -260,12 +274,12 @@ def below(tx: Tx, here: Row, prefix: str) -> Iterator[Row]:
         after = rows[-1]
 
 
-def namespaces_of(tx: Tx, here: Row) -> Iterator[tuple[str, ...]]:
-    """Each namespace once: from the first document of one to the first of the next."""
-    after: Row = {"space": here["space"], "namespace": "", "key": ""}
-    while rows := tx.rows(TABLE, after, 1, where=here):
+def namespaces_of(tx: Tx, owner_filter: Row) -> Iterator[tuple[str, ...]]:
+    """Each namespace once: it jumps from the first document of one to the first document of the next."""
+    after: Row = {"space": owner_filter["space"], "namespace": "", "key": ""}
+    while rows := tx.rows(TABLE, after, 1, where=owner_filter):
         yield rules.split(rows[0]["namespace"])
-        after = {"space": here["space"], "namespace": rows[0]["namespace"] + rules.AFTER, "key": ""}
+        after = {"space": owner_filter["space"], "namespace": rows[0]["namespace"] + rules.AFTER, "key": ""}
 
 
 def skipped(offset: object) -> int:
@@ -277,13 +291,13 @@ def nearness(score: float | None) -> float:
 
 
 def texts(row: Row) -> list[str] | None:
-    found: list[str] | None = None if row["texts"] is None else json.loads(row["texts"])
-    return found
+    passages: list[str] | None = None if row["texts"] is None else json.loads(row["texts"])
+    return passages
 
 
 def stored(vectors: bytes | None, width: int) -> Vectors:
-    whole = np.frombuffer(vectors or b"", np.float16).reshape(-1, width)
-    return np.asarray(whole, dtype=np.float32)
+    matrix = np.frombuffer(vectors or b"", np.float16).reshape(-1, width)
+    return np.asarray(matrix, dtype=np.float32)
 
 
 def document(row: Row, score: float | None = None) -> Document:

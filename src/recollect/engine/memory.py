@@ -1,7 +1,7 @@
 """The engine's face, asynchronous: conversations, search, and what one does with a memory as a whole.
 
-It owns the order of things and nothing else: rules decide, stores keep, views follow. What an `add` returned is on the
-disk; what is derived from it follows.
+It only puts calls in order: rules decide, stores keep, views follow the log. When an `add` returns, the message is on
+the disk; what is derived from it comes later.
 """
 
 from __future__ import annotations
@@ -60,22 +60,23 @@ class MemoryEngine(Knowledge):
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
     ) -> list[Conversation]:
         """Conversations of a space in order of id, those after `after`; of one user, if given."""
-        place, count = self._space(space), checked_number("limit", limit, MAX_LIMIT)
-        who = None if user is None else rules.checked_id("user", user)
-        begin = (place, after if after == "" else rules.checked_id("after", after))
-        return await self._read(lambda tx: tx.conversations(place, who, after=begin, limit=count))
+        space_id = self._space(space)
+        count = checked_number("limit", limit, MAX_LIMIT)
+        user_id = None if user is None else rules.checked_id("user", user)
+        start = (space_id, after if after == "" else rules.checked_id("after", after))
+        return await self._read(lambda tx: tx.conversations(space_id, user_id, after=start, limit=count))
 
     async def add_many(self, batches: Iterable[log.Batch]) -> list[list[Added]]:
         """Add messages to several conversations in one transaction: all of them, or none."""
-        added = await self._add(batches)
+        results = await self._add(batches)
         self._wake()
-        return added
+        return results
 
     def documents(self, *, space: str | None = None) -> AsyncDocuments:
         """What programs keep in a space under keys of their own, beside the log: to be written over, and removed."""
         return AsyncDocuments(self, self._space(space))
 
-    # -- finding
+    # -- search
 
     async def search(
         self,
@@ -91,7 +92,8 @@ class MemoryEngine(Knowledge):
     ) -> list[Hit]:
         """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
         rules.checked_text("query", query, limit=MAX_QUERY)
-        count, now = checked_number("limit", limit, MAX_LIMIT), self._opened.clock.now()
+        count = checked_number("limit", limit, MAX_LIMIT)
+        now = self._opened.clock.now()
         where = Filter(
             self._space(space),
             user=None if user is None else rules.checked_id("user", user),
@@ -126,21 +128,21 @@ class MemoryEngine(Knowledge):
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
         """Throw a view away and let it be built again from the log."""
         self._check_view(view)
-        place = None if space is None else rules.checked_id("space", space)
+        space_id = None if space is None else rules.checked_id("space", space)
         if view == self._index.name:
             await self._opened.embedder.ready()
 
         def reset(tx: Tx) -> None:
-            if view == self._index.name and place is not None:
+            if view == self._index.name and space_id is not None:
                 self._index.check(tx)
-            again = list(TOGETHER.get(view, (view,)))
+            views = list(TOGETHER.get(view, (view,)))
             if view == self._index.name and tx.note(EMBEDDER) != self._opened.embedder.identity:
                 tx.set_note(EMBEDDER, self._opened.embedder.identity)
-                again += [*TOGETHER["window"], *TOGETHER["topics"]]  # they hold vectors too
-            for name in again:
-                tx.reset_view(name, place)
+                views += [*TOGETHER["window"], *TOGETHER["topics"]]  # these views hold vectors, too
+            for name in views:
+                tx.reset_view(name, space_id)
             if view == DaysView.name:
-                begin_anew(tx, place)
+                begin_anew(tx, space_id)
 
         await self._write(reset)
         self._wake()
@@ -160,9 +162,9 @@ class MemoryEngine(Knowledge):
         if conversation is not None:
             where["conversation"] = rules.checked_id("conversation", conversation)
         self._opened  # noqa: B018  a memory that is closed tries nothing
-        retried = await retry_set_aside(self._followers, self._read, self._write, where)
+        result = await retry_set_aside(self._followers, self._read, self._write, where)
         self._wake()
-        return retried
+        return result
 
     def _check_view(self, view: str) -> str:
         if view not in self.views:
@@ -187,38 +189,41 @@ class MemoryEngine(Knowledge):
             conversation=None if conversation is None else rules.checked_id("conversation", conversation),
         )
         after: tuple[str, int] = (conversation or "", 0)
-        damaged: list[DamagedMessage] = []
+        damage: list[DamagedMessage] = []
         while True:
-            page = await self._read(lambda tx: tx.messages(where, after=after, limit=PAGE, damaged=damaged.append))  # noqa: B023
-            if damaged and not salvage:
-                every = await self._read(lambda tx: log.damaged_messages(tx, where))
-                raise log.refusal(every, LEAVE_OUT)
-            unread = {(error.conversation, error.turn) for error in damaged}
+            page = await self._read(lambda tx: tx.messages(where, after=after, limit=PAGE, damaged=damage.append))  # noqa: B023
+            if damage and not salvage:
+                all_damage = await self._read(lambda tx: log.damaged_messages(tx, where))
+                raise log.refusal(all_damage, LEAVE_OUT)
+            damaged_places = {(error.conversation, error.turn) for error in damage}
             for message in page:
-                if (message.conversation, message.turn) not in unread:
+                if (message.conversation, message.turn) not in damaged_places:
                     yield message
-            while damaged:
-                log.warn_of_damage(damaged.pop())
+            while damage:
+                log.warn_of_damage(damage.pop())
             if len(page) < PAGE:
                 return
             after = (page[-1].conversation, page[-1].turn)
 
     async def erase(self, *, user: str, space: str | None = None) -> Erasure:
         """Remove a person's messages and all that was derived from them, for good. Only `retain` removes besides."""
-        place, who, now = self._space(space), rules.checked_id("user", user), self._opened.clock.now()
-        erasure = await self._write(lambda tx: log.erase(tx, place, who, now))
+        space_id = self._space(space)
+        user_id = rules.checked_id("user", user)
+        now = self._opened.clock.now()
+        erasure = await self._write(lambda tx: log.erase(tx, space_id, user_id, now))
         self._digests.clear()
         return replace(erasure, left=await self._scrub())
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
         """Say what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`, remove it."""
-        now, place = self._opened.clock.now(), None if space is None else rules.checked_id("space", space)
+        now = self._opened.clock.now()
+        space_id = None if space is None else rules.checked_id("space", space)
         if dry_run:
-            return await self._retaining.planned(now, place)
-        done = await self._retaining.applied(now, place)
-        left = await self._scrub()
+            return await self._retention.planned(now, space_id)
+        result = await self._retention.applied(now, space_id)
+        leftovers = await self._scrub()
         self._wake()
-        return replace(done, left=left)
+        return replace(result, left=leftovers)
 
     async def verify(self) -> Verification:
         """Prove the log whole: every message unchanged, none missing."""
@@ -226,11 +231,12 @@ class MemoryEngine(Knowledge):
 
     async def stats(self, *, space: str | None = None) -> Stats:
         """What is in the store, how far its views are, and what models, caches and fallbacks did."""
-        now, place = self._opened.clock.now(), None if space is None else self._space(space)
+        now = self._opened.clock.now()
+        space_id = None if space is None else self._space(space)
         await self._meter.flush()
 
         def read(tx: Tx) -> Stats:
-            done = activity_of(tx.rows("usage", where=None if place is None else {"space": place}))
-            return replace(tx.stats(now, place), activity=tuple(done))
+            activity = activity_of(tx.rows("usage", where=None if space_id is None else {"space": space_id}))
+            return replace(tx.stats(now, space_id), activity=tuple(activity))
 
         return replace(await self._read(read), store=self._opened.store.name)

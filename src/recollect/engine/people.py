@@ -1,8 +1,8 @@
-"""What is known of people, asked and told: facts with their history, statements that were remembered, names.
+"""What is known of people: facts with their history, statements to remember, names.
 
-What is told is kept in the log like everything else, in a conversation of its own for each who tells, before anything
-is made of it. A profile changes under the person's lock, and only if it still is what was thought about: two who tell
-at once lose nothing. Nothing is removed: what was forgotten is retired, and can be brought back.
+What a speaker tells is first kept in the log, in a conversation of the speaker's own, and then read. A profile changes
+under the person's lock, and only if it is still the one that the change was made for: two speakers at once lose
+nothing. Nothing is removed: what was forgotten is retired, and can be restored.
 """
 
 from __future__ import annotations
@@ -41,47 +41,52 @@ from recollect.tasks import forget, remember
 
 MAX_KEY = 200  # bytes
 MAX_STATEMENT = 4_000  # bytes
-TRIES = 5  # how often a profile that others change meanwhile is thought about anew
+TRIES = 5  # how often a merge is made again when others change the profile meanwhile
 NOTHING_SAID = "says nothing that can be remembered; write it as in 'Alex lives in Berlin'"
 Whom = Resolved | Ambiguous | Unknown
 
 
 class Knowledge(Running):
-    """What is known."""
+    """What is known of people."""
 
     async def facts(
         self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
     ) -> list[Fact]:
         """What is known of a person, most important first: now, or as it was so at a time."""
-        place, who, when = self._space(space), rules.checked_id("user", user), self._time("as_of", as_of)
+        space_id = self._space(space)
+        user_id = rules.checked_id("user", user)
+        moment = self._time("as_of", as_of)
         kind = None if category is None else checked_category(category)
-        known = await self._read(lambda tx: facts_of(tx, place, who, active=when is None))
-        held = without_answered_claims(known) if when is None else as_of_then(known, when)
-        chosen = [fact for fact in held if kind is None or fact.category == kind]
-        return sorted(chosen, key=lambda fact: (-fact.importance, fact.category, fact.key, fact.recorded_at, fact.id))
+        all_facts = await self._read(lambda tx: facts_of(tx, space_id, user_id, active=moment is None))
+        valid_facts = without_answered_claims(all_facts) if moment is None else as_of_then(all_facts, moment)
+        selection = [fact for fact in valid_facts if kind is None or fact.category == kind]
+        return sorted(selection, key=importance_order)
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
         """Every value a key has had, oldest first, with the times between which it was so."""
-        place, who = self._space(space), rules.checked_id("user", user)
+        space_id = self._space(space)
+        user_id = rules.checked_id("user", user)
         rules.checked_text("key", key, limit=MAX_KEY)
-        known = await self._read(lambda tx: facts_of(tx, place, who))
-        return fact_history(known, key)
+        all_facts = await self._read(lambda tx: facts_of(tx, space_id, user_id))
+        return fact_history(all_facts, key)
 
     async def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
         """The messages a fact came from, oldest first."""
-        place, who, id = self._space(space), rules.checked_id("user", user), rules.checked_id("fact", fact)
+        space_id = self._space(space)
+        user_id = rules.checked_id("user", user)
+        fact_id = rules.checked_id("fact", fact)
 
         def read(tx: Tx) -> list[Message]:
-            found = [one for one in facts_of(tx, place, who) if one.id == id]
-            if not found:
-                raise NotFound(f"user {who!r} has no fact {id!r} in space {place!r}; `facts` lists them")
-            said = tx.find_messages(place, ids=found[0].sources, damaged=log.warn_of_damage)
-            messages = [message for message in said if not message.erased]
-            return sorted(messages, key=lambda message: (message.time, message.conversation, message.turn))
+            matches = [candidate for candidate in facts_of(tx, space_id, user_id) if candidate.id == fact_id]
+            if not matches:
+                raise NotFound(f"user {user_id!r} has no fact {fact_id!r} in space {space_id!r}; `facts` lists them")
+            sources = tx.find_messages(space_id, ids=matches[0].sources, damaged=log.warn_of_damage)
+            messages = [message for message in sources if not message.erased]
+            return sorted(messages, key=time_order)
 
         return await self._read(read)
 
-    # -- telling
+    # -- changing
 
     async def remember(
         self, text: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
@@ -91,34 +96,39 @@ class Knowledge(Running):
         `speaker` says it, the person themselves if nobody is named. `message` is the id of the message in the log that
         asked for it; without one, the text itself is kept there.
         """
-        place, who = self._space(space), rules.checked_id("user", user)
+        space_id = self._space(space)
+        user_id = rules.checked_id("user", user)
         rules.checked_text("text", text, limit=MAX_STATEMENT)
-        name = await self._read(lambda tx: own_name(tx, place, who))
+        name = await self._read(lambda tx: own_name(tx, space_id, user_id))
         if not statements_about(name, text):
             raise InvalidInput("text", NOTHING_SAID)
-        said = await self._told("remember", text, place, who if speaker is None else speaker, message)
-        kept = await self._remember(text, who, said)
-        if not kept:
+        source = await self._told("remember", text, space_id, user_id if speaker is None else speaker, message)
+        statements = await self._remember(text, user_id, source)
+        if not statements:
             raise InvalidInput("text", NOTHING_SAID)
-        return kept
+        return statements
 
     async def _remember(
-        self, text: str, user: str, said: Message, conversation: tuple[Heard, ...] = ()
+        self, text: str, user: str, message: Message, conversation: tuple[Heard, ...] = ()
     ) -> list[Statement]:
-        """Merge what a message in the log tells of a person into their profile; nothing if it tells nothing.
+        """Merge what a message in the log says of a person into their profile; an empty list if it says nothing.
 
-        Without a text, what is meant was said last in the `conversation`.
+        Without a text, the end of the `conversation` is what is meant.
         """
-        for last in (False,) * TRIES + (True,):
-            name, by, known = await self._read(lambda tx: beside(tx, user, said))
-            inputs = remember.Inputs(name, tuple(one.text for one in known), text, by, conversation)
-            merged = remember.offline(inputs) if last else (await self._asking.ask(remember, inputs)).reply
-            if not merged:
+        for is_last in (False,) * TRIES + (True,):
+            name, speaker_name, statements = await self._read(lambda tx: beside(tx, user, message))
+            inputs = remember.Inputs(
+                name, tuple(statement.text for statement in statements), text, speaker_name, conversation
+            )
+            merge = remember.offline(inputs) if is_last else (await self._asking.ask(remember, inputs)).reply
+            if not merge:
                 return []
-            kept = await self._write(partial(keep_statements, user, name, known, merged, said, last, inputs))
-            if kept is not None:
+            standing = await self._write(
+                partial(keep_statements, user, name, statements, merge, message, is_last, inputs)
+            )
+            if standing is not None:
                 self._wake()
-                return kept
+                return standing
         raise AssertionError("the last try always succeeds")
 
     async def forget(
@@ -129,38 +139,51 @@ class Knowledge(Running):
         Nothing is removed from the log or from history: `undo` brings it back. To remove for good, `erase`. A `speaker`
         who is somebody else can take out only what they said themselves.
         """
-        place, who = self._space(space), rules.checked_id("user", user)
+        space_id = self._space(space)
+        user_id = rules.checked_id("user", user)
         rules.checked_text("what", what, limit=MAX_STATEMENT)
-        asked = None if message is None else await self._message(place, message)
-        author = asked.author if asked else who if speaker is None else rules.checked_id("speaker", speaker)
-        await self._facts_read(place)
-        name, known, held = await self._read(
-            lambda tx: everything_of(tx, place, who, author, self._viewer(tx, place, author))
-        )
-        cosines = await self._likeness(known, sought(name, what))
-        inputs = forget.Inputs(name, tuple(one.text for one in known), what, cosines)
+        request = None if message is None else await self._message(space_id, message)
+        author = request.author if request else user_id if speaker is None else rules.checked_id("speaker", speaker)
+        await self._facts_read(space_id)
+
+        def read(tx: Tx) -> tuple[str, list[Statement], list[Fact]]:
+            return everything_of(tx, space_id, user_id, author, self._viewer(tx, space_id, author))
+
+        name, statements, known_facts = await self._read(read)
+        cosines = await self._likeness(statements, sought(name, what))
+        inputs = forget.Inputs(name, tuple(statement.text for statement in statements), what, cosines)
         reply = (await self._asking.ask(forget, inputs)).reply
         if reply.everything:
             return Forgotten(None, everything=True)
-        chosen = [known[number - 1] for number in reply.numbers]
-        # What a statement says goes with it, in whatever words it was asked for.
-        wanted = [what, *(one.text for one in chosen if reading(name, one.text).facts)]
-        meant = {fact.id for each in wanted for fact in matching_facts(held, each, name=name)}
-        if not chosen and not meant:
+        chosen_statements = [statements[number - 1] for number in reply.numbers]
+        # The facts of a retired statement are retired with it, however the request was worded.
+        descriptions = [
+            what,
+            *(statement.text for statement in chosen_statements if reading(name, statement.text).facts),
+        ]
+        fact_ids = {
+            fact.id for description in descriptions for fact in matching_facts(known_facts, description, name=name)
+        }
+        if not chosen_statements and not fact_ids:
             return Forgotten(None)
-        said = asked or await self._told("forget", what, place, author, None)
-        gone = await self._write(partial(forget_all, place, who, what, {one.id for one in chosen}, meant, said))
+        source = request or await self._told("forget", what, space_id, author, None)
+        outcome = await self._write(
+            partial(
+                forget_all, space_id, user_id, what, {statement.id for statement in chosen_statements}, fact_ids, source
+            )
+        )
         self._wake()
-        return gone
+        return outcome
 
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
         """Bring back what a `forget` took out, by the id it gave."""
         return await self._undo(id, user, self._space(space))
 
     async def _undo(self, id: str, user: str, space: str, asker: str | None = None) -> Forgotten:
-        """The same; for an `asker` only what they had forgotten themselves."""
-        who, key = rules.checked_id("user", user), rules.checked_id("id", id)
-        return await self._write(lambda tx: bring_back(tx, space, who, key, asker))
+        """Undo a `forget`; with an `asker`, only one that they asked for themselves."""
+        user_id = rules.checked_id("user", user)
+        request_id = rules.checked_id("id", id)
+        return await self._write(lambda tx: bring_back(tx, space, user_id, request_id, asker))
 
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
         """What is known of a person: what they said of themselves, and what was said of them in channels, by whom.
@@ -169,18 +192,19 @@ class Knowledge(Running):
         one text, `context`. Digests that are missing are made, for which it waits so many seconds at most (the setting
         `digest_seconds`); after that, what there was last is given. With `wait=0` nothing is made.
         """
-        place, who = self._space(space), rules.checked_id("user", user)
-        return await self._profile(who, place, wait, Viewer(who, shared=True))
+        space_id = self._space(space)
+        user_id = rules.checked_id("user", user)
+        return await self._profile(user_id, space_id, wait, Viewer(user_id, shared=True))
 
     async def _profile(self, person: str, space: str, wait: float | None, viewer: Viewer) -> Profile:
-        """What a viewer may be shown of a person."""
-        asked = await self._digests.asked(space, self._seconds(wait))
-        known: Profile = await self._read(lambda tx: knowing.profile_of(tx, space, person, viewer))
-        own = knowing.listed(*knowing.own_words(known.facts, known.statements))
-        claims = knowing.listed(*knowing.claims_in(known.facts, known.statements))
-        made = await self._digests.merged(asked, person, known.name, own)
-        context = "\n".join(filter(None, (made.text, claims)))
-        return replace(known, today=made.today, history=made.history, context=context)
+        """The profile of a person as far as a viewer may see it."""
+        digest_request = await self._digests.asked(space, self._seconds(wait))
+        profile: Profile = await self._read(lambda tx: knowing.profile_of(tx, space, person, viewer))
+        own_words = knowing.listed(*knowing.own_words(profile.facts, profile.statements))
+        claims = knowing.listed(*knowing.claims_in(profile.facts, profile.statements))
+        digest = await self._digests.merged(digest_request, person, profile.name, own_words)
+        context = "\n".join(filter(None, (digest.text, claims)))
+        return replace(profile, today=digest.today, history=digest.history, context=context)
 
     async def digests(
         self,
@@ -195,28 +219,30 @@ class Knowledge(Running):
 
         With `week`, how each has been in the six days before that day. What is missing is made; see `profile`.
         """
-        place, seconds = self._space(space), self._seconds(wait)
-        who = None if user is None else rules.checked_id("user", user)
+        space_id = self._space(space)
+        seconds = self._seconds(wait)
+        user_id = None if user is None else rules.checked_id("user", user)
         if day is not None and (isinstance(day, datetime) or not isinstance(day, date)):
             raise InvalidInput("day", f"is a {type(day).__name__}; must be a date")
-        asked = await self._digests.asked(place, seconds, day)
+        digest_request = await self._digests.asked(space_id, seconds, day)
         if not week:
-            found = await self._digests.day(asked, asked.on)
-            return [found[id] for id in sorted(found) if who in (None, id)]
-        members = [who] if who else await self._read(lambda tx: lately(tx, place, asked.on))
-        histories = await asyncio.gather(*(self._digests.history(asked, member) for member in members))
-        return [one for one in histories if one is not None]
+            digests_by_user = await self._digests.day(digest_request, digest_request.on)
+            return [digests_by_user[id] for id in sorted(digests_by_user) if user_id in (None, id)]
+        members = [user_id] if user_id else await self._read(lambda tx: lately(tx, space_id, digest_request.on))
+        histories = await asyncio.gather(*(self._digests.history(digest_request, member) for member in members))
+        return [history for history in histories if history is not None]
 
     async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
         """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""
-        place, default = self._space(space), self._opened.time_zone
+        space_id = self._space(space)
+        default = self._opened.time_zone
         rules.checked_id("time_zone", name)
         zone_named(name)
-        await self._write(lambda tx: days.set_zone(tx, place, name, default))
+        await self._write(lambda tx: days.set_zone(tx, space_id, name, default))
         self._wake()
 
     def _viewer(self, tx: Tx, space: str, person: str) -> Viewer:
-        """A person who reads alone, by this memory's setting."""
+        """The viewer for a person who reads alone, by this memory's settings."""
         return viewer_alone(tx, space, person, shared=self._opened.share_channels)
 
     def _seconds(self, wait: float | None) -> float:
@@ -226,7 +252,7 @@ class Knowledge(Running):
         return parts.digest_seconds if wait is None else wait
 
     async def _told(self, command: str, text: str, space: str, speaker: str, message: str | None) -> Message:
-        """The message in the log that a command came with, or was: in the memory of whoever gave it."""
+        """The message in the log that gave a command; if there is none, the text is kept as one, by its speaker."""
         if message is not None:
             return await self._message(space, message)
         author = rules.checked_id("speaker", speaker)
@@ -234,154 +260,192 @@ class Knowledge(Running):
         return (await self._add([log.Batch(space, rules.told_in(author), author, [draft])]))[0][0].message
 
     async def _message(self, space: str, message: str) -> Message:
-        id = rules.checked_id("message", message)
-        found: Sequence[Message] = await self._read(lambda tx: tx.find_messages(space, ids=[id]))
-        if not found or found[0].erased:
-            raise NotFound(f"there is no message {id!r} in space {space!r}")
-        return found[0]
+        message_id = rules.checked_id("message", message)
+        messages: Sequence[Message] = await self._read(lambda tx: tx.find_messages(space, ids=[message_id]))
+        if not messages or messages[0].erased:
+            raise NotFound(f"there is no message {message_id!r} in space {space!r}")
+        return messages[0]
 
     async def _facts_read(self, space: str) -> None:
-        """Wait a moment for what was just said in a space to be read."""
+        """Wait a moment until the facts view has read what was just said in a space."""
         if self._opened.followers:
             await self._loops[facts.FactsView.name].wait_for(space, CATCH_UP)
 
-    async def _likeness(self, known: Sequence[Statement], text: str) -> tuple[float, ...]:
-        """The cosine of each statement to a text; none if the embedder fails, since words go a long way."""
+    async def _likeness(self, statements: Sequence[Statement], text: str) -> tuple[float, ...]:
+        """The cosine of each statement to a text; none if the embedder fails: the words are enough to go on."""
         try:
-            vectors = await self._opened.embedder.embed([text, *(one.text for one in known)])
+            vectors = await self._opened.embedder.embed([text, *(statement.text for statement in statements)])
         except EmbedderError:
             return ()
         return tuple(float(cosine) for cosine in vectors[1:] @ vectors[0])
 
-    # -- who is who
+    # -- names
 
     async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
         """What else a person goes by: "display", "nickname", "alias" or "mention"."""
-        place, who, now = self._space(space), rules.checked_id("user", user), self._opened.clock.now()
+        space_id = self._space(space)
+        user_id = rules.checked_id("user", user)
+        now = self._opened.clock.now()
         if kind not in profiles.KINDS:
             raise InvalidInput("kind", f"is {kind!r}; must be one of {', '.join(profiles.KINDS)}")
         rules.checked_id("name", name)
-        await self._write(lambda tx: profiles.put_name(tx, place, who, kind, name, now))
+        await self._write(lambda tx: profiles.put_name(tx, space_id, user_id, kind, name, now))
 
     async def people(self, *, space: str | None = None) -> list[Member]:
         """Everybody who has spoken in a space, or was given a name there."""
-        place = self._space(space)
-        return await self._read(lambda tx: profiles.members_of(tx, place))
+        space_id = self._space(space)
+        return await self._read(lambda tx: profiles.members_of(tx, space_id))
 
     async def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
         """Whom a name, nickname, alias, mention or id means: one, several to ask back about, or nobody."""
-        place = self._space(space)
+        space_id = self._space(space)
         rules.checked_text("name", name, limit=MAX_KEY)
-        members = await self._read(lambda tx: profiles.members_of(tx, place))
+        members = await self._read(lambda tx: profiles.members_of(tx, space_id))
         return resolve(name, members, speaker=speaker)
 
 
-def beside(tx: Tx, user: str, said: Message) -> tuple[str, str, list[Statement]]:
-    """What a person is called, and who speaks if it is somebody else; and the statements that a new one is merged with.
+def importance_order(fact: Fact) -> tuple[float, str, str, datetime, str]:
+    """The sort key that puts the most important fact first."""
+    return -fact.importance, fact.category, fact.key, fact.recorded_at, fact.id
 
-    Those are what the same speaker said in the same place, or in private: a merge words anew what it finds, and no word
-    may get from one place into what others see, nor one speaker's word into another's mouth.
+
+def time_order(message: Message) -> tuple[datetime, str, int]:
+    return message.time, message.conversation, message.turn
+
+
+def beside(tx: Tx, user: str, message: Message) -> tuple[str, str, list[Statement]]:
+    """A person's name, the speaker's name if it is somebody else, and the statements that a new one is merged with.
+
+    Those are the statements of the same speaker in the same channel, or in private: a merge rewords what it is given,
+    and words must not move to where others see them, nor from one speaker to another.
     """
-    audience = heard(tx, said)
-    viewer = Viewer(channel=audience) if audience is not None else viewer_alone(tx, said.space, said.author)
-    name = name_for(tx, said.space, user, viewer)
-    by = "" if said.author == user else name_for(tx, said.space, said.author, viewer)
-    every = statements_of(tx, said.space, user)
-    return name, by, [one for one in every if (one.audience, one.speaker) == (audience, said.author)]
+    audience = heard(tx, message)
+    viewer = Viewer(channel=audience) if audience is not None else viewer_alone(tx, message.space, message.author)
+    name = name_for(tx, message.space, user, viewer)
+    speaker_name = "" if message.author == user else name_for(tx, message.space, message.author, viewer)
+    statements = statements_of(tx, message.space, user)
+    return (
+        name,
+        speaker_name,
+        [
+            statement
+            for statement in statements
+            if (statement.audience, statement.speaker) == (audience, message.author)
+        ],
+    )
 
 
 def keep_statements(
     user: str,
     name: str,
-    known: Sequence[Statement],
-    merged: Merge,
-    said: Message,
-    last: bool,
+    known_statements: Sequence[Statement],
+    merge: Merge,
+    message: Message,
+    is_last: bool,
     inputs: remember.Inputs,
     tx: Tx,
 ) -> list[Statement] | None:
-    """Store a merge, if the profile still is what was merged into; after many tries, merge again on the spot."""
-    tx.lock(facts.LOCK, said.space, user)
-    _, _, now = beside(tx, user, said)
-    if [one.id for one in now] != [one.id for one in known]:
-        if not last:
+    """Store a merge if the profile has not changed since; on the last try, merge again in this transaction."""
+    tx.lock(facts.LOCK, message.space, user)
+    _, _, current = beside(tx, user, message)
+    if [statement.id for statement in current] != [statement.id for statement in known_statements]:
+        if not is_last:
             return None
-        merged = remember.offline(replace(inputs, statements=tuple(one.text for one in now)))
-    # Who told last is who spoke last, whoever is first to be heard here.
-    later = said_after(tx, said, now)
-    replaced = tuple(number for number in merged.replaced if now[number - 1] not in later)
+        merge = remember.offline(replace(inputs, statements=tuple(statement.text for statement in current)))
+    # The statement that was said last wins, in whatever order the messages arrive here.
+    later = said_after(tx, message, current)
+    replaced_numbers = tuple(number for number in merge.replaced if current[number - 1] not in later)
     rows = remembered(
-        now,
-        replace(merged, replaced=replaced),
-        space=said.space,
+        current,
+        replace(merge, replaced=replaced_numbers),
+        space=message.space,
         user=user,
-        speaker=said.author,
-        said_at=said.time,
-        source=said.id,
-        audience=heard(tx, said),
+        speaker=message.author,
+        said_at=message.time,
+        source=message.id,
+        audience=heard(tx, message),
     )
-    ids = {one.id for one in now}
-    others = [one for one in statements_of(tx, said.space, user) if one.id not in ids]
-    stands = list[Statement]()
+    ids = {statement.id for statement in current}
+    others = [statement for statement in statements_of(tx, message.space, user) if statement.id not in ids]
+    standing = list[Statement]()
     for row in (row for row in rows if row.active):
-        over = next((one for one in later if contradicts(reading(name, row.text), reading(name, one.text))), None)
-        if over is not None:
-            profiles.put(tx, [replace(row, active=False, retired_at=over.said_at, retired_by=over.id)])
-            stands.append(over)
+        newer = next(
+            (statement for statement in later if contradicts(reading(name, row.text), reading(name, statement.text))),
+            None,
+        )
+        if newer is not None:
+            profiles.put(tx, [replace(row, active=False, retired_at=newer.said_at, retired_by=newer.id)])
+            standing.append(newer)
             continue
-        changed, same = across(name, row, others) if row.id not in ids else ([], None)
-        profiles.put(tx, [*changed, *([row] if same is None else [])])
-        stands.append(same or row)
+        changes, duplicate = across(name, row, others) if row.id not in ids else ([], None)
+        profiles.put(tx, [*changes, *([row] if duplicate is None else [])])
+        standing.append(duplicate or row)
     profiles.put(tx, [row for row in rows if not row.active])
-    found = [fact for row in rows if said.id in row.sources for fact in facts.facts_in(name, row, said)]
-    facts.keep(tx, said.space, said.conversation, (), told=[(user, said, found)])
-    facts.note_read(tx, said)
-    return stands
+    new_facts = [fact for row in rows if message.id in row.sources for fact in facts.facts_in(name, row, message)]
+    facts.keep(tx, message.space, message.conversation, (), told=[(user, message, new_facts)])
+    facts.note_read(tx, message)
+    return standing
 
 
-def said_after(tx: Tx, said: Message, statements: Sequence[Statement]) -> list[Statement]:
-    """The statements that were told after a message: by turns, or between conversations by time, as facts are."""
-    ids = {id for one in statements for id in one.sources}
-    sources = tx.find_messages(said.space, ids=sorted(ids), damaged=log.warn_of_damage) if ids else []
-    asked = {message.id: message for message in sources}
+def said_after(tx: Tx, reference: Message, statements: Sequence[Statement]) -> list[Statement]:
+    """The statements that came after a message: by turn, or between conversations by time, as with facts."""
+    ids = {id for statement in statements for id in statement.sources}
+    sources = tx.find_messages(reference.space, ids=sorted(ids), damaged=log.warn_of_damage) if ids else []
+    sources_by_id = {message.id: message for message in sources}
 
     def is_after(message: Message) -> bool:
-        if message.conversation == said.conversation:
-            return message.turn > said.turn
-        return message.time > said.time
+        if message.conversation == reference.conversation:
+            return message.turn > reference.turn
+        return message.time > reference.time
 
-    return [one for one in statements if any(is_after(asked[id]) for id in one.sources if id in asked)]
+    return [
+        statement
+        for statement in statements
+        if any(is_after(sources_by_id[id]) for id in statement.sources if id in sources_by_id)
+    ]
 
 
-def heard(tx: Tx, said: Message) -> str | None:
-    """The group that heard a message, or None if it was said in private."""
-    return said.conversation if is_channel(tx, said.space, said.conversation) else None
+def heard(tx: Tx, message: Message) -> str | None:
+    """The channel in which a message was said, or None if it was said in private."""
+    return message.conversation if is_channel(tx, message.space, message.conversation) else None
 
 
 def everything_of(tx: Tx, space: str, user: str, asker: str, viewer: Viewer) -> tuple[str, list[Statement], list[Fact]]:
-    """What an asker may have forgotten of a person, and what they call that person."""
-    statements = [item for item in statements_of(tx, space, user) if may_take_back(asker, item, viewer)]
-    known = [fact for fact in facts_of(tx, space, user, active=True) if may_take_back(asker, fact, viewer)]
-    return name_for(tx, space, user, viewer), statements, known
+    """The person's name for the asker, and the statements and facts that the asker may have forgotten."""
+    statements = [statement for statement in statements_of(tx, space, user) if may_take_back(asker, statement, viewer)]
+    known_facts = [fact for fact in facts_of(tx, space, user, active=True) if may_take_back(asker, fact, viewer)]
+    return name_for(tx, space, user, viewer), statements, known_facts
 
 
-def forget_all(space: str, user: str, what: str, texts: set[str], meant: set[str], said: Message, tx: Tx) -> Forgotten:
-    """Retire statements and facts by their ids, those that still stand, and keep the request, with what it took."""
+def forget_all(
+    space: str, user: str, description: str, statement_ids: set[str], fact_ids: set[str], message: Message, tx: Tx
+) -> Forgotten:
+    """Retire the statements and facts with these ids that still stand, and keep the request with what it retired."""
     tx.lock(facts.LOCK, space, user)
-    gone = [
-        replace(one, active=False, retired_at=said.time, retired_by=said.id)
-        for one in statements_of(tx, space, user)
-        if one.id in texts
+    statements = [
+        replace(statement, active=False, retired_at=message.time, retired_by=message.id)
+        for statement in statements_of(tx, space, user)
+        if statement.id in statement_ids
     ]
-    over = [
-        facts.retired(fact, said.id, said.time) for fact in facts_of(tx, space, user, active=True) if fact.id in meant
+    retired_facts = [
+        facts.retired(fact, message.id, message.time)
+        for fact in facts_of(tx, space, user, active=True)
+        if fact.id in fact_ids
     ]
-    request = Statement(space, user, said.id, what, said.author, said.time, (said.id, *(fact.id for fact in over)))
+    request = Statement(
+        space,
+        user,
+        message.id,
+        description,
+        message.author,
+        message.time,
+        (message.id, *(fact.id for fact in retired_facts)),
+    )
     profiles.put(tx, [request], profiles.FORGET)
-    profiles.put(tx, gone)
-    put_facts(tx, over)
-    facts.note_read(tx, said)
-    return Forgotten(said.id, tuple(gone), tuple(over))
+    profiles.put(tx, statements)
+    put_facts(tx, retired_facts)
+    facts.note_read(tx, message)
+    return Forgotten(message.id, tuple(statements), tuple(retired_facts))
 
 
 def bring_back(tx: Tx, space: str, user: str, id: str, asker: str | None) -> Forgotten:
@@ -391,23 +455,29 @@ def bring_back(tx: Tx, space: str, user: str, id: str, asker: str | None) -> For
     if not requests:
         raise NotFound(f"user {user!r} has nothing forgotten under {id!r} in space {space!r}")
     profiles.put(tx, [replace(requests[0], active=False)], profiles.FORGET)
-    every, name = statements_of(tx, space, user, active=False), own_name(tx, space, user)
-    # What the same speaker told since stands: nothing comes back that it contradicts, or says already.
-    standing = [(statement.speaker, reading(name, statement.text)) for statement in every if statement.active]
-    gone = [(statement, reading(name, statement.text)) for statement in every if statement.retired_by == id]
-    back = [
+    statements = statements_of(tx, space, user, active=False)
+    name = own_name(tx, space, user)
+    # What the same speaker said since then stands: nothing is restored that contradicts it or repeats it.
+    standing = [(statement.speaker, reading(name, statement.text)) for statement in statements if statement.active]
+    retired_statements = [
+        (statement, reading(name, statement.text)) for statement in statements if statement.retired_by == id
+    ]
+    restored_statements = [
         restored(statement)
-        for statement, was in gone
+        for statement, old_reading in retired_statements
         if not any(
-            speaker == statement.speaker and (contradicts(was, stands) or says_same(stands, was))
-            for speaker, stands in standing
+            speaker == statement.speaker
+            and (contradicts(old_reading, standing_reading) or says_same(standing_reading, old_reading))
+            for speaker, standing_reading in standing
         )
     ]
-    held = facts_of(tx, space, user)
-    again = [facts.standing(fact) for fact in held if fact.retired_by == id and not facts.taken(fact, held)]
-    profiles.put(tx, back)
-    put_facts(tx, again)
-    return Forgotten(id, tuple(back), tuple(again))
+    all_facts = facts_of(tx, space, user)
+    restored_facts = [
+        facts.standing(fact) for fact in all_facts if fact.retired_by == id and not facts.taken(fact, all_facts)
+    ]
+    profiles.put(tx, restored_statements)
+    put_facts(tx, restored_facts)
+    return Forgotten(id, tuple(restored_statements), tuple(restored_facts))
 
 
 def checked_category(value: str) -> str:

@@ -1,7 +1,7 @@
 """An event loop in a thread of its own, for programs that have none.
 
-Calls are waited for from any thread. A call that is interrupted ends, and leaves things in order, before anybody goes
-on; a process that was forked begins anew, or says that it cannot.
+Any thread can wait for a call. A call that is interrupted is cancelled and cleaned up before its caller continues. In
+a forked process the loop starts again, or raises an error if it cannot.
 """
 
 from __future__ import annotations
@@ -27,40 +27,42 @@ GRACE = 5.0  # seconds for calls of other threads to end by themselves when a me
 class Private:
     """An event loop in a thread of its own.
 
-    A process that is forked has no such thread: there it is left `behind`. What can begin anew says how by `forked`;
-    all else says so, where it would wait for ever.
+    A forked process does not have that thread: there `is_left_behind` is true. `forked` is called to start again; if
+    there is none, a call raises an error instead of waiting for ever.
     """
 
     def __init__(self) -> None:
         self.forked: Callable[[], None] | None = None
-        self._left: list[asyncio.AbstractEventLoop] = []
-        self._turn, self.stopped = threading.Lock(), False
+        self._abandoned_loops: list[asyncio.AbstractEventLoop] = []
+        self._lock = threading.Lock()
+        self.is_stopped = False
         self._begin()
-        _private.add(self)
+        _loop_threads.add(self)
 
     def _begin(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="recollect loop", daemon=True)
         self._thread.start()
-        self.behind = False
+        self.is_left_behind = False
 
     def leave_behind(self) -> None:
-        """This is another process now. Nobody else runs in it yet, and whoever held the lock is not here."""
-        self._turn, self.behind = threading.Lock(), True
+        """Called in a forked process. No other thread runs in it, and the thread that held the lock is not in it."""
+        self._lock = threading.Lock()
+        self.is_left_behind = True
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         if threading.current_thread() is self._thread:
             work.close()
             raise RecollectError("Memory cannot be called from inside its own loop: use AsyncMemory there")
-        with self._turn:
-            if self.behind and not self.stopped:
+        with self._lock:
+            if self.is_left_behind and not self.is_stopped:
                 if self.forked is None:
                     work.close()
                     raise RecollectError(FORKED)
-                self._left.append(self._loop)  # not closed: what it waits for is the other process's
+                self._abandoned_loops.append(self._loop)  # not closed: what it waits for belongs to the other process
                 self._begin()
                 self.forked()
-            if self.stopped:
+            if self.is_stopped:
                 work.close()
                 raise RecollectError(CLOSED)
             running: list[asyncio.Task[Any] | None] = []
@@ -70,50 +72,50 @@ class Private:
         except CancelledError:
             raise RecollectError(CLOSED) from None
         except KeyboardInterrupt:
-            # Ctrl-C is for what is waited for: it ends, and leaves things in order, before anybody goes on.
+            # Ctrl-C cancels the call that is waited for; it cleans up before the caller continues.
             asyncio.run_coroutine_threadsafe(_cancel(running), self._loop)
             with suppress(Exception, CancelledError):
                 answer.result(GRACE)
             raise
 
     def each(self, source: AsyncIterator[T]) -> Iterator[T]:
-        async def following() -> list[T]:
+        async def next_items() -> list[T]:
             return [item async for item in _first(source, 500)]
 
-        while some := self.wait(following()):
-            yield from some
+        while items := self.wait(next_items()):
+            yield from items
 
     def one_by_one(self, source: AsyncIterator[T]) -> Iterator[T]:
-        """Each item as soon as it is there; if the caller goes away, the source is closed."""
+        """Yield each item as soon as it is there; if the caller stops, the source is closed."""
 
-        async def following() -> list[T]:
+        async def next_items() -> list[T]:
             return [item async for item in _first(source, 1)]
 
         try:
-            while some := self.wait(following()):
-                yield from some
+            while items := self.wait(next_items()):
+                yield from items
         finally:
             close = getattr(source, "aclose", None)
             if close is not None:
                 self.wait(close())
 
     def stop(self) -> None:
-        with self._turn:
-            if self.stopped:
+        with self._lock:
+            if self.is_stopped:
                 return
-            self.stopped = True
+            self.is_stopped = True
         asyncio.run_coroutine_threadsafe(_wind_up(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
 
-_private = weakref.WeakSet[Private]()
+_loop_threads = weakref.WeakSet[Private]()
 
 
 def _forked() -> None:
-    for one in list(_private):
-        one.leave_behind()
+    for loop_thread in list(_loop_threads):
+        loop_thread.leave_behind()
 
 
 if hasattr(os, "register_at_fork"):
@@ -121,7 +123,7 @@ if hasattr(os, "register_at_fork"):
 
 
 async def _noted(work: Coroutine[Any, Any, T], running: list[asyncio.Task[Any] | None]) -> T:
-    """The work, with a note of the task it runs in."""
+    """Await the work, after adding the task it runs in to `running`."""
     running.append(asyncio.current_task())
     return await work
 
@@ -133,18 +135,18 @@ async def _cancel(running: list[asyncio.Task[Any] | None]) -> None:
 
 
 async def finish(work: Coroutine[Any, Any, None]) -> None:
-    """The work, which goes on to its end even if nobody waits for it any more."""
+    """Await the work; it runs to its end even if the caller is cancelled."""
     await asyncio.shield(work)
 
 
 async def _wind_up() -> None:
-    """Whoever still waits for an answer gets one, if only that it is too late."""
+    """Give the other tasks time to end, and cancel those that do not."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     if others:
-        _, late = await asyncio.wait(others, timeout=GRACE)
-        for task in late:
+        _, late_tasks = await asyncio.wait(others, timeout=GRACE)
+        for task in late_tasks:
             task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+        await asyncio.gather(*late_tasks, return_exceptions=True)
     await asyncio.get_running_loop().shutdown_asyncgens()
 
 

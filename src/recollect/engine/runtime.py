@@ -1,7 +1,7 @@
 """A memory that is open: its store, its models, and the followers that keep its views up with the log.
 
 Every call into a store is one hop to a thread and one transaction. Each follower runs in a loop of its own, so that a
-slow model holds up its own view and nothing else. Closing finishes what is being written, and ends turns under way.
+slow model holds up only its own view. Closing finishes what is being written, and ends turns under way.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ logger = logging.getLogger("recollect.running")
 
 THREADS = 8
 FOLLOWING = 2  # calls into the store by all views of a memory at a time
-CATCH_UP = 2.0  # seconds a search waits for what was just added here
+CATCH_UP = 2.0  # seconds that a search waits for what this process has just added
 # Views whose results others wait for.
 FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
 CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
@@ -62,7 +62,7 @@ CLOSED = "this memory is not open: use it inside `with` (or `async with`), and n
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What an engine is made of."""
+    """The parts and settings of an engine."""
 
     store: Store
     embedder: Embedder
@@ -90,14 +90,14 @@ class Parts:
 
 
 class Running:
-    """What opens, closes and follows."""
+    """Opens and closes a memory, and runs its followers."""
 
     def __init__(self, build: Callable[[], Parts]) -> None:
         self._build = build
         self._parts: Parts | None = None
-        self._calls = 0  # so far, by others than views
-        self._turning: Counter[tuple[str, str]] = Counter()
-        self._turns: list[list[tuple[turn.Turn, turn.Tools]]] = []
+        self._calls = 0  # so far, except those by views
+        self._turn_counts: Counter[tuple[str, str]] = Counter()
+        self._open_turns: list[list[tuple[turn.Turn, turn.Tools]]] = []
 
     # -- opening and closing
 
@@ -116,15 +116,17 @@ class Running:
             return
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect")
         parts = await self._run(self._build)
-        if not parts.store.writable:  # nothing can be followed, noted or counted there, and nobody need hear of it
+        if not parts.store.writable:  # nothing can be written there; that is no error
             parts = replace(parts, followers=False)
         self._parts = parts
-        # Bound to the store, not to the memory being open: what is under way when it closes is finished.
-        read, write = partial(self._run, parts.store.read), partial(self._run, parts.store.write)
+        # Bound to the store, not to this memory: what is under way when the memory closes is finished.
+        read = partial(self._run, parts.store.read)
+        write = partial(self._run, parts.store.write)
         self._meter = Meter(write, read, parts.clock, parts.space, parts.telemetry, parts.store.writable)
         self._chat, self._memory_models = parts.models(self._meter)
         self._index = IndexView(parts.embedder, self._run_aside)
-        self._few, self._searching = asyncio.Semaphore(FOLLOWING), asyncio.Semaphore(parts.store.searches)
+        self._background_slots = asyncio.Semaphore(FOLLOWING)
+        self._search_slots = asyncio.Semaphore(parts.store.searches)
         views = self._views(parts, partial(self._run_later, parts.store.read))
         self._digests = self._made_digests(parts, read, write)
         hooks = self._hooks(views)
@@ -140,7 +142,7 @@ class Running:
             )
             for view in views
         }
-        # Each in a loop of its own: a slow model holds up its own view and nothing else.
+        # Each follower has a loop of its own: a slow model holds up only its own view.
         self._loops = {
             name: Loop(
                 follower,
@@ -150,8 +152,8 @@ class Running:
             )
             for name, follower in self._followers.items()
         }
-        self._retaining = Retaining(parts.retention, read, write, parts.telemetry)
-        self._schedule = Schedule(self._retaining, parts.retention, parts.clock, self._scrub)
+        self._retention = Retaining(parts.retention, read, write, parts.telemetry)
+        self._schedule = Schedule(self._retention, parts.retention, parts.clock, self._scrub)
         try:
             await self._read(whole)
             if check_embedder:
@@ -189,9 +191,13 @@ class Running:
         ]
 
     def _hooks(self, views: Iterable[View[Any]]) -> dict[str, Hooks]:
-        """What views want of their followers."""
-        # A turn under way brings its own tiers: until it ends, nobody else is to make them.
-        tiers = Hooks(later=lambda space, conversation: bool(self._turning[space, conversation]))
+        """The hooks of views into their followers, by view."""
+
+        def has_open_turn(space: str, conversation: str) -> bool:
+            return bool(self._turn_counts[space, conversation])
+
+        # A turn under way brings its own tiers: until it ends, no other code makes them.
+        tiers = Hooks(later=has_open_turn)
         topics = next(view for view in views if isinstance(view, TopicsView))
         vectors = Hooks(guard=self._index.guard)
         return {
@@ -213,8 +219,9 @@ class Running:
         )
 
     async def _note_days(self, space: str) -> None:
-        """Wait a moment until what was said so far in a space, here or in another process, has been noted."""
-        parts, follower = self._opened, self._followers[DaysView.name]
+        """Wait a moment until the days view has read what was said so far in a space, in any process."""
+        parts = self._opened
+        follower = self._followers[DaysView.name]
         if not parts.store.writable:
             return
         since = parts.clock.now() - OVERLAP
@@ -227,7 +234,7 @@ class Running:
                 return
 
     def _wake(self, names: Iterable[str] | None = None) -> None:
-        """There is something new: for these views, or for all."""
+        """Wake the loops of these views, or of all: there is something new to read."""
         for name in self._loops if names is None else names:
             self._loops[name].wake()
 
@@ -235,10 +242,11 @@ class Running:
         """Stop following, finish what is being written, close the store."""
         if self._parts is None:
             return
-        for turns in [*self._turns]:
-            for one in turns:
-                await turn.end(*one)
-        parts, self._parts = self._parts, None
+        for turns in [*self._open_turns]:
+            for turn_and_tools in turns:
+                await turn.end(*turn_and_tools)
+        parts = self._parts
+        self._parts = None
         await self._schedule.stop()
         for loop in self._loops.values():
             await loop.stop()
@@ -261,7 +269,7 @@ class Running:
         return await self._run_aside(fn, *args)
 
     async def _run_aside(self, fn: Callable[..., T], *args: Any) -> T:
-        """For views: these calls are not counted among those of others."""
+        """Run a call of a view, which is not counted in `_calls`."""
         loop = asyncio.get_running_loop()
         try:
             work = loop.run_in_executor(self._pool, call_in_thread, fn, *args)
@@ -270,13 +278,13 @@ class Running:
         return await work
 
     async def _run_later(self, fn: Callable[..., T], *args: Any) -> T:
-        """For what nobody waits for: it leaves threads and connections to those who do."""
-        async with self._few:
+        """Run a call that nobody waits for: it leaves threads and connections to the others."""
+        async with self._background_slots:
             return await self._run_aside(fn, *args)
 
     async def _search(self, fn: Callable[[], T]) -> T:
-        """For what takes a thread's whole attention: the others wait for their turn, and not in each other's way."""
-        async with self._searching:
+        """Run a call that keeps a thread busy; only as many run at a time as the store allows."""
+        async with self._search_slots:
             return await self._run(fn)
 
     async def _read(self, fn: Callable[[Any], T]) -> T:
@@ -286,8 +294,8 @@ class Running:
         return await self._run(self._opened.store.write, fn)
 
     async def _scrub(self) -> tuple[str, ...]:
-        """Clear what was removed out of the store's files. If that fails, what was removed is gone all the same: so it
-        is told as what is left, and not as an error."""
+        """Clear what was removed out of the store's files. A failure is returned as what is left, not raised: the rows
+        themselves are removed in any case."""
         try:
             return await self._run(self._opened.store.scrub)
         except StoreError as error:
@@ -296,54 +304,56 @@ class Running:
             return (f"the store's files may still hold what was removed ({kind}): run `recollect scrub`",)
 
     async def _caught_up(self, space: str, *views: str) -> None:
-        """Wait a moment for what this process has just added to a space to be searchable, and to be in these views."""
+        """Wait a moment until what this process has just added to a space is searchable, and is in these views."""
         if self._opened.followers:
             for name in (self._index.name, *views):
                 await self._loops[name].wait_for(space, CATCH_UP)
 
     @contextmanager
     def _turn_of(self, space: str, conversation: str) -> Iterator[list[tuple[turn.Turn, turn.Tools]]]:
-        """While a turn of this conversation is under way; a stream is noted, to be ended when the memory closes."""
-        self._turning[space, conversation] += 1
+        """Count a turn of this conversation while it runs; a stream in the list is ended when the memory closes."""
+        self._turn_counts[space, conversation] += 1
         under_way: list[tuple[turn.Turn, turn.Tools]] = []
-        self._turns.append(under_way)
+        self._open_turns.append(under_way)
         try:
             yield under_way
         finally:
-            self._turns.remove(under_way)
-            self._turning[space, conversation] -= 1
-            if not self._turning[space, conversation]:
-                del self._turning[space, conversation]
+            self._open_turns.remove(under_way)
+            self._turn_counts[space, conversation] -= 1
+            if not self._turn_counts[space, conversation]:
+                del self._turn_counts[space, conversation]
             if self._parts is not None:
                 self._wake()
 
     async def _usable(self, model: LLM) -> None:
-        """With no model configured, say how to configure one before anything is kept."""
+        """If no model is configured, raise the error that says how, before anything is kept."""
         if model.name == NONE:
             await model.complete(Request([]))
 
     # -- the log
 
     async def _add(self, batches: Iterable[log.Batch]) -> list[list[Added]]:
-        given, now = list(batches), self._opened.clock.now()
-        for batch in given:
+        batch_list = list(batches)
+        now = self._opened.clock.now()
+        for batch in batch_list:
             rules.checked_id("space", batch.space)
             rules.checked_id("conversation", batch.conversation)
             if batch.user is not None:
                 rules.checked_id("user", batch.user)
-        ready = [log.drawn(batch, now) for batch in given]
-        new = log.ids_of(ready) - log.ids_of(given)
+        ready = [log.drawn(batch, now) for batch in batch_list]
+        new = log.ids_of(ready) - log.ids_of(batch_list)
         order = sorted(range(len(ready)), key=lambda i: (ready[i].space, ready[i].conversation))
-        tried = False
+        is_retry = False
 
         def write(tx: Tx) -> list[list[Added]]:
             # If a first run was committed and only its answer got lost, the second finds its messages by their ids.
-            nonlocal tried
-            fresh, tried = () if tried else new, True
-            done: dict[int, list[Added]] = {}
-            for i in order:  # in one order for everybody, so that no two writers wait for each other
-                done[i] = log.append(tx, ready[i], now, fresh)
-            return [done[i] for i in range(len(ready))]
+            nonlocal is_retry
+            fresh = () if is_retry else new
+            is_retry = True
+            results: dict[int, list[Added]] = {}
+            for i in order:  # every writer uses the same order, so that no two wait for each other
+                results[i] = log.append(tx, ready[i], now, fresh)
+            return [results[i] for i in range(len(ready))]
 
         return await self._write(write)
 
@@ -355,7 +365,7 @@ class Running:
 
 
 def call_in_thread(fn: Callable[..., T], *args: Any) -> T:
-    """Call a function for the event loop, which cannot be given a StopIteration: who awaits it would wait for ever."""
+    """Call a function for the event loop. A StopIteration must not reach it: the caller would wait for ever."""
     try:
         return fn(*args)
     except StopIteration as error:
@@ -363,7 +373,7 @@ def call_in_thread(fn: Callable[..., T], *args: Any) -> T:
 
 
 def whole(tx: Tx) -> None:
-    """Refuse a store that a copy was to fill and did not."""
+    """Raise if the store is a copy that was not finished."""
     source = tx.note(log.COPYING)
     if source is not None:
         raise StoreError(f"this store is the unfinished copy of {source}; remove it and run `recollect copy` again")

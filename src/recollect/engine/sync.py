@@ -1,6 +1,6 @@
-"""The same memory for programs without an event loop. Every method is one line: the asynchronous one, waited for.
+"""The same memory for programs without an event loop. Every method is one line: it waits for the asynchronous one.
 
-A thread of our own runs the loop, so that views go on following while the program does other things.
+A separate thread runs the loop, so that views follow the log while the program does other things.
 """
 
 from __future__ import annotations
@@ -48,11 +48,12 @@ from recollect.rules.people.names import Member
 class BlockingMemory:
     """A memory, open from the moment it is made. Safe to use from many threads at once."""
 
-    def __init__(self, make: Callable[[], MemoryEngine], **opening: Any) -> None:
-        self._private, self._closing = Private(), threading.Lock()
+    def __init__(self, make: Callable[[], MemoryEngine], **open_options: Any) -> None:
+        self._private = Private()
+        self._closing = threading.Lock()
         try:
             self._engine = make()
-            self._private.wait(self._engine.open(**opening))
+            self._private.wait(self._engine.open(**open_options))
         except BaseException:
             self._private.stop()
             raise
@@ -67,11 +68,11 @@ class BlockingMemory:
 
     def close(self) -> None:
         """Stop following, finish what is being written, close the store."""
-        if self._private.behind:  # what it has open is the other process's to close
-            self._private.stopped = True
+        if self._private.is_left_behind:  # what it has open belongs to the other process
+            self._private.is_stopped = True
             return
         with self._closing:
-            if not self._private.stopped:
+            if not self._private.is_stopped:
                 self._private.wait(finish(self._engine.close()))
                 self._private.stop()
 
@@ -254,8 +255,11 @@ class BlockingConversation(BlockingTopicalConversation):
     """One thread of messages."""
 
     def __init__(self, inner: AsyncConversation, private: Private) -> None:
-        self._inner, self._private = inner, private
-        self.space, self.id, self.user = inner.space, inner.id, inner.user
+        self._inner = inner
+        self._private = private
+        self.space = inner.space
+        self.id = inner.id
+        self.user = inner.user
 
     def __repr__(self) -> str:
         return repr(self._inner)

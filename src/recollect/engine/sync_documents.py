@@ -1,4 +1,4 @@
-"""The documents of a space, blocking: one line each, as all of `sync`."""
+"""The documents of a space for programs without an event loop: one line each, as in `sync`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ class BlockingDocuments:
     """The documents of one space."""
 
     def __init__(self, inner: AsyncDocuments, private: Private) -> None:
-        self._inner, self._private = inner, private
+        self._inner = inner
+        self._private = private
         self.space = inner.space
 
     def put(

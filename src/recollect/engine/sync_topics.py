@@ -1,4 +1,4 @@
-"""What a conversation does with its topics, blocking: one line each, as all of `sync`."""
+"""The topics of a conversation for programs without an event loop: one line each, as in `sync`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Moving memories: records of a file into the log, and one store into another.
+"""Imports records of a file into the log, and copies one store into another.
 
-Importing is appending, in batches, each one transaction. Every record has an id of its own, so an import that was
-stopped is simply run again: what is there already is counted and passed over. Copying takes every table row by row,
-seals and all, into an empty store, so the copy proves itself by the same chain.
+An import appends records in batches, each in one transaction. Every record has an id of its own, so an import that was
+stopped can be run again: records that are there already are counted and skipped. A copy takes every table row by row,
+with the seals, into an empty store, so the same chain proves the copy.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from recollect.ports import Store, Tx
 from recollect.rules.log import within_years
 
 Row = Mapping[str, Any]
-Damaged = Callable[[StoreError, Row], None]
+DamageHandler = Callable[[StoreError, Row], None]
 
 BATCH = 500  # messages in one transaction
 ROWS = 1_000  # rows copied at a time
@@ -60,7 +60,7 @@ TABLES = (
 
 @dataclass(slots=True)
 class Imported:
-    """What an import did so far."""
+    """The counts of an import so far."""
 
     read: int = 0
     new: int = 0
@@ -68,10 +68,10 @@ class Imported:
     bad: list[str] = field(default_factory=list)
     bad_count: int = 0
 
-    def complain(self, where: str, reason: str) -> None:
+    def complain(self, location: str, reason: str) -> None:
         self.bad_count += 1
         if len(self.bad) < 100:
-            self.bad.append(f"{where}: {reason}")
+            self.bad.append(f"{location}: {reason}")
 
 
 async def import_records(
@@ -82,23 +82,23 @@ async def import_records(
     skip_bad: bool = False,
     progress: Callable[[Imported], None] = lambda _: None,
 ) -> Imported:
-    """Bring records into the log. The first bad one ends it, unless bad ones are to be skipped."""
-    done = Imported()
-    for batch in batched(records, done, skip_bad):
-        await import_batch(memory, batch, space, done, skip_bad)
-        progress(done)
-    progress(done)
-    return done
+    """Append records to the log. The first bad record ends the import, unless `skip_bad` is set."""
+    totals = Imported()
+    for batch in batched(records, totals, skip_bad):
+        await import_batch(memory, batch, space, totals, skip_bad)
+        progress(totals)
+    progress(totals)
+    return totals
 
 
-def batched(records: Iterable[Record | BadRecord], done: Imported, skip_bad: bool) -> Iterator[list[Record]]:
+def batched(records: Iterable[Record | BadRecord], totals: Imported, skip_bad: bool) -> Iterator[list[Record]]:
     batch: list[Record] = []
     for record in records:
         if isinstance(record, BadRecord):
             if not skip_bad:
-                yield batch  # what came before it is kept
+                yield batch  # the records before it are kept
                 raise failed(record.where, record.reason)
-            done.complain(record.where, record.reason)
+            totals.complain(record.where, record.reason)
             continue
         batch.append(record)
         if len(batch) == BATCH:
@@ -107,21 +107,21 @@ def batched(records: Iterable[Record | BadRecord], done: Imported, skip_bad: boo
     yield batch
 
 
-async def import_batch(memory: MemoryEngine, batch: list[Record], space: str, done: Imported, skip_bad: bool) -> None:
+async def import_batch(memory: MemoryEngine, batch: list[Record], space: str, totals: Imported, skip_bad: bool) -> None:
     try:
-        await add(memory, batch, space, done)
+        await add(memory, batch, space, totals)
     except (InvalidInput, ScopeError):
-        # One record of the batch is refused by the log: one by one, to find and name it.
+        # The log refuses one record of the batch: add them one by one, to find and name it.
         for record in batch:
             try:
-                await add(memory, [record], space, done)
+                await add(memory, [record], space, totals)
             except (InvalidInput, ScopeError) as error:
                 if not skip_bad:
                     raise failed(record.where, str(error)) from error
-                done.complain(record.where, str(error))
+                totals.complain(record.where, str(error))
 
 
-async def add(memory: MemoryEngine, batch: list[Record], space: str, done: Imported) -> None:
+async def add(memory: MemoryEngine, batch: list[Record], space: str, totals: Imported) -> None:
     def place(record: Record) -> tuple[str, str]:
         return record.conversation, record.user or ""
 
@@ -130,15 +130,15 @@ async def add(memory: MemoryEngine, batch: list[Record], space: str, done: Impor
         Batch(space, group[0].conversation, group[0].user, [within_years(record.draft) for record in group])
         for group in groups
     ]
-    for added in await memory.add_many(batches):
-        done.read += len(added)
-        done.new += sum(one.new for one in added)
-        done.known += sum(not one.new for one in added)
+    for results in await memory.add_many(batches):
+        totals.read += len(results)
+        totals.new += sum(result.new for result in results)
+        totals.known += sum(not result.new for result in results)
 
 
-def failed(where: str, reason: str) -> ImportFailed:
+def failed(location: str, reason: str) -> ImportFailed:
     return ImportFailed(
-        f"{where}: {reason}. What came before it is kept; mend it and run the import again, or use --skip-bad"
+        f"{location}: {reason}. What came before it is kept; mend it and run the import again, or use --skip-bad"
     )
 
 
@@ -148,10 +148,10 @@ def copy_store(
     progress: Callable[[str, int], None],
     salvage: Callable[[StoreError], None] | None = None,
 ) -> dict[str, int]:
-    """Copy everything. The target must be empty; a copy that was stopped is begun anew on a new target.
+    """Copy everything. The target must be empty; a copy that was stopped must be started again on a new target.
 
-    If a row cannot be read, nothing is copied; with `salvage`, it is told of it, and all others are. The place of such
-    a message is kept: it stands in the copy as an erased one.
+    If a row cannot be read, nothing is copied. With `salvage`, all readable rows are copied, and `salvage` is called
+    with the error of each other row. A message that cannot be read keeps its place: the copy has it as an erased one.
     """
 
     def begin(tx: Tx) -> None:
@@ -163,77 +163,79 @@ def copy_store(
         if salvage is None:
             refuse_damage(tx)
         target.write(begin)
-        copied: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for table, rows in every_page(tx) if salvage is None else Salvage(salvage).pages(tx):
             target.write(lambda into: into.load(table, rows))  # noqa: B023
-            copied[table] = copied.get(table, 0) + len(rows)
-            progress(table, copied[table])
-        return dict.fromkeys(TABLES, 0) | copied
+            counts[table] = counts.get(table, 0) + len(rows)
+            progress(table, counts[table])
+        return dict.fromkeys(TABLES, 0) | counts
 
-    copied = source.read(copy)  # one snapshot, however long it takes
+    counts = source.read(copy)  # one snapshot, however long it takes
     target.write(lambda tx: tx.set_note(COPYING, None))
-    return copied
+    return counts
 
 
-def every_page(tx: Tx, damaged: Damaged | None = None) -> Iterator[tuple[str, list[Row]]]:
-    """Every table, some rows at a time."""
+def every_page(tx: Tx, on_damage: DamageHandler | None = None) -> Iterator[tuple[str, list[Row]]]:
+    """The rows of every table, in pages."""
     for table in TABLES:
-        for rows in pages(tx, table, damaged):
+        for rows in pages(tx, table, on_damage):
             yield table, copyable(table, rows)
 
 
 def copyable(table: str, rows: list[Row]) -> list[Row]:
-    """All but what the other store knows of itself."""
+    """The rows without those that describe the store itself."""
     return [row for row in rows if table != "meta" or row["key"] not in ("schema", COPYING)]
 
 
-def pages(tx: Tx, table: str, damaged: Damaged | None = None) -> Iterator[list[Row]]:
+def pages(tx: Tx, table: str, on_damage: DamageHandler | None = None) -> Iterator[list[Row]]:
     after: Row | None = None
-    while rows := tx.rows(table, after, ROWS, damaged=damaged):
+    while rows := tx.rows(table, after, ROWS, damaged=on_damage):
         yield rows
         after = rows[-1]
 
 
-# -- what cannot be read
+# -- damaged rows
 
 
 def refuse_damage(tx: Tx) -> None:
-    """Raise if any row of any table cannot be read: a copy would not be one."""
-    damaged: list[StoreError] = []
-    for _ in every_page(tx, lambda error, _: damaged.append(error)):
+    """Raise if any row of any table cannot be read: the copy would not be complete."""
+    errors: list[StoreError] = []
+    for _ in every_page(tx, lambda error, _: errors.append(error)):
         pass
-    if damaged:
-        raise refusal(damaged, "To copy what is readable: recollect copy --salvage")
+    if errors:
+        raise refusal(errors, "To copy what is readable: recollect copy --salvage")
 
 
 class Salvage:
-    """What a copy leaves out, and what stands in its place so that all others keep theirs."""
+    """Copies around rows that cannot be read, and puts stand-ins in their place where others depend on it."""
 
-    def __init__(self, tell: Callable[[StoreError], None]) -> None:
-        self._tell = tell
+    def __init__(self, report: Callable[[StoreError], None]) -> None:
+        self._report = report
         self._now = datetime.now(UTC)
-        self._lost: list[tuple[StoreError, Row]] = []
+        self._unreadable: list[tuple[StoreError, Row]] = []
         self._erased: Counter[str] = Counter()  # messages of each space
 
     def pages(self, tx: Tx) -> Iterator[tuple[str, list[Row]]]:
-        """Every table, some rows at a time, and after them what stands for those that cannot be read."""
+        """The rows of every table, in pages, and then the stand-ins for those that cannot be read."""
         for table in TABLES:
             for rows in pages(tx, table, self._note):
                 yield table, copyable(table, rows)
             yield table, self._stand_ins(tx, table)
-            self._lost.clear()
+            self._unreadable.clear()
 
     def _note(self, error: StoreError, row: Row) -> None:
-        self._tell(error)
-        self._lost.append((error, row))
+        self._report(error)
+        self._unreadable.append((error, row))
 
     def _stand_ins(self, tx: Tx, table: str) -> list[Row]:
         if table == "conversations":
-            return [conversation_again(tx, row) for _, row in self._lost if {"space", "id"} <= row.keys()]
+            return [conversation_again(tx, row) for _, row in self._unreadable if {"space", "id"} <= row.keys()]
         if table == "messages":
-            lost = [(error, row) for error, row in self._lost if isinstance(error, DamagedMessage) and error.turn]
-            self._erased.update(error.space for error, _ in lost)
-            return [tombstone_row(error, row, self._erasure(error.space)) for error, row in lost]
+            messages = [
+                (error, row) for error, row in self._unreadable if isinstance(error, DamagedMessage) and error.turn
+            ]
+            self._erased.update(error.space for error, _ in messages)
+            return [tombstone_row(error, row, self._erasure(error.space)) for error, row in messages]
         if table == "erasures":
             return [
                 {"space": space, "id": self._erasure(space), "at": self._now, "messages": count}
@@ -242,12 +244,12 @@ class Salvage:
         return []
 
     def _erasure(self, space: str) -> str:
-        """The erasure that counts what was left out of a space: `verify` knows of no other way to be gone."""
+        """The id of the erasure that counts what was left out of a space: `verify` accepts no other reason."""
         return f"salvage {self._now.isoformat()} {space}"
 
 
 def tombstone_row(error: DamagedMessage, row: Row, erasure: str) -> Row:
-    """What is left of a message that cannot be read: its place and, where that is readable, its chain."""
+    """The tombstone of a message that cannot be read: its place and, where readable, its chain."""
     return {
         "space": error.space,
         "conversation": error.conversation,
@@ -268,9 +270,9 @@ def tombstone_row(error: DamagedMessage, row: Row, erasure: str) -> Row:
 
 
 def conversation_again(tx: Tx, row: Row) -> Row:
-    """A conversation whose row cannot be read, from what can be, and from its last message."""
+    """The row of a conversation, made of its readable fields and of its last message."""
     where = {"space": row["space"], "conversation": row["id"]}
     ends = tx.rows("messages", limit=1, where=where, newest=True, damaged=lambda *_: None)
     last: Row = ends[0] if ends else {"turn": 0, "link": b"", "user_id": None, "time": EPOCH}
-    guessed = {"user_id": last["user_id"], "created_at": last["time"], "changed_at": last["time"]}
-    return {**guessed, "turns": last["turn"], "head": last["link"], **row}
+    defaults = {"user_id": last["user_id"], "created_at": last["time"], "changed_at": last["time"]}
+    return {**defaults, "turns": last["turn"], "head": last["link"], **row}

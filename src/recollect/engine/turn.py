@@ -1,9 +1,9 @@
 """A turn: the user's message is kept, a context is built, the model answers and may ask for more, the reply is kept.
 
-Whatever happens, the log stays true. The message is in it before the model is asked. A reply that was cut off, by the
-model, by an error or by whoever stopped listening, is kept as far as the user saw it, and says that it is partial; one
-of which nothing was seen is not kept, so no reply in the log is empty. What the model asks for in markers is served
-inside the turn, a bounded number of times, and never seen by the user; each round leaves a receipt with the reply.
+The log stays correct in every case. The message is in it before the model is asked. A reply that was cut off, by the
+model, by an error or because the caller stopped listening, is kept as far as the user saw it, marked as partial; if
+nothing was seen, it is not kept, so no reply in the log is empty. What the model asks for by markers is served inside
+the turn, a limited number of times, and is never shown to the user; each round leaves a receipt with the reply.
 """
 
 from __future__ import annotations
@@ -31,15 +31,20 @@ from recollect.tasks import reply as reply_task
 
 logger = logging.getLogger("recollect.turn")
 
-KEY = "recollect"  # in the metadata of a reply: what the turn did
+KEY = "recollect"  # in the metadata of a reply: the record of the turn
 LABEL = re.compile(r"m(\d{1,9})")
-PAGE = 4_096  # characters looked at together
-BREAK = "\n\n"  # between what was said before the model asked for more and what it said after
+PAGE = 4_096  # characters checked at a time
+BREAK = "\n\n"  # between the text before a request for more and the text after it
+
+
+def append_message(tx: Tx, batch: log.Batch, now: Any) -> Message:
+    """Append a batch of one message to the log, and return the message."""
+    return log.append(tx, batch, now)[0].message
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What a turn works with: the model, and the memory as the conversation sees it."""
+    """What a turn needs: the model, and access to the memory of the conversation."""
 
     model: LLM
     context: Callable[[Message, Sequence[Hit]], Awaitable[Context]]
@@ -50,12 +55,12 @@ class Tools:
     woken: Callable[[], None]
     rounds: int
     raised_turns: int
-    append: Callable[[Tx, log.Batch, Any], Message] = lambda tx, batch, now: log.append(tx, batch, now)[0].message
+    append: Callable[[Tx, log.Batch, Any], Message] = append_message
 
 
 @dataclass(slots=True)
 class Turn:
-    """What a turn has done so far. `told` is what else is to be kept of the reply, beside what was seen."""
+    """The state of a turn. `told` is metadata to keep with the reply, beside the text that was seen."""
 
     asked: Message
     told: dict[str, Any] = field(default_factory=dict)
@@ -66,17 +71,17 @@ class Turn:
     complete: bool = True
     context: Context | None = None
     reply: Message | None = None
-    kept: bool = False
+    is_kept: bool = False
     ended: bool = False
 
     @property
     def shown(self) -> str:
-        """What the user has seen of the reply."""
+        """The text of the reply that the user has seen."""
         return "".join(self.said)
 
 
 async def stream(turn: Turn, tools: Tools) -> AsyncGenerator[str]:
-    """The reply piece by piece, as it is made; when it ends, it is in the log."""
+    """Yield the reply piece by piece, as it is written; when the stream ends, the reply is in the log."""
     try:
         async with aclosing(rounds(turn, tools, streaming=True)) as pieces:
             async for piece in pieces:
@@ -91,7 +96,7 @@ async def stream(turn: Turn, tools: Tools) -> AsyncGenerator[str]:
 
 
 async def answer(turn: Turn, tools: Tools) -> Reply:
-    """The whole reply at once: that of the last round."""
+    """The whole reply at once, from the last round."""
     async for piece in rounds(turn, tools, streaming=False):
         turn.said.append(piece)
     await seen_through(keep(turn, tools, partial=not turn.complete))
@@ -101,151 +106,169 @@ async def answer(turn: Turn, tools: Tools) -> Reply:
 
 
 async def rounds(turn: Turn, tools: Tools, *, streaming: bool) -> AsyncGenerator[str]:
-    """Ask the model until it asks for nothing more, or has asked often enough.
+    """Ask the model until it requests nothing more, or has no rounds left.
 
-    A reply that neither says nor asks anything is asked for once more: small models write the block of tiers and
-    forget the answer, so the second time it is not asked for.
+    If a reply neither says nor requests anything, the model is asked once more, without the request for the block of
+    tiers: small models write that block and forget the answer.
     """
-    left, block, apart = tools.rounds, True, ""
+    rounds_left = tools.rounds
+    asks_for_block = True
+    separator = ""
     while True:
         turn.context = await tools.context(turn.asked, turn.found)
-        messages = turn.context.messages if block else without_block(turn.context.messages)
-        holding, cost = Holding(), Completion("", tools.model.name, 0, 0)
+        messages = turn.context.messages if asks_for_block else without_block(turn.context.messages)
+        reply_filter = Holding()
+        cost = Completion("", tools.model.name, 0, 0)
         async with aclosing(heard(tools.model, messages, streaming)) as source:
             async for piece in source:
                 if isinstance(piece, Completion):
                     cost = piece
-                elif (out := holding.feed(piece)) and streaming:
-                    yield apart + out
-                    apart = ""
-        held = holding.finish()
-        asks, last = held.markers.asks, not (held.markers.asks and left)
-        rest = remaining(held, last, streaming)
-        if rest:
-            yield apart + rest
-        if not last:
-            left -= 1
-            apart = BREAK if streaming and not is_blank(turn.shown) else ""
-            turn.rounds.append(await serve(turn, tools, held, cost))
+                elif (visible := reply_filter.feed(piece)) and streaming:
+                    yield separator + visible
+                    separator = ""
+        output = reply_filter.finish()
+        asks = output.markers.asks
+        is_last = not (asks and rounds_left)
+        tail = remaining(output, is_last, streaming)
+        if tail:
+            yield separator + tail
+        if not is_last:
+            rounds_left -= 1
+            separator = BREAK if streaming and not is_blank(turn.shown) else ""
+            turn.rounds.append(await serve(turn, tools, output, cost))
             continue
         turn.rounds.append(receipt_of(turn, cost))
-        if asks or not block or not is_blank(held.markers.text + rest):
+        if asks or not asks_for_block or not is_blank(output.markers.text + tail):
             break
-        block = False
-    turn.inline, turn.complete = held.inline, cost.complete or held.inline is not None
+        asks_for_block = False
+    turn.inline = output.inline
+    turn.complete = cost.complete or output.inline is not None
     if is_blank(turn.shown):
-        what = "only requests for more" if asks else "only notes for the memory" if held.inline else "only empty ones"
-        raise ModelNonsense(f"{cost.model} gave no reply in {len(turn.rounds)} calls, {what}; ask again")
+        content_kind = (
+            "only requests for more" if asks else "only notes for the memory" if output.inline else "only empty ones"
+        )
+        raise ModelNonsense(f"{cost.model} gave no reply in {len(turn.rounds)} calls, {content_kind}; ask again")
 
 
-def remaining(held: Held, last: bool, streaming: bool) -> str:
-    """What is still to be shown when the model has said all. Behind the block stands the answer, or nothing new."""
-    if is_blank(held.markers.text):
-        return held.after if last else ""
+def remaining(output: Held, is_last: bool, streaming: bool) -> str:
+    """The text still to be shown when the model has ended. After the block of tiers comes the answer, or nothing."""
+    if is_blank(output.markers.text):
+        return output.after if is_last else ""
     if streaming:
-        return held.text_to_show
-    return held.markers.text if last else ""
+        return output.text_to_show
+    return output.markers.text if is_last else ""
 
 
 async def heard(model: LLM, messages: Sequence[ChatMessage], streaming: bool) -> AsyncGenerator[str | Completion]:
-    """What the model says, as far as it is text, and last what that cost."""
+    """Yield the pieces of text that the model writes, and last the completion with its cost."""
     request = Request(messages)
     if streaming:
         async with aclosing(model.stream(request)) as source:  # type: ignore[type-var]
             async for piece in source:
                 yield piece if isinstance(piece, Completion) else as_text(piece)
         return
-    whole = await model.complete(request)
-    yield as_text(whole.text)
-    yield whole
+    completion = await model.complete(request)
+    yield as_text(completion.text)
+    yield completion
 
 
 def as_text(piece: str) -> str:
-    """What can be kept: a reply that was shown and could not be stored would leave the log untrue."""
+    """The text without characters that no store can keep: a reply that is shown must also be kept."""
     return SURROGATE.sub("\ufffd", piece.replace("\x00", ""))
 
 
 def is_blank(text: str) -> bool:
-    """Whether there is nothing to see. Mostly the beginning tells."""
+    """Whether a text has nothing to see. It is checked page by page, since mostly the first page decides."""
     return not any(seen(text[start : start + PAGE]).strip() for start in range(0, len(text), PAGE))
 
 
 def without_block(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """The same context, with no request for the block of tiers: a little shorter, never longer."""
+    """The same context without the request for the block of tiers: a little shorter, never longer."""
     first, *others = messages
     before, _, after = first["content"].partition(reply_task.instructions(asking=False))
-    rest = "\n\n".join(part for part in (before.rstrip("\n"), after.lstrip("\n")) if part)
-    return [ChatMessage(role=first["role"], content=rest), *others] if rest else others
+    content = "\n\n".join(part for part in (before.rstrip("\n"), after.lstrip("\n")) if part)
+    return [ChatMessage(role=first["role"], content=content), *others] if content else others
 
 
-async def serve(turn: Turn, tools: Tools, held: Held, cost: Completion) -> Round:
-    """Give the model what it asked for: raise tiers, search. What is not of this conversation changes nothing."""
-    asked = turn.asked
-    raised = await tools.write(lambda tx: raise_tiers(tx, asked, held.markers.tiers, tools.raised_turns))
-    for words in held.markers.searches:
-        known = {hit.message.id for hit in turn.found}
+async def serve(turn: Turn, tools: Tools, output: Held, cost: Completion) -> Round:
+    """Raise tiers and search, as the model requested. Requests outside this conversation change nothing."""
+    question = turn.asked
+
+    def write(tx: Tx) -> list[tuple[int, int]]:
+        return raise_tiers(tx, question, output.markers.tiers, tools.raised_turns)
+
+    raised_tiers = await tools.write(write)
+    for query in output.markers.searches:
+        known_ids = {hit.message.id for hit in turn.found}
         turn.found += [
-            hit for hit in await tools.search(words) if hit.message.id not in known and hit.message.id != asked.id
+            hit
+            for hit in await tools.search(query)
+            if hit.message.id not in known_ids and hit.message.id != question.id
         ]
     ids = tuple(hit.message.id for hit in turn.found)
-    return receipt_of(turn, cost, tuple(raised), held.markers.searches, ids)
+    return receipt_of(turn, cost, tuple(raised_tiers), output.markers.searches, ids)
 
 
 def receipt_of(
     turn: Turn,
     cost: Completion,
-    raised: tuple[tuple[int, int], ...] = (),
+    raised_tiers: tuple[tuple[int, int], ...] = (),
     searches: tuple[str, ...] = (),
-    found: tuple[str, ...] = (),
+    hit_ids: tuple[str, ...] = (),
 ) -> Round:
-    return Round(len(turn.rounds) + 1, raised, searches, found, cost.tokens_in, cost.tokens_out, cost.model)
+    return Round(len(turn.rounds) + 1, raised_tiers, searches, hit_ids, cost.tokens_in, cost.tokens_out, cost.model)
 
 
-def raise_tiers(tx: Tx, asked: Message, requests: Sequence[TierRequest], raised_turns: int) -> list[tuple[int, int]]:
-    """The turns and tiers that were raised: only messages of this conversation, before the one being answered."""
-    done = []
+def raise_tiers(tx: Tx, question: Message, requests: Sequence[TierRequest], raised_turns: int) -> list[tuple[int, int]]:
+    """Raise tiers of messages of this conversation before the question; returns the turns and their tiers."""
+    raised_tiers = []
     for request in requests:
-        turn = turn_of(tx, asked, request.id)
-        if turn is not None and 0 < turn < asked.turn:
-            tiers.raise_tier(tx, asked.space, asked.conversation, turn, request.tier, asked.turn, raised_turns)
-            done.append((turn, request.tier))
-    return done
+        turn = turn_of(tx, question, request.id)
+        if turn is not None and 0 < turn < question.turn:
+            tiers.raise_tier(tx, question.space, question.conversation, turn, request.tier, question.turn, raised_turns)
+            raised_tiers.append((turn, request.tier))
+    return raised_tiers
 
 
-def turn_of(tx: Tx, asked: Message, id: str) -> int | None:
+def turn_of(tx: Tx, question: Message, id: str) -> int | None:
     label = LABEL.fullmatch(id)
     if label:
         return int(label[1])
-    for message in tx.find_messages(asked.space, ids=[id], damaged=warn_of_damage):
-        if message.conversation == asked.conversation and not message.erased:
+    for message in tx.find_messages(question.space, ids=[id], damaged=warn_of_damage):
+        if message.conversation == question.conversation and not message.erased:
             return message.turn
     return None
 
 
 async def keep(turn: Turn, tools: Tools, *, partial: bool) -> None:
-    """Put the reply into the log, once, and the tiers that came with it beside it."""
-    if turn.kept:
+    """Append the reply to the log, once, with the tiers that came with it."""
+    if turn.is_kept:
         return
-    turn.kept = True
-    asked, now = turn.asked, tools.now()
-    about: dict[str, Any] = {"rounds": [round_note(one) for one in turn.rounds]}
+    turn.is_kept = True
+    question = turn.asked
+    now = tools.now()
+    summary: dict[str, Any] = {"rounds": [round_note(turn_round) for turn_round in turn.rounds]}
     content = turn.shown.strip()
-    kept = content.encode()[:MAX_CONTENT].decode(errors="ignore")
-    partial = partial or len(kept) < len(content)  # what is beyond what the log takes; the rest is better than nothing
+    stored_content = content.encode()[:MAX_CONTENT].decode(errors="ignore")
+    partial = partial or len(stored_content) < len(content)  # the log does not take more; a part is better than nothing
     if partial:
-        about["partial"] = True
-    draft = Draft("assistant", kept, user=asked.user, metadata={**turn.told, KEY: about})
+        summary["partial"] = True
+    draft = Draft("assistant", stored_content, user=question.user, metadata={**turn.told, KEY: summary})
     inline = reply_task.parse_inline(turn.inline) if turn.inline and not partial else None
-    # With its id drawn beforehand, a transaction that is run again finds what the first run has kept.
-    batch = log.drawn(log.Batch(asked.space, asked.conversation, None, [draft]), now)
+    # The id is drawn before: if the transaction runs again, it finds what the first run has kept.
+    batch = log.drawn(log.Batch(question.space, question.conversation, None, [draft]), now)
 
     def write(tx: Tx) -> Message:
         message = tools.append(tx, batch, now)
         if inline is not None:
-            given = ((asked, inline.user1, inline.user2), (message, inline.reply1, inline.reply2))
-            spoken = [(m, one, two) for m, one, two in given if (one or two) and m.role in ("user", "assistant")]
-            made = {m.turn: accepted(m, one, two, tools.count) for m, one, two in spoken}
-            tiers.put_tiers(tx, message.space, message.conversation, made)
+            proposals = ((question, inline.user1, inline.user2), (message, inline.reply1, inline.reply2))
+            usable = [
+                (m, tier1, tier2)
+                for m, tier1, tier2 in proposals
+                if (tier1 or tier2) and m.role in ("user", "assistant")
+            ]
+            tiers_by_turn = {m.turn: accepted(m, tier1, tier2, tools.count) for m, tier1, tier2 in usable}
+            tiers.put_tiers(tx, message.space, message.conversation, tiers_by_turn)
         return message
 
     turn.reply = await tools.write(write)
@@ -253,13 +276,13 @@ async def keep(turn: Turn, tools: Tools, *, partial: bool) -> None:
 
 
 async def end(turn: Turn, tools: Tools) -> None:
-    """The memory closes: keep what was seen while that is possible; nothing more is shown."""
+    """End a turn because the memory closes: keep what was seen while that is possible; nothing more is shown."""
     turn.ended = True
     await cut_off(turn, tools)
 
 
 async def cut_off(turn: Turn, tools: Tools) -> None:
-    """Keep what was seen of a reply that did not end. Why it did not is raised by the caller, whatever happens here."""
+    """Keep what was seen of a reply that did not end. A failure is only logged: the caller raises the reason."""
     if is_blank(turn.shown):
         return
     try:
@@ -269,7 +292,7 @@ async def cut_off(turn: Turn, tools: Tools) -> None:
 
 
 async def seen_through(work: Coroutine[Any, Any, None]) -> None:
-    """Do this to its end; a cancellation that comes meanwhile waits for it."""
+    """Run the work to its end; a cancellation that comes meanwhile takes effect after it."""
     task = asyncio.ensure_future(work)
     try:
         await asyncio.shield(task)
@@ -278,17 +301,21 @@ async def seen_through(work: Coroutine[Any, Any, None]) -> None:
         raise
 
 
-def accepted(message: Message, one: str, two: str, count: Callable[[str], int]) -> Tiers:
+def accepted(message: Message, tier1: str, tier2: str, count: Callable[[str], int]) -> Tiers:
     if tier_rules.is_short(message.content, count):
         return Tiers()
-    checked = tier_rules.accept(one, two, message.content, count)
-    return Tiers(checked.tiers.tier1, checked.tiers.tier2, "offline" if checked.faults else "model")
+    verdict = tier_rules.accept(tier1, tier2, message.content, count)
+    return Tiers(verdict.tiers.tier1, verdict.tiers.tier2, "offline" if verdict.faults else "model")
 
 
-def round_note(one: Round) -> dict[str, Any]:
-    note: dict[str, Any] = {"model": one.model, "tokens_in": one.tokens_in, "tokens_out": one.tokens_out}
-    if one.raised:
-        note["raised"] = [[turn, tier] for turn, tier in one.raised]
-    if one.searches:
-        note["searches"] = list(one.searches)
+def round_note(turn_round: Round) -> dict[str, Any]:
+    note: dict[str, Any] = {
+        "model": turn_round.model,
+        "tokens_in": turn_round.tokens_in,
+        "tokens_out": turn_round.tokens_out,
+    }
+    if turn_round.raised:
+        note["raised"] = [[turn, tier] for turn, tier in turn_round.raised]
+    if turn_round.searches:
+        note["searches"] = list(turn_round.searches)
     return note

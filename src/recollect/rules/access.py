@@ -1,13 +1,12 @@
-"""Who may see and change what is remembered: the one place that decides, asked by everything that shows memory.
+"""Who may see and change what is remembered. Only this module decides, for everything that shows memory.
 
-Every face makes an `Access`: a program that holds the memory, or a key of a server, acts for everybody in its spaces; a
-key that is bound to a user acts on that user alone. What is then shown has a `Viewer`: one person alone, or all who
-are in a channel. Words are for those who heard them: a person sees what they said themselves and what was said in
-channels they have spoken in; a channel sees what was said in it. Names in the space's register are the space's own.
+Every interface makes an `Access`: a program that holds the memory, or a key of a server, acts for everybody in its
+spaces; a key that is bound to a user acts for that user alone. What is shown has a `Viewer`: one person alone, or
+everybody in a channel. A person sees what they said themselves and what was said in channels they have spoken in; a
+channel sees what was said in it. Names in the register of a space are visible to the whole space.
 
-What somebody says of another stands beside what that person says, with the speaker's name; it corrects nothing, and
-only the speaker, or the person it is about, takes it back. For whoever may not know, there is no difference between
-what is forbidden and what does not exist.
+What somebody says of another is kept beside what that person says, with the speaker's name. It corrects nothing, and
+only the speaker, or the person it is about, can take it back. To those who may not see something, it does not exist.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class Viewer:
     shared: bool = False
 
     def sees(self, item: Fact | Statement) -> bool:
-        """Whether words may be shown here."""
+        """Whether a fact or statement may be shown to this viewer."""
         channels = channels_of(item)
         if self.shared and channels:
             return True
@@ -43,29 +42,29 @@ class Viewer:
         return item.speaker == self.person or not self.heard.isdisjoint(channels)
 
     def hears(self, channel: str) -> bool:
-        """Whether what is said in a channel may be shown here."""
+        """Whether what is said in a channel may be shown to this viewer."""
         return self.shared or channel == self.channel or (self.person is not None and channel in self.heard)
 
 
 def channels_of(item: Fact | Statement) -> frozenset[str]:
-    """The channels in which something was said; none if it was said in private alone."""
+    """The channels in which something was said; none if it was said only in private."""
     others = item.also_heard_in if isinstance(item, Fact) else ()
     return frozenset(others if item.audience is None else (item.audience, *others))
 
 
 def is_claim(item: Fact | Statement) -> bool:
-    """Whether it is what somebody says of another, and not a person's own word."""
+    """Whether somebody else said it of the person, and not the person themselves."""
     return item.speaker != item.user
 
 
 def may_take_back(actor: str, item: Fact | Statement, viewer: Viewer) -> bool:
-    """Whether somebody may have something forgotten: their own word, or what was said of them where they heard it."""
+    """Whether an actor may take something back: they said it, or it is about them and they may see it."""
     return item.speaker == actor or (item.user == actor and viewer.sees(item))
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who acts: by which key, in which spaces (None: all), with which rights, and as which user if as one alone."""
+    """Who acts: by which key, in which spaces (None: all), with which rights, and for which user if bound to one."""
 
     key_id: str = "program"
     spaces: frozenset[str] | None = None
@@ -75,11 +74,11 @@ class Access:
 
     @property
     def is_bound(self) -> bool:
-        """Whether it acts on one user alone."""
+        """Whether it acts for one user alone."""
         return self.user is not None
 
     def space(self, name: str | None = None) -> str:
-        """The space that is meant, if it may be entered: the one named, or else the key's own."""
+        """The named space, or else the key's own; raises Forbidden if the key does not open it."""
         if name is None:
             if self.spaces is not None and self.home not in self.spaces:
                 if len(self.spaces) != 1:
@@ -93,27 +92,27 @@ class Access:
 
     def check_right(self, right: str) -> None:
         if right not in self.rights:
-            has = ", ".join(sorted(self.rights)) or "none"
-            raise Forbidden("scope", f"this needs a key with the scope {right!r}; this one has {has}")
+            rights = ", ".join(sorted(self.rights)) or "none"
+            raise Forbidden("scope", f"this needs a key with the scope {right!r}; this one has {rights}")
 
     def check_unbound(self) -> None:
-        """What is about many is not for a key that is one user's."""
+        """Raise Forbidden for a key that is bound to one user: the call is about many."""
         if self.is_bound:
             raise Forbidden("not_you", "this key is for one user, and this is about all")
 
     def check_all_spaces(self) -> None:
-        """What is about all spaces is not for a key of some."""
+        """Raise Forbidden for a key of some spaces: the call is about all."""
         if self.spaces is not None:
             raise Forbidden("not_your_space", "this is about all spaces; it needs a key that opens them all")
 
     def person(self, user: str) -> str:
-        """The user that is meant, if they may be asked about."""
+        """The user; raises Forbidden if the key is bound to another."""
         if self.is_bound and checked_id("user", user) != self.user:
             raise Forbidden("not_you", "this key is for one user, and that is another")
         return user
 
     def own(self, user: str | None) -> str | None:
-        """The user that is meant; if none is named, the one it is bound to."""
+        """The named user, checked; if none is named, the user that the key is bound to."""
         return self.user if user is None else self.person(user)
 
 

@@ -1,8 +1,8 @@
-"""A space's days: when one begins and ends on its clock, how old a digest of today may be, and how a long day is split.
+"""The days of a space: when a day begins and ends, how old a digest of today may be, and how a long day is split.
 
-A day is what the space's calendar says, so on days with a clock change it has 23 or 25 hours; one that a calendar left
-out has none. Today's digest holds for the hour it was made in, and longer if nothing was said since. What is merged is
-known by a hash of what it is made of: the same inputs are the same merge.
+A day follows the calendar of the space's time zone: with a clock change it has 23 or 25 hours, and a day that the
+calendar left out has none. Today's digest is valid for the hour it was made in, and longer if nothing was said since. A
+merge is identified by a hash of its inputs: the same inputs give the same merge.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from recollect.errors import InvalidInput
 
 HISTORY = 6
 """Days before today that become one history: with today a week."""
-LATE = 4  # a long day is split in a pause within the last part of this many of what fits
+LATE = 4  # a long day is split at a pause in the last 1/LATE of what fits
 DAY = timedelta(days=1)
 
 
 def zone_named(name: str) -> tzinfo:
-    """The time zone of a name; InvalidInput if there is none. UTC needs no data of the system."""
+    """The time zone with this name; raises InvalidInput if there is none. UTC needs no system data."""
     if name.upper() == "UTC":
         return UTC
     try:
@@ -54,7 +54,7 @@ def _begin(day: date, zone: tzinfo) -> datetime:
 
 
 def bucket(moment: datetime, zone: tzinfo) -> str:
-    """The hour on the space's clock. One that comes twice, when clocks are set back, is two."""
+    """The hour on the space's clock. An hour that comes twice, when clocks are set back, gives two values."""
     return moment.astimezone(zone).strftime("%Y-%m-%dT%H%z")
 
 
@@ -68,7 +68,7 @@ def before(today: date) -> tuple[date, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Spoke:
-    """What a member said on a day in a channel: so many messages, the first and the last of them at these turns."""
+    """What a member said on a day in a channel: how many messages, and the turns of the first and the last."""
 
     conversation: str
     user: str
@@ -78,33 +78,34 @@ class Spoke:
 
 
 def fingerprint(spoke: Iterable[Spoke]) -> str:
-    """What a day consists of, in a few characters: another message, earlier or later, gives another."""
-    rows = sorted((one.conversation, one.user, one.first, one.last, one.messages) for one in spoke)
+    """A short hash of what was said on a day: one more message, earlier or later, changes it."""
+    rows = sorted((entry.conversation, entry.user, entry.first, entry.last, entry.messages) for entry in spoke)
     return content_hash(*(str(value) for row in rows for value in row))
 
 
 def noted(spoke: Spoke | None, conversation: str, user: str, turns: Sequence[int]) -> Spoke:
-    """What a member said on a day, with these turns more."""
-    first, last = min(turns), max(turns)
+    """The participation of a member on a day, with these turns added."""
+    first = min(turns)
+    last = max(turns)
     if spoke is None:
         return Spoke(conversation, user, first, last, len(turns))
     return Spoke(conversation, user, min(first, spoke.first), max(last, spoke.last), spoke.messages + len(turns))
 
 
 def content_hash(*parts: str) -> str:
-    """A hash of texts, each with its length: no two ways to cut them give the same."""
+    """A hash of texts, each with its length: the same characters cut in another way give another hash."""
     texts = [part.encode("utf-8", "surrogatepass") for part in parts]
     return sha256(b"".join(len(text).to_bytes(8, "big") + text for text in texts)).hexdigest()[:32]
 
 
-# -- whether it still holds
+# -- whether a digest is still valid
 
 
 def holds(row: Mapping[str, Any], *, inputs: str, hour: str, asking: bool) -> bool:
     """Whether a stored digest is as good as a new one.
 
-    It is if nothing was said since, or if it is of this hour; a day that is over has no `hour`. What the built-in
-    writer made in a model's place is not, as soon as a model can be asked.
+    It is if nothing was said since, or if it is of this hour; a day that has ended has no `hour`. A digest by the
+    built-in writer in place of a model is not, as soon as a model can be asked.
     """
     return not (row["pending"] and asking) and (row["inputs"] == inputs or (hour != "" and row["bucket"] == hour))
 
@@ -113,11 +114,15 @@ def holds(row: Mapping[str, Any], *, inputs: str, hour: str, asking: bool) -> bo
 
 
 def split(sizes: Sequence[int], times: Sequence[datetime], limit: int) -> list[tuple[int, int]]:
-    """Cuts a day's messages into runs of at most `limit` together, in a pause where there is one; each run as its
-    first place and the place after its last. A message too large by itself is a run of its own."""
-    runs, start = list[tuple[int, int]](), 0
+    """Split a day's messages into runs of at most `limit` in total size, at pauses if possible.
+
+    A run is the index of its first message and the index after its last. A message that is too large is its own run.
+    """
+    runs = list[tuple[int, int]]()
+    start = 0
     while start < len(sizes):
-        end, size = start, 0
+        end = start
+        size = 0
         while end < len(sizes) and (end == start or size + sizes[end] <= limit):
             size += sizes[end]
             end += 1
@@ -129,18 +134,18 @@ def split(sizes: Sequence[int], times: Sequence[datetime], limit: int) -> list[t
     return runs
 
 
-# -- what is left when a model fails
+# -- without a model
 
 
 def sources(profile: str, today: str, history: str) -> list[tuple[str, str]]:
-    """What there is to merge, in the order in which it counts."""
-    named = (("profile", profile), ("today", today), ("history", history))
-    return [(name, text.strip()) for name, text in named if text.strip()]
+    """The texts to merge that are not empty, with their names, the most important first."""
+    pairs = (("profile", profile), ("today", today), ("history", history))
+    return [(name, text.strip()) for name, text in pairs if text.strip()]
 
 
 def composed(profile: str, today: str, history: str, names: Mapping[str, str]) -> str:
-    """All there is, one after the other, without a model: what is known first, then today, then the days before."""
-    there = sources(profile, today, history)
-    if len(there) == 1:
-        return there[0][1]
-    return "\n".join(f"{names[name]}: {text}" if name in names else text for name, text in there)
+    """All the texts, one after the other, without a model: the profile first, then today, then the days before."""
+    texts = sources(profile, today, history)
+    if len(texts) == 1:
+        return texts[0][1]
+    return "\n".join(f"{names[name]}: {text}" if name in names else text for name, text in texts)

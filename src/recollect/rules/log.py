@@ -23,15 +23,15 @@ MAX_ID = 256  # characters
 MAX_ID_BYTES = 768  # of UTF-8: three ids fit into one index row of every database
 MAX_CONTENT = 16 << 20  # bytes of UTF-8
 MAX_METADATA = 1 << 20  # bytes of JSON
-TOLD = "profile:"  # the conversation in which is kept what somebody told by command: this and their id
-ERASED = "erased:"  # a conversation whose own name named the person it was of: this and an id drawn by chance
-PARTS = re.compile(r"[:/~]")  # between the parts of a conversation's name
+TOLD = "profile:"  # begins the name of the conversation with what somebody told by command; their id follows
+ERASED = "erased:"  # begins the new name of a conversation whose old one named an erased person; a random id follows
+PARTS = re.compile(r"[:/~]")  # separates the parts of a conversation's name
 AHEAD = timedelta(days=1)  # a clock may be wrong by hours, not by days
-# From and until when a time may be. Rules reckon with dates some centuries from it ("ninety years ago"), which the
-# calendar of Python, from the year 1 to 9999, must have, too.
+# The range of times that are accepted. Rules compute dates some centuries from them ("ninety years ago"), which must
+# also be in the calendar of Python, from the year 1 to 9999.
 FIRST_TIME = datetime(1900, 1, 1, tzinfo=UTC)
 END_OF_TIME = datetime(2201, 1, 1, tzinfo=UTC)
-ORIGINAL_TIME = "original_time"  # in the metadata of an imported message whose own time cannot be
+ORIGINAL_TIME = "original_time"  # in the metadata of an imported message whose own time is not accepted
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -57,14 +57,14 @@ def checked_id(field: str, value: object) -> str:
 
 
 def told_in(speaker: str) -> str:
-    """The conversation that keeps what somebody tells. An id that is long already is stood for by its hash."""
-    whole = f"{TOLD}{speaker}"
-    fits = len(whole) <= MAX_ID and len(whole.encode()) <= MAX_ID_BYTES
-    return whole if fits else f"{TOLD}{hashlib.sha256(speaker.encode()).hexdigest()}"
+    """The conversation that keeps what a speaker tells by command. A long id is replaced by its hash."""
+    name = f"{TOLD}{speaker}"
+    fits = len(name) <= MAX_ID and len(name.encode()) <= MAX_ID_BYTES
+    return name if fits else f"{TOLD}{hashlib.sha256(speaker.encode()).hexdigest()}"
 
 
 def names_person(conversation: str, user: str) -> bool:
-    """Whether a conversation's name tells whose it is: as `profile:alex`, `telegram/alex~2` and `alex` do of alex."""
+    """Whether a conversation's name contains the user: as `profile:alex`, `telegram/alex~2` and `alex` do for alex."""
     return conversation in (user, told_in(user)) or user in PARTS.split(conversation)
 
 
@@ -102,8 +102,7 @@ def checked_text(field: str, value: object, *, limit: int = MAX_CONTENT) -> str:
 
 
 def checked_time(field: str, value: object, now: datetime | None = None) -> datetime:
-    """A time as aware UTC, in the years that dates can be reckoned from; one after `now` would be the newest message
-    for ever."""
+    """A time in UTC, in the accepted years. One far after `now` is refused: it would be the newest message for ever."""
     if not isinstance(value, datetime):
         raise InvalidInput(field, f"must be a datetime, not {type(value).__name__}")
     if value.utcoffset() is None:
@@ -118,8 +117,8 @@ def checked_time(field: str, value: object, now: datetime | None = None) -> date
 
 
 def within_years(draft: Draft) -> Draft:
-    """A draft from elsewhere with a time that may enter the log: of one too early or too late, the nearest that may,
-    and what it was in the metadata."""
+    """An imported draft with a time that the log accepts: one that is too early or too late becomes the nearest
+    accepted time, and the original goes into the metadata."""
     time = draft.time
     if time is None or time.utcoffset() is None or FIRST_TIME <= time < END_OF_TIME:
         return draft
@@ -128,7 +127,7 @@ def within_years(draft: Draft) -> Draft:
 
 
 def canonical(metadata: Mapping[str, Any]) -> str:
-    """Metadata as the one text that stands for it."""
+    """Metadata as canonical JSON: equal metadata gives equal text."""
     return json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -141,17 +140,17 @@ def checked_metadata(value: object) -> dict[str, Any]:
         text = canonical(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput("metadata", f"cannot be written as JSON: {error}") from None
-    checked_text("metadata", text, limit=MAX_METADATA)  # before it is walked through, which takes longer
+    checked_text("metadata", text, limit=MAX_METADATA)  # before the walk through its keys, which takes longer
     if not keys_are_text(value):
         raise InvalidInput("metadata", "has a key that is not text")
-    if "\\u0000" in text.replace("\\\\", ""):  # a backslash of the caller's own is written as two
+    if "\\u0000" in text.replace("\\\\", ""):  # a backslash in the data is written as two
         raise InvalidInput("metadata", "contains NUL; remove it")
-    kept: dict[str, Any] = json.loads(text)
-    return kept
+    copy: dict[str, Any] = json.loads(text)
+    return copy
 
 
 def keys_are_text(metadata: Mapping[str, Any]) -> bool:
-    """Of what can be written as JSON, which would turn a number into a text for a key and say nothing."""
+    """Whether all keys are text, at every level. JSON would silently turn a number into a text."""
     unread: list[Any] = [dict(metadata)]
     while unread:
         value = unread.pop()
@@ -209,19 +208,19 @@ def digest(message: Message, salt: bytes) -> bytes:
     return hashlib.sha256(salt + json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()).digest()
 
 
-def link(before: bytes, digest: bytes) -> bytes:
-    return hashlib.sha256(before + digest).digest()
+def link(previous_link: bytes, message_digest: bytes) -> bytes:
+    return hashlib.sha256(previous_link + message_digest).digest()
 
 
-def sealed(message: Message, before: bytes, salt: bytes) -> Message:
-    covered = digest(message, salt)
-    return replace(message, seal=Seal(salt, covered, link(before, covered)))
+def sealed(message: Message, previous_link: bytes, salt: bytes) -> Message:
+    message_digest = digest(message, salt)
+    return replace(message, seal=Seal(salt, message_digest, link(previous_link, message_digest)))
 
 
 def tombstone(message: Message) -> Message:
-    """What is left of an erased message: its place and its chain. No words, no names, no time, no salt.
+    """An erased message with only its place and its chain: no words, no names, no time, no salt.
 
-    The platform's id stays as a hash, so that the same message, delivered again, is known and kept out.
+    The platform's id stays as a hash, so that the same message is recognised and refused when it is delivered again.
     """
     return replace(
         message,
@@ -240,26 +239,26 @@ def erased_platform_id(platform_id: str) -> str:
     return "erased:" + hashlib.sha256(platform_id.encode()).hexdigest()
 
 
-def problem(message: Message, expected: int, before: bytes | None) -> str | None:
-    """What is wrong with a message that should have this turn and follow this link, if that is known. Its id is named
-    where its digest proves it: in the row of a damaged message it may be anything, also what somebody said."""
-    if message.turn != expected:
-        return "is missing" if message.turn > expected else "is there twice"
+def problem(message: Message, turn: int, previous_link: bytes | None) -> str | None:
+    """What is wrong with a message that should have this turn and follow this link (None: not known). Its id is named
+    only if its digest proves it: in a damaged row it may be anything, even what somebody said."""
+    if message.turn != turn:
+        return "is missing" if message.turn > turn else "is there twice"
     if message.erased and (message.author or message.user or message.content or message.metadata or message.seal.salt):
         return "is marked as erased and is not empty"
     if not message.erased and digest(message, message.seal.salt) != message.seal.digest:
         return "was changed"
-    if before is not None and link(before, message.seal.digest) != message.seal.link:
+    if previous_link is not None and link(previous_link, message.seal.digest) != message.seal.link:
         return "does not follow from the message before it" + ("" if message.erased else f" (message {message.id})")
     return None
 
 
-def tail_problem(conversation: Conversation, turns: int, last: bytes | None) -> str | None:
-    """What is wrong with the end of a conversation whose messages ended at this turn and link, if that is known."""
+def tail_problem(conversation: Conversation, turns: int, last_link: bytes | None) -> str | None:
+    """What is wrong with the end of a conversation whose last message has this turn and link (None: not known)."""
     if turns != conversation.turns:
         return f"is missing: the conversation counts {conversation.turns} messages"
-    return None if last in (None, conversation.head) else "is not the message the conversation ended with"
+    return None if last_link in (None, conversation.head) else "is not the message the conversation ended with"
 
 
-def fault(conversation: Conversation, turn: int, what: str) -> Fault:
-    return Fault(conversation.space, conversation.id, turn, what)
+def fault(conversation: Conversation, turn: int, reason: str) -> Fault:
+    return Fault(conversation.space, conversation.id, turn, reason)

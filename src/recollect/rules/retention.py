@@ -1,7 +1,7 @@
-"""How long each kind of memory is kept, and what of it is over. The default is for ever; nothing is over by itself.
+"""How long each kind of memory is kept, and what of it has expired. By default everything is kept for ever.
 
-What is over is told by the time it is about, not by when it was stored: an old chat imported today is old. Facts and
-statements that hold are kept, however long ago they were said: only what no longer holds can be over.
+The age of something counts from the time it is about, not from when it was stored: an old chat imported today is old.
+Facts and statements that are active are kept, however long ago they were said: only retired ones can expire.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """Days for which each kind is kept, 0: for ever; and hours between two clean-ups by a schedule, 0: none."""
+    """For how many days each kind is kept (0: for ever), and hours between scheduled clean-ups (`every`, 0: none)."""
 
     messages: int = 0
     episodes: int = 0
@@ -35,20 +35,20 @@ class Retention:
     every: int = 0
 
     def before(self, kind: str, now: datetime) -> datetime | None:
-        """What is older than this is over; None if nothing ever is."""
+        """The time before which a kind has expired; None if it is kept for ever."""
         days: int = getattr(self, kind)
         try:
             return now - timedelta(days=days) if days else None
-        except OverflowError:  # before there were dates
+        except OverflowError:  # before the year 1
             return None
 
     @property
     def limited(self) -> dict[str, int]:
-        """The kinds that are not kept for ever, and for how many days they are."""
+        """The kinds that are not kept for ever, each with its number of days."""
         return {kind: days for kind in KINDS if (days := getattr(self, kind))}
 
     def is_due(self, last: datetime | None, now: datetime) -> bool:
-        """Whether the schedule asks for a clean-up, the last having been then. A clock that was set back does not."""
+        """Whether a scheduled clean-up is due after the last one. If the clock was set back, it is not."""
         if not self.every or not self.limited:
             return False
         return last is None or now - last >= timedelta(hours=self.every)
@@ -58,22 +58,22 @@ DAY = timedelta(days=1)
 
 
 def day_is_over(day: str, before: datetime) -> bool:
-    """Whether a day, as ISO writes it, ended before, in whatever time zone it was a day."""
+    """Whether a day, in ISO format, ended before a time in every time zone."""
     return before.date() > date.min and day < (before - DAY).date().isoformat()
 
 
 def episode_is_over(row: Mapping[str, Any], before: datetime) -> bool:
-    """By its end: a summary of many episodes is kept as long as the last of them."""
+    """Whether an episode ended before a time: a summary of many episodes is kept as long as the last of them."""
     return bool(row["ended"] < before)
 
 
 def is_history(row: Mapping[str, Any], before: datetime) -> bool:
-    """Whether a fact or statement does not hold any more, for that long."""
+    """Whether a fact or statement was retired before a time."""
     return not row["active"] and row["retired_at"] is not None and bool(row["retired_at"] < before)
 
 
 def digest_is_over(row: Mapping[str, Any], before: datetime) -> bool:
-    """By its day; one of no day, such as a merge, by when it was made."""
+    """Whether a digest expired: by its day, or, if it has none (as a merge), by when it was made."""
     return day_is_over(row["day"], before) if row["day"] else bool(row["made_at"] < before)
 
 
@@ -82,17 +82,17 @@ def of_day_over(row: Mapping[str, Any], before: datetime) -> bool:
 
 
 def topics_over(rows: Sequence[Mapping[str, Any]], before: datetime) -> list[Mapping[str, Any]]:
-    """Which topics of a conversation are over: those that have faded, with all that became part of them, none of which
-    was talked of since."""
+    """The expired topics of a conversation: those that have faded, if neither they nor the topics merged into them
+    were active since."""
     into = {row["first"]: row["merged_into"] for row in rows}
 
     def root(first: int) -> int:
-        while (next_one := into.get(first)) is not None:
-            first = next_one
+        while (parent := into.get(first)) is not None:
+            first = parent
         return first
 
-    kept = {root(row["first"]) for row in rows if row["active"] or row["last_active_at"] >= before}
-    return [row for row in rows if root(row["first"]) not in kept]
+    kept_roots = {root(row["first"]) for row in rows if row["active"] or row["last_active_at"] >= before}
+    return [row for row in rows if root(row["first"]) not in kept_roots]
 
 
 OVER: dict[str, Callable[[Mapping[str, Any], datetime], bool]] = {
@@ -103,4 +103,4 @@ OVER: dict[str, Callable[[Mapping[str, Any], datetime], bool]] = {
     "days": of_day_over,
     "usage": of_day_over,
 }
-"""For each table whose rows can be over one by one, which are."""
+"""For each table whose rows expire one by one, the check whether a row has."""

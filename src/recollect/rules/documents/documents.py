@@ -1,7 +1,7 @@
-"""What may be a document, what it says, and which documents a filter means.
+"""Checks documents, extracts their text, and matches them against filters.
 
-A namespace is a path of names, kept as one text in which a control character stands between them. No name has one, so a
-namespace and all below it lie side by side in the order of the keys, before whatever only begins with the same letters.
+A namespace is a path of names, kept as one text with a control character between them. No name contains one, so a
+namespace and all below it are next to each other in key order, before others that begin with the same letters.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BETWEEN = "\x1f"
 AFTER = "\x01"  # sorts after every key of a namespace, and before the namespaces below it
 ANY = "*"
 MAX_TEXTS = 64  # passages of a document that have vectors
-# Under these first names adapters keep all their documents: they are nobody's name.
+# Adapters keep all their documents under these first names, which are not names of persons.
 LANGGRAPH, FILES, SESSIONS = ROOTS = ("langgraph", "memory files", "recollect")
 OPERATORS = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte")
 
@@ -27,10 +27,10 @@ def joined(namespace: Sequence[str]) -> str:
     """The namespace as one text, checked."""
     if isinstance(namespace, str) or not isinstance(namespace, Sequence):
         raise InvalidInput("namespace", f"is {namespace!r}; must be a tuple of names, such as ('notes', 'alex')")
-    whole = BETWEEN.join(checked_id("namespace", name) for name in namespace)
-    if len(whole.encode()) > MAX_ID_BYTES:
+    text = BETWEEN.join(checked_id("namespace", name) for name in namespace)
+    if len(text.encode()) > MAX_ID_BYTES:
         raise InvalidInput("namespace", f"has more than {MAX_ID_BYTES} bytes as UTF-8")
-    return whole
+    return text
 
 
 def split(namespace: str) -> tuple[str, ...]:
@@ -39,12 +39,12 @@ def split(namespace: str) -> tuple[str, ...]:
 
 def names_in(namespace: str) -> tuple[str, ...]:
     """The names in a namespace that may be a person's."""
-    every = split(namespace)
-    return every[1:] if every[0] in ROOTS else every
+    names = split(namespace)
+    return names[1:] if names[0] in ROOTS else names
 
 
 def is_below(namespace: str, prefix: str) -> bool:
-    """Whether a namespace is that one or one below it."""
+    """Whether a namespace is the prefix or below it."""
     return not prefix or namespace == prefix or namespace.startswith(prefix + BETWEEN)
 
 
@@ -80,84 +80,86 @@ def to_keep(
     user: str | None = None,
     texts: Sequence[str] | None = None,
 ) -> Change:
-    """The change that keeps a value under a key. There must be one: a change without a value removes."""
-    kept = checked_value(value)
+    """The change that keeps a value under a key. The value is required: a change without one removes."""
+    clean_value = checked_value(value)
     joined(namespace)
-    return Change(tuple(namespace), key, kept, user, None if texts is None else tuple(texts))
+    return Change(tuple(namespace), key, clean_value, user, None if texts is None else tuple(texts))
 
 
 def checked_where(where: object) -> dict[str, Any]:
-    """A filter that comes from elsewhere, as JSON knows it."""
+    """A filter from a request, checked to be JSON."""
     try:
         return checked_metadata(where)
     except InvalidInput as error:
         raise InvalidInput("where", error.reason) from None
 
 
-# -- what a document says
+# -- the text of a document
 
 
 def said(value: Mapping[str, Any], texts: Sequence[str] | None) -> list[str]:
-    """The passages by which a document is found."""
-    whole = ["\n".join(lines(value))] if texts is None else texts
-    return [part for text in whole if text.strip() for part in passages(text)][:MAX_TEXTS]
+    """The passages by which a document is searched."""
+    contents = ["\n".join(lines(value))] if texts is None else texts
+    return [part for text in contents if text.strip() for part in passages(text)][:MAX_TEXTS]
 
 
 def shares(query: str, documents: Sequence[tuple[Mapping[str, Any], Sequence[str] | None]]) -> list[float | None]:
-    """How many of a query's words each document has, from none, 0, to all, 1; None if it is found by nothing."""
-    analysed = [[analyse(part) for part in said(*one)] for one in documents]
-    groups = query_groups(query, {part.language for parts in analysed for part in parts})
-    found: list[float | None] = []
-    for parts in analysed:
+    """The share of a query's words that each document has, from 0 to 1; None if the document has no text."""
+    analyses = [[analyse(part) for part in said(*document)] for document in documents]
+    groups = query_groups(query, {part.language for parts in analyses for part in parts})
+    overlaps: list[float | None] = []
+    for parts in analyses:
         terms = {term for part in parts for term in part.terms}
-        have = sum(not terms.isdisjoint(group) for group in groups)
-        found.append(have / max(len(groups), 1) if parts else None)
-    return found
+        count = sum(not terms.isdisjoint(group) for group in groups)
+        overlaps.append(count / max(len(groups), 1) if parts else None)
+    return overlaps
 
 
 def lines(value: Any, name: str = "") -> Iterator[str]:
-    """Every plain value in a document with the name it goes by."""
+    """Every scalar in a document, as a line with its key."""
     if isinstance(value, Mapping):
-        for key, one in value.items():
-            yield from lines(one, str(key))
+        for key, item in value.items():
+            yield from lines(item, str(key))
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from lines(one, name)
+        for item in value:
+            yield from lines(item, name)
     elif value is not None and value != "":
         yield f"{name}: {value}" if name else str(value)
 
 
-# -- which are meant
+# -- filters
 
 
 def matches(value: Mapping[str, Any], where: Mapping[str, Any] | None) -> bool:
-    """Whether a document has what a filter asks for: values that are equal, or compare as an operator says."""
-    return all(compares(value.get(key), wanted) for key, wanted in (where or {}).items())
+    """Whether a document satisfies a filter: each value is equal, or compares as the operator says."""
+    return all(compares(value.get(key), condition) for key, condition in (where or {}).items())
 
 
-def compares(found: Any, wanted: Any) -> bool:
-    if isinstance(wanted, Mapping):
-        if any(str(key).startswith("$") for key in wanted):
-            return all(holds(found, str(operator), other) for operator, other in wanted.items())
-        return isinstance(found, Mapping) and all(compares(found.get(key), one) for key, one in wanted.items())
-    if isinstance(wanted, list | tuple):
-        same = isinstance(found, list | tuple) and len(found) == len(wanted)
-        return same and all(map(compares, found, wanted))
-    return bool(found == wanted)
+def compares(value: Any, condition: Any) -> bool:
+    if isinstance(condition, Mapping):
+        if any(str(key).startswith("$") for key in condition):
+            return all(holds(value, str(operator), operand) for operator, operand in condition.items())
+        return isinstance(value, Mapping) and all(compares(value.get(key), inner) for key, inner in condition.items())
+    if isinstance(condition, list | tuple):
+        has_same_length = isinstance(value, list | tuple) and len(value) == len(condition)
+        return has_same_length and all(map(compares, value, condition))
+    return bool(value == condition)
 
 
-def holds(found: Any, operator: str, other: Any) -> bool:
+def holds(value: Any, operator: str, operand: Any) -> bool:
     if operator not in OPERATORS:
         raise InvalidInput("where", f"has the operator {operator!r}; there are {', '.join(OPERATORS)}")
     if operator in ("$eq", "$ne"):
-        return bool(found == other) == (operator == "$eq")
-    pair: tuple[Any, Any] = (found, other)
-    if not (isinstance(found, str) and isinstance(other, str)):
-        pair = (number(found), number(other))
-    one, two = pair
-    if one is None or two is None:
+        return bool(value == operand) == (operator == "$eq")
+    pair: tuple[Any, Any] = (value, operand)
+    if not (isinstance(value, str) and isinstance(operand, str)):
+        pair = (number(value), number(operand))
+    first, second = pair
+    if first is None or second is None:
         return False
-    return bool({"$gt": one > two, "$gte": one >= two, "$lt": one < two, "$lte": one <= two}[operator])
+    return bool(
+        {"$gt": first > second, "$gte": first >= second, "$lt": first < second, "$lte": first <= second}[operator]
+    )
 
 
 def number(value: Any) -> float | None:
@@ -168,8 +170,8 @@ def number(value: Any) -> float | None:
 
 
 def fits(namespace: Sequence[str], prefix: Sequence[str], suffix: Sequence[str]) -> bool:
-    """Whether a namespace begins and ends so; `*` stands for any one name."""
+    """Whether a namespace has this prefix and suffix; `*` stands for any one name."""
     if len(namespace) < max(len(prefix), len(suffix)):
         return False
     pairs = [*zip(prefix, namespace, strict=False), *zip(reversed(suffix), reversed(namespace), strict=False)]
-    return all(wanted in (ANY, name) for wanted, name in pairs)
+    return all(pattern in (ANY, name) for pattern, name in pairs)
