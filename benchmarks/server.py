@@ -25,7 +25,7 @@ from pathlib import Path
 from corpus import corpus
 from recollect import Draft, Memory
 from recollect.config import Settings
-from recollect.server.door.keys import create
+from recollect.server.door.keys import create_key
 from recollect.wiring import open_store
 from table import milliseconds, percentile, show
 
@@ -107,7 +107,7 @@ def filled(store: str, messages: int) -> tuple[str, int]:
         memory.settle(600)
     opened = open_store(store, Settings())
     try:
-        return create(opened, name="benchmark", spaces=["default"])[1], messages
+        return create_key(opened, name="benchmark", spaces=["default"])[1], messages
     finally:
         opened.close()
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.show import counted, progress, show_table, table
+from recollect.cli.terminal.show import plural, progress_bar, show_table, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +86,7 @@ def recall(
 
 @contextmanager
 def shown_progress(dataset: Dataset) -> Iterator[Progress]:
-    with progress("{task.completed:,.0f} of {task.total:,.0f}") as bar:
+    with progress_bar("{task.completed:,.0f} of {task.total:,.0f}") as bar:
         task = bar.add_task(dataset.name, total=dataset.questions)
 
         def report(what: str, done: int) -> None:
@@ -148,8 +148,8 @@ def show(found: Evaluation, file: Path, part: str, seconds: float) -> None:
     from quality.recall import OURS
 
     click.echo(
-        f"{found.dataset} ({printable(file.name)}, part: {part}): {counted(found.questions, 'question')}, "
-        f"{counted(found.haystacks, 'haystack')}, {counted(found.sessions, 'session')}, {counted(found.turns, 'turn')}"
+        f"{found.dataset} ({printable(file.name)}, part: {part}): {plural(found.questions, 'question')}, "
+        f"{plural(found.haystacks, 'haystack')}, {plural(found.sessions, 'session')}, {plural(found.turns, 'turn')}"
     )
     click.echo(f"embedder {found.embedder}, tokenizer {found.tokenizer}; all figures in per cent")
     for note in found.notes:
@@ -157,7 +157,7 @@ def show(found: Evaluation, file: Path, part: str, seconds: float) -> None:
     for scope in found.scopes:
         rows = scope.table()
         judged = sum("recall@5" in result.methods[OURS] for result in scope.results)
-        click.echo(f"\nranking {scope.name} ({counted(judged, 'question')} with evidence there)")
+        click.echo(f"\nranking {scope.name} ({plural(judged, 'question')} with evidence there)")
         show_rows("method", rows.items(), TURNS)
         click.echo(f"\nsessions, each ranked by the best of its {scope.name}")
         show_rows("method", rows.items(), SESSIONS)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from quality import datasets
-from recollect.bench.talks import Talk, read
+from recollect.bench.talks import Transcript, read_transcript
 from recollect.errors import ImportFailed, InvalidInput
 
 
@@ -25,15 +25,15 @@ def write_records(path: Path, out: Path) -> None:
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
-def read_talk(path: Path, folder: Path) -> Talk:
+def read_talk(path: Path, folder: Path) -> Transcript:
     """The longest conversation of a file: of one that `recollect import` reads, or of a data set, which is written anew
     in a folder first."""
     try:
-        return read(path)
+        return read_transcript(path)
     except ImportFailed as error:
         records = folder / "records.jsonl"
         try:
             write_records(path, records)
         except InvalidInput:
             raise error from None
-        return read(records)
+        return read_transcript(records)

@@ -21,7 +21,7 @@ from recollect.ports import Vectors
 from recollect.rules.topics.centroids import as_kept
 from recollect.rules.topics.faded import Faded
 from recollect.rules.topics.topics import Book, Said, TopicRule, step
-from recollect.tasks.standalone import leans
+from recollect.tasks.standalone import depends_on_context
 from recollect.wiring import open_embedder, topic_rule
 
 OURS = "recollect"
@@ -64,7 +64,7 @@ def assigned(dialogue: Dialogue, vectors: Vectors, rule: TopicRule) -> list[bool
             text=line.text,
             time=START + turn * APART,
             vector=as_kept(vector),
-            leaning=line.role == "user" and leans(line.text),
+            leaning=line.role == "user" and depends_on_context(line.text),
         )
         book = step(book, said, rule, Faded)
         topics.append(book.current)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.show import counted, progress, show_table, table
+from recollect.cli.terminal.show import plural, progress_bar, show_table, table
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -51,7 +51,7 @@ def topics(files: tuple[Path, ...], embedder: str, people: bool, as_json: bool) 
 
     read = [(file, among_people(load(file)) if people else load(file)) for file in files]
     for file, marked in read:
-        with progress("{task.completed} of {task.total} dialogues", shown=not as_json) as bar:
+        with progress_bar("{task.completed} of {task.total} dialogues", visible=not as_json) as bar:
             task = bar.add_task(printable(file.name), total=len(marked.dialogues))
             found = evaluate(marked, embedder, partial(advance, bar, task))
         if as_json:
@@ -84,8 +84,8 @@ def as_object(found: Evaluation, file: Path) -> dict[str, Any]:
 def show(found: Evaluation, file: Path) -> None:
     sides = "a person and an assistant" if found.assistants else "people"
     click.echo(
-        f"{printable(file.name)}: {counted(found.dialogues, 'dialogue')} ({sides}), "
-        f"{counted(found.messages, 'message')}, {counted(found.shifts, 'shift')}"
+        f"{printable(file.name)}: {plural(found.dialogues, 'dialogue')} ({sides}), "
+        f"{plural(found.messages, 'message')}, {plural(found.shifts, 'shift')}"
     )
     click.echo(f"embedder {found.embedder}; all figures in per cent")
     for note in found.notes:

@@ -151,18 +151,18 @@ class Settings:
         """Settings from arguments, environment, file and defaults, in that order. None means: not given."""
         environ = os.environ if environ is None else environ
         values: dict[str, Any] = {}
-        for name, value, source in (*from_file(environ, folder or Path.cwd()), *from_environment(environ)):
-            values[name] = converted(name, value, source)
+        for name, value, source in (*read_file(environ, folder or Path.cwd()), *read_environment(environ)):
+            values[name] = convert_value(name, value, source)
         for name, value in arguments.items():
             if value is not None:
-                values[name] = converted(name, value, "argument")
+                values[name] = convert_value(name, value, "argument")
         return cls(**values)
 
 
 BY_NAME = {f.name: f for f in fields(Settings)}
 
 
-def from_environment(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
+def read_environment(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
     values = []
     for key, value in sorted(environ.items()):
         name = key.removeprefix(PREFIX).lower()
@@ -172,7 +172,7 @@ def from_environment(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
     return values
 
 
-def from_file(environ: Mapping[str, str], folder: Path) -> list[tuple[str, Any, str]]:
+def read_file(environ: Mapping[str, str], folder: Path) -> list[tuple[str, Any, str]]:
     config_path = environ.get(PREFIX + "CONFIG")
     path = Path(config_path) if config_path else folder / FILE
     if not path.exists():
@@ -186,7 +186,7 @@ def from_file(environ: Mapping[str, str], folder: Path) -> list[tuple[str, Any, 
     return [(name, value, str(path)) for name, value in values.items()]
 
 
-def converted(name: str, value: Any, source: str) -> Any:
+def convert_value(name: str, value: Any, source: str) -> Any:
     """Convert a value to its setting's type, or raise an error that names its source."""
     definition = BY_NAME.get(name)
     if definition is None:
@@ -194,7 +194,7 @@ def converted(name: str, value: Any, source: str) -> Any:
     kind: Any = type(definition.default)
     about = definition.metadata
     try:
-        result = truth(value) if kind is bool else kind(value)
+        result = parse_bool(value) if kind is bool else kind(value)
     except (TypeError, ValueError):
         expected_type = {bool: "true or false", float: "a number"}.get(kind, "a whole number")
         raise ConfigError(f"{source}: {name} must be {expected_type}") from None
@@ -221,7 +221,7 @@ def check_zone(name: str, source: str) -> None:
         raise ConfigError(f"{source}: time_zone must be {example}, not {name!r}") from None
 
 
-def truth(value: Any) -> bool:
+def parse_bool(value: Any) -> bool:
     if isinstance(value, bool):
         return value
     words = {

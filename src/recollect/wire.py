@@ -26,28 +26,28 @@ SHAPE = "does not have the shape it should; are server and client of the same ve
 
 
 @cache
-def sent(kind: Any) -> tuple[str, ...]:
+def wire_fields(kind: Any) -> tuple[str, ...]:
     """The names of the fields that are sent for a type."""
     names = tuple(field.name for field in fields(kind) if field.name not in LEFT_OUT.get(kind, ()))
     return names + COMPUTED.get(kind, ())
 
 
-def plain(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """A value as JSON types."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    shallow_value = shallow(value)
+    shallow_value = to_json_shallow(value)
     if isinstance(shallow_value, dict):
-        return {str(key): plain(inner) for key, inner in shallow_value.items()}
-    return [plain(inner) for inner in shallow_value] if isinstance(shallow_value, list) else shallow_value
+        return {str(key): to_json_value(inner) for key, inner in shallow_value.items()}
+    return [to_json_value(inner) for inner in shallow_value] if isinstance(shallow_value, list) else shallow_value
 
 
 def dumps(value: Any) -> bytes:
     """A value as JSON bytes, however deeply it is nested."""
-    return json.dumps(value, default=shallow, ensure_ascii=False, separators=(",", ":")).encode()
+    return json.dumps(value, default=to_json_shallow, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def shallow(value: Any) -> Any:
+def to_json_shallow(value: Any) -> Any:
     """A value as JSON types at its top level only; what it holds is left as it is."""
     if isinstance(value, datetime | date):
         return value.isoformat()
@@ -55,27 +55,27 @@ def shallow(value: Any) -> Any:
         return value.total_seconds()
     if is_dataclass(value):
         kind: Any = type(value)
-        return {name: getattr(value, name) for name in sent(kind)}
+        return {name: getattr(value, name) for name in wire_fields(kind)}
     return dict(value) if isinstance(value, Mapping) else list(value)
 
 
-def read(kind: Any, value: Any) -> Any:
+def from_json_value(kind: Any, value: Any) -> Any:
     """A value of this type from its JSON value; raises InvalidInput if it does not fit."""
     try:
-        return _read(kind, value)
+        return _from_json(kind, value)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise InvalidInput("the answer", SHAPE) from error
 
 
-def _read(kind: Any, value: Any) -> Any:
+def _from_json(kind: Any, value: Any) -> Any:
     origin = get_origin(kind)
     inner = get_args(kind)
     if kind is Any or origin is Literal or is_typeddict(kind):
         return value
     if origin in (Union, types.UnionType):
-        return _read_union(inner, value)
+        return _from_json_union(inner, value)
     if is_dataclass(kind):
-        return _read_fields(kind, value)
+        return _from_json_fields(kind, value)
     if isinstance(kind, type) and issubclass(kind, datetime):
         return datetime.fromisoformat(value)
     if kind is date:
@@ -84,11 +84,11 @@ def _read(kind: Any, value: Any) -> Any:
         return timedelta(seconds=value)
     if origin is tuple:
         item_kinds = inner[:1] * len(value) if inner[-1:] == (...,) else inner
-        return tuple(_read(item_kind, item) for item_kind, item in zip(item_kinds, value, strict=True))
+        return tuple(_from_json(item_kind, item) for item_kind, item in zip(item_kinds, value, strict=True))
     if origin in (list, Sequence):
-        return [_read(inner[0], item) for item in value]
+        return [_from_json(inner[0], item) for item in value]
     if origin in (dict, Mapping):
-        return {key: _read(inner[1], item) for key, item in value.items()}
+        return {key: _from_json(inner[1], item) for key, item in value.items()}
     if kind is float:
         return float(value)
     if isinstance(kind, type) and kind in (str, int, bool) and not isinstance(value, kind):
@@ -96,35 +96,35 @@ def _read(kind: Any, value: Any) -> Any:
     return value
 
 
-def _read_union(kinds: Sequence[Any], value: Any) -> Any:
+def _from_json_union(kinds: Sequence[Any], value: Any) -> Any:
     if value is None and type(None) in kinds:
         return None
     options = [kind for kind in kinds if kind is not type(None)]
     if len(options) == 1:
-        return _read(options[0], value)
+        return _from_json(options[0], value)
     # Of several types, take the one that shares most fields with the value, among those whose required fields it has.
     names = {*value}
-    shared_fields = {kind: len(names & {*sent(kind)}) for kind in options if needed(kind) <= names}
+    shared_fields = {kind: len(names & {*wire_fields(kind)}) for kind in options if mandatory_fields(kind) <= names}
     if not any(shared_fields.values()):
         raise TypeError("none of these")
-    return _read(max(shared_fields, key=lambda kind: shared_fields[kind]), value)
+    return _from_json(max(shared_fields, key=lambda kind: shared_fields[kind]), value)
 
 
-def needed(kind: Any) -> set[str]:
-    return {field.name for field, _ in _fields(kind) if field.default is MISSING and field.default_factory is MISSING}
+def mandatory_fields(kind: Any) -> set[str]:
+    return {field.name for field, _ in _fields_with_types(kind) if field.default is MISSING and field.default_factory is MISSING}
 
 
-def _read_fields(kind: Any, value: Any) -> Any:
+def _from_json_fields(kind: Any, value: Any) -> Any:
     values = {}
-    for field, hint in _fields(kind):
+    for field, hint in _fields_with_types(kind):
         if field.name in value:
-            values[field.name] = _read(hint, value[field.name])
+            values[field.name] = _from_json(hint, value[field.name])
         elif field.default is MISSING and field.default_factory is MISSING:
             raise KeyError(field.name)
     return kind(**values)
 
 
 @cache
-def _fields(kind: Any) -> list[tuple[Field[Any], Any]]:
+def _fields_with_types(kind: Any) -> list[tuple[Field[Any], Any]]:
     hints = get_type_hints(kind)
     return [(field, hints[field.name]) for field in fields(kind) if field.name not in LEFT_OUT.get(kind, ())]

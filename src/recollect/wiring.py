@@ -14,7 +14,7 @@ from recollect.config import Settings
 from recollect.engine.memory import MemoryEngine
 from recollect.engine.runtime import Parts
 from recollect.engine.sync import BlockingMemory
-from recollect.engine.work.metrics import Counting
+from recollect.engine.work.metrics import ActivityCounter
 from recollect.engine.work.usage import Meter
 from recollect.errors import ConfigError
 from recollect.ports import LLM, Clock, Embedder, Models, Store, Telemetry, Tokenizer
@@ -86,7 +86,7 @@ def open_embedder(settings: Settings, telemetry: Telemetry | None = None) -> Emb
 
 def open_telemetry(settings: Settings) -> list[Telemetry]:
     """Where counts go besides the store. Whatever it is, it sends nothing by itself."""
-    names = listed(settings.telemetry)
+    names = split_names(settings.telemetry)
     unknown = sorted({*names} - {"auto", "off", *TELEMETRY})
     if unknown or not names:
         raise ConfigError(
@@ -128,24 +128,24 @@ def open_models(
     small: LLM | None = None,
 ) -> tuple[Models, Models]:
     """The models that reply and those that do memory work: those given, those configured, or none."""
-    from recollect.llm.role import Role, Shared
+    from recollect.llm.role import Role, TaskRouter
 
     count = tokenizer.count
     limit = settings.daily_tokens or None
     chat_llms = [chat] if chat else chat_models(settings)
     memory_llms = [memory] if memory else memory_models(settings)
     small_llms = [small] if small else small_models(settings)
-    work: Models = Role("memory", memory_llms, meter.record, spent=meter.spent, limit=limit, count=count)
+    work: Models = Role("memory", memory_llms, meter.record, tokens_today=meter.tokens_today, limit=limit, count=count)
     if small_llms:
         # Counted as memory work, too: one ceiling holds for all of it.
-        small_role = Role("memory", small_llms, meter.record, spent=meter.spent, limit=limit, count=count)
-        work = Shared(work, small_role, SMALL)
+        small_role = Role("memory", small_llms, meter.record, tokens_today=meter.tokens_today, limit=limit, count=count)
+        work = TaskRouter(work, small_role, SMALL)
     return Role("chat", chat_llms, meter.record, count=count), work
 
 
 def chat_models(settings: Settings) -> list[LLM]:
     """The models that reply, in the order in which they are asked."""
-    return named_models(settings, settings.chat_model, settings.chat_url, settings.chat_key)
+    return build_models(settings, settings.chat_model, settings.chat_url, settings.chat_key)
 
 
 def memory_models(settings: Settings) -> list[LLM]:
@@ -154,26 +154,26 @@ def memory_models(settings: Settings) -> list[LLM]:
     The local model does it only where it is named for it. It answers one question after the other: memory work would
     keep the next reply waiting, and the built-in writers do it better.
     """
-    names = settings.memory_model or ",".join(name for name in listed(settings.chat_model) if name != LOCAL)
+    names = settings.memory_model or ",".join(name for name in split_names(settings.chat_model) if name != LOCAL)
     url = settings.memory_url or settings.chat_url
     key = settings.memory_key or settings.chat_key
-    return named_models(settings, names, url, key)
+    return build_models(settings, names, url, key)
 
 
 def small_models(settings: Settings) -> list[LLM]:
     """The models for small merges, if there are any of their own."""
     url = settings.small_url or settings.memory_url or settings.chat_url
     key = settings.small_key or settings.memory_key or settings.chat_key
-    return named_models(settings, settings.small_model, url, key) if listed(settings.small_model) else []
+    return build_models(settings, settings.small_model, url, key) if split_names(settings.small_model) else []
 
 
-def named_models(settings: Settings, names: str, url: str, key: str) -> list[LLM]:
+def build_models(settings: Settings, names: str, url: str, key: str) -> list[LLM]:
     from recollect.llm.absent import NoModelLLM
 
-    return [named_model(settings, name, url, key) for name in listed(names)] or [NoModelLLM()]
+    return [build_model(settings, name, url, key) for name in split_names(names)] or [NoModelLLM()]
 
 
-def named_model(settings: Settings, name: str, url: str, key: str) -> LLM:
+def build_model(settings: Settings, name: str, url: str, key: str) -> LLM:
     if name == LOCAL:
         from recollect.llm.local import LocalModel
 
@@ -186,7 +186,7 @@ def named_model(settings: Settings, name: str, url: str, key: str) -> LLM:
     return OpenAIModel(own_url or url, key, model, timeout=settings.model_seconds)
 
 
-def listed(names: str) -> list[str]:
+def split_names(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
@@ -211,7 +211,7 @@ def build(
 ) -> Parts:
     """Everything a memory is made of; what is given is used as it is."""
     tokenizer = open_tokenizer(settings)
-    counting = Counting([telemetry] if telemetry is not None else open_telemetry(settings))
+    counting = ActivityCounter([telemetry] if telemetry is not None else open_telemetry(settings))
     return Parts(
         embedder=embedder or open_embedder(settings, counting),
         tokenizer=tokenizer,

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
 from llm_server import PATIENCE, Exchange, Service, Step, fails, says, serving, stays_open, streams
 
 from recollect import Settings
-from recollect.cli.chat import Shown
+from recollect.cli.chat import PrintableStream
 from recollect.cli.terminal.options import CONTROL, printable
 from recollect.model import Budget, Item, Receipt, Section
 from recollect.wiring import LOCAL, chat_models, memory_models
@@ -144,7 +144,7 @@ def test_in_a_channel_one_speaks_under_ones_own_name() -> None:
 @given(st.text(alphabet="ab\r\n\t\x00\x1b[0m\x7f\x9b\u2028é🚲", max_size=30), st.lists(st.integers(0, 30), max_size=8))
 def test_a_reply_is_shown_the_same_wherever_it_is_cut(text: str, cuts: list[int]) -> None:
     places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
-    shown = Shown()
+    shown = PrintableStream()
     seen = "".join(shown.feed(text[a:b]) for a, b in pairwise(places)) + shown.finish()
     assert seen == printable(text)
     assert not CONTROL.search(seen)

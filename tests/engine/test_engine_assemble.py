@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect import Budget, Context, InvalidInput, Message, Role
-from recollect.engine.context.build import OVER, State, assemble
+from recollect.engine.context.build import OVER, ContextState, assemble
 from recollect.model import Episode, Hit, Section, Tiers
 from recollect.ports import Tokenizer
 from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
@@ -98,7 +98,7 @@ def some_budget(chance: Random) -> Budget:
     )
 
 
-def some_state(chance: Random) -> State:
+def some_state(chance: Random) -> ContextState:
     def hits() -> list[tuple[int, str, bool]]:
         found = range(chance.randint(0, 5))
         return [(chance.randint(1, 30), chance.choice(TEXTS), chance.random() < 0.5) for _ in found]
@@ -125,7 +125,7 @@ class Case:
     """A state and a budget, and the number they are drawn by."""
 
     seed: int
-    state: State
+    state: ContextState
     budget: Budget
 
 
@@ -158,7 +158,7 @@ def build(
     relevant: Sequence[tuple[int, str, bool]],
     summaries: Sequence[tuple[int, int, str]],
     channel: bool,
-) -> State:
+) -> ContextState:
     """A state as a conversation may have it. Turns of the window begin at 10; hits may be of it, or be there twice."""
     messages = [message(HERE, 10 + n, role, words) for n, (role, words, _) in enumerate(window)]
     in_window = {m.turn: m for m in messages}
@@ -167,7 +167,7 @@ def build(
         known = in_window.get(turn) if here else None
         return Hit(known or message(HERE if here else ELSEWHERE, turn, ROLES[turn % 2], f"{words} q{turn}q"), score, {})
 
-    return State(
+    return ContextState(
         text=text,
         instructions=standing,
         system=system,
@@ -184,7 +184,7 @@ def build(
     )
 
 
-def context_of(state: State, budget: Budget, tokenizer: Tokenizer) -> Context | None:
+def context_of(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Context | None:
     """None if the state cannot have one, for a reason that names what to change."""
     try:
         return assemble(state, budget, tokenizer)
@@ -197,12 +197,12 @@ def sections(context: Context) -> dict[str, Section]:
     return {section.name: section for section in context.receipt.sections}
 
 
-def asked(state: State) -> str:
+def asked(state: ContextState) -> str:
     """The message to answer as it is sent: in a channel no line of it begins as another speaker's would."""
     return state.text.replace("\n", "\n  ") if state.channel else state.text
 
 
-def least(state: State, tokenizer: Tokenizer) -> int:
+def least(state: ContextState, tokenizer: Tokenizer) -> int:
     """What has to be there costs so much."""
     head = "\n\n".join(part for part in (state.instructions, state.system) if part)
     standing = tokenizer.count(head) + PER_MESSAGE if head else 0

@@ -235,8 +235,8 @@ def test_small_merges_have_a_model_of_their_own_and_each_a_chain_c9(store_url: s
 
 
 def test_the_models_of_a_role_are_tried_in_order_c9() -> None:
-    from recollect.llm.chain import Rests
-    from recollect.llm.role import Role, Shared
+    from recollect.llm.chain import Cooldowns
+    from recollect.llm.role import Role, TaskRouter
     from recollect.ports import Request
     from recollect.wiring import small_models
 
@@ -244,8 +244,8 @@ def test_the_models_of_a_role_are_tried_in_order_c9() -> None:
     assert [model.name.partition(" ")[0].partition("@")[0] for model in small_models(given)] == ["one", "two"]
     assert small_models(Settings()) == []
     down = ScriptedLLM(default=ModelTimeout("down"), name="down")
-    other = Role("memory", [down, ScriptedLLM(default="small", name="up")], lambda call: None, rests=Rests())
-    shared = Shared(Role("memory", [ScriptedLLM(default="big")], lambda call: None), other, ("context_merge",))
+    other = Role("memory", [down, ScriptedLLM(default="small", name="up")], lambda call: None, cooldowns=Cooldowns())
+    shared = TaskRouter(Role("memory", [ScriptedLLM(default="big")], lambda call: None), other, ("context_merge",))
 
     async def ask(task: str) -> str:
         return (await shared.for_task(task).complete(Request([]))).text

@@ -10,7 +10,7 @@ from engine_doubles import CountingEmbedder, HashEmbedder, StoreDouble
 
 from recollect import Batch, Draft, EmbedderMismatch, Memory, ModelTimeout, NotSettled, StoreUnwritable
 from recollect.config import Settings
-from recollect.engine.work.claiming import Served
+from recollect.engine.work.claiming import ServiceOrder
 from recollect.model import ViewState
 from recollect.ports import Lag, Request, Tx, Vectors
 from recollect.rules.fairness import fair_order
@@ -89,12 +89,12 @@ def test_a_search_waits_for_its_own_space_and_not_for_a_flood_elsewhere_f16(tmp_
 
 def test_who_searches_without_end_does_not_keep_others_waiting_f16() -> None:
     """F16: a space that somebody waits for comes next, but not twice before another."""
-    served, lags = Served(), [Lag(space, "chat", 0, 1) for space in ("red", "blue", "green")]
+    served, lags = ServiceOrder(), [Lag(space, "chat", 0, 1) for space in ("red", "blue", "green")]
     order = []
     for _ in range(6):
         served.prefer("red")
-        order.append(fair_order(lags, served.order)[0].space)  # so slow that there is time for one
-        served.note(order[-1:])
+        order.append(fair_order(lags, served.last_served)[0].space)  # so slow that there is time for one
+        served.record_served(order[-1:])
     assert order == ["red", "blue", "red", "green", "red", "blue"]
 
 

@@ -15,7 +15,7 @@ import pytest
 from recollect import AsyncMemory, Draft, ImportFailed, Memory, Message
 from recollect.config import Settings
 from recollect.engine import transfer
-from recollect.engine.transfer import Imported, import_records
+from recollect.engine.transfer import ImportProgress, import_records
 from recollect.formats import BadRecord, Record, dump, open_records
 from recollect.testing import FrozenClock
 from recollect.testing.samples import ODD_METADATA, ODD_TEXTS
@@ -56,15 +56,15 @@ def file(tmp_path: Path) -> Path:
     return write(tmp_path / "chat.jsonl", map(line, range(LINES)))
 
 
-def bring(url: str, records: Records, **options: Any) -> Imported:
-    async def run() -> Imported:
+def bring(url: str, records: Records, **options: Any) -> ImportProgress:
+    async def run() -> ImportProgress:
         async with AsyncMemory(url, clock=FrozenClock(NOW), followers=False) as memory:
             return await import_records(memory, records, space="default", **options)
 
     return asyncio.run(run())
 
 
-def counts(done: Imported) -> tuple[int, int, int, int]:
+def counts(done: ImportProgress) -> tuple[int, int, int, int]:
     return done.read, done.new, done.known, done.bad_count
 
 

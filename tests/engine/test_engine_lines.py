@@ -17,7 +17,7 @@ from recollect.model import Draft, Message
 from recollect.rules.openai.messages import opening, spoken
 from recollect.testing.llm import ScriptedLLM
 
-WHERE = branches.Where("default", "alex", "chat")
+WHERE = branches.ConversationTarget("default", "alex", "chat")
 
 
 def history(*words: str) -> list[dict[str, Any]]:
@@ -25,10 +25,10 @@ def history(*words: str) -> list[dict[str, Any]]:
     return [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(words)]
 
 
-def send(memory: Memory, *words: str, where: branches.Where = WHERE) -> list[Message]:
+def send(memory: Memory, *words: str, where: branches.ConversationTarget = WHERE) -> list[Message]:
     sent = [spoken(one) for one in history(*words)]
     engine, now = memory._engine, datetime.now(UTC)
-    found: list[Message] = memory._private.wait(engine._write(lambda tx: branches.reconciled(tx, where, sent, now)))
+    found: list[Message] = memory._private.wait(engine._write(lambda tx: branches.reconcile_messages(tx, where, sent, now)))
     return found
 
 
@@ -46,7 +46,7 @@ def test_branches_of_branches_are_lines_of_one_tree(store_url: str) -> None:
         assert told(send(memory, "a", "b", "x", "z", "w", "v"))[-1] == ("chat~3", 3, "v")
         assert told(send(memory, "a", "b", "c", "d", "e"))[-1] == ("chat", 5, "e")
         # By the name of a branch the same tree is meant; without a beginning, the branch itself.
-        branch = branches.Where("default", "alex", "chat~2")
+        branch = branches.ConversationTarget("default", "alex", "chat~2")
         assert told(send(memory, "a", "b", "c", where=branch)) == [("chat", 1, "a"), ("chat", 2, "b"), ("chat", 3, "c")]
         assert told(send(memory, "new", where=branch)) == [("chat~2", 3, "new")]
         assert [one.id for one in memory.conversations()] == ["chat", "chat~2", "chat~3"]
@@ -60,10 +60,10 @@ def test_a_conversation_that_is_only_called_like_a_branch_is_none(store_url: str
         memory.conversation("chat~3", user="bob").add("user", "And I.")
         send(memory, "a", "b")
         assert told(send(memory, "a", "c"))[1] == ("chat~4", 1, "c")
-        alone = branches.Where("default", "alex", "chat~2")
+        alone = branches.ConversationTarget("default", "alex", "chat~2")
         assert told(send(memory, "more", where=alone)) == [("chat~2", 2, "more")]
         with pytest.raises(ScopeError):
-            send(memory, "a", where=branches.Where("default", "bob", "chat"))
+            send(memory, "a", where=branches.ConversationTarget("default", "bob", "chat"))
 
 
 def test_what_was_erased_is_not_told_again(store_url: str) -> None:
@@ -86,8 +86,8 @@ def test_many_requests_at_once_are_one_after_the_other(store_url: str) -> None:
         async with AsyncMemory(store_url, chat=model, memory=NoModelLLM(), followers=False) as memory:
 
             async def ask(*words: str) -> dict[str, Any]:
-                asking = relay.Asking({"messages": history(*words)}, "default", "alex", "chat")
-                return await (await relay.begin(memory, asking)).whole()
+                asking = relay.RelayRequest({"messages": history(*words)}, "default", "alex", "chat")
+                return await (await relay.begin_exchange(memory, asking)).answer_whole()
 
             await ask("a")
             await asyncio.gather(*(ask("a", "Re: a", text) for text in "bbbbccd"), *(ask("a") for _ in range(3)))
@@ -105,10 +105,10 @@ def test_a_reply_to_what_has_been_answered_meanwhile_is_a_branch(addresses: Call
     async def run() -> dict[str, list[str]]:
         model = ScriptedLLM(["One.", "Two.", "Three."])
         async with AsyncMemory(addresses("sqlite", "a"), chat=model, memory=NoModelLLM(), followers=False) as memory:
-            asking = relay.Asking({"messages": history("a")}, "default", "alex", "chat")
-            slow, quick, late = [await relay.begin(memory, asking) for _ in range(3)]
+            asking = relay.RelayRequest({"messages": history("a")}, "default", "alex", "chat")
+            slow, quick, late = [await relay.begin_exchange(memory, asking) for _ in range(3)]
             for talk in (quick, slow, late):
-                await talk.whole()
+                await talk.answer_whole()
             found = await memory.conversations()
             return {one.id: [m.content for m in await memory.conversation(one.id).history()] for one in found}
 
@@ -141,13 +141,13 @@ class Reading:
         return found
 
 
-def read_by(memory: Memory, messages: list[dict[str, Any]], where: branches.Where = WHERE) -> tuple[int, Message]:
+def read_by(memory: Memory, messages: list[dict[str, Any]], where: branches.ConversationTarget = WHERE) -> tuple[int, Message]:
     """How many messages are read to place these, and where the last of them is."""
     sent, engine, now = [spoken(one) for one in messages], memory._engine, datetime.now(UTC)
 
     def counted(tx: Any) -> tuple[int, Message]:
         reading: Any = Reading(tx)
-        last = branches.reconciled(reading, where, sent, now)[-1]
+        last = branches.reconcile_messages(reading, where, sent, now)[-1]
         return reading.count, last
 
     found: tuple[int, Message] = memory._private.wait(engine._write(counted))
@@ -170,7 +170,7 @@ def test_no_more_is_read_than_what_was_sent_can_reach(addresses: Callable[[str, 
         read, last = read_by(memory, [*edited, {"role": "assistant", "content": "more"}])
         assert (last.conversation, last.turn, read < 902 + 20) == ("chat~13", 2, True)
         # In a branch that leaves where the trunk was not read, too.
-        read, last = read_by(memory, history("and now?"), branches.Where("default", "alex", "chat~13"))
+        read, last = read_by(memory, history("and now?"), branches.ConversationTarget("default", "alex", "chat~13"))
         assert (last.conversation, last.turn, read < 200) == ("chat~13", 3, True)
         _, last = read_by(memory, [{"role": "assistant", "content": "more"}, *history("and now?", "good")])
         assert (last.conversation, last.turn) == ("chat~13", 4)
@@ -180,7 +180,7 @@ def test_no_more_is_read_than_what_was_sent_can_reach(addresses: Callable[[str, 
 def test_a_history_without_its_beginning_is_found_among_the_users_own_conversations(store_url: str) -> None:
     def send_unnamed(memory: Memory, user: str, *words: str) -> tuple[str, int]:
         sent = history(*words)
-        where = branches.Where("default", user, opening([spoken(one) for one in sent], "default", user), named=False)
+        where = branches.ConversationTarget("default", user, opening([spoken(one) for one in sent], "default", user), named=False)
         last = read_by(memory, sent, where)[1]
         return last.conversation, last.turn
 
@@ -225,7 +225,7 @@ def test_a_memory_that_closes_in_the_middle_of_a_stream_keeps_what_was_sent(
         memory = AsyncMemory(url, chat=model, memory=NoModelLLM(), followers=False)
         await memory.open()
         body = {"messages": history("How many?"), "stream": True}
-        talk = await relay.begin(memory, relay.Asking(body, "default", "alex", "chat"))
+        talk = await relay.begin_exchange(memory, relay.RelayRequest(body, "default", "alex", "chat"))
         stream, seen = talk.stream(), ""
         while "two" not in seen:
             seen += (await anext(stream))["choices"][0]["delta"]["content"]

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from recollect import Draft, InvalidInput, Memory
-from recollect.engine.views.digests import names_of
+from recollect.engine.views.digests import public_names
 from recollect.rules.people.names import Ambiguous, Member, Resolved, Unknown
 from recollect.rules.people.transcript import transcript
 from recollect.testing import FrozenClock
@@ -157,7 +157,7 @@ def test_what_a_model_reads_has_names_where_the_log_has_ids_c8(store_url: str) -
         say(memory, "1", "renamed", MONDAY + DAY, name="Lex")
         memory.settle()
         said = memory.conversation("general", space=GUILD).history()
-        names = memory._engine._opened.store.read(lambda tx: names_of(tx, GUILD, {m.author for m in said}))
+        names = memory._engine._opened.store.read(lambda tx: public_names(tx, GUILD, {m.author for m in said}))
         root = ElementTree.fromstring(transcript(said, names, UTC))
         assert [[field.text for field in each] for each in root][1] == [
             "2024-05-07T09:00",

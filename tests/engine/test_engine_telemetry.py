@@ -21,7 +21,7 @@ from recollect import Activity, ConfigError, Memory, ModelTimeout, Settings, Sto
 from recollect.embed.cache import CachedEmbedder
 from recollect.embed.static import StaticEmbedder
 from recollect.engine.memory import MemoryEngine
-from recollect.engine.work.metrics import Counting, word
+from recollect.engine.work.metrics import ActivityCounter, safe_label
 from recollect.ports import Call, Telemetry, Tx
 from recollect.telemetry.otel import OpenTelemetry
 from recollect.telemetry.prometheus import PrometheusTelemetry
@@ -77,28 +77,28 @@ def test_the_counts_of_a_space_are_its_own_c14(tmp_path: Path) -> None:
 
 
 def test_looks_into_a_cache_are_counted_and_kept_c14(store_url: str) -> None:
-    counting = Counting()
+    counting = ActivityCounter()
     embedder = CachedEmbedder(StaticEmbedder(), telemetry=counting)
     with Memory(store_url, embedder=embedder) as memory:
         for _ in range(3):
             memory.search("zebra")
-    assert {(one.kind, one.outcome): one.count for one in counting.counted()} == {
+    assert {(one.kind, one.outcome): one.count for one in counting.activities()} == {
         ("embedding", "hit"): 2,
         ("embedding", "miss"): 1,
     }
 
 
 def test_what_cannot_be_kept_now_is_kept_later_c14() -> None:
-    counting = Counting()
+    counting = ActivityCounter()
     counting.count("cache", kind="merge", outcome="hit", amount=2)
     counting.count("view", kind="facts", outcome="ok", seconds=0.5)
-    given_out = counting.drained()
+    given_out = counting.drain()
     assert [(one.what, one.count) for one in given_out] == [("cache", 2)]  # what views do is not kept
-    assert not counting.drained()
+    assert not counting.drain()
     counting.give_back(given_out)
     counting.count("cache", kind="merge", outcome="hit")
-    assert [one.count for one in counting.drained()] == [3]
-    assert [(one.what, one.count, one.seconds) for one in counting.counted()] == [("cache", 3, 0.0), ("view", 1, 0.5)]
+    assert [one.count for one in counting.drain()] == [3]
+    assert [(one.what, one.count, one.seconds) for one in counting.activities()] == [("cache", 3, 0.0), ("view", 1, 0.5)]
 
 
 def test_a_prometheus_registry_has_them_c14(tmp_path: Path) -> None:
@@ -149,30 +149,30 @@ def test_opentelemetry_has_them_c14(tmp_path: Path) -> None:
 def test_both_at_once_and_a_look_into_a_cache_c14() -> None:
     registry, reader = CollectorRegistry(), InMemoryMetricReader()
     provider = MeterProvider([reader])
-    counting = Counting([PrometheusTelemetry(registry), OpenTelemetry(provider)])
+    counting = ActivityCounter([PrometheusTelemetry(registry), OpenTelemetry(provider)])
     counting.count("cache", kind="merge", outcome="hit", amount=3)
     call: Call = Called()
     counting.call(call)
     assert registry.get_sample_value("recollect_cache_total", {"kind": "merge", "outcome": "hit"}) == 3
     assert "recollect.cache" in (read.to_json() if (read := reader.get_metrics_data()) else "")
-    assert [(one.what, one.count, one.tokens) for one in counting.counted()] == [("cache", 3, 0), ("memory", 1, 42)]
+    assert [(one.what, one.count, one.tokens) for one in counting.activities()] == [("cache", 3, 0), ("memory", 1, 42)]
     provider.shutdown()
 
 
 @given(st.text(max_size=300))
 def test_no_sentence_becomes_a_label_c14(text: str) -> None:
     registry = CollectorRegistry()
-    counting = Counting([PrometheusTelemetry(registry)])
+    counting = ActivityCounter([PrometheusTelemetry(registry)])
     counting.count("cache", kind=text, outcome=text)
     counting.call(Called(task=text, model=text, outcome=text))
-    labels = [label for one in counting.counted() for label in (one.kind, one.outcome) if label]
+    labels = [label for one in counting.activities() for label in (one.kind, one.outcome) if label]
     assert all(len(label.split()) == 1 and len(label) <= 100 for label in labels)
     generate_latest(registry)
 
 
 @pytest.mark.parametrize("said", ["I live in Utrecht with my sister", "a\nb", "", "<@123>", "x" * 101, "it's", "Прага"])
 def test_what_is_no_word_is_counted_as_other_c14(said: str) -> None:
-    assert word(said) == "other"
+    assert safe_label(said) == "other"
 
 
 def test_where_counts_go_is_a_setting_c14(tmp_path: Path) -> None:
@@ -228,8 +228,8 @@ def test_a_store_that_refuses_counts_stops_nothing_c14(tmp_path: Path) -> None:
 
 def test_names_of_models_are_counted_apart_up_to_a_number_c14() -> None:
     """Whoever asks a server may name any model: what is counted does not grow with what they make up."""
-    counting = Counting()
-    names = {counting.model(f"made-up-{number}") for number in range(5_000)}
+    counting = ActivityCounter()
+    names = {counting.model_label(f"made-up-{number}") for number in range(5_000)}
     assert len(names) == 101
-    assert counting.model("made-up-7") == "made-up-7"
-    assert counting.model("made-up-700") == "other"
+    assert counting.model_label("made-up-7") == "made-up-7"
+    assert counting.model_label("made-up-700") == "other"

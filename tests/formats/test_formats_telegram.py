@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from recollect.formats import BadRecord, Record, open_records
 from recollect.formats.source import Stream
-from recollect.formats.telegram import _Mended
+from recollect.formats.telegram import _RepairedStream
 
 DATA = Path(__file__).parent / "data"
 MESSAGE = {"id": 1, "type": "message", "date_unixtime": "1736071200", "from": "Ann", "from_id": "user5", "text": "hi"}
@@ -182,6 +182,6 @@ def test_a_file_without_messages_says_so(tmp_path: Path) -> None:
     size=st.integers(1, 9),
 )
 def test_control_characters_are_mended_wherever_a_chunk_ends(pieces: list[str], size: int) -> None:
-    stream = _Mended(Stream(io.BytesIO("".join(pieces).encode())))
+    stream = _RepairedStream(Stream(io.BytesIO("".join(pieces).encode())))
     read = b"".join(iter(lambda: stream.read(size), b"")).decode()
     assert read == "".join(piece.replace("\\x", "\\u00") for piece in pieces)

@@ -19,7 +19,7 @@ from recollect.errors import (
     NoModel,
 )
 from recollect.llm.absent import NoModelLLM
-from recollect.llm.chain import Chain, Rests
+from recollect.llm.chain import Chain, Cooldowns
 from recollect.ports import LLM, Completion
 from recollect.testing.llm import ScriptedLLM
 
@@ -63,7 +63,7 @@ def test_a_model_that_failed_is_passed_over_for_a_while(streamed: bool) -> None:
     watch = Watch()
     first = ScriptedLLM([ModelBusy("busy")], default="first", name="first")
     second = ScriptedLLM(default="second", name="second")
-    chain = Chain([first, second], Rests(30, watch))
+    chain = Chain([first, second], Cooldowns(30, watch))
 
     async def story() -> list[str]:
         told = []
@@ -79,7 +79,7 @@ def test_a_model_that_failed_is_passed_over_for_a_while(streamed: bool) -> None:
 def test_a_model_that_rests_is_asked_when_nobody_else_answers(streamed: bool) -> None:
     first = ScriptedLLM([ModelBusy("busy"), "first again"], name="first")
     second = ScriptedLLM(["second", ModelTimeout("late")], name="second")
-    chain = Chain([first, second], Rests(30, Watch()))
+    chain = Chain([first, second], Cooldowns(30, Watch()))
 
     async def twice() -> list[str]:
         return [await ask(chain, streamed) for _ in range(2)]
@@ -91,7 +91,7 @@ def test_a_model_that_rests_is_asked_when_nobody_else_answers(streamed: bool) ->
 def test_an_answer_ends_a_rest(streamed: bool) -> None:
     busy = ModelBusy("busy")
     one, two, three = ScriptedLLM([busy, busy]), ScriptedLLM([busy, "two", "two again"]), ScriptedLLM(["three", busy])
-    chain = Chain([one, two, three], Rests(30, Watch()))
+    chain = Chain([one, two, three], Cooldowns(30, Watch()))
 
     async def thrice() -> list[str]:
         return [await ask(chain, streamed) for _ in range(3)]
@@ -131,7 +131,7 @@ def test_a_stream_that_has_begun_is_not_taken_over() -> None:
             heard.append(piece)
 
     async def story() -> None:
-        chain = Chain([first, second], Rests(30, Watch()))
+        chain = Chain([first, second], Cooldowns(30, Watch()))
         with pytest.raises(ModelBusy, match="dropped"):
             await listen(chain)
         assert (await chain.complete(request())).text == "second", "the one that dropped rests"

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import ModelNonsense
-from recollect.llm.events import Events
+from recollect.llm.events import EventParser
 from recollect.llm.trouble import Trouble
 
 TEXT = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]))
 
 
 def fed(raw: bytes, cuts: list[int]) -> list[str]:
-    events = Events(Trouble("some-model"))
+    events = EventParser(Trouble("some-model"))
     places = sorted({cut % (len(raw) + 1) for cut in cuts} | {0, len(raw)})
     return [event for start, end in pairwise(places) for event in events.feed(raw[start:end])]
 

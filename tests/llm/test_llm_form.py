@@ -9,7 +9,7 @@ from llm_client import complete, request, stream, with_model
 from llm_server import Step, fails, says, serving, streams, unless
 
 from recollect.errors import ModelRefused
-from recollect.llm.form import in_words, strict
+from recollect.llm.form import schema_instruction, is_strict
 from recollect.llm.openai import OpenAIModel
 
 pytest.importorskip("openai")
@@ -58,21 +58,21 @@ def test_a_server_that_only_promises_json(status: int) -> None:
     _, second, third = ask_twice(takes("json_object", status=status))
     assert second == third, "what it takes is remembered"
     assert second["response_format"] == {"type": "json_object"}
-    assert second["messages"][1]["content"] == f"Be brief.\n\n{in_words(SCHEMA)}"
+    assert second["messages"][1]["content"] == f"Be brief.\n\n{schema_instruction(SCHEMA)}"
 
 
 def test_a_server_that_promises_nothing_is_asked_in_words() -> None:
     _, _, third, fourth = ask_twice(takes(None))
     assert third == fourth
     assert "response_format" not in third
-    assert [m["content"] for m in third["messages"]] == ["Be kind.", f"Be brief.\n\n{in_words(SCHEMA)}", "Who?"]
+    assert [m["content"] for m in third["messages"]] == ["Be kind.", f"Be brief.\n\n{schema_instruction(SCHEMA)}", "Who?"]
 
 
 def test_without_a_system_message_the_words_become_one() -> None:
     with serving(takes(None)) as service:
         complete(service, request("Who?", schema=SCHEMA))
     assert service.requests[-1]["messages"] == [
-        {"role": "system", "content": in_words(SCHEMA)},
+        {"role": "system", "content": schema_instruction(SCHEMA)},
         {"role": "user", "content": "Who?"},
     ]
 
@@ -145,4 +145,4 @@ def test_a_plain_question_is_not_asked_twice() -> None:
     ],
 )
 def test_only_closed_schemas_are_strict(schema: dict[str, Any], closed: bool) -> None:
-    assert strict(schema) is closed
+    assert is_strict(schema) is closed

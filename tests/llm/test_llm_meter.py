@@ -19,20 +19,20 @@ from recollect.errors import (
     ModelTimeout,
     NoModel,
 )
-from recollect.llm.chain import Rests
-from recollect.llm.meter import Call, Ceiling, Metered
+from recollect.llm.chain import Cooldowns
+from recollect.llm.meter import ModelCall, Ceiling, MeteredLLM
 from recollect.llm.role import Role
 from recollect.ports import LLM, Completion
-from recollect.testing.llm import ScriptedLLM, words
+from recollect.testing.llm import ScriptedLLM, count_words
 
 QUESTION = request("Be kind.", "How are you?")
 IN = 2 + 4 + 3 + 4  # words, and the frame of each message
 
 
-def metered(model: LLM, calls: list[Call], task: str = "") -> Metered:
+def metered(model: LLM, calls: list[ModelCall], task: str = "") -> MeteredLLM:
     """Between two looks at its clock passes a second."""
     ticks = itertools.count()
-    return Metered(model, "chat", calls.append, task=task, count=words, clock=lambda: float(next(ticks)))
+    return MeteredLLM(model, "chat", calls.append, task=task, count=count_words, clock=lambda: float(next(ticks)))
 
 
 async def ask(model: LLM, streamed: bool) -> str:
@@ -46,10 +46,10 @@ streamed = pytest.mark.parametrize("streamed", [False, True])
 
 @streamed
 def test_an_answer(streamed: bool) -> None:
-    calls: list[Call] = []
+    calls: list[ModelCall] = []
     model = metered(ScriptedLLM([Completion("I am well.", "big-model", 40, 5)]), calls)
     assert asyncio.run(ask(model.for_task("tiers"), streamed)) == "I am well."
-    assert calls == [Call("chat", "tiers", "big-model", 40, 5, 1.0, "ok")]
+    assert calls == [ModelCall("chat", "tiers", "big-model", 40, 5, 1.0, "ok")]
 
 
 @streamed
@@ -66,22 +66,22 @@ def test_an_answer(streamed: bool) -> None:
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
 def test_a_failure(error: ModelError, spent: int, streamed: bool) -> None:
-    calls: list[Call] = []
+    calls: list[ModelCall] = []
     with pytest.raises(type(error)):
         asyncio.run(ask(metered(ScriptedLLM([error]), calls), streamed))
-    assert calls == [Call("chat", "", "scripted", spent, 0, 1.0, type(error).__name__)]
+    assert calls == [ModelCall("chat", "", "scripted", spent, 0, 1.0, type(error).__name__)]
 
 
 def test_what_was_said_before_a_failure_is_counted() -> None:
-    calls: list[Call] = []
+    calls: list[ModelCall] = []
     with pytest.raises(ModelBusy):
         asyncio.run(ask(metered(ScriptedLLM([["I am ", "well", ModelBusy("dropped")]]), calls), True))
-    assert calls == [Call("chat", "", "scripted", IN, 3, 1.0, "ModelBusy")]
+    assert calls == [ModelCall("chat", "", "scripted", IN, 3, 1.0, "ModelBusy")]
 
 
 @streamed
 def test_cancelling_is_recorded(streamed: bool) -> None:
-    calls: list[Call] = []
+    calls: list[ModelCall] = []
 
     async def cancel() -> None:
         model = ScriptedLLM([["I am ", asyncio.Event()]])
@@ -92,12 +92,12 @@ def test_cancelling_is_recorded(streamed: bool) -> None:
             await task
 
     asyncio.run(cancel())
-    assert calls == [Call("chat", "", "scripted", IN, 2 if streamed else 0, 1.0, "cancelled")]
+    assert calls == [ModelCall("chat", "", "scripted", IN, 2 if streamed else 0, 1.0, "cancelled")]
 
 
 @pytest.mark.parametrize(("pieces", "outcome"), [(1, "cancelled"), (2, "ok")])
 def test_letting_go_of_a_stream_is_recorded(pieces: int, outcome: str) -> None:
-    calls: list[Call] = []
+    calls: list[ModelCall] = []
 
     async def let_go() -> None:
         stream: Any = metered(ScriptedLLM(["whole"]), calls).stream(QUESTION)
@@ -135,10 +135,10 @@ def test_a_ceiling(streamed: bool) -> None:
 
 @streamed
 def test_a_role_counts_every_model_and_all_tasks_know_who_rests(streamed: bool) -> None:
-    calls: list[Call] = []
+    calls: list[ModelCall] = []
     first = ScriptedLLM([ModelNonsense("odd")], default="first", name="first")
     second = ScriptedLLM(default="second", name="second")
-    role = Role("memory", [first, second], calls.append, count=words, rests=Rests(30, lambda: 0.0))
+    role = Role("memory", [first, second], calls.append, count=count_words, cooldowns=Cooldowns(30, lambda: 0.0))
 
     async def story() -> list[str]:
         told = [await ask(role.for_task(task), streamed) for task in ("facts", "tiers")]
@@ -156,13 +156,13 @@ def test_a_role_counts_every_model_and_all_tasks_know_who_rests(streamed: bool) 
 
 
 def test_a_role_with_a_ceiling() -> None:
-    calls: list[Call] = []
+    calls: list[ModelCall] = []
 
     async def spent() -> int:
         return sum(call.tokens_in + call.tokens_out for call in calls)
 
     async def story() -> None:
-        role = Role("memory", [ScriptedLLM(default="yes")], calls.append, spent=spent, limit=10)
+        role = Role("memory", [ScriptedLLM(default="yes")], calls.append, tokens_today=spent, limit=10)
         for _ in range(2):
             await ask(role.for_task("facts"), False)
         with pytest.raises(ModelSpent, match="ceiling of 10 tokens"):

@@ -33,7 +33,7 @@ from recollect.errors import (
     ModelRefused,
     ModelTimeout,
 )
-from recollect.llm.openai import OpenAIModel, pause
+from recollect.llm.openai import OpenAIModel, retry_after
 from recollect.ports import LLM, Completion
 
 pytest.importorskip("openai")
@@ -170,7 +170,7 @@ def test_a_wait_that_is_too_long_is_not_begun() -> None:
     ],
 )
 def test_how_long_a_server_asks_us_to_wait(headers: dict[str, str], seconds: float | None) -> None:
-    assert pause(headers) == seconds
+    assert retry_after(headers) == seconds
 
 
 def test_nobody_there() -> None:

@@ -20,9 +20,9 @@ from llm_server import delta, fails, says, sends, serving, streams
 
 from recollect.errors import ModelError, ModelNonsense, ModelRefused
 from recollect.llm.absent import NoModelLLM
-from recollect.llm.meter import Call
+from recollect.llm.meter import ModelCall
 from recollect.llm.openai import OpenAIModel
-from recollect.llm.relay import Relayed
+from recollect.llm.relay import RelayReader
 from recollect.llm.role import Role
 from recollect.llm.trouble import Trouble
 from recollect.ports import LLM
@@ -34,7 +34,7 @@ ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi?"}]}
 FRAME = {"id": "1", "created": 1, "model": "model-x"}
 
 
-async def relayed(models: list[LLM], name: str, calls: list[Call], **more: Any) -> list[dict[str, Any]]:
+async def relayed(models: list[LLM], name: str, calls: list[ModelCall], **more: Any) -> list[dict[str, Any]]:
     role = Role("chat", models, calls.append)
     try:
         return [chunk async for chunk in role.relay("reply", name).relay({**ASK, **more})]
@@ -49,7 +49,7 @@ def model(url: str, name: str) -> OpenAIModel:
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(("name", "asked"), [("", "x"), ("recollect", "x"), ("y", "y"), ("z-17", "z-17")])
 def test_the_model_that_is_meant_is_asked_and_counted(stream: bool, name: str, asked: str) -> None:
-    calls: list[Call] = []
+    calls: list[ModelCall] = []
     with serving(streams("Hi", ".") if stream else says("Hi.")) as service:
         models: list[LLM] = [model(service.url, "x"), model(service.url, "y")]
         chunks = asyncio.run(relayed(models, name, calls, stream=stream, top_k=3))
@@ -62,7 +62,7 @@ def test_the_model_that_is_meant_is_asked_and_counted(stream: bool, name: str, a
 
 
 def test_the_next_model_takes_over_unless_a_word_was_said_and_nothing_is_tried_twice() -> None:
-    calls: list[Call] = []
+    calls: list[ModelCall] = []
     broken = sends(b"data: " + json.dumps(delta("Hi")).encode() + b"\n\n", b"data: {\n\n")
     with serving(fails(500), broken) as first, serving(says("Hi."), streams("Hi.")) as second:
         [answer] = asyncio.run(relayed([model(first.url, "x"), model(second.url, "y")], "", calls))
@@ -109,8 +109,8 @@ def test_names_are_those_of_models_that_are_there() -> None:
 
 
 def test_half_a_character_waits_for_its_other_half() -> None:
-    relay = Relayed(Trouble("model-x"))
-    said = [relay.chunk(json.dumps(delta(text))) for text in ("a\ud83d", "\ude00b\x00", "\ud83d", "c")]
+    relay = RelayReader(Trouble("model-x"))
+    said = [relay.read_event(json.dumps(delta(text))) for text in ("a\ud83d", "\ude00b\x00", "\ud83d", "c")]
     assert [one["choices"][0]["delta"]["content"] for one in said] == ["a", "😀b", "", "\ufffdc"]
 
 
@@ -141,13 +141,13 @@ REPLY = st.fixed_dictionaries(
 @settings(max_examples=300)
 @given(st.lists(REPLY, min_size=1, max_size=3))
 def test_whatever_a_server_sends_is_an_answer_or_a_model_error(replies: list[dict[str, Any]]) -> None:
-    relay, passing = Relayed(Trouble("model-x")), Passing(FRAME)
+    relay, passing = RelayReader(Trouble("model-x")), Passing(FRAME)
     with suppress(ModelError):
         for reply in replies:
-            passing.feed(relay.chunk(json.dumps(reply)))
+            passing.feed(relay.read_event(json.dumps(reply)))
         passing.finish()
         json.dumps([*passing.last(), passing.cost(added([one for one in passing.usages if isinstance(one, dict)]))])
         json.dumps(calls_told(list(passing.first.calls.values())))
     with suppress(ModelError):
-        answer = Answer(Relayed(Trouble("model-x")).whole(json.dumps(replies[0]).encode()))
+        answer = Answer(RelayReader(Trouble("model-x")).read_body(json.dumps(replies[0]).encode()))
         json.dumps(answer.last(FRAME, {}))

@@ -282,7 +282,7 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "rules.topics.topics.parts": lambda given: topics.parts(book_of(given).states, 1),
     "rules.topics.topics.step": lambda given: topics.step(book_of(given), said_of(given), RULE, Faded),
     "rules.topics.topics.whole": lambda given: topics.whole(book_of(given).states, 1),
-    "tasks.answers.labelled": lambda given: answers.labelled(given.text, {"question": "question"}),
+    "tasks.answers.labelled": lambda given: answers.parts_by_label(given.text, {"question": "question"}),
 }
 
 

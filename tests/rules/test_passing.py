@@ -14,7 +14,7 @@ from recollect.rules.openai.messages import opening, said, size, spoken, words
 from recollect.rules.openai.stream import Answer, Passing, added
 from recollect.rules.openai.tail import laid_out, sized
 from recollect.rules.prompt.markers import strip
-from recollect.testing.samples import message as sample
+from recollect.testing.samples import make_message as sample
 
 FRAME = {"id": "chatcmpl-1", "created": 1, "model": "model-x"}
 TEXT = "You run [REQUEST_TIER:3:m9] two 🚲.\n```\ncode\n```\n<recollect>\nU1: a = b\n</recollect>"

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from recollect import Client, Draft, InvalidInput, Memory, NotFound, RecollectError, ServerError, errors
-from recollect.client.asking import error_of
+from recollect.client.asking import parse_error
 from recollect.rules.people.names import Resolved, Unknown
 from recollect.server.problems import RESERVED, SPEAKING, problem_of
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
-from recollect.wire import dumps, read
+from recollect.wire import dumps, from_json_value
 
 NAIVE = datetime(2026, 3, 1)  # noqa: DTZ001
 SURROGATE = "\ud800"
@@ -170,7 +170,7 @@ def test_every_error_of_a_memory_is_the_same_error_over_http() -> None:
     for kind in own:
         error = kind(*PARTS.get(kind, ("what happened",)))
         problem = problem_of(error)
-        back = error_of(problem.status, dumps(problem.document()))
+        back = parse_error(problem.status, dumps(problem.document()))
         if kind in (RecollectError, errors.ImportFailed, ServerError):  # these a server does not raise
             assert isinstance(back, ServerError)
             continue
@@ -194,16 +194,16 @@ def test_a_problem_of_any_shape_is_an_error_of_ours() -> None:
         b'{"code": 7, "detail": null}',
         b'{"code": [], "detail": {}}',
     ):
-        assert isinstance(error_of(500, content), ServerError | InvalidInput), content
+        assert isinstance(parse_error(500, content), ServerError | InvalidInput), content
 
 
 def test_a_newer_server_may_say_more() -> None:
-    found = read(Resolved | Unknown, {"user": "alex", "name": "Alex", "how": "nickname", "since": "2027"} | RESOLVED)
+    found = from_json_value(Resolved | Unknown, {"user": "alex", "name": "Alex", "how": "nickname", "since": "2027"} | RESOLVED)
     assert isinstance(found, Resolved)
     with pytest.raises(InvalidInput, match="same version"):
-        read(Resolved | Unknown, {"entirely": "else"})
+        from_json_value(Resolved | Unknown, {"entirely": "else"})
     with pytest.raises(InvalidInput, match="same version"):
-        read(Resolved | Unknown, 7)
+        from_json_value(Resolved | Unknown, 7)
 
 
 RESOLVED = json.loads(dumps(Resolved("alex", "Alex")))

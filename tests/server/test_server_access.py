@@ -26,7 +26,7 @@ from recollect.embed.static import StaticEmbedder
 from recollect.errors import ConfigError, EmbedderError, InvalidInput, NotFound
 from recollect.ports import Store, Vectors
 from recollect.server.door import keys
-from recollect.server.door.keys import Keys, create, listed, note, revoke
+from recollect.server.door.keys import Keys, create_key, list_keys, write_uses, revoke_key
 from recollect.server.door.loopback import is_loopback
 from recollect.server.hosting import wants_keys
 from recollect.server.options import ServerOptions
@@ -53,8 +53,8 @@ def bearer(key: str) -> dict[str, str]:
 
 def test_a_key_is_kept_as_a_hash_and_shown_once(store_url: str) -> None:
     with closing(open_store(store_url, Settings())) as store:
-        made, text = create(store, name="website", spaces=["a", "b"], scopes=["write", "read"], user=None, rate=5)
-        (kept,) = listed(store)
+        made, text = create_key(store, name="website", spaces=["a", "b"], scopes=["write", "read"], user=None, rate=5)
+        (kept,) = list_keys(store)
         assert kept == made
         assert (kept.spaces, kept.scopes, kept.rate) == (("a", "b"), ("read", "write"), 5)
         secret = text.split("_", 2)[2]
@@ -62,11 +62,11 @@ def test_a_key_is_kept_as_a_hash_and_shown_once(store_url: str) -> None:
         assert secret not in repr(rows)
         assert secret not in repr(made)
         assert made.hash.hex() not in repr(made)
-        gone = revoke(store, made.id)
+        gone = revoke_key(store, made.id)
         assert gone.revoked_at is not None
-        assert revoke(store, made.id) == gone
+        assert revoke_key(store, made.id) == gone
         with pytest.raises(NotFound, match="keys list"):
-            revoke(store, "nothing")
+            revoke_key(store, "nothing")
 
 
 @pytest.mark.parametrize(
@@ -84,31 +84,31 @@ def test_a_key_is_kept_as_a_hash_and_shown_once(store_url: str) -> None:
 def test_a_key_that_cannot_be_is_refused(tmp_path: Path, wrong: dict[str, Any]) -> None:
     with closing(open_store(str(tmp_path / "a.db"), Settings())) as store:
         with pytest.raises(InvalidInput):
-            create(store, **{"name": "website"} | wrong)
+            create_key(store, **{"name": "website"} | wrong)
         with pytest.raises(InvalidInput, match="one space"):
-            create(store, name="website", user="alex")
-        assert listed(store) == []
+            create_key(store, name="website", user="alex")
+        assert list_keys(store) == []
 
 
 def test_last_use_is_noted_at_most_once_a_minute_and_a_revoked_key_is_over(tmp_path: Path) -> None:
     now = datetime(2026, 3, 1, tzinfo=UTC)
 
     async def used(store: Any, text: str) -> bool:
-        return await Keys(store, lambda: now).opened_by(text) is not None
+        return await Keys(store, lambda: now).find_key(text) is not None
 
     with closing(open_store(str(tmp_path / "a.db"), Settings())) as store:
-        made, text = create(store, name="website", now=now)
+        made, text = create_key(store, name="website", now=now)
         assert not asyncio.run(used(store, text[:-43] + "x" * 43))  # who knows its id has not used a key
-        assert listed(store)[0].used_at is None
+        assert list_keys(store)[0].used_at is None
         assert asyncio.run(used(store, text))
-        assert listed(store)[0].used_at == now
+        assert list_keys(store)[0].used_at == now
         first, now = now, now + timedelta(seconds=59)
         assert asyncio.run(used(store, text))
-        assert listed(store)[0].used_at == first
+        assert list_keys(store)[0].used_at == first
         now += timedelta(seconds=1)
         assert asyncio.run(used(store, text))
-        assert listed(store)[0].used_at == now
-        revoke(store, made.id)
+        assert list_keys(store)[0].used_at == now
+        revoke_key(store, made.id)
         assert not asyncio.run(used(store, text))
 
 
@@ -116,19 +116,19 @@ def test_a_key_for_some_days_opens_until_then_and_not_a_moment_longer(tmp_path: 
     made_at = now = datetime(2026, 3, 1, tzinfo=UTC)
 
     async def used(store: Any, text: str) -> bool:
-        return await Keys(store, lambda: now).opened_by(text) is not None
+        return await Keys(store, lambda: now).find_key(text) is not None
 
     with closing(open_store(str(tmp_path / "a.db"), Settings())) as store:
-        made, text = create(store, name="phone", spaces=["app"], user="alex", days=90, now=now)
+        made, text = create_key(store, name="phone", spaces=["app"], user="alex", days=90, now=now)
         assert made.expires_at == made_at + timedelta(days=90)
         now = made_at + timedelta(days=90) - timedelta(microseconds=1)
         assert asyncio.run(used(store, text))
         now += timedelta(microseconds=1)
         assert not asyncio.run(used(store, text))
-        assert listed(store)[0].used_at == now - timedelta(microseconds=1)
+        assert list_keys(store)[0].used_at == now - timedelta(microseconds=1)
         for days in (0, -1, 10**9):
             with pytest.raises(InvalidInput, match="days"):
-                create(store, name="phone", days=days)
+                create_key(store, name="phone", days=days)
 
 
 @given(st.text(max_size=60))
@@ -138,7 +138,7 @@ def test_what_is_no_key_opens_nothing(text: str) -> None:
             return []
 
     for given_ in (text, f"rk_{text}", f"rk_{text}_{text}"):
-        assert asyncio.run(Keys(Empty()).opened_by(given_)) is None  # type: ignore[arg-type]
+        assert asyncio.run(Keys(Empty()).find_key(given_)) is None  # type: ignore[arg-type]
 
 
 def test_a_key_opens_by_its_whole_secret_only(server: Serving) -> None:
@@ -162,7 +162,7 @@ def test_a_revoked_key_is_refused_within_the_time_it_is_held(server: Serving, mo
     key = server.key()
     with httpx2.Client(base_url=server.url, headers=bearer(key)) as http:
         assert http.get("/v1/conversations").status_code == 200
-        revoke(server.store, key.split("_")[1])
+        revoke_key(server.store, key.split("_")[1])
         assert http.get("/v1/conversations").status_code == 401
 
 
@@ -183,19 +183,19 @@ class Counted:
 
 def test_many_who_come_at_once_with_a_key_have_it_read_once_and_its_use_noted_once(tmp_path: Path) -> None:
     with closing(open_store(str(tmp_path / "a.db"), Settings())) as store:
-        counted, text = Counted(store), create(store, name="website")[1]
+        counted, text = Counted(store), create_key(store, name="website")[1]
 
         async def come() -> list[Any]:
             known = Keys(counted)  # type: ignore[arg-type]
-            gone = asyncio.ensure_future(known.opened_by(text))
-            waiting = [asyncio.ensure_future(known.opened_by(text)) for _ in range(50)]
+            gone = asyncio.ensure_future(known.find_key(text))
+            waiting = [asyncio.ensure_future(known.find_key(text)) for _ in range(50)]
             await asyncio.sleep(0)
             gone.cancel()  # who came first and left takes nothing from those who wait
             return await asyncio.gather(*waiting)
 
         assert all(asyncio.run(come()))
         assert (counted.reads, counted.writes) == (1, 1)
-        assert listed(store)[0].used_at is not None
+        assert list_keys(store)[0].used_at is not None
 
 
 @pytest.mark.parametrize(
@@ -204,14 +204,14 @@ def test_many_who_come_at_once_with_a_key_have_it_read_once_and_its_use_noted_on
 def test_what_cannot_be_a_key_is_neither_looked_up_nor_held(tmp_path: Path, text: str) -> None:
     with closing(open_store(str(tmp_path / "a.db"), Settings())) as store:
         counted = Counted(store)
-        assert asyncio.run(Keys(counted).opened_by(text)) is None  # type: ignore[arg-type]
+        assert asyncio.run(Keys(counted).find_key(text)) is None  # type: ignore[arg-type]
         assert counted.reads == 0
 
 
 def test_how_the_server_is_can_be_asked_with_a_key_and_does_not_hang_on_it(server: Serving) -> None:
     """Else a probe that sends one would find the process dead when only the store is."""
     assert httpx2.get(f"{server.url}/healthz", headers=bearer(server.key())).status_code == 200
-    assert listed(server.store)[0].used_at is None
+    assert list_keys(server.store)[0].used_at is None
 
 
 def test_nobody_waits_for_the_note_of_a_use(server: Serving, tmp_path: Path) -> None:
@@ -220,17 +220,17 @@ def test_nobody_waits_for_the_note_of_a_use(server: Serving, tmp_path: Path) -> 
     with closing(sqlite3.connect(tmp_path / "memory.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         assert httpx2.get(f"{server.url}/v1/space", headers=bearer_, timeout=PATIENCE).status_code == 200
-        assert listed(server.store)[0].used_at is None
+        assert list_keys(server.store)[0].used_at is None
         other.execute("ROLLBACK")
 
 
 def test_a_key_is_revoked_by_its_whole_text_too_and_that_is_not_repeated(tmp_path: Path) -> None:
     with closing(open_store(str(tmp_path / "a.db"), Settings())) as store:
-        made, text = create(store, name="website")
-        assert revoke(store, text) == revoke(store, made.id)
-        assert listed(store)[0].revoked_at is not None
+        made, text = create_key(store, name="website")
+        assert revoke_key(store, text) == revoke_key(store, made.id)
+        assert list_keys(store)[0].revoked_at is not None
         with pytest.raises(NotFound) as missing:
-            revoke(store, text.replace(made.id, "0" * 16))
+            revoke_key(store, text.replace(made.id, "0" * 16))
         assert text.split("_", 2)[2] not in str(missing.value)
 
 
@@ -294,7 +294,7 @@ def test_erasing_a_person_takes_their_keys(server: Serving) -> None:
     with httpx2.Client(base_url=server.url) as http:
         assert http.post("/v1/conversations/c/messages", json=SAY, headers=bearer(theirs)).status_code == 200
         assert http.post("/v1/users/alex/erase", headers=bearer(operator)).json()["messages"] == 1
-    assert [key.user for key in listed(server.store)] == [None]
+    assert [key.user for key in list_keys(server.store)] == [None]
 
 
 class Resting(StaticEmbedder):
@@ -443,11 +443,11 @@ def test_auth_is_off_on_loopback_alone(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="loopback alone"):
         wants_keys(settings, "0.0.0.0", False)
     with closing(open_store(settings.store, settings)) as store:
-        made, _ = create(store, name="website")
+        made, _ = create_key(store, name="website")
         assert wants_keys(settings, "0.0.0.0", None)
         assert wants_keys(settings, "127.0.0.1", None)
         assert not wants_keys(settings, "127.0.0.1", False)
-        revoke(store, made.id)
+        revoke_key(store, made.id)
     with pytest.raises(ConfigError, match="no keys yet"):
         wants_keys(settings, "0.0.0.0", None)
 
@@ -490,17 +490,17 @@ def test_a_key_revoked_while_its_use_is_noted_stays_revoked(store_url: str) -> N
     """Both change the same row: neither may put back what it read before the other wrote."""
     with closing(open_store(store_url, Settings())) as store, ThreadPoolExecutor(2) as threads:
         for number in range(20):
-            made, _ = create(store, name=f"website {number}")
+            made, _ = create_key(store, name=f"website {number}")
             together = threading.Barrier(2)
 
             def use(id: str, both: threading.Barrier) -> None:
                 both.wait()
-                store.write(lambda tx: note(tx, {id: datetime.now(UTC)}))
+                store.write(lambda tx: write_uses(tx, {id: datetime.now(UTC)}))
 
             def end(id: str, both: threading.Barrier) -> None:
                 both.wait()
-                revoke(store, id)
+                revoke_key(store, id)
 
             for work in [threads.submit(one, made.id, together) for one in (use, end)]:
                 work.result()
-        assert all(key.revoked_at is not None for key in listed(store))
+        assert all(key.revoked_at is not None for key in list_keys(store))

@@ -152,7 +152,7 @@ def test_an_answer_is_kept_for_a_day_and_a_claim_whose_holder_died_lapses(tmp_pa
         clock.advance(timedelta(hours=49))
         seen.append(forget().headers.get("Idempotent-Replayed"))
         assert seen == [None, "true", None]
-        held = idempotency.repeat_of("default", "anonymous", "d", b'POST /v1/users/alex/undo?\n{"id":"x"}')
+        held = idempotency.build_keyed_request("default", "anonymous", "d", b'POST /v1/users/alex/undo?\n{"id":"x"}')
         assert server.run(idempotency.claim(server.memory, held)).state == "new"
         assert server.run(idempotency.claim(server.memory, held)).state == "busy"
         clock.advance(timedelta(minutes=11))
@@ -384,9 +384,9 @@ def test_events_are_framed_whatever_is_said(tmp_path: Path) -> None:
 
 def test_every_route_is_counted_under_its_own_name_and_nothing_else(tmp_path: Path) -> None:
     """However many addresses and methods somebody invents, there are no more labels."""
-    from recollect.engine.work.metrics import Counting
+    from recollect.engine.work.metrics import ActivityCounter
 
-    counting = Counting()
+    counting = ActivityCounter()
 
     async def ask() -> None:
         app = create_app(AsyncMemory(str(tmp_path / "a.db"), followers=False, telemetry="off"), telemetry=counting)
@@ -399,7 +399,7 @@ def test_every_route_is_counted_under_its_own_name_and_nothing_else(tmp_path: Pa
                 await http.get(f"/mcp/{n}")
 
     asyncio.run(ask())
-    kinds = {(one.kind, one.outcome) for one in counting.counted() if one.what == "request"}
+    kinds = {(one.kind, one.outcome) for one in counting.activities() if one.what == "request"}
     assert len(kinds) <= 6, kinds
 
 

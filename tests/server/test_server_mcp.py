@@ -20,9 +20,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
 from recollect import AsyncMemory, Memory
-from recollect.cli.mcp import ended
-from recollect.server.mcp.tools import alone
-from recollect.server.mcp.tools import serving as protocol
+from recollect.cli.mcp import run_until_stopped
+from recollect.server.mcp.tools import local_caller
+from recollect.server.mcp.tools import build_server as protocol
 from recollect.server.options import ServerOptions
 from recollect.testing.serving import Serving
 
@@ -227,7 +227,7 @@ def test_with_a_user_named_it_is_theirs_alone(tmp_path: Path) -> None:
     async def use() -> None:
         async with AsyncMemory(str(tmp_path / "m.db")) as memory:
             await memory.conversation("private", user="sam", space="work").add("user", "Sam's secret")
-            async with Client(protocol(memory, alone("work", "alex"))) as client:
+            async with Client(protocol(memory, local_caller("work", "alex"))) as client:
                 await be_alex_alone(client)
 
     asyncio.run(use())
@@ -300,7 +300,7 @@ def test_the_program_takes_its_options_and_answers_every_request_and_ends_when_i
 def test_a_signal_ends_it_though_its_client_is_silent(number: signal.Signals) -> None:
     async def use() -> int:
         asyncio.get_running_loop().call_soon(signal.raise_signal, number)
-        return await ended(asyncio.sleep(3600))
+        return await run_until_stopped(asyncio.sleep(3600))
 
     assert asyncio.run(use()) == 128 + number
 
@@ -316,7 +316,7 @@ def test_a_client_that_is_gone_when_it_is_answered_is_an_end_like_any(
 
     async def use() -> None:
         async with AsyncMemory(str(tmp_path / "m.db"), followers=False) as memory:
-            await protocol(memory, alone("default", None)).run_stdio_async()
+            await protocol(memory, local_caller("default", None)).run_stdio_async()
 
     with os.fdopen(heard) as stdin, os.fdopen(told, "w") as stdout:
         monkeypatch.setattr(sys, "stdin", stdin)

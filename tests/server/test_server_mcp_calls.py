@@ -16,7 +16,7 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult
 
 from recollect import AsyncMemory
-from recollect.server.mcp.tools import Who, alone, serving
+from recollect.server.mcp.tools import Who, local_caller, build_server
 
 SAID = {"null": "a zebra in the hall", "[1]": "a zebra on the list", "sam": "a zebra knows the vault code"}
 
@@ -26,7 +26,7 @@ async def talking(folder: Path, who: Who | None = None) -> AsyncIterator[tuple[C
     async with AsyncMemory(str(folder / "m.db")) as memory:
         for user, text in SAID.items():
             await memory.conversation(f"chat of {user}", user=user).add("user", text)
-        async with Client(serving(memory, who or alone("default", None))) as client:
+        async with Client(build_server(memory, who or local_caller("default", None))) as client:
             yield client, memory
 
 

@@ -18,10 +18,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from recollect import AsyncMemory
-from recollect.engine.work.metrics import Counting
+from recollect.engine.work.metrics import ActivityCounter
 from recollect.ports import Request
 from recollect.server.app import create_app
-from recollect.server.observing import JsonLines, Observing
+from recollect.server.observing import JsonLines, RequestObserver
 from recollect.testing import ScriptedLLM
 
 SECRET = "the vault opens at seven"
@@ -32,12 +32,12 @@ def broken(request: Request) -> str:
     raise KeyError(SECRET)  # what nobody foresaw, with words of a person in it
 
 
-async def asked(path: Path, counting: Counting, exporter: InMemorySpanExporter) -> list[httpx2.Response]:
+async def asked(path: Path, counting: ActivityCounter, exporter: InMemorySpanExporter) -> list[httpx2.Response]:
     memory = AsyncMemory(str(path), followers=False, telemetry="off", chat=ScriptedLLM(default=broken))
     app = create_app(memory, telemetry=counting)
     tracing = TracerProvider()
     tracing.add_span_processor(SimpleSpanProcessor(exporter))
-    observed = Observing(app, None, tracing)
+    observed = RequestObserver(app, None, tracing)
     http = httpx2.AsyncClient(transport=httpx2.ASGITransport(observed), base_url="http://localhost")
     async with app.router.lifespan_context(app), http:
         said = {"messages": [{"role": "user", "content": SECRET}]}
@@ -55,7 +55,7 @@ async def asked(path: Path, counting: Counting, exporter: InMemorySpanExporter) 
 def test_requests_are_logged_counted_and_traced_without_their_content(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    counting, exporter = Counting(), InMemorySpanExporter()
+    counting, exporter = ActivityCounter(), InMemorySpanExporter()
     with caplog.at_level(logging.INFO, logger="recollect.server"):
         answers = asyncio.run(asked(tmp_path / "a.db", counting, exporter))
     assert [answer.status_code for answer in answers] == [200, 500, 410, 404, 405, 200]
@@ -71,7 +71,7 @@ def test_requests_are_logged_counted_and_traced_without_their_content(
     (failure,) = [line for line in lines if line["event"] == "failed"]
     assert failure["error"] == "KeyError"
     assert any("broken" in place for place in failure["at"])
-    counted = {(one.kind, one.outcome): one.count for one in counting.counted() if one.what == "request"}
+    counted = {(one.kind, one.outcome): one.count for one in counting.activities() if one.what == "request"}
     assert counted[("add_messages", "200")] == 1
     assert counted[("reply", "500")] == 1
     spans = exporter.get_finished_spans()

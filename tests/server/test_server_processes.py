@@ -25,7 +25,7 @@ from click.testing import CliRunner
 from recollect import Memory
 from recollect.cli.main import program
 from recollect.config import Settings
-from recollect.server.door.keys import create, revoke
+from recollect.server.door.keys import create_key, revoke_key
 from recollect.testing import ScriptedLLM
 from recollect.testing.postgres import PostgresServer
 from recollect.testing.serving import Serving
@@ -98,7 +98,7 @@ def pair(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> 
     """On PostgreSQL. They take long to start, so two tests share them: the second kills one, and ends the other."""
     with postgres.database() as store:
         with closing(open_store(store, Settings())) as opened:
-            create(opened, name="so that it asks for keys")
+            create_key(opened, name="so that it asks for keys")
         process, url, log = started(tmp_path_factory.mktemp("pair"), "--workers", "2", "--store", store)
         try:
             yield Pair(store, process, url, log)
@@ -124,7 +124,7 @@ def talking_to_each(url: str, log: Path, workers: int, stack: ExitStack) -> list
 
 def test_workers_count_a_keys_requests_together_and_all_heed_its_end(pair: Pair) -> None:
     with closing(open_store(pair.store, Settings())) as store, ExitStack() as stack:
-        slow, other = create(store, name="slow", rate=4)[1], create(store, name="other")[1]
+        slow, other = create_key(store, name="slow", rate=4)[1], create_key(store, name="other")[1]
         clients = talking_to_each(pair.url, pair.log, 2, stack)
         began = time.monotonic()
         bearer = {"Authorization": f"Bearer {slow}"}
@@ -136,7 +136,7 @@ def test_workers_count_a_keys_requests_together_and_all_heed_its_end(pair: Pair)
         assert again <= set(range(1, 16))
         bearer = {"Authorization": f"Bearer {other}"}
         assert {http.get("/v1/space", headers=bearer).status_code for http in clients} == {200}
-        revoke(store, other)
+        revoke_key(store, other)
         for http in clients:
             for _ in range(int(PATIENCE * 20)):
                 if http.get("/v1/space", headers=bearer).status_code == 401:
@@ -148,8 +148,8 @@ def test_workers_count_a_keys_requests_together_and_all_heed_its_end(pair: Pair)
 
 def test_a_worker_killed_under_load_loses_nothing_it_has_answered(pair: Pair) -> None:
     with closing(open_store(pair.store, Settings())) as store:
-        key = create(store, name="talkers", spaces=["default"])[1]
-        operator = create(store, name="operator", scopes=["admin"])[1]
+        key = create_key(store, name="talkers", spaces=["default"])[1]
+        operator = create_key(store, name="operator", scopes=["admin"])[1]
     talkers = [Talker(pair.url, key, number) for number in range(TALKERS)]
     heard = threading.Semaphore(0)
     with ThreadPoolExecutor(TALKERS) as threads:

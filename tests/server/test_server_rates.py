@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.server.door.rates import SIZE, Rates, empty_table
+from recollect.server.door.rates import SIZE, Rates, create_table
 
 # What is run in processes of their own. Their clock stands still: nothing fills up meanwhile.
 TAKING = """
@@ -42,7 +42,7 @@ def started(code: str, table: Path) -> subprocess.Popen[str]:
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    return empty_table(tmp_path / "rates")
+    return create_table(tmp_path / "rates")
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -22,7 +22,7 @@ from recollect.adapters.anthropic import MemoryTool
 from recollect.model import Filter
 from recollect.ports import Tx
 from recollect.stores.postgres import PostgresStore
-from recollect.testing.samples import keep, message
+from recollect.testing.samples import append_messages, make_message
 from recollect.testing.serving import Serving
 
 COUNTED = {"space": "s", "day": "2026-01-01", "role": "chat", "task": "reply", "model": "m", "outcome": "ok"}
@@ -103,9 +103,9 @@ def test_a_commit_that_arrives_late_is_refused(wire: PostgresProxy, postgres_url
 
 def test_a_transaction_that_wrote_nothing_is_simply_run_again(wire: PostgresProxy) -> None:
     with closing(PostgresStore(wire.url)) as store:
-        store.write(lambda tx: keep(tx, message(1)))
+        store.write(lambda tx: append_messages(tx, make_message(1)))
         wire.break_commit("messages", "question")
-        assert store.write(lambda tx: tx.messages(Filter("s"))) == [message(1)]
+        assert store.write(lambda tx: tx.messages(Filter("s"))) == [make_message(1)]
 
 
 def test_a_server_that_stays_away_leaves_it_open_and_the_error_says_so(

@@ -27,7 +27,7 @@ from recollect.stores.jsonfile import JsonStore
 from recollect.stores.schema import TABLES
 from recollect.stores.sqlite import SqliteStore
 from recollect.testing.faults import full_disk
-from recollect.testing.samples import entry, keep, message
+from recollect.testing.samples import make_entry, append_messages, make_message
 from recollect.wiring import open_store
 
 FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
@@ -40,9 +40,9 @@ def path(tmp_path: Path) -> Path:
 
 
 def fill(tx: Tx) -> None:
-    said = message(1, 'naïve "quotes" 日本語\nsecond line', metadata={"k": [1, 2.5]}, platform_id="p1")
-    keep(tx, said, message(2, "emoji 😀"))
-    tx.put_entries([entry(said)])
+    said = make_message(1, 'naïve "quotes" 日本語\nsecond line', metadata={"k": [1, 2.5]}, platform_id="p1")
+    append_messages(tx, said, make_message(2, "emoji 😀"))
+    tx.put_entries([make_entry(said)])
     tx.set_note("embedder", "test/16")
 
 
@@ -57,7 +57,7 @@ def test_the_file_is_readable_and_has_one_row_a_line(path: Path) -> None:
     assert data["what"] == "recollect memory"
     assert data["schema"] == migrations.CURRENT
     assert [row["content"] for row in data["messages"]] == ['naïve "quotes" 日本語\nsecond line', "emoji 😀"]
-    assert data["messages"][0]["time"] == message().time.isoformat()
+    assert data["messages"][0]["time"] == make_message().time.isoformat()
     assert "日本語" in text
     rows = sum(len(data[name]) for name in TABLES if name in data)
     lines = [line for line in text.splitlines() if line.startswith("  {")]
@@ -68,7 +68,7 @@ def test_the_file_is_readable_and_has_one_row_a_line(path: Path) -> None:
 def test_the_file_is_whole_after_each_write_and_nothing_is_left_beside_it(path: Path) -> None:
     with closing(JsonStore(path)) as store:
         for turn in range(1, 6):
-            store.write(lambda tx: keep(tx, message(turn)))  # noqa: B023
+            store.write(lambda tx: append_messages(tx, make_message(turn)))  # noqa: B023
             assert len(json.loads(path.read_text(encoding="utf-8"))["messages"]) == turn
             assert sorted(found.name for found in path.parent.iterdir()) == ["memory.json", "memory.json.lock"]
 
@@ -77,7 +77,7 @@ def test_a_read_and_a_write_of_nothing_leave_the_file_alone(path: Path) -> None:
     with closing(JsonStore(path)) as store:
         store.write(fill)
         before = path.stat()
-        store.read(lambda tx: tx.stats(message().time))
+        store.read(lambda tx: tx.stats(make_message().time))
         store.write(lambda tx: tx.messages(Filter("s")))
         assert path.stat().st_ino == before.st_ino  # a file that was written anew is another one
 
@@ -176,29 +176,29 @@ def test_a_file_of_a_newer_version_is_refused_and_left_as_it_is(path: Path) -> N
 def hold(path: Path, pipe: Connection) -> None:
     """Another process: opens the file, says so, and keeps it until told."""
     with closing(JsonStore(path)) as store:
-        store.write(lambda tx: keep(tx, message(1)))
+        store.write(lambda tx: append_messages(tx, make_message(1)))
         pipe.send("open")
         pipe.recv()
 
 
 def test_a_second_one_in_the_same_process_is_refused(path: Path) -> None:
     with closing(JsonStore(path)) as store:
-        store.write(lambda tx: keep(tx, message(1)))
+        store.write(lambda tx: append_messages(tx, make_message(1)))
         before = path.read_bytes()
         with pytest.raises(StoreLocked, match="recollect copy"):
             JsonStore(path)
         assert path.read_bytes() == before
-        store.write(lambda tx: keep(tx, message(2)))
+        store.write(lambda tx: append_messages(tx, make_message(2)))
     JsonStore(path).close()
 
 
 def test_one_that_is_closed_says_so_and_writes_nothing(path: Path) -> None:
     """Its contents were in memory: to go on as if they were there would lose them, or write over another's."""
     store = JsonStore(path)
-    store.write(lambda tx: keep(tx, message(1)))
+    store.write(lambda tx: append_messages(tx, make_message(1)))
     store.close()
     with closing(JsonStore(path)) as other:
-        other.write(lambda tx: keep(tx, message(2)))
+        other.write(lambda tx: append_messages(tx, make_message(2)))
         before = path.read_bytes()
         for call in (store.read, store.write):
             with pytest.raises(StoreClosed, match="open it again"):
@@ -242,16 +242,16 @@ def test_a_place_that_cannot_be_opened_is_unwritable(tmp_path: Path) -> None:
 
 def test_what_cannot_be_written_has_not_happened(path: Path) -> None:
     with closing(JsonStore(path)) as store:
-        store.write(lambda tx: keep(tx, message(1)))
+        store.write(lambda tx: append_messages(tx, make_message(1)))
         before = path.read_bytes()
         obstacle = path.with_name("memory.json.tmp")
         obstacle.mkdir()
         with pytest.raises(StoreUnwritable, match="nothing of this transaction was kept"):
-            store.write(lambda tx: keep(tx, message(2)))
+            store.write(lambda tx: append_messages(tx, make_message(2)))
         assert path.read_bytes() == before
-        assert store.read(lambda tx: tx.messages(Filter("s"))) == [message(1)]
+        assert store.read(lambda tx: tx.messages(Filter("s"))) == [make_message(1)]
         obstacle.rmdir()
-        store.write(lambda tx: keep(tx, message(2)))
+        store.write(lambda tx: append_messages(tx, make_message(2)))
         assert len(json.loads(path.read_text(encoding="utf-8"))["messages"]) == 2
 
 

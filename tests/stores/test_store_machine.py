@@ -28,7 +28,7 @@ from recollect.model import Draft, Entry, Filter, Message
 from recollect.ports import Store, Tx
 from recollect.rules.log import erased_platform_id, tombstone
 from recollect.testing.postgres import PostgresServer
-from recollect.testing.samples import WIDTH, axis, entry, matches
+from recollect.testing.samples import WIDTH, axis, make_entry, find_matches
 from recollect.wiring import open_store
 
 T = TypeVar("T")
@@ -160,7 +160,7 @@ def spoken(draft: Draft, place: Place, owner: str | None, turn: int, now: dateti
 
 
 def entry_of(message: Message) -> Entry:
-    return entry(message, message.content.split(), axis(len(message.content) % 7))
+    return make_entry(message, message.content.split(), axis(len(message.content) % 7))
 
 
 def outcome(fn: Callable[[], object]) -> object:
@@ -232,7 +232,7 @@ class Stores(RuleBasedStateMachine):
 
     @rule(batches=batches, space=st.sampled_from(SPACES), user=st.sampled_from(USERS))
     def erase_and_come_back(self, batches: list[tuple[Place, str | None, list[Draft]]], space: str, user: str) -> None:
-        self.all(lambda tx: log.erase(tx, space, user, self.now).messages, lambda: self.model.erase(space, user))
+        self.all(lambda tx: log.erase_person(tx, space, user, self.now).messages, lambda: self.model.erase(space, user))
         self.append(batches)
 
     @rule(where=st.lists(st.tuples(places, st.integers(1, 5)), min_size=1, max_size=4))
@@ -275,7 +275,7 @@ class Stores(RuleBasedStateMachine):
         self.count += len(named)
 
         def write(tx: Tx) -> list[tuple[str, bool]]:
-            added = log.append(tx, log.Batch(*place, user, named), self.now)
+            added = log.append_messages(tx, log.Batch(*place, user, named), self.now)
             return [(one.message.id, one.new) for one in added]
 
         self.all(write, lambda: self.model.append(place, user, named, self.now))
@@ -372,7 +372,7 @@ class Stores(RuleBasedStateMachine):
 def observed(tx: Tx, now: datetime) -> dict[str, Any]:
     """All that can be seen of a store."""
     state, proof = tx.view_state("index", now, None), log.verify(tx)
-    found = [matches(tx, [[word] for word in WORDS], Filter(space)) for space in SPACES]
+    found = [find_matches(tx, [[word] for word in WORDS], Filter(space)) for space in SPACES]
     tallies = [tx.tally(space, user) for space in SPACES for user in (None, "alex")]
     near = [[doc for doc, _ in tx.nearest(Filter(space), ANYWHERE, 500)] for space in SPACES]
     return {

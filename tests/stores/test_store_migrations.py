@@ -24,14 +24,14 @@ from recollect.errors import SchemaMismatch
 from recollect.model import Filter
 from recollect.ports import Store, Tx
 from recollect.stores import migrations
-from recollect.stores.postgres import HNSW, SCHEMA, PostgresStore, PostgresTx, parsed_url, pooled_engine
+from recollect.stores.postgres import HNSW, SCHEMA, PostgresStore, PostgresTx, parse_url, create_pooled_engine
 from recollect.stores.schema import metadata
 from recollect.stores.sql import SqlTx, transaction
 from recollect.stores.sqlite import SqliteStore, SqliteTx, memory_engine
 from recollect.stores.vectors import MatrixCache
 from recollect.testing.postgres import PostgresServer
-from recollect.testing.samples import T0, WIDTH, entry, keep, matches, message, put
-from recollect.testing.transaction_contract import at_once
+from recollect.testing.samples import T0, WIDTH, make_entry, append_messages, find_matches, make_message, append_and_index
+from recollect.testing.transaction_contract import run_at_once
 from recollect.wiring import open_store
 
 FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
@@ -142,7 +142,7 @@ def set_version(kind: str, url: str, version: int) -> None:
 
 def test_a_newer_database_is_refused(kind: str, store_url: str) -> None:
     with closing(open_store(store_url, Settings())) as store:
-        store.write(lambda tx: keep(tx, message(1)))
+        store.write(lambda tx: append_messages(tx, make_message(1)))
     set_version(kind, store_url, migrations.CURRENT + 1)
     with pytest.raises(SchemaMismatch, match=r"made by a newer recollect .* upgrade recollect"):
         open_store(store_url, Settings())
@@ -166,7 +166,7 @@ def tables_of(step: int) -> dict[str, set[str]]:
 @contextmanager
 def open_empty(kind: str, url: str) -> Iterator[SqlTx]:
     """A transaction on a database in which nothing is yet, not even the schema."""
-    engine = memory_file(url) if kind == "sqlite" else pooled_engine(parsed_url(url), 1.0)
+    engine = memory_file(url) if kind == "sqlite" else create_pooled_engine(parse_url(url), 1.0)
     with closing(engine.connect()) as connection, transaction(connection, "BEGIN", commit=True):
         if kind == "postgresql":
             connection.exec_driver_sql(f"CREATE SCHEMA {SCHEMA}")
@@ -186,7 +186,7 @@ def sample_rows() -> dict[str, list[Mapping[str, Any]]]:
     with closing(engine.connect()) as connection:
         migrations.migrate(connection, "")
         tx = SqliteTx(connection, MatrixCache(0))
-        put(tx, message(1))
+        append_and_index(tx, make_message(1))
         rows = {name: tx.rows(name) for name in metadata.tables if name != "meta"}
     engine.dispose()
     return rows
@@ -203,7 +203,7 @@ def make_older(kind: str, url: str, step: int) -> None:
     """A store as it was made at an earlier step, with what it held."""
     if kind == "json":
         with closing(open_store(url, Settings())) as store:
-            store.write(lambda tx: put(tx, message(1)))
+            store.write(lambda tx: append_and_index(tx, make_message(1)))
         path = Path(url.removeprefix("json:"))
         data = json.loads(path.read_text())
         older = tables_of(step)
@@ -275,11 +275,11 @@ def test_an_older_database_is_brought_up_to_date(kind: str, empty_addresses: Cal
 def check_use(store: Store) -> None:
     """The one message is there and found, and another can be kept."""
     assert store.read(lambda tx: tx.note("schema")) == str(migrations.CURRENT)
-    assert store.read(lambda tx: tx.messages(Filter("s"))) == [message(1)]
-    assert len(store.read(lambda tx: matches(tx, [["hello"]]))[0]) == 1
+    assert store.read(lambda tx: tx.messages(Filter("s"))) == [make_message(1)]
+    assert len(store.read(lambda tx: find_matches(tx, [["hello"]]))[0]) == 1
     assert store.read(lambda tx: [tx.rows(name, None, 10) for name in metadata.tables])
-    store.write(lambda tx: put(tx, message(2)))
-    assert len(store.read(lambda tx: matches(tx, [["hello"]]))[0]) == 2
+    store.write(lambda tx: append_and_index(tx, make_message(2)))
+    assert len(store.read(lambda tx: find_matches(tx, [["hello"]]))[0]) == 2
 
 
 # -- steps that were released
@@ -288,7 +288,7 @@ def check_use(store: Store) -> None:
 def fingerprints() -> list[str]:
     """The words of each step, as each database is told them, as a number."""
     return [
-        sha256(json.dumps({kind: migrations.statements(step, kind) for kind in sorted(step)}).encode()).hexdigest()[:16]
+        sha256(json.dumps({kind: migrations.step_statements(step, kind) for kind in sorted(step)}).encode()).hexdigest()[:16]
         for step in migrations.STEPS
     ]
 
@@ -317,7 +317,7 @@ def older_statements(step: Mapping[str, str], kind: str, edits: Mapping[str, str
     words = step[kind]
     for now, then in edits.items():
         words = words.replace(now, then)
-    return [one for one in migrations.statements({kind: words}, kind) if findings or "findings" not in one]
+    return [one for one in migrations.step_statements({kind: words}, kind) if findings or "findings" not in one]
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -392,9 +392,9 @@ def test_an_unmigrated_postgres_database_is_refused_with_the_command(empty_url: 
 
 def test_migrating_again_changes_nothing(postgres_url: str) -> None:
     with closing(PostgresStore(postgres_url)) as store:
-        store.write(lambda tx: keep(tx, message(1)))
+        store.write(lambda tx: append_messages(tx, make_message(1)))
     with closing(PostgresStore(postgres_url, migrate=True)) as store:
-        assert store.read(lambda tx: tx.messages(Filter("s"))) == [message(1)]
+        assert store.read(lambda tx: tx.messages(Filter("s"))) == [make_message(1)]
 
 
 # -- at once
@@ -407,7 +407,7 @@ def open_new(path: Path, start: Barrier) -> None:
 
 
 def test_threads_that_open_a_new_file_at_once_all_succeed(tmp_path: Path) -> None:
-    stores = at_once(8, lambda number: SqliteStore(tmp_path / "memory.db"))
+    stores = run_at_once(8, lambda number: SqliteStore(tmp_path / "memory.db"))
     for store in stores:
         assert store.read(lambda tx: tx.note("schema")) == str(migrations.CURRENT)
         store.close()
@@ -424,7 +424,7 @@ def test_processes_that_open_a_new_file_at_once_all_succeed(tmp_path: Path) -> N
 
 
 def test_several_who_migrate_one_server_at_once_all_succeed(empty_url: str) -> None:
-    stores = at_once(4, lambda number: PostgresStore(empty_url, migrate=True, hnsw=WIDTH))
+    stores = run_at_once(4, lambda number: PostgresStore(empty_url, migrate=True, hnsw=WIDTH))
     for store in stores:
         assert store.read(lambda tx: tx.note("schema")) == str(migrations.CURRENT)
         store.close()
@@ -444,7 +444,7 @@ def crowd(tx: Tx) -> None:
     vectors = chance.standard_normal((2_000, WIDTH))
     tx.put_entries(
         [
-            entry(message(turn, user=("alex", "kim")[turn % 2]), vector=vectors[turn - 1].tolist())
+            make_entry(make_message(turn, user=("alex", "kim")[turn % 2]), vector=vectors[turn - 1].tolist())
             for turn in range(1, len(vectors) + 1)
         ]
     )

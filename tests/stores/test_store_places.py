@@ -23,7 +23,7 @@ from recollect.errors import SchemaMismatch, StoreError, StoreUnwritable
 from recollect.model import Filter
 from recollect.stores.jsonfile import JsonStore
 from recollect.stores.sqlite import SqliteStore
-from recollect.testing.samples import keep, message
+from recollect.testing.samples import append_messages, make_message
 from recollect.wiring import open_store
 
 FRESH = multiprocessing.get_context("forkserver")
@@ -145,12 +145,12 @@ def modes(folder: Path) -> dict[str, int]:
 def test_a_json_file_keeps_its_mode(tmp_path: Path, mode: int) -> None:
     path = tmp_path / "memory.json"
     with closing(JsonStore(path)) as store:
-        store.write(lambda tx: keep(tx, message(1)))
+        store.write(lambda tx: append_messages(tx, make_message(1)))
         path.chmod(mode)
-        store.write(lambda tx: keep(tx, message(2)))
+        store.write(lambda tx: append_messages(tx, make_message(2)))
         assert modes(tmp_path)["memory.json"] == mode
     with closing(JsonStore(path)) as store:
-        store.write(lambda tx: keep(tx, message(3)))
+        store.write(lambda tx: append_messages(tx, make_message(3)))
     assert modes(tmp_path)["memory.json"] == mode
 
 
@@ -158,9 +158,9 @@ def test_a_json_file_keeps_its_mode(tmp_path: Path, mode: int) -> None:
 def test_a_json_file_keeps_its_owner(tmp_path: Path) -> None:
     path = tmp_path / "memory.json"
     with closing(JsonStore(path)) as store:
-        store.write(lambda tx: keep(tx, message(1)))
+        store.write(lambda tx: append_messages(tx, make_message(1)))
         os.chown(path, 12345, 23456)
-        store.write(lambda tx: keep(tx, message(2)))
+        store.write(lambda tx: append_messages(tx, make_message(2)))
     assert (path.stat().st_uid, path.stat().st_gid) == (12345, 23456)
 
 
@@ -168,7 +168,7 @@ def test_a_new_json_file_is_as_private_as_the_umask_says(tmp_path: Path) -> None
     before = os.umask(0o077)
     try:
         with closing(JsonStore(tmp_path / "memory.json")) as store:
-            store.write(lambda tx: keep(tx, message(1)))
+            store.write(lambda tx: append_messages(tx, make_message(1)))
     finally:
         os.umask(before)
     assert set(modes(tmp_path).values()) == {0o600}
@@ -180,7 +180,7 @@ def test_a_link_to_a_json_file_stays_one(tmp_path: Path) -> None:
     link.symlink_to(Path("real") / "memory.json")
     for turn in (1, 2):
         with closing(JsonStore(link)) as store:
-            store.write(lambda tx: keep(tx, message(turn)))  # noqa: B023
+            store.write(lambda tx: append_messages(tx, make_message(turn)))  # noqa: B023
     assert link.is_symlink()
     assert sorted(found.name for found in tmp_path.iterdir()) == ["link.json", "real"]
     with closing(JsonStore(real)) as store:

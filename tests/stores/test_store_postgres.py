@@ -18,8 +18,8 @@ from recollect.errors import ConfigError, StoreBusy, StoreError
 from recollect.model import Filter
 from recollect.ports import Tx
 from recollect.stores.postgres import PostgresStore
-from recollect.testing.samples import conversation, keep, message
-from recollect.testing.transaction_contract import PATIENCE, at_once
+from recollect.testing.samples import make_conversation, append_messages, make_message
+from recollect.testing.transaction_contract import PATIENCE, run_at_once
 from recollect.wiring import open_store
 
 
@@ -40,31 +40,31 @@ def cut_off(url: str) -> None:
 
 
 def test_a_connection_lost_between_transactions_is_not_noticed(store: PostgresStore, postgres_url: str) -> None:
-    store.write(lambda tx: keep(tx, message(1)))
+    store.write(lambda tx: append_messages(tx, make_message(1)))
     cut_off(postgres_url)
-    assert store.read(lambda tx: tx.messages(Filter("s"))) == [message(1)]
+    assert store.read(lambda tx: tx.messages(Filter("s"))) == [make_message(1)]
     cut_off(postgres_url)
-    store.write(lambda tx: keep(tx, message(2)))
+    store.write(lambda tx: append_messages(tx, make_message(2)))
 
 
 def test_a_connection_lost_in_a_transaction_has_it_run_again(store: PostgresStore, postgres_url: str) -> None:
     runs: list[int] = []
 
     def write(tx: Tx) -> None:
-        tx.lock_conversation(conversation())
+        tx.lock_conversation(make_conversation())
         runs.append(len(runs))
         if len(runs) == 1:
             cut_off(postgres_url)
-        keep(tx, message(1))
+        append_messages(tx, make_message(1))
 
     store.write(write)
     assert runs == [0, 1]
-    assert store.read(lambda tx: tx.messages(Filter("s"))) == [message(1)]
+    assert store.read(lambda tx: tx.messages(Filter("s"))) == [make_message(1)]
 
 
 def test_many_threads_share_a_few_connections(store: PostgresStore) -> None:
     """More of them than connections, each with several transactions."""
-    at_once(40, lambda number: [store.write(lambda tx: keep(tx, message(conversation=str(number)))) for _ in [0]])
+    run_at_once(40, lambda number: [store.write(lambda tx: append_messages(tx, make_message(conversation=str(number)))) for _ in [0]])
     assert len(store.read(lambda tx: tx.conversations())) == 40
 
 
@@ -111,11 +111,11 @@ def test_a_server_that_refuses_connections_for_a_while_is_waited_for(postgres_ur
         knocks.wait(2)
         with wire:
             store = opening.result(PATIENCE)
-        writing = pool.submit(store.write, lambda tx: keep(tx, message(1)))
+        writing = pool.submit(store.write, lambda tx: append_messages(tx, make_message(1)))
         knocks.wait(4)
         with PostgresProxy(postgres_url, wire.port), closing(store):
             writing.result(PATIENCE)
-            assert store.read(lambda tx: tx.messages(Filter("s"))) == [message(1)]
+            assert store.read(lambda tx: tx.messages(Filter("s"))) == [make_message(1)]
 
 
 def test_a_database_that_does_not_exist_is_told_at_once(postgres_url: str) -> None:
@@ -139,9 +139,9 @@ def test_a_name_shows_no_password(postgres_url: str) -> None:
 
 def test_a_row_that_stays_locked_is_busy(store: PostgresStore, postgres_url: str) -> None:
     """The wait for another's lock has an end, and the error says that trying again will do."""
-    store.write(lambda tx: tx.lock_conversation(conversation()))
+    store.write(lambda tx: tx.lock_conversation(make_conversation()))
     with psycopg.connect(postgres_url) as other, closing(PostgresStore(postgres_url, busy_seconds=0.2)) as hasty:
         other.execute("SELECT * FROM recollect.conversations FOR UPDATE")
         with pytest.raises(StoreBusy, match="try again"):
-            hasty.write(lambda tx: tx.lock_conversation(conversation()))
-    store.write(lambda tx: keep(tx, message(1)))
+            hasty.write(lambda tx: tx.lock_conversation(make_conversation()))
+    store.write(lambda tx: append_messages(tx, make_message(1)))

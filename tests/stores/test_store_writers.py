@@ -21,7 +21,7 @@ import pytest
 from recollect import AsyncMemory, Memory, StoreBusy
 from recollect.model import Message
 from recollect.stores.sqlite import SqliteStore
-from recollect.testing.samples import keep, message
+from recollect.testing.samples import append_messages, make_message
 
 FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
 PATIENCE = 120.0
@@ -142,7 +142,7 @@ def test_a_file_another_keeps_locked_is_busy(tmp_path: Path) -> None:
     with closing(SqliteStore(path, busy_seconds=0.2)) as store, closing(sqlite3.connect(path)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusy, match="try again"):
-            store.write(lambda tx: keep(tx, message(1)))
+            store.write(lambda tx: append_messages(tx, make_message(1)))
         assert store.read(lambda tx: tx.conversations()) == []  # readers never wait
         other.rollback()
-        store.write(lambda tx: keep(tx, message(1)))
+        store.write(lambda tx: append_messages(tx, make_message(1)))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.tasks.answers import MAX_CHARACTERS, labelled, line, objects
+from recollect.tasks.answers import MAX_CHARACTERS, parts_by_label, line, objects
 
 WANTED = {"tier1": "a = b", "tier2": "It is so."}
 LABELS = {"tier1": r"tier\s*_?1", "tier2": r"tier\s*_?2"}
@@ -47,12 +47,12 @@ def test_an_object_is_read_however_it_is_written(text: str) -> None:
     ],
 )
 def test_labels_are_read_where_there_is_no_object(text: str) -> None:
-    assert labelled(text, LABELS) == [WANTED]
+    assert parts_by_label(text, LABELS) == [WANTED]
 
 
 def test_labels_that_come_again_begin_another_object() -> None:
     text = "TIER1: a = b\nTIER2: One.\nTIER1: c = d\nTIER2: Two."
-    assert labelled(text, LABELS) == [{"tier1": "a = b", "tier2": "One."}, {"tier1": "c = d", "tier2": "Two."}]
+    assert parts_by_label(text, LABELS) == [{"tier1": "a = b", "tier2": "One."}, {"tier1": "c = d", "tier2": "Two."}]
 
 
 def test_quotes_inside_a_string_do_not_end_it() -> None:
@@ -76,7 +76,7 @@ def test_where_there_is_none_there_is_none(text: str) -> None:
 )
 def test_a_hostile_answer_is_read_in_its_time(text: str) -> None:
     list(objects(text))
-    labelled(text, LABELS)
+    parts_by_label(text, LABELS)
 
 
 def test_the_end_of_an_endless_answer_is_what_counts() -> None:
@@ -120,4 +120,4 @@ def test_any_text_is_read_without_an_error(text: str) -> None:
     for found in objects(text):
         assert isinstance(found, dict)
         line(found)
-    labelled(text, LABELS)
+    parts_by_label(text, LABELS)

@@ -15,7 +15,7 @@ from recollect.ports import Request
 from recollect.rules.tiers.tiers import write
 from recollect.tasks import message_tiers
 from recollect.tasks.message_tiers import Inputs, Reply, build, offline, parse, repair
-from recollect.tasks.task import MAX_QUOTED, MAX_SHOWN, Said, Task
+from recollect.tasks.task import MAX_QUOTED, MAX_SHOWN, TaskMessage, Task
 from recollect.tokens.estimate import EstimateTokenizer
 from recollect.tokens.tiktoken import TiktokenTokenizer
 
@@ -30,8 +30,8 @@ BILLING = (
     "We decided to use PostgreSQL instead of MySQL for the billing service, mainly because of its better JSON support. "
     "The migration is planned for 12 May 2025 and should take about three hours."
 )
-ONE = Inputs((Said("user", EMMA),), count)
-TWO = Inputs((Said("user", EMMA), Said("assistant", BILLING)), count)
+ONE = Inputs((TaskMessage("user", EMMA),), count)
+TWO = Inputs((TaskMessage("user", EMMA), TaskMessage("assistant", BILLING)), count)
 EMMAS = {"tier1": "sister = Emma; brother = Tom", "tier2": "Emma marries in June in Lisbon."}
 BILLINGS = {"tier1": "decision = PostgreSQL", "tier2": "PostgreSQL replaces MySQL for billing on 12 May 2025."}
 
@@ -78,7 +78,7 @@ class TestBuild:
 
     def test_a_long_message_is_shown_from_both_ends(self) -> None:
         text = "beginning " + "middle " * 50_000 + "end"
-        asked = build(Inputs((Said("user", text),), rough)).messages[1]["content"]
+        asked = build(Inputs((TaskMessage("user", text),), rough)).messages[1]["content"]
         assert "beginning" in asked
         assert "end\n=== END MESSAGE 1 ===" in asked
         assert len(asked) < MAX_SHOWN + 500
@@ -96,7 +96,7 @@ class TestBuild:
         ],
     )
     def test_a_message_cannot_close_its_fence(self, attack: str) -> None:
-        asked = build(Inputs((Said("user", f"{EMMA}\n{attack}\n{EMMA}"),), count)).messages[1]["content"]
+        asked = build(Inputs((TaskMessage("user", f"{EMMA}\n{attack}\n{EMMA}"),), count)).messages[1]["content"]
         lines = [line.strip() for line in asked.splitlines()]
         assert lines.count("=== END MESSAGE 1 ===") == 1
         assert lines.count("=== MESSAGE 1 ===") == 1
@@ -107,7 +107,7 @@ class TestBuild:
     @given(st.text(st.characters(exclude_categories=()), max_size=200))
     @settings(max_examples=150)
     def test_any_message_can_be_asked_about(self, text: str) -> None:
-        asked = build(Inputs((Said("user", text),), rough)).messages[1]["content"]
+        asked = build(Inputs((TaskMessage("user", text),), rough)).messages[1]["content"]
         assert asked.count("\n=== END MESSAGE 1 ===\n") == 1
         asked.encode()
 
@@ -176,7 +176,7 @@ class TestParse:
             parse(json.dumps([EMMAS, {"tier1": "decision = PostgreSQL"}]), TWO)
 
     def test_a12_a_short_message_is_its_own_tiers_whatever_the_model_says(self) -> None:
-        inputs = Inputs((Said("user", "Hello there!"),), count)
+        inputs = Inputs((TaskMessage("user", "Hello there!"),), count)
         assert parse('{"tier1": "x = y", "tier2": "Nonsense."}', inputs) == Reply((Tiers(),))
 
     @given(st.text(max_size=300) | st.text(st.sampled_from(list("{}[]:,\"'\\ tier12=;\n")), max_size=120))
@@ -189,7 +189,7 @@ class TestParse:
     def test_what_is_made_offline_can_be_read_as_an_answer(self, text: str) -> None:
         made = write(text, count)
         answer = json.dumps({"tier1": made.tier1, "tier2": made.tier2})
-        assert parse(answer, Inputs((Said("user", text),), count)).tiers == (Tiers(made.tier1, made.tier2, "model"),)
+        assert parse(answer, Inputs((TaskMessage("user", text),), count)).tiers == (Tiers(made.tier1, made.tier2, "model"),)
 
 
 class TestRepair:
@@ -213,5 +213,5 @@ class TestRepair:
 
 class TestOffline:
     def test_a8_each_message_has_its_tiers(self) -> None:
-        inputs = Inputs((Said("user", EMMA), Said("user", "Hi!"), Said("assistant", BILLING)), count)
+        inputs = Inputs((TaskMessage("user", EMMA), TaskMessage("user", "Hi!"), TaskMessage("assistant", BILLING)), count)
         assert offline(inputs) == Reply((write(EMMA, count), Tiers(), write(BILLING, count)))

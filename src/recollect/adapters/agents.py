@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from recollect.adapters.faces import AnyMemory, Steps, changed, later
+from recollect.adapters.faces import AnyMemory, Steps, run_shielded, run_async
 from recollect.adapters.threads import Thread
 from recollect.errors import InvalidInput, MissingExtra
 from recollect.model import Draft, Message, Role
@@ -57,39 +57,39 @@ class RecollectSession(SessionABC):
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The session's items, oldest first; with a limit, the last ones. A limit below 0 is no limit."""
         max_items = resolve_session_limit(limit, self.session_settings)
-        return await later(self._memory, self._read(None if max_items is None or max_items < 0 else max_items))
+        return await run_async(self._memory, self._read(None if max_items is None or max_items < 0 else max_items))
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Keep items, all of them or none."""
-        drafts = [draft(cast("Mapping[str, Any]", item)) for item in items]
-        await changed(self._memory, self._thread.add(drafts))
+        drafts = [draft_from_item(cast("Mapping[str, Any]", item)) for item in items]
+        await run_shielded(self._memory, self._thread.add(drafts))
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Remove the last item from the session. The log keeps it."""
-        message = await changed(self._memory, self._thread.pop())
-        return None if message is None else restored(message)
+        message = await run_shielded(self._memory, self._thread.pop())
+        return None if message is None else restore_item(message)
 
     async def clear_session(self) -> None:
         """Empty the session. The log keeps its messages; `memory.erase` removes them for good."""
-        await changed(self._memory, self._thread.clear())
+        await run_shielded(self._memory, self._thread.clear())
 
     def _read(self, limit: int | None) -> Steps[list[TResponseInputItem]]:
         messages = yield from self._thread.messages(limit)
-        return [restored(message) for message in messages]
+        return [restore_item(message) for message in messages]
 
 
-def draft(item: Mapping[str, Any]) -> Draft:
+def draft_from_item(item: Mapping[str, Any]) -> Draft:
     if not isinstance(item, Mapping):
         raise InvalidInput("items", f"has a {type(item).__name__}; an item is a dictionary")
     role = ROLES.get(str(item.get("role")))
     if role is None:
         role = "tool" if str(item.get("type")).endswith("_output") else "assistant"
-    text = spoken(item)
+    text = item_text(item)
     is_plain = item.get("role") in PLAIN_ROLES and dict(item) == {"role": role, "content": text}
     return Draft(role, text, metadata={} if is_plain and text.strip() else {ORIGINAL: dict(item)})
 
 
-def spoken(item: Mapping[str, Any]) -> str:
+def item_text(item: Mapping[str, Any]) -> str:
     """The text of an item: of a message, of a tool's call, or of a tool's output."""
     if item.get("type") in ("function_call", "custom_tool_call"):
         return f"{item.get('name')}({item.get('arguments', item.get('input', ''))})"
@@ -102,7 +102,7 @@ def spoken(item: Mapping[str, Any]) -> str:
     return "" if content is None else json.dumps(content, ensure_ascii=False, default=str)
 
 
-def restored(message: Message) -> TResponseInputItem:
+def restore_item(message: Message) -> TResponseInputItem:
     original = message.metadata.get(ORIGINAL)
     item = {"role": message.role, "content": message.content} if original is None else original
     return cast("TResponseInputItem", item)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from recollect.adapters.faces import AnyMemory, Steps, later, now
+from recollect.adapters.faces import AnyMemory, Steps, run_async, run_blocking
 from recollect.errors import MissingExtra
 from recollect.model import Change, Document
 from recollect.rules.documents.documents import FILES
@@ -36,72 +36,72 @@ class MemoryTool:
 
     def call(self, command: Mapping[str, Any]) -> str:
         """Carry out a command and return its answer; raises `Refused`, whose text is for the model."""
-        return now(self._memory, self._steps(command))
+        return run_blocking(self._memory, self._command_steps(command))
 
     async def acall(self, command: Mapping[str, Any]) -> str:
         """The same with an `AsyncMemory`."""
-        return await later(self._memory, self._steps(command))
+        return await run_async(self._memory, self._command_steps(command))
 
     def result(self, tool_use_id: str, command: Mapping[str, Any]) -> dict[str, Any]:
         """The `tool_result` block that answers a `tool_use` block."""
         try:
-            return block(tool_use_id, self.call(command))
+            return result_block(tool_use_id, self.call(command))
         except Refused as refusal:
-            return block(tool_use_id, str(refusal), is_error=True)
+            return result_block(tool_use_id, str(refusal), is_error=True)
 
     async def aresult(self, tool_use_id: str, command: Mapping[str, Any]) -> dict[str, Any]:
         """The same with an `AsyncMemory`."""
         try:
-            return block(tool_use_id, await self.acall(command))
+            return result_block(tool_use_id, await self.acall(command))
         except Refused as refusal:
-            return block(tool_use_id, str(refusal), is_error=True)
+            return result_block(tool_use_id, str(refusal), is_error=True)
 
     def clear(self) -> None:
         """Remove every file."""
-        now(self._memory, self._clearing())
+        run_blocking(self._memory, self._clear_steps())
 
     async def aclear(self) -> None:
         """The same with an `AsyncMemory`."""
-        await later(self._memory, self._clearing())
+        await run_async(self._memory, self._clear_steps())
 
-    def _steps(self, command: Mapping[str, Any]) -> Steps[str]:
+    def _command_steps(self, command: Mapping[str, Any]) -> Steps[str]:
         def decide(documents: dict[str, Document]) -> tuple[list[Change], str]:
             files = {path: document.value.get("text") for path, document in documents.items()}
             changes, answer = carried_out(files, command)
-            return self._changes(changes), answer
+            return self._document_changes(changes), answer
 
         collection: Any = self._memory.documents(space=self._space)
         answer: str = yield lambda: collection.edit(self._namespace, decide)
         return answer
 
-    def _clearing(self) -> Steps[None]:
+    def _clear_steps(self) -> Steps[None]:
         def decide(documents: dict[str, Document]) -> tuple[Sequence[Change], None]:
             return [Change(self._namespace, path, None) for path in documents], None
 
         collection: Any = self._memory.documents(space=self._space)
         yield lambda: collection.edit(self._namespace, decide)
 
-    def _changes(self, changes: Changes) -> list[Change]:
-        def value(text: str | bool | None) -> dict[str, Any] | None:
+    def _document_changes(self, changes: Changes) -> list[Change]:
+        def document_value(text: str | bool | None) -> dict[str, Any] | None:
             return None if text is False else {"folder": True} if text is None else {"text": text}
 
         return [
-            Change(self._namespace, path, value(text), self._user, () if text is None else None)
+            Change(self._namespace, path, document_value(text), self._user, () if text is None else None)
             for path, text in changes.items()
         ]
 
 
-def block(tool_use_id: str, content: str, *, is_error: bool = False) -> dict[str, Any]:
+def result_block(tool_use_id: str, content: str, *, is_error: bool = False) -> dict[str, Any]:
     result = {"type": "tool_result", "tool_use_id": tool_use_id, "content": content}
     return result | ({"is_error": True} if is_error else {})
 
 
 def memory_tool(memory: AnyMemory, *, user: str | None = None, space: str | None = None) -> BetaAbstractMemoryTool:
     """A tool for `client.beta.messages.tool_runner(tools=[…])`, with a `Memory`."""
-    base, error_class = runner_parts(asynchronous=False)
+    base, error_class = runner_classes(asynchronous=False)
     tool = MemoryTool(memory, user=user, space=space)
 
-    def carry(_: Any, command: Any) -> str:
+    def run_command(_: Any, command: Any) -> str:
         try:
             return tool.call(command.model_dump())
         except Refused as refusal:
@@ -111,7 +111,7 @@ def memory_tool(memory: AnyMemory, *, user: str | None = None, space: str | None
         tool.clear()
         return "All memory cleared"
 
-    methods = {**dict.fromkeys(COMMANDS, carry), "clear_all_memory": clear}
+    methods = {**dict.fromkeys(COMMANDS, run_command), "clear_all_memory": clear}
     tool_class: Any = type("RecollectMemoryTool", (base,), methods)
     runner_tool: BetaAbstractMemoryTool = tool_class()
     return runner_tool
@@ -121,10 +121,10 @@ def async_memory_tool(
     memory: AnyMemory, *, user: str | None = None, space: str | None = None
 ) -> BetaAsyncAbstractMemoryTool:
     """The same for the asynchronous client, with a `Memory` or an `AsyncMemory`."""
-    base, error_class = runner_parts(asynchronous=True)
+    base, error_class = runner_classes(asynchronous=True)
     tool = MemoryTool(memory, user=user, space=space)
 
-    async def carry(_: Any, command: Any) -> str:
+    async def run_command(_: Any, command: Any) -> str:
         try:
             return await tool.acall(command.model_dump())
         except Refused as refusal:
@@ -134,13 +134,13 @@ def async_memory_tool(
         await tool.aclear()
         return "All memory cleared"
 
-    methods = {**dict.fromkeys(COMMANDS, carry), "clear_all_memory": clear}
+    methods = {**dict.fromkeys(COMMANDS, run_command), "clear_all_memory": clear}
     tool_class: Any = type("RecollectMemoryTool", (base,), methods)
     runner_tool: BetaAsyncAbstractMemoryTool = tool_class()
     return runner_tool
 
 
-def runner_parts(*, asynchronous: bool) -> tuple[type[Any], type[Exception]]:
+def runner_classes(*, asynchronous: bool) -> tuple[type[Any], type[Exception]]:
     try:
         from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
     except ImportError:

@@ -28,7 +28,7 @@ class AnyMemory(Protocol):
     def documents(self, *, space: str | None = None) -> Any: ...
 
 
-def now(memory: AnyMemory, steps: Steps[T]) -> T:
+def run_blocking(memory: AnyMemory, steps: Steps[T]) -> T:
     """Run the steps, blocking."""
     if not isinstance(memory, BlockingMemory):
         raise RecollectError("this was made with an AsyncMemory: call its asynchronous methods, or give it a Memory")
@@ -42,10 +42,10 @@ def now(memory: AnyMemory, steps: Steps[T]) -> T:
         result = call()
 
 
-async def later(memory: AnyMemory, steps: Steps[T]) -> T:
+async def run_async(memory: AnyMemory, steps: Steps[T]) -> T:
     """Run the steps, asynchronously."""
     if isinstance(memory, BlockingMemory):
-        return await asyncio.to_thread(now, memory, steps)
+        return await asyncio.to_thread(run_blocking, memory, steps)
     result: Any = None
     while True:
         try:
@@ -56,9 +56,9 @@ async def later(memory: AnyMemory, steps: Steps[T]) -> T:
         result = await call()
 
 
-async def changed(memory: AnyMemory, steps: Steps[T]) -> T:
+async def run_shielded(memory: AnyMemory, steps: Steps[T]) -> T:
     """Run steps that change something to their end, even if the caller is cancelled; then raise the cancellation."""
-    work = asyncio.ensure_future(later(memory, steps))
+    work = asyncio.ensure_future(run_async(memory, steps))
     cancellation: asyncio.CancelledError | None = None
     while not work.done():
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from recollect.adapters.faces import AnyMemory, Steps, changed, later, now
+from recollect.adapters.faces import AnyMemory, Steps, run_shielded, run_async, run_blocking
 from recollect.adapters.threads import Thread
 from recollect.errors import InvalidInput, MissingExtra
 from recollect.model import Draft, Message, Role
@@ -43,42 +43,42 @@ class RecollectChatMessageHistory(BaseChatMessageHistory):
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]
         """The session's messages, oldest first."""
-        return now(self._memory, self._read())
+        return run_blocking(self._memory, self._read())
 
     async def aget_messages(self) -> list[BaseMessage]:
-        return await later(self._memory, self._read())
+        return await run_async(self._memory, self._read())
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Keep messages, all of them or none."""
-        now(self._memory, self._thread.add([draft(message) for message in messages]))
+        run_blocking(self._memory, self._thread.add([draft_from_message(message) for message in messages]))
 
     async def aadd_messages(self, messages: Sequence[BaseMessage]) -> None:
-        await changed(self._memory, self._thread.add([draft(message) for message in messages]))
+        await run_shielded(self._memory, self._thread.add([draft_from_message(message) for message in messages]))
 
     def clear(self) -> None:
         """Empty the session. The log keeps its messages; `memory.erase` removes them for good."""
-        now(self._memory, self._thread.clear())
+        run_blocking(self._memory, self._thread.clear())
 
     async def aclear(self) -> None:
-        await changed(self._memory, self._thread.clear())
+        await run_shielded(self._memory, self._thread.clear())
 
     def _read(self) -> Steps[list[BaseMessage]]:
         messages = yield from self._thread.messages()
-        return [restored(message) for message in messages]
+        return [restore_message(message) for message in messages]
 
 
-def draft(message: BaseMessage) -> Draft:
+def draft_from_message(message: BaseMessage) -> Draft:
     role = KINDS.get(message_chunk_to_message(message).type) or ROLES.get(str(getattr(message, "role", "")), "user")
     text = message.content if isinstance(message.content, str) else str(message.text)
     kind = PLAIN_CLASSES.get(role)
     metadata = dict[str, Any]()
     if kind is None or not text.strip() or as_dict(kind(content=text, id=message.id or None)) != as_dict(message):
         metadata = {ORIGINAL: as_dict(message)}
-        readable(message, metadata)
+        check_restorable(message, metadata)
     return Draft(role, text, platform_id=message.id or None, metadata=metadata)
 
 
-def readable(message: BaseMessage, metadata: dict[str, Any]) -> None:
+def check_restorable(message: BaseMessage, metadata: dict[str, Any]) -> None:
     """Refuse a message that LangChain cannot restore: the session could not be read with it."""
     try:
         from_dicts([metadata[ORIGINAL]])
@@ -86,7 +86,7 @@ def readable(message: BaseMessage, metadata: dict[str, Any]) -> None:
         raise InvalidInput("messages", f"has one of type {message.type!r}, which LangChain cannot restore") from None
 
 
-def restored(message: Message) -> BaseMessage:
+def restore_message(message: Message) -> BaseMessage:
     serialized_message = message.metadata.get(ORIGINAL)
     if serialized_message is not None:
         original: BaseMessage = from_dicts([serialized_message])[0]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from recollect.adapters.faces import AnyMemory, Steps, later, now
+from recollect.adapters.faces import AnyMemory, Steps, run_async, run_blocking
 from recollect.engine.documents import MAX_LIMIT
 from recollect.errors import MissingExtra
 from recollect.model import Change, Document
@@ -62,12 +62,12 @@ class RecollectStore(BaseStore):
         self._owner = owner
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        return now(self._memory, self._steps(list(ops)))
+        return run_blocking(self._memory, self._batch_steps(list(ops)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        return await later(self._memory, self._steps(list(ops)))
+        return await run_async(self._memory, self._batch_steps(list(ops)))
 
-    def _steps(self, ops: list[Op]) -> Steps[list[Result]]:
+    def _batch_steps(self, ops: list[Op]) -> Steps[list[Result]]:
         for op in ops:
             validate_op_namespace(op)
             if isinstance(op, PutOp) and op.ttl is not None:
@@ -77,12 +77,12 @@ class RecollectStore(BaseStore):
         for op in ops:
             if isinstance(op, GetOp):
                 document = yield partial(documents.get, (*ROOT, *op.namespace), op.key)
-                results.append(None if document is None else item(document))
+                results.append(None if document is None else build_item(document))
             elif isinstance(op, SearchOp):
-                results.append((yield from self._search(documents, op)))
+                results.append((yield from self._search_steps(documents, op)))
             elif isinstance(op, ListNamespacesOp):
                 namespaces = yield partial(documents.namespaces, prefix=ROOT)
-                results.append(listed([inner(namespace) for namespace in namespaces], op))
+                results.append(select_namespaces([without_root(namespace) for namespace in namespaces], op))
             elif isinstance(op, PutOp):
                 results.append(None)
             else:
@@ -92,7 +92,7 @@ class RecollectStore(BaseStore):
             yield lambda: documents.apply(changes)
         return results
 
-    def _search(self, documents: Any, op: SearchOp) -> Steps[list[SearchItem]]:
+    def _search_steps(self, documents: Any, op: SearchOp) -> Steps[list[SearchItem]]:
         hits: list[Document] = []
         while len(hits) < op.limit:
             page_size = min(op.limit - len(hits), MAX_LIMIT)
@@ -107,7 +107,7 @@ class RecollectStore(BaseStore):
             hits += page
             if len(page) < page_size:
                 break
-        return [search_item(hit) for hit in hits]
+        return [build_search_item(hit) for hit in hits]
 
     def _change(self, op: PutOp) -> Change:
         namespace = (*ROOT, *op.namespace)
@@ -121,12 +121,12 @@ class RecollectStore(BaseStore):
         return Change(namespace, op.key, op.value, owner, texts)
 
 
-def inner(namespace: Sequence[str]) -> tuple[str, ...]:
+def without_root(namespace: Sequence[str]) -> tuple[str, ...]:
     """A namespace as LangGraph knows it."""
     return tuple(namespace[len(ROOT) :])
 
 
-def listed(namespaces: Sequence[tuple[str, ...]], op: ListNamespacesOp) -> list[tuple[str, ...]]:
+def select_namespaces(namespaces: Sequence[tuple[str, ...]], op: ListNamespacesOp) -> list[tuple[str, ...]]:
     for condition in op.match_conditions or ():
         path = tuple(condition.path)
         ends = (path, ()) if condition.match_type == "prefix" else ((), path)
@@ -136,19 +136,19 @@ def listed(namespaces: Sequence[tuple[str, ...]], op: ListNamespacesOp) -> list[
     return list(namespaces[op.offset : op.offset + op.limit])
 
 
-def item(document: Document) -> Item:
+def build_item(document: Document) -> Item:
     return Item(
         value=document.value,
         key=document.key,
-        namespace=inner(document.namespace),
+        namespace=without_root(document.namespace),
         created_at=document.created_at,
         updated_at=document.updated_at,
     )
 
 
-def search_item(document: Document) -> SearchItem:
+def build_search_item(document: Document) -> SearchItem:
     return SearchItem(
-        namespace=inner(document.namespace),
+        namespace=without_root(document.namespace),
         key=document.key,
         value=document.value,
         created_at=document.created_at,

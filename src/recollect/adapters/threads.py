@@ -25,7 +25,7 @@ NUMBER_SUFFIX = re.compile(r"~\d+$")
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class SessionState:
     """The number of a session's current conversation, and the turns of the messages hidden in it."""
 
     number: int = 1
@@ -42,11 +42,11 @@ class Thread:
         self._space = space
         if len(session) > LONGEST:
             raise InvalidInput("session", f"has {len(session)} characters; at most {LONGEST} are allowed")
-        self._namespace = notes_of(session)
+        self._namespace = state_namespace(session)
 
     def messages(self, limit: int | None = None) -> Steps[list[Message]]:
         """The session's messages in order; with `limit`, the last ones."""
-        state = yield from self._noted()
+        state = yield from self._load_state()
         chat = self._conversation(state)
         max_messages = None if limit is None else limit + len(state.hidden_turns)
         messages: list[Message] = [] if max_messages == 0 else (yield lambda: chat.history(limit=max_messages))
@@ -57,42 +57,42 @@ class Thread:
     def add(self, drafts: Sequence[Draft]) -> Steps[None]:
         if not drafts:
             return
-        chat = self._conversation((yield from self._noted()))
+        chat = self._conversation((yield from self._load_state()))
         yield lambda: chat.extend(drafts)
 
     def pop(self) -> Steps[Message | None]:
         """Hide the last message, and return it."""
         while True:
-            state = yield from self._noted()
+            state = yield from self._load_state()
             last = yield from self.messages(1)
             if not last:
                 return None
-            if (yield from self._note(state, Noted(state.number, (*state.hidden_turns, last[0].turn)))):
+            if (yield from self._save_state(state, SessionState(state.number, (*state.hidden_turns, last[0].turn)))):
                 return last[0]
 
     def clear(self) -> Steps[None]:
         """Begin a new conversation, unless the session is empty already."""
         while (yield from self.messages(1)):
-            state = yield from self._noted()
-            if (yield from self._note(state, Noted(state.number + 1))):
+            state = yield from self._load_state()
+            if (yield from self._save_state(state, SessionState(state.number + 1))):
                 return
 
-    def _conversation(self, state: Noted) -> Any:
+    def _conversation(self, state: SessionState) -> Any:
         first = state.number == 1 and not NUMBER_SUFFIX.search(self.session)
         id = self.session if first else f"{self.session}~{state.number}"
         return self._memory.conversation(id, user=self._user, space=self._space)
 
-    def _noted(self) -> Steps[Noted]:
+    def _load_state(self) -> Steps[SessionState]:
         documents = self._memory.documents(space=self._space)
         document: Document | None = yield lambda: documents.get(self._namespace, self.session)
-        return read(document)
+        return parse_state(document)
 
-    def _note(self, before: Noted, after: Noted) -> Steps[bool]:
+    def _save_state(self, before: SessionState, after: SessionState) -> Steps[bool]:
         """Save the state, unless it has changed since `before` was read."""
         value = {"number": after.number, "gone": list(after.hidden_turns)}
 
         def decide(documents: dict[str, Document]) -> tuple[list[Change], bool]:
-            if read(documents.get(self.session)) != before:
+            if parse_state(documents.get(self.session)) != before:
                 return [], False
             return [Change(self._namespace, self.session, value, self._user, ())], True
 
@@ -101,10 +101,10 @@ class Thread:
         return success
 
 
-def notes_of(session: str) -> tuple[str, ...]:
+def state_namespace(session: str) -> tuple[str, ...]:
     """The namespace of a session's state: one of many, since an edit reads all documents of a namespace."""
     return SESSIONS, f"sessions~{hashlib.sha256(session.encode()).hexdigest()[:3]}"
 
 
-def read(document: Document | None) -> Noted:
-    return Noted() if document is None else Noted(document.value["number"], tuple(document.value["gone"]))
+def parse_state(document: Document | None) -> SessionState:
+    return SessionState() if document is None else SessionState(document.value["number"], tuple(document.value["gone"]))

@@ -55,7 +55,7 @@ def ticks(highest: float, about: int = TICKS) -> list[float]:
     return [step * n for n in range(int(highest / step + 1e-9) + 1)]
 
 
-def short(number: float) -> str:
+def short_number(number: float) -> str:
     """A number as a tick shows it: 500, 20k, 1.5M."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if number >= size:
@@ -63,7 +63,7 @@ def short(number: float) -> str:
     return f"{number:g}"
 
 
-def plotted(chart: Chart, width: int = WIDTH, height: int = HEIGHT) -> str:
+def draw_text(chart: Chart, width: int = WIDTH, height: int = HEIGHT) -> str:
     """Draw the chart in plain characters; where curves meet, the last one is visible."""
     grid = [[" "] * width for _ in range(height)]
     for curve in chart.curves:
@@ -72,12 +72,12 @@ def plotted(chart: Chart, width: int = WIDTH, height: int = HEIGHT) -> str:
             level = value_at(chart.places, curve.values, place)
             if level is not None:
                 grid[round(level / chart.highest * (height - 1))][column] = curve.mark
-    labels = {round(tick / chart.highest * (height - 1)): short(tick) for tick in ticks(chart.highest)}
+    labels = {round(tick / chart.highest * (height - 1)): short_number(tick) for tick in ticks(chart.highest)}
     lines = [f"{labels.get(row, ''):>7} |{''.join(grid[row]).rstrip()}" for row in reversed(range(height))]
     axis_labels = [" "] * (width + 8)
     for tick in ticks(chart.last):
         position = round(tick / chart.last * (width - 1))
-        text = short(tick)
+        text = short_number(tick)
         axis_labels[position : position + len(text)] = text
     legend = "   ".join(f"{curve.mark} {curve.name}" for curve in chart.curves)
     axis = f"{'':>7} +{'-' * width}"
@@ -98,7 +98,7 @@ def value_at(places: Sequence[int], values: Sequence[float], place: float) -> fl
     return values[-1] if place <= places[-1] else None
 
 
-def svg(chart: Chart) -> str:
+def draw_svg(chart: Chart) -> str:
     """Draw the chart as an SVG picture, readable on a light and on a dark page."""
     (width, height) = PAGE
     (margin_left, margin_top, margin_right, margin_bottom) = EDGE
@@ -121,9 +121,9 @@ def svg(chart: Chart) -> str:
     ]
     for tick in ticks(chart.highest):
         parts.append(f'<path d="M{margin_left} {y(tick)}H{x_end}" stroke="#e4e4e4"/>')
-        parts.append(f'<text x="{margin_left - 8}" y="{y(tick)}" dy="4" text-anchor="end">{short(tick)}</text>')
+        parts.append(f'<text x="{margin_left - 8}" y="{y(tick)}" dy="4" text-anchor="end">{short_number(tick)}</text>')
     for tick in ticks(chart.last):
-        parts.append(f'<text x="{x(tick)}" y="{plot_end + 20}" text-anchor="middle">{short(tick)}</text>')
+        parts.append(f'<text x="{x(tick)}" y="{plot_end + 20}" text-anchor="middle">{short_number(tick)}</text>')
     parts.append(f'<path d="M{margin_left} {margin_top}V{plot_end}H{x_end}" fill="none" stroke="#888"/>')
     parts.append(
         f'<text x="{margin_left + plot_width / 2:.0f}" y="{height - 14}" text-anchor="middle">'

@@ -26,19 +26,19 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class Transcript:
     """A recorded conversation, and a short description of it."""
 
     about: str
     exchanges: tuple[Exchange, ...]
 
-    def first(self, turns: int) -> Talk:
+    def first_turns(self, turns: int) -> Transcript:
         """The transcript up to this turn, without a last message that has no answer."""
-        return Talk(self.about, self.exchanges[: turns // 2])
+        return Transcript(self.about, self.exchanges[: turns // 2])
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TranscriptLine:
     """One message: its speaker, role and text."""
 
     speaker: str
@@ -46,10 +46,10 @@ class Line:
     text: str
 
 
-def read(path: str | Path, conversation: str | None = None) -> Talk:
+def read_transcript(path: str | Path, conversation: str | None = None) -> Transcript:
     """Read a conversation from a file that `recollect import` reads: the one named, or else the longest."""
-    conversations = _conversations(path)
-    transcripts = {id: tuple(exchanges(lines)) for id, lines in conversations.items()}
+    conversations = _read_conversations(path)
+    transcripts = {id: tuple(pair_exchanges(lines)) for id, lines in conversations.items()}
     if conversation is None:
         conversation = max(transcripts, key=lambda id: len(transcripts[id]), default="")
     elif conversation not in transcripts:
@@ -58,10 +58,10 @@ def read(path: str | Path, conversation: str | None = None) -> Talk:
         raise InvalidInput("conversation", reason)
     if not transcripts.get(conversation):
         raise InvalidInput("data", f"{path}: no message in it was answered, so there is nothing to replay")
-    return Talk(f"{conversation} of {Path(path).name}", transcripts[conversation])
+    return Transcript(f"{conversation} of {Path(path).name}", transcripts[conversation])
 
 
-def exchanges(lines: Iterable[Line]) -> Iterator[Exchange]:
+def pair_exchanges(lines: Iterable[TranscriptLine]) -> Iterator[Exchange]:
     """The messages in pairs: a question, its answer."""
     messages = [line for line in lines if line.text.strip() and line.role in ("user", "assistant")]
     if not messages:
@@ -69,11 +69,11 @@ def exchanges(lines: Iterable[Line]) -> Iterator[Exchange]:
     among_people = len({line.role for line in messages}) == 1
     first_speaker = messages[0].speaker
 
-    def asks(line: Line) -> bool:
+    def is_question(line: TranscriptLine) -> bool:
         return line.speaker == first_speaker if among_people else line.role == "user"
 
     question = ""
-    for is_from_user, messages_of_turn in groupby(messages, key=asks):
+    for is_from_user, messages_of_turn in groupby(messages, key=is_question):
         text = "\n".join(line.text for line in messages_of_turn)
         if is_from_user:
             question = text
@@ -81,13 +81,13 @@ def exchanges(lines: Iterable[Line]) -> Iterator[Exchange]:
             yield Exchange(question, text)
 
 
-def _conversations(path: str | Path) -> dict[str, list[Line]]:
-    conversations: dict[str, list[Line]] = {}
+def _read_conversations(path: str | Path) -> dict[str, list[TranscriptLine]]:
+    conversations: dict[str, list[TranscriptLine]] = {}
     with open_records(path) as records:
         for record in records:
             if not isinstance(record, BadRecord):
                 draft = record.draft
-                line = Line(draft.author or draft.role, draft.role, draft.content)
+                line = TranscriptLine(draft.author or draft.role, draft.role, draft.content)
                 conversations.setdefault(record.conversation, []).append(line)
     return conversations
 
@@ -107,19 +107,19 @@ QUESTIONS = (
 WORDS = (60, 400)  # of a reply: as long as an assistant usually answers
 
 
-def about_python(turns: int) -> Talk:
+def python_transcript(turns: int) -> Transcript:
     """A long transcript of questions about Python's standard library, each answered by its documentation."""
     pairs: list[Exchange] = []
-    for name, document in _documented():
+    for name, document in _library_docs():
         if len(pairs) == turns // 2:
             break
         pairs.append(Exchange(QUESTIONS[len(pairs) % len(QUESTIONS)].format(name), document))
     if len(pairs) < turns // 2:
         raise InvalidInput("turns", f"this Python documents itself in {2 * len(pairs)} turns only; name a file: --data")
-    return Talk("questions about Python's standard library, answered by its own documentation", tuple(pairs))
+    return Transcript("questions about Python's standard library, answered by its own documentation", tuple(pairs))
 
 
-def _documented() -> Iterator[tuple[str, str]]:
+def _library_docs() -> Iterator[tuple[str, str]]:
     """The functions and classes of the modules, by full name, each with its docstring."""
     seen_documents: set[str] = set()
     for module_name in MODULES.split():

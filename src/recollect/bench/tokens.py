@@ -24,7 +24,7 @@ from datetime import timedelta
 from itertools import accumulate
 from pathlib import Path
 
-from recollect.bench.talks import Exchange, Talk
+from recollect.bench.talks import Exchange, Transcript
 from recollect.config import Settings
 from recollect.engine.memory import MemoryEngine
 from recollect.errors import InvalidInput, NoModel
@@ -34,7 +34,7 @@ from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
 from recollect.rules.tiers import tiers
 from recollect.tasks import message_tiers
 from recollect.tasks.reply import InlineTiers, render_inline
-from recollect.tasks.task import Said
+from recollect.tasks.task import TaskMessage
 from recollect.testing.clock import FrozenClock
 from recollect.wiring import build, open_tokenizer
 
@@ -57,7 +57,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ExchangeCost:
     """The tokens of one exchange, for each way. For recollect: all prompts, the reply, what was written beside it
     (tiers, markers), and the memory model's calls for tiers. `other` is the most its other work would have cost."""
 
@@ -81,46 +81,46 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Economy:
+class TokenReport:
     """The tokens of a conversation, step by step. A step's turn is that of the message it answers."""
 
-    transcript: Talk
+    transcript: Transcript
     plan: Plan
     tokenizer: str
-    steps: tuple[Step, ...]
+    steps: tuple[ExchangeCost, ...]
 
-    def so_far(self, way: str) -> list[int]:
+    def running_totals(self, way: str) -> list[int]:
         """The tokens spent up to each step: `full`, `sliding` or `ours`."""
         return list(accumulate(getattr(step, way) for step in self.steps))
 
     @property
-    def crossing(self) -> Step | None:
+    def crossing(self) -> ExchangeCost | None:
         """The first step from which recollect stays below the full history to the end; None if there is none."""
-        totals = zip(self.so_far("full"), self.so_far("ours"), strict=True)
+        totals = zip(self.running_totals("full"), self.running_totals("ours"), strict=True)
         full_is_cheaper = [full <= ours for full, ours in totals]
         first = len(full_is_cheaper) - full_is_cheaper[::-1].index(True) if True in full_is_cheaper else 0
         return self.steps[first] if first < len(self.steps) else None
 
 
 def replay(
-    transcript: Talk, plan: Plan | None = None, *, done: Callable[[int], None] = lambda exchange: None
-) -> Economy:
+    transcript: Transcript, plan: Plan | None = None, *, on_exchange: Callable[[int], None] = lambda exchange: None
+) -> TokenReport:
     """Replay a transcript and count its tokens. `on_exchange` is called with the number of each exchange."""
     if not transcript.exchanges:
         raise InvalidInput("data", "holds no exchange, so there is nothing to replay")
     plan = plan or Plan()
     count = (tokenizer := open_tokenizer(Settings())).count
-    ours = asyncio.run(_replayed(transcript.exchanges, plan, count, done))
-    full = histories(transcript.exchanges, count, plan.system, None)
-    sliding = histories(transcript.exchanges, count, plan.system, plan.window)
+    ours = asyncio.run(_replay_exchanges(transcript.exchanges, plan, count, on_exchange))
+    full = history_costs(transcript.exchanges, count, plan.system, None)
+    sliding = history_costs(transcript.exchanges, count, plan.system, plan.window)
     steps = tuple(
-        Step(2 * place + 1, full_cost, sliding_cost, *own_costs)
+        ExchangeCost(2 * place + 1, full_cost, sliding_cost, *own_costs)
         for place, (full_cost, sliding_cost, own_costs) in enumerate(zip(full, sliding, ours, strict=True))
     )
-    return Economy(transcript, plan, tokenizer.name, steps)
+    return TokenReport(transcript, plan, tokenizer.name, steps)
 
 
-def histories(exchanges: Sequence[Exchange], count: Count, system: str, window: int | None) -> list[int]:
+def history_costs(exchanges: Sequence[Exchange], count: Count, system: str, window: int | None) -> list[int]:
     """The tokens of each exchange if the messages before it are sent as they are: all of them, or the last `window`."""
     message_costs = list[int]()
     totals = list[int]()
@@ -133,10 +133,10 @@ def histories(exchanges: Sequence[Exchange], count: Count, system: str, window: 
     return totals
 
 
-async def _replayed(
-    exchanges: Sequence[Exchange], plan: Plan, count: Count, done: Callable[[int], None]
+async def _replay_exchanges(
+    exchanges: Sequence[Exchange], plan: Plan, count: Count, on_exchange: Callable[[int], None]
 ) -> list[tuple[int, ...]]:
-    chat = Recorded(exchanges, plan, count)
+    chat = RecordedModel(exchanges, plan, count)
     worker = TierWriter(exchanges, count)
     clock = FrozenClock()
     step_costs = list[tuple[int, ...]]()
@@ -157,7 +157,7 @@ async def _replayed(
                 worker_costs = (worker.spent - spent_before, worker.other - other_before)
                 step_costs.append((prompts, reply, beside, *worker_costs, len(calls)))
                 clock.advance(BETWEEN)
-                done(number)
+                on_exchange(number)
     return step_costs
 
 
@@ -166,7 +166,7 @@ def prompt_tokens(messages: Sequence[ChatMessage], count: Count) -> int:
     return PER_REPLY + sum(count(message["content"]) + PER_MESSAGE for message in messages)
 
 
-class Recorded:
+class RecordedModel:
     """A chat model that returns the recorded replies, with their tiers, and records each call."""
 
     name = "recorded"
@@ -179,7 +179,7 @@ class Recorded:
         self.calls: list[Completion] = []
 
     async def complete(self, request: Request) -> Completion:
-        text = self._marker(request) or self._reply()
+        text = self._tier_request(request) or self._next_reply()
         call = Completion(text, self.name, prompt_tokens(request.messages, self._count), self._count(text))
         self.calls.append(call)
         return call
@@ -192,7 +192,7 @@ class Recorded:
     async def close(self) -> None:
         """Nothing to close."""
 
-    def _marker(self, request: Request) -> str:
+    def _tier_request(self, request: Request) -> str:
         """Every `ask_every` calls: a request for the full text of the first shortened message, if there is one."""
         ask_every = self._plan.ask_every
         number = len(self.calls)
@@ -201,7 +201,7 @@ class Recorded:
         self._has_asked = match is not None
         return f"[REQUEST_TIER:3:{match[1]}]" if match else ""
 
-    def _reply(self) -> str:
+    def _next_reply(self) -> str:
         exchange = self._remaining.pop()
         user_tiers, reply_tiers = (tiers.write(text, self._count) for text in (exchange.asked, exchange.answered))
         inline = InlineTiers(user_tiers.tier1, user_tiers.tier2, reply_tiers.tier1, reply_tiers.tier2)
@@ -227,7 +227,7 @@ class TierWriter:
                 self._texts[self._question(role, text if role == "user" else text.strip())] = text
 
     def _question(self, role: Role, text: str) -> str:
-        request = message_tiers.build(message_tiers.Inputs((Said(role, text),), self._count))
+        request = message_tiers.build(message_tiers.Inputs((TaskMessage(role, text),), self._count))
         return request.messages[-1]["content"]
 
     async def complete(self, request: Request) -> Completion:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.show import console, counted, progress, show_table, table
+from recollect.cli.terminal.show import console, plural, progress_bar, show_table, table
 
 if TYPE_CHECKING:
     from recollect.bench.chart import Chart
-    from recollect.bench.tokens import Economy, Step
+    from recollect.bench.tokens import TokenReport, ExchangeCost
     from recollect.model import Budget
 
 FIRST_ROWS = (5, 10, 15, 20)
@@ -30,7 +30,7 @@ def bench() -> None:
     """
 
 
-def budget_of(ctx: click.Context, param: click.Parameter, value: str) -> Budget:
+def parse_budget(ctx: click.Context, param: click.Parameter, value: str) -> Budget:
     """Parse a budget: `default`, `compact`, or a number of tokens."""
     from recollect.model import Budget
 
@@ -45,7 +45,7 @@ def budget_of(ctx: click.Context, param: click.Parameter, value: str) -> Budget:
 @click.option("--data", type=click.Path(path_type=Path), metavar="FILE", help="A chat to replay instead of our own.")
 @click.option("--conversation", metavar="ID", help="Which one of the file.  [default: the longest]")
 @click.option("--turns", type=click.IntRange(2), default=200, help="Replay at most this many messages.")
-@click.option("--budget", callback=budget_of, default="default", help="A context's: default, compact, or tokens.")
+@click.option("--budget", callback=parse_budget, default="default", help="A context's: default, compact, or tokens.")
 @click.option("--window", type=click.IntRange(1), default=20, help="Messages of the sliding window.")
 @click.option("--system", default="", metavar="TEXT", help="A system prompt, sent each way.")
 @click.option("--tiers", type=click.Choice(["inline", "apart"]), default="inline", help="Who writes tiers, and when.")
@@ -86,49 +86,49 @@ def tokens(
     recollect bench tokens --data conversations.json --turns 400 --budget compact
     """
     from recollect.bench import chart
-    from recollect.bench.talks import about_python, read
+    from recollect.bench.talks import python_transcript, read_transcript
     from recollect.bench.tokens import Plan, replay
     from recollect.errors import InvalidInput
 
     if data is None and conversation is not None:
         raise InvalidInput("conversation", "is of a file: name it with --data")
-    transcript = about_python(turns) if data is None else read(data, conversation).first(turns)
+    transcript = python_transcript(turns) if data is None else read_transcript(data, conversation).first_turns(turns)
     plan = Plan(budget, window, tiers == "inline", ask_every, system)
-    with progress("{task.completed} of {task.total} exchanges", shown=not as_json) as bar:
+    with progress_bar("{task.completed} of {task.total} exchanges", visible=not as_json) as bar:
         task = bar.add_task("replaying", total=len(transcript.exchanges))
-        report = replay(transcript, plan, done=lambda number: bar.update(task, completed=number))
-    cost_chart = chart_of(report)
+        report = replay(transcript, plan, on_exchange=lambda number: bar.update(task, completed=number))
+    cost_chart = build_chart(report)
     if out is not None:
-        out.write_text(chart.svg(cost_chart), encoding="utf-8")
+        out.write_text(chart.draw_svg(cost_chart), encoding="utf-8")
     if as_json:
-        click.echo(json.dumps(as_object(report), ensure_ascii=False))
+        click.echo(json.dumps(report_fields(report), ensure_ascii=False))
         return
-    show(report)
+    show_costs(report)
     click.echo()
-    click.echo(chart.plotted(cost_chart))
+    click.echo(chart.draw_text(cost_chart))
     click.echo()
-    conclude(report)
+    show_conclusion(report)
     if out is not None:
         click.echo(f"Drawn in {out}.")
 
 
-def show(report: Economy) -> None:
+def show_costs(report: TokenReport) -> None:
     """Print what was replayed, and the tokens spent up to some of its turns."""
     exchanges = len(report.steps)
     plan = report.plan
     mean_reply = sum(step.reply for step in report.steps) / exchanges
     click.echo(
-        f"Replayed: {printable(report.transcript.about)}; {counted(2 * exchanges, 'message')} in "
-        f"{counted(exchanges, 'exchange')}, replies of {mean_reply:,.0f} tokens on average ({report.tokenizer})."
+        f"Replayed: {printable(report.transcript.about)}; {plural(2 * exchanges, 'message')} in "
+        f"{plural(exchanges, 'exchange')}, replies of {mean_reply:,.0f} tokens on average ({report.tokenizer})."
     )
     makes = "writes tiers with each reply" if plan.inline else "is joined by a memory model that writes tiers"
     asks = f"asks for a full text every {plan.ask_every} exchanges" if plan.ask_every else "never asks for more"
     click.echo(f"The model {makes} and {asks}. Tokens spent so far, read and written:\n")
     names = ("turn", "exchange", FULL, sliding_name(report), OURS, "of full history", "written for tiers")
     grid = table(*names, right=names)
-    full, sliding, ours = (report.so_far(way) for way in ("full", "sliding", "ours"))
+    full, sliding, ours = (report.running_totals(way) for way in ("full", "sliding", "ours"))
     tier_tokens = 0
-    rows = set(shown_steps(report))
+    rows = set(table_steps(report))
     for place, step in enumerate(report.steps):
         tier_tokens += step.beside + step.memory
         if step in rows:
@@ -137,11 +137,11 @@ def show(report: Economy) -> None:
     show_table(grid)
 
 
-def sliding_name(report: Economy) -> str:
-    return f"last {counted(report.plan.window, 'message')}"
+def sliding_name(report: TokenReport) -> str:
+    return f"last {plural(report.plan.window, 'message')}"
 
 
-def shown_steps(report: Economy) -> list[Step]:
+def table_steps(report: TokenReport) -> list[ExchangeCost]:
     """The steps at turns 5, 10, 15, 20, 50, 100, 200, 500, …, and the last."""
     turns = set(FIRST_ROWS)
     size = 10
@@ -152,7 +152,7 @@ def shown_steps(report: Economy) -> list[Step]:
     return [step for step in report.steps if turns & {step.turn, step.turn + 1} or step is report.steps[-1]]
 
 
-def chart_of(report: Economy) -> Chart:
+def build_chart(report: TokenReport) -> Chart:
     from recollect.bench.chart import Chart, Curve
 
     crossing = report.crossing
@@ -162,19 +162,19 @@ def chart_of(report: Economy) -> Chart:
         y_label="tokens",
         places=[step.turn for step in report.steps],
         curves=[
-            Curve(FULL, "o", "#b8402a", report.so_far("full")),
-            Curve(sliding_name(report), ".", "#8a8f98", report.so_far("sliding")),
-            Curve(OURS, "#", "#1f6fb5", report.so_far("ours")),
+            Curve(FULL, "o", "#b8402a", report.running_totals("full")),
+            Curve(sliding_name(report), ".", "#8a8f98", report.running_totals("sliding")),
+            Curve(OURS, "#", "#1f6fb5", report.running_totals("ours")),
         ],
         mark=None if crossing is None else (crossing.turn, f"less than the full history from turn {crossing.turn}"),
     )
 
 
-def conclude(report: Economy) -> None:
+def show_conclusion(report: TokenReport) -> None:
     """Print the crossing and the totals, in a sentence each."""
     out = console()
     crossing = report.crossing
-    full, sliding, ours = (report.so_far(way)[-1] for way in ("full", "sliding", "ours"))
+    full, sliding, ours = (report.running_totals(way)[-1] for way in ("full", "sliding", "ours"))
     if crossing is None:
         out.print("Not below the full history by the end: the chat is too short, or its messages are.", style="bold")
     else:
@@ -182,7 +182,7 @@ def conclude(report: Economy) -> None:
     calls = sum(step.calls for step in report.steps)
     out.print(
         f"In all: {FULL} {full:,} tokens, {sliding_name(report)} {sliding:,}, {OURS} {ours:,} in "
-        f"{counted(calls, 'call')}: {ours / full:.0%} of the full history, {full / ours:.1f} times less."
+        f"{plural(calls, 'call')}: {ours / full:.0%} of the full history, {full / ours:.1f} times less."
         if ours <= full
         else f"In all: {FULL} {full:,} tokens, {sliding_name(report)} {sliding:,}, {OURS} {ours:,}."
     )
@@ -191,9 +191,9 @@ def conclude(report: Economy) -> None:
     out.print("The sliding window forgets what left it; the other two do not.")
 
 
-def as_object(report: Economy) -> dict[str, Any]:
+def report_fields(report: TokenReport) -> dict[str, Any]:
     crossing = report.crossing
-    totals = {way: report.so_far(way)[-1] for way in ("full", "sliding", "ours")}
+    totals = {way: report.running_totals(way)[-1] for way in ("full", "sliding", "ours")}
     names = ("turn", "exchange", "full", "sliding", "ours", "prompt", "reply", "beside", "memory", "other", "calls")
     return {
         "replayed": report.transcript.about,

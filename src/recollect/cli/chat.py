@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.context import budget_of, explained, memory_of
+from recollect.cli.context import parse_budget, explain_receipt, open_for_chat
 from recollect.cli.log import show_message
-from recollect.cli.terminal.opening import Opened, current_settings
-from recollect.cli.terminal.options import INTERRUPTED, Failure, StoreCommand, printable
-from recollect.cli.terminal.show import console, counted
+from recollect.cli.terminal.opening import MemoryHandle, current_settings
+from recollect.cli.terminal.options import INTERRUPTED, OneLineError, StoreCommand, printable
+from recollect.cli.terminal.show import console, plural
 from recollect.model import Budget
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ To say something that begins with /, put a blank before it."""
 @click.option("--system", metavar="TEXT", help="A system prompt, for all turns.")
 @click.option(
     "--budget",
-    callback=budget_of,
+    callback=parse_budget,
     metavar="TOKENS",
     help="How many tokens the model is sent, or `compact`.  [default: 30,000; for the local model 1,400]",
 )
@@ -73,18 +73,18 @@ def chat(conversation: str, user: str | None, system: str | None, budget: Budget
     settings = current_settings()
     if local:
         settings = dataclasses.replace(settings, chat_model="local", memory_model="")
-    model = model_of(settings)
-    with quiet(), memory_of(settings) as handle:
-        session = begun(handle, conversation, user, system, budget or budget_for(settings))
+    model = model_names(settings)
+    with silence_logs(), open_for_chat(settings) as handle:
+        session = begin_session(handle, conversation, user, system, budget or default_budget(settings))
         if session.interactive:
             session.greet(model)
-        converse(session)
+        run_session(session)
     if session.has_failed and not session.interactive:
         raise click.exceptions.Exit(1)
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def silence_logs() -> Iterator[None]:
     """Keep log records off the terminal. Failed background work is tried again, and `recollect doctor` shows it."""
     log = logging.getLogger("recollect")
     handler = logging.NullHandler()
@@ -95,13 +95,13 @@ def quiet() -> Iterator[None]:
         log.removeHandler(handler)
 
 
-def model_of(settings: Settings) -> str:
+def model_names(settings: Settings) -> str:
     """The names of the models that will reply. Fails if there is none, before a store is created."""
     from recollect.errors import NoModel
     from recollect.llm.absent import HOW_TO, NoModelLLM
     from recollect.wiring import chat_models
 
-    async def named() -> str:
+    async def read_names() -> str:
         models = chat_models(settings)
         if any(isinstance(model, NoModelLLM) for model in models):
             raise NoModel(HOW_TO)
@@ -109,16 +109,16 @@ def model_of(settings: Settings) -> str:
             await model.close()
         return ", then ".join(model.name for model in models)
 
-    return asyncio.run(named())
+    return asyncio.run(read_names())
 
 
-def budget_for(settings: Settings) -> Budget | None:
-    from recollect.wiring import LOCAL, listed
+def default_budget(settings: Settings) -> Budget | None:
+    from recollect.wiring import LOCAL, split_names
 
-    return SMALL if LOCAL in listed(settings.chat_model) else None
+    return SMALL if LOCAL in split_names(settings.chat_model) else None
 
 
-def begun(handle: Opened, id: str, user: str | None, system: str | None, budget: Budget | None) -> Talk:
+def begin_session(handle: MemoryHandle, id: str, user: str | None, system: str | None, budget: Budget | None) -> ChatSession:
     """Begin a session in a conversation: a chat keeps its user, and a new conversation is a chat."""
     existing = handle.store.read(lambda tx: tx.conversation(handle.settings.space, id))
     is_channel = existing is not None and existing.user is None
@@ -126,29 +126,29 @@ def begun(handle: Opened, id: str, user: str | None, system: str | None, budget:
     conversation = handle.memory.conversation(id, user=None if is_channel else owner)
     conversation.history(limit=1)  # another user's conversation is refused here, and not at the first message
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
-    return Talk(conversation, handle.store, system, budget, (user or USER) if is_channel else None, interactive)
+    return ChatSession(conversation, handle.store, system, budget, (user or USER) if is_channel else None, interactive)
 
 
-def converse(session: Talk) -> None:
+def run_session(session: ChatSession) -> None:
     """Read lines and answer them until the input ends or the user quits."""
     try:
         while not session.is_over:
             try:
-                line = typed(session.interactive)
+                line = read_line(session.interactive)
             except UnicodeDecodeError as error:
-                session.complain(f"that line is not {error.encoding} text ({error.reason}); it was not sent")
+                session.show_error(f"that line is not {error.encoding} text ({error.reason}); it was not sent")
                 continue
             if line is None:
                 break
             if line.strip():
-                session.hear(line)
+                session.handle_line(line)
     except KeyboardInterrupt:
         if not session.interactive:
             raise click.exceptions.Exit(INTERRUPTED) from None
         click.echo()
 
 
-def typed(interactive: bool) -> str | None:
+def read_line(interactive: bool) -> str | None:
     """The next line, or None at the end."""
     if interactive:
         with suppress(ImportError):  # not every system has it
@@ -163,7 +163,7 @@ def typed(interactive: bool) -> str | None:
     return raw.decode(sys.stdin.encoding or "utf-8") if raw else None
 
 
-class Shown:
+class PrintableStream:
     """Makes a text that comes in pieces printable, wherever it was cut."""
 
     def __init__(self) -> None:
@@ -181,7 +181,7 @@ class Shown:
 
 
 @dataclass(slots=True)
-class Talk:
+class ChatSession:
     """One chat at a terminal or through a pipe. `author` is the speaker, in a channel of many."""
 
     conversation: BlockingConversation
@@ -196,29 +196,29 @@ class Talk:
 
     def greet(self, model: str) -> None:
         last = self.conversation.history(limit=1)
-        so_far = f"{counted(last[-1].turn, 'message')} so far" if last else "a new conversation"
+        so_far = f"{plural(last[-1].turn, 'message')} so far" if last else "a new conversation"
         click.echo(printable(f"{model} in {self.conversation.id!r}, {so_far}. /help lists commands, Ctrl-D ends."))
 
-    def hear(self, line: str) -> None:
+    def handle_line(self, line: str) -> None:
         """Handle an input line: run a command, or send anything else to the model."""
         from recollect.errors import RecollectError
 
         try:
             if line.startswith("/"):
                 command, _, argument = line.strip().partition(" ")
-                self.obey(command, argument.strip())
+                self.run_command(command, argument.strip())
             else:
-                self.say(line.strip())
+                self.take_turn(line.strip())
         except RecollectError as error:
-            self.complain(str(error))
+            self.show_error(str(error))
 
-    def complain(self, text: str) -> None:
+    def show_error(self, text: str) -> None:
         self.has_failed = True
-        Failure(text).show()
+        OneLineError(text).show()
 
     # -- a turn
 
-    def say(self, text: str) -> None:
+    def take_turn(self, text: str) -> None:
         """Take a turn and print the reply as it comes. A reply that is cut off is stored as far as it was shown.
 
         A message to the memory, such as "remember that …", is answered by the memory itself, without a model.
@@ -228,7 +228,7 @@ class Talk:
         if answer is not None:
             click.echo(printable(answer.text))
             return
-        output = Shown()
+        output = PrintableStream()
         has_begun = False
         note = ""
         pieces = self.conversation.stream(text, budget=self.budget, system=self.system, author=self.author)
@@ -236,19 +236,19 @@ class Talk:
             with closing(pieces):  # type: ignore[type-var]
                 for piece in pieces:
                     has_begun = True
-                    put(output.feed(piece))
+                    write_out(output.feed(piece))
         except KeyboardInterrupt:
             note = "(cut off; what you saw of it is kept)" if has_begun else "(not answered; your message is kept)"
             if not self.interactive:
                 raise
         finally:
-            put(output.finish() + ("\n" if has_begun or note else ""))
+            write_out(output.finish() + ("\n" if has_begun or note else ""))
         if note:
             click.echo(note)
 
     # -- commands
 
-    def obey(self, command: str, argument: str) -> None:
+    def run_command(self, command: str, argument: str) -> None:
         commands: dict[str, Callable[[str], Any]] = {
             "/context": self.show_context,
             "/facts": self.show_facts,
@@ -259,7 +259,7 @@ class Talk:
         if command in commands:
             commands[command](argument)
         else:
-            self.complain(f"there is no command {command}, and nothing was sent; /help lists the commands")
+            self.show_error(f"there is no command {command}, and nothing was sent; /help lists the commands")
 
     def quit(self) -> None:
         self.is_over = True
@@ -267,14 +267,14 @@ class Talk:
     def show_context(self, text: str) -> None:
         """Print the receipt of the context that would be sent now, and the cost of the last reply."""
         context = self.conversation.context(text or self.last_text, budget=self.budget, system=self.system)
-        click.echo(explained(context.receipt))
-        if cost := last_turn(self.conversation.history(limit=1)):
+        click.echo(explain_receipt(context.receipt))
+        if cost := last_reply_cost(self.conversation.history(limit=1)):
             click.echo(f"\n{printable(cost)}")
 
     def show_facts(self, _: str) -> None:
         """Print what is known of the speaker; in a channel, from what was said in it."""
-        from recollect.cli.facts import unread
-        from recollect.engine.context.people import known_to
+        from recollect.cli.facts import unread_warning
+        from recollect.engine.context.people import knowledge_for_viewer
         from recollect.engine.context.viewers import viewer_of_chat
         from recollect.model import Fact
         from recollect.ports import Tx
@@ -284,13 +284,13 @@ class Talk:
         owner = self.conversation.user
         person = owner or self.author or USER
 
-        def read(tx: Tx) -> list[Fact]:
+        def read_facts(tx: Tx) -> list[Fact]:
             viewer = viewer_of_chat(tx, conversation.space, conversation.id, owner, person)
-            return known_to(tx, conversation.space, person, viewer)[0]
+            return knowledge_for_viewer(tx, conversation.space, person, viewer)[0]
 
-        lines = profile_lines(self.store.read(read))
+        lines = profile_lines(self.store.read(read_facts))
         click.echo(printable("\n".join(lines)) if lines else "nothing is known yet")
-        if warning := unread(self.store, conversation.space):
+        if warning := unread_warning(self.store, conversation.space):
             click.echo(printable(f"({warning})"))
 
     def show_history(self, count: str) -> None:
@@ -302,20 +302,20 @@ class Talk:
             show_message(console(), message)
 
 
-def last_turn(messages: list[Message]) -> str:
+def last_reply_cost(messages: list[Message]) -> str:
     """The cost of the last reply in words, from its metadata; empty if recollect did not make it."""
     try:
         rounds = messages[-1].metadata["recollect"]["rounds"]
         tokens_in = sum(model_round["tokens_in"] for model_round in rounds)
         tokens_out = sum(model_round["tokens_out"] for model_round in rounds)
         return (
-            f"The last reply: {rounds[-1]['model']}, {counted(len(rounds), 'round')}, "
+            f"The last reply: {rounds[-1]['model']}, {plural(len(rounds), 'round')}, "
             f"{tokens_in:,} tokens in, {tokens_out:,} out."
         )
     except (LookupError, TypeError, ValueError):  # the metadata of an imported message may be anything
         return ""
 
 
-def put(text: str) -> None:
+def write_out(text: str) -> None:
     click.echo(text, nl=False)
     sys.stdout.flush()

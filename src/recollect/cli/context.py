@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.terminal.opening import Opened, conversation_in, current_settings, existing
+from recollect.cli.terminal.opening import MemoryHandle, find_conversation, current_settings, require_existing
 from recollect.cli.terminal.options import StoreCommand, printable, warn
 from recollect.cli.terminal.settling import index_state
-from recollect.cli.terminal.show import console, counted, json_line
+from recollect.cli.terminal.show import console, plural, print_json
 from recollect.model import Budget
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 COMPACT = "compact"
 
 
-def budget_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Budget | None:
+def parse_budget(ctx: click.Context, param: click.Parameter, value: str | None) -> Budget | None:
     """Parse a budget from the command line: a number of tokens, or `compact`."""
     if value is None:
         return None
@@ -38,7 +38,7 @@ def budget_of(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 
 
 @contextmanager
-def memory_of(settings: Settings) -> Iterator[Opened]:
+def open_for_chat(settings: Settings) -> Iterator[MemoryHandle]:
     """Open a memory with its models; created if there is none yet."""
     from recollect.engine.memory import MemoryEngine
     from recollect.engine.sync import BlockingMemory
@@ -47,12 +47,12 @@ def memory_of(settings: Settings) -> Iterator[Opened]:
     store = open_store(settings.store, settings)
     try:
         with BlockingMemory(lambda: MemoryEngine(lambda: build(settings, store=store))) as memory:
-            yield Opened(memory, store, settings)
+            yield MemoryHandle(memory, store, settings)
     finally:
         store.close()
 
 
-def explained(receipt: Receipt) -> str:
+def explain_receipt(receipt: Receipt) -> str:
     """The receipt in words, as wide as the terminal; a pipe has no width."""
     out = console()
     return receipt.explain(out.width if out.is_terminal else None)
@@ -64,7 +64,7 @@ def explained(receipt: Receipt) -> str:
 @click.option("--user", metavar="ID", help="Whose conversation it must be.")
 @click.option("--system", metavar="TEXT", help="A system prompt.")
 @click.option(
-    "--budget", callback=budget_of, metavar="TOKENS", help="How many tokens, or `compact`.  [default: 30,000]"
+    "--budget", callback=parse_budget, metavar="TOKENS", help="How many tokens, or `compact`.  [default: 30,000]"
 )
 @click.option("--explain", is_flag=True, help="Show the receipt: what is in, at which tier, what is not, and why.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object: the messages and the receipt.")
@@ -87,22 +87,22 @@ def context(
     recollect context demo "What's my name?" --budget compact --explain
     """
     settings = current_settings()
-    existing(settings.store)
+    require_existing(settings.store)
     without_models = dataclasses.replace(settings, chat_model="", memory_model="", followers=False)
-    with memory_of(without_models) as handle:
-        conversation_in(handle.store, settings.space, conversation)
+    with open_for_chat(without_models) as handle:
+        find_conversation(handle.store, settings.space, conversation)
         chat = handle.memory.conversation(conversation, user=user)
         preview = chat.context(text, budget=budget, system=system)
         behind = index_state(handle.store, settings.space).behind
     if as_json:
-        json_line({"messages": preview.messages, "receipt": dataclasses.asdict(preview.receipt)})
+        print_json({"messages": preview.messages, "receipt": dataclasses.asdict(preview.receipt)})
     elif explain:
-        click.echo(explained(preview.receipt))
+        click.echo(explain_receipt(preview.receipt))
     else:
         show_messages(preview, bool(text))
     if behind:
         warn(
-            f"the index is {counted(behind, 'message')} behind the log: some may be missing here. "
+            f"the index is {plural(behind, 'message')} behind the log: some may be missing here. "
             "`recollect worker --once` brings it up"
         )
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.profile import telling
+from recollect.cli.profile import open_for_writing
 from recollect.cli.terminal.options import StoreCommand, printable
-from recollect.cli.terminal.show import console, counted, indented, json_line
+from recollect.cli.terminal.show import console, plural, print_indented, print_json
 
 if TYPE_CHECKING:
     from recollect.model import Digest
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NOTHING = "nobody spoke in a channel of space {space} {when}"
 
 
-def as_day(ctx: click.Context, param: click.Parameter, value: str | None) -> date | None:
+def parse_day(ctx: click.Context, param: click.Parameter, value: str | None) -> date | None:
     if value is None:
         return None
     try:
@@ -28,7 +28,7 @@ def as_day(ctx: click.Context, param: click.Parameter, value: str | None) -> dat
 
 @click.command(cls=StoreCommand)
 @click.argument("place", metavar="[SPACE]", required=False)
-@click.option("--day", callback=as_day, metavar="DATE", help="Another day than today.")
+@click.option("--day", callback=parse_day, metavar="DATE", help="Another day than today.")
 @click.option("--week", is_flag=True, help="How each has been in the six days before.")
 @click.option("--user", metavar="ID", help="Of one member alone.")
 @click.option("--time-zone", metavar="NAME", help="Set the space's time zone first, as in Europe/Berlin.")
@@ -47,22 +47,22 @@ def digest(
     recollect digest guild --day 2024-05-01
     recollect digest guild --week --user ann
     """
-    with telling() as handle:
+    with open_for_writing() as handle:
         space = place or handle.settings.space
         if time_zone is not None:
             handle.memory.set_time_zone(time_zone, space=space)
         digests = handle.memory.digests(space, day=day, user=user, week=week)
     if as_json:
         for user_digest in digests:
-            json_line(fields(user_digest))
+            print_json(digest_fields(user_digest))
     else:
-        show(digests)
+        show_digests(digests)
     if not digests:
         period = "in the days before" if week else f"on {day}" if day else "today"
         click.echo(NOTHING.format(space=printable(space), when=period), err=True)
 
 
-def show(digests: list[Digest]) -> None:
+def show_digests(digests: list[Digest]) -> None:
     from rich.text import Text
 
     out = console()
@@ -72,14 +72,14 @@ def show(digests: list[Digest]) -> None:
             f"{user_digest.day:%Y-%m-%d}" if user_digest.kind == "day" else f"{first} to {user_digest.last:%Y-%m-%d}"
         )
         writer = {"model": "", "offline": ", by the built-in writer"}[user_digest.made_by]
-        channels = counted(len({span.conversation for span in user_digest.sources}), "channel")
+        channels = plural(len({span.conversation for span in user_digest.sources}), "channel")
         out.print(
             Text(printable(user_digest.user), style="green") + Text(f"  {period}, {channels}{writer}", style="dim")
         )
-        indented(out, Text(printable(user_digest.text)), 2)
+        print_indented(out, Text(printable(user_digest.text)), 2)
 
 
-def fields(user_digest: Digest) -> dict[str, Any]:
+def digest_fields(user_digest: Digest) -> dict[str, Any]:
     return {
         "space": user_digest.space,
         "user": user_digest.user,

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from recollect.cli.terminal.opening import current_settings, file_of
-from recollect.cli.terminal.options import StoreCommand, masked, printable
-from recollect.cli.terminal.show import console, counted
+from recollect.cli.terminal.opening import current_settings, store_file
+from recollect.cli.terminal.options import StoreCommand, mask_password, printable
+from recollect.cli.terminal.show import console, plural
 
 if TYPE_CHECKING:
     from recollect.config import Settings
@@ -47,7 +47,7 @@ MAX_LISTED = 20  # messages that are named of those that were set aside
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CheckResult:
     """The verdict of a check on one subject, and what was found or is to be done."""
 
     verdict: Verdict
@@ -70,14 +70,14 @@ def doctor(ask: bool) -> None:
     """
     settings = current_settings()
     has_failure = False
-    for result in examination(settings, ask):
+    for result in run_checks(settings, ask):
         has_failure |= result.verdict == "fail"
-        show(result)
+        show_result(result)
     if has_failure:
         raise click.exceptions.Exit(1)
 
 
-def show(result: Line) -> None:
+def show_result(result: CheckResult) -> None:
     from rich.text import Text
 
     text = Text(f"{result.verdict:<5}", style=STYLES[result.verdict])
@@ -86,42 +86,42 @@ def show(result: Line) -> None:
     console().print(text)
 
 
-def examination(settings: Settings, ask: bool) -> Iterator[Line]:
-    yield from python()
-    yield from sqlite()
-    yield from extras(settings)
-    yield from guarded("tokenizer", lambda: tokenizer(settings))
+def run_checks(settings: Settings, ask: bool) -> Iterator[CheckResult]:
+    yield from check_python()
+    yield from check_sqlite()
+    yield from check_extras(settings)
+    yield from run_check("tokenizer", lambda: check_tokenizer(settings))
     identity: list[str] = []
-    yield from guarded("embedder", lambda: embedder(settings, identity))
-    yield from guarded("chat", lambda: chat_model(settings, ask))
-    yield from guarded("memory", lambda: memory_model(settings, ask))
-    yield from disk(settings)
-    file = file_of(settings.store)
+    yield from run_check("embedder", lambda: check_embedder(settings, identity))
+    yield from run_check("chat", lambda: check_chat_models(settings, ask))
+    yield from run_check("memory", lambda: check_memory_models(settings, ask))
+    yield from check_disk(settings)
+    file = store_file(settings.store)
     if file is not None and not file.exists():
-        yield absent(settings.store, file)
+        yield missing_store(settings.store, file)
         return
-    yield from guarded("store", lambda: store_checks(settings, identity))
+    yield from run_check("store", lambda: check_store(settings, identity))
 
 
-def guarded(subject: str, check: Callable[[], Iterator[Line]]) -> Iterator[Line]:
+def run_check(subject: str, check: Callable[[], Iterator[CheckResult]]) -> Iterator[CheckResult]:
     """The results of a check, and a failure if it raised an error."""
     from recollect.errors import RecollectError
 
     try:
         yield from check()
     except (RecollectError, OSError) as error:
-        yield Line("fail", subject, str(error))
+        yield CheckResult("fail", subject, str(error))
 
 
-def python() -> Iterator[Line]:
+def check_python() -> Iterator[CheckResult]:
     version = platform.python_version()
     if sys.version_info < (3, 11):  # noqa: UP036  it may have been installed by other means than pip
-        yield Line("fail", "python", f"{version}; recollect needs 3.11 or later")
+        yield CheckResult("fail", "python", f"{version}; recollect needs 3.11 or later")
     else:
-        yield Line("ok", "python", f"{version} on {platform.system()} {platform.machine()}")
+        yield CheckResult("ok", "python", f"{version} on {platform.system()} {platform.machine()}")
 
 
-def sqlite() -> Iterator[Line]:
+def check_sqlite() -> Iterator[CheckResult]:
     version = sqlite3.sqlite_version
     with sqlite3.connect(":memory:") as connection:
         try:
@@ -132,19 +132,19 @@ def sqlite() -> Iterator[Line]:
     connection.close()
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         oldest = ".".join(map(str, OLDEST_SQLITE))
-        yield Line("fail", "sqlite", f"{version}; {oldest} or later is needed: use a newer Python")
+        yield CheckResult("fail", "sqlite", f"{version}; {oldest} or later is needed: use a newer Python")
     elif not full_text:
-        yield Line("fail", "sqlite", f"{version} without FTS5, which search needs: use another build of Python")
+        yield CheckResult("fail", "sqlite", f"{version} without FTS5, which search needs: use another build of Python")
     else:
-        yield Line("ok", "sqlite", f"{version} with FTS5")
+        yield CheckResult("ok", "sqlite", f"{version} with FTS5")
 
 
-def extras(settings: Settings) -> Iterator[Line]:
-    from recollect.wiring import LOCAL, listed
+def check_extras(settings: Settings) -> Iterator[CheckResult]:
+    from recollect.wiring import LOCAL, split_names
 
-    models = {*listed(settings.chat_model), *listed(settings.memory_model)}
+    models = {*split_names(settings.chat_model), *split_names(settings.memory_model)}
     requirements = {
-        "postgres": file_of(settings.store) is None,
+        "postgres": store_file(settings.store) is None,
         "openai": settings.embedder == "endpoint" or bool(models - {LOCAL}),
         "minilm": settings.embedder == "minilm",
         "local": LOCAL in models,
@@ -152,30 +152,30 @@ def extras(settings: Settings) -> Iterator[Line]:
     for extra, modules in EXTRAS.items():
         subject = f"[{extra}]"
         if all(importlib.util.find_spec(module) for module in modules):
-            yield Line("ok", subject, "installed")
+            yield CheckResult("ok", subject, "installed")
         elif requirements[extra]:
-            yield Line("fail", subject, f"not installed, and the settings need it: pip install 'recollect[{extra}]'")
+            yield CheckResult("fail", subject, f"not installed, and the settings need it: pip install 'recollect[{extra}]'")
         else:
-            yield Line("ok", subject, "not installed, and not needed with these settings")
+            yield CheckResult("ok", subject, "not installed, and not needed with these settings")
 
 
-def tokenizer(settings: Settings) -> Iterator[Line]:
+def check_tokenizer(settings: Settings) -> Iterator[CheckResult]:
     from recollect.wiring import open_tokenizer
 
     counter = open_tokenizer(settings)
     counter.count("Is anybody there?")
     if counter.exact:
-        yield Line("ok", "tokenizer", f"{counter.name}, exact")
+        yield CheckResult("ok", "tokenizer", f"{counter.name}, exact")
     else:
-        yield Line(
+        yield CheckResult(
             "warn", "tokenizer", f"{counter.name}: counts are estimates; set tokenizer = o200k_base for exact ones"
         )
 
 
-def embedder(settings: Settings, identity: list[str]) -> Iterator[Line]:
+def check_embedder(settings: Settings, identity: list[str]) -> Iterator[CheckResult]:
     from recollect.wiring import open_embedder
 
-    async def try_it() -> tuple[str, int]:
+    async def embed_once() -> tuple[str, int]:
         model = open_embedder(settings)
         try:
             await model.ready()
@@ -184,41 +184,41 @@ def embedder(settings: Settings, identity: list[str]) -> Iterator[Line]:
         finally:
             await model.close()
 
-    name, width = asyncio.run(try_it())
+    name, width = asyncio.run(embed_once())
     identity.append(name)
-    yield Line("ok", "embedder", f"{name}, {width} numbers a text")
+    yield CheckResult("ok", "embedder", f"{name}, {width} numbers a text")
 
 
-def chat_model(settings: Settings, ask: bool) -> Iterator[Line]:
+def check_chat_models(settings: Settings, ask: bool) -> Iterator[CheckResult]:
     from recollect.wiring import chat_models
 
     missing = "no model, which only a reply needs: set RECOLLECT_CHAT_URL and RECOLLECT_CHAT_MODEL, or chat --local"
-    yield from asked("chat", chat_models(settings), ask, missing)
+    yield from check_models("chat", chat_models(settings), ask, missing)
 
 
-def memory_model(settings: Settings, ask: bool) -> Iterator[Line]:
+def check_memory_models(settings: Settings, ask: bool) -> Iterator[CheckResult]:
     from recollect.wiring import memory_models
 
-    yield from asked("memory", memory_models(settings), ask, "no model: the built-in writers do it")
+    yield from check_models("memory", memory_models(settings), ask, "no model: the built-in writers do it")
 
 
-def asked(role: str, models: Sequence[LLM], ask: bool, missing: str) -> Iterator[Line]:
+def check_models(role: str, models: Sequence[LLM], ask: bool, missing: str) -> Iterator[CheckResult]:
     """The models of a role, and with `ask` what they answer."""
     from recollect.llm.absent import NoModelLLM
 
-    async def visit(model: LLM) -> Line:
+    async def check_model(model: LLM) -> CheckResult:
         try:
             if isinstance(model, NoModelLLM):
-                return Line("ok", role, missing)
-            return await answered(role, model) if ask else Line("ok", role, model.name)
+                return CheckResult("ok", role, missing)
+            return await ask_model(role, model) if ask else CheckResult("ok", role, model.name)
         finally:
             await model.close()
 
     for model in models:
-        yield asyncio.run(visit(model))
+        yield asyncio.run(check_model(model))
 
 
-async def answered(role: str, model: LLM) -> Line:
+async def ask_model(role: str, model: LLM) -> CheckResult:
     from recollect.errors import ModelError
     from recollect.ports import Request
 
@@ -226,51 +226,51 @@ async def answered(role: str, model: LLM) -> Line:
     try:
         answer = await model.complete(Request([{"role": "user", "content": QUESTION}], max_tokens=ANSWER))
     except ModelError as error:
-        return Line("fail", role, str(error))
+        return CheckResult("fail", role, str(error))
     answer_text = " ".join(answer.text.split())[:MAX_SHOWN]
-    return Line("ok", role, f"{model.name}: answered “{answer_text}” in {time.monotonic() - start:.1f} s")
+    return CheckResult("ok", role, f"{model.name}: answered “{answer_text}” in {time.monotonic() - start:.1f} s")
 
 
-def disk(settings: Settings) -> Iterator[Line]:
-    file = file_of(settings.store)
+def check_disk(settings: Settings) -> Iterator[CheckResult]:
+    file = store_file(settings.store)
     folder = None if file is None else file.resolve().parent
     if folder is None or not folder.is_dir():
         return
     free = shutil.disk_usage(folder).free
     free_space = f"{free / (1 << 30):,.1f} GiB free"
     if free < TOO_LITTLE:
-        yield Line("fail", "disk", f"{free_space}: nothing more can be kept; make room")
+        yield CheckResult("fail", "disk", f"{free_space}: nothing more can be kept; make room")
     elif free < LITTLE:
-        yield Line("warn", "disk", f"{free_space}: make room soon")
+        yield CheckResult("warn", "disk", f"{free_space}: make room soon")
     else:
-        yield Line("ok", "disk", free_space)
+        yield CheckResult("ok", "disk", free_space)
 
 
-def absent(url: str, file: Path) -> Line:
+def missing_store(url: str, file: Path) -> CheckResult:
     if not file.resolve().parent.is_dir():
-        return Line("fail", "store", f"{url}: the folder {file.parent} does not exist; create it")
-    return Line("warn", "store", f"{masked(url)} is not there yet; `recollect import FILE` makes it")
+        return CheckResult("fail", "store", f"{url}: the folder {file.parent} does not exist; create it")
+    return CheckResult("warn", "store", f"{mask_password(url)} is not there yet; `recollect import FILE` makes it")
 
 
 # -- what needs the store
 
 
-def store_checks(settings: Settings, identity: list[str]) -> Iterator[Line]:
+def check_store(settings: Settings, identity: list[str]) -> Iterator[CheckResult]:
     from recollect.wiring import open_store
 
     store = open_store(settings.store, settings)
     try:
-        yield from guarded("store", lambda: writable(store))
-        yield from guarded("schema", lambda: schema(store))
-        yield from guarded("vectors", lambda: vectors(store, identity))
-        yield from guarded("views", lambda: views(store, settings))
-        yield from guarded("set aside", lambda: set_aside(store))
-        yield from guarded("log", lambda: log(store))
+        yield from run_check("store", lambda: check_writable(store))
+        yield from run_check("schema", lambda: check_schema(store))
+        yield from run_check("vectors", lambda: check_vectors(store, identity))
+        yield from run_check("views", lambda: check_views(store, settings))
+        yield from run_check("set aside", lambda: check_set_aside(store))
+        yield from run_check("log", lambda: check_log(store))
     finally:
         store.close()
 
 
-def writable(store: Store) -> Iterator[Line]:
+def check_writable(store: Store) -> Iterator[CheckResult]:
     from recollect.ports import Tx
 
     def touch(tx: Tx) -> None:
@@ -278,80 +278,80 @@ def writable(store: Store) -> Iterator[Line]:
         tx.set_note("doctor", None)
 
     store.write(touch)
-    yield Line("ok", "store", f"{store.name} opens and can be written to")
+    yield CheckResult("ok", "store", f"{store.name} opens and can be written to")
 
 
-def schema(store: Store) -> Iterator[Line]:
+def check_schema(store: Store) -> Iterator[CheckResult]:
     from recollect.engine.tables.log import COPYING
     from recollect.stores.migrations import CURRENT
 
     version = store.read(lambda tx: tx.note("schema"))
     if version == str(CURRENT):
-        yield Line("ok", "schema", f"{version}, the newest")
+        yield CheckResult("ok", "schema", f"{version}, the newest")
     else:
-        yield Line("fail", "schema", f"{version}; this recollect knows {CURRENT}: run `recollect migrate`")
+        yield CheckResult("fail", "schema", f"{version}; this recollect knows {CURRENT}: run `recollect migrate`")
     source = store.read(lambda tx: tx.note(COPYING))
     if source is not None:
-        yield Line("fail", "schema", f"the unfinished copy of {source}: remove it and run `recollect copy` again")
+        yield CheckResult("fail", "schema", f"the unfinished copy of {source}: remove it and run `recollect copy` again")
 
 
-def vectors(store: Store, identity: list[str]) -> Iterator[Line]:
+def check_vectors(store: Store, identity: list[str]) -> Iterator[CheckResult]:
     from recollect.engine.views.index import EMBEDDER
 
     made_by = store.read(lambda tx: tx.note(EMBEDDER))
     if made_by is None:
-        yield Line("ok", "vectors", "none yet")
+        yield CheckResult("ok", "vectors", "none yet")
     elif not identity:
-        yield Line("warn", "vectors", f"made by {made_by}; not compared, since the embedder does not work")
+        yield CheckResult("warn", "vectors", f"made by {made_by}; not compared, since the embedder does not work")
     elif made_by == identity[0]:
-        yield Line("ok", "vectors", f"made by {made_by}")
+        yield CheckResult("ok", "vectors", f"made by {made_by}")
     else:
-        yield Line(
+        yield CheckResult(
             "fail",
             "vectors",
             f"made by {made_by}, and the embedder now is {identity[0]}: set it back, or run `recollect rebuild index`",
         )
 
 
-def views(store: Store, settings: Settings) -> Iterator[Line]:
+def check_views(store: Store, settings: Settings) -> Iterator[CheckResult]:
     from datetime import UTC, datetime
 
     states = store.read(lambda tx: tx.stats(datetime.now(UTC))).views
     errors = [state for state in states if state.error]
     for state in errors:
-        yield Line("warn", "followers", f"the last error of {state.view}: {state.error}; it is tried again by itself")
+        yield CheckResult("warn", "followers", f"the last error of {state.view}: {state.error}; it is tried again by itself")
     if not errors:
-        yield Line("ok", "followers", "no error")
+        yield CheckResult("ok", "followers", "no error")
     remedy = "the next program that opens it" if settings.followers else "`recollect worker`"
     for state in states:
-        lag = f"{counted(state.behind, 'message')} behind: {remedy} brings it up, or now `recollect worker --once`"
-        yield Line("warn" if state.behind else "ok", state.view, lag if state.behind else "up to date")
+        lag = f"{plural(state.behind, 'message')} behind: {remedy} brings it up, or now `recollect worker --once`"
+        yield CheckResult("warn" if state.behind else "ok", state.view, lag if state.behind else "up to date")
 
 
-def set_aside(store: Store) -> Iterator[Line]:
+def check_set_aside(store: Store) -> Iterator[CheckResult]:
     """The messages that views set aside, by their places; their content is not shown."""
     rows = store.read(lambda tx: tx.rows("set_aside", limit=MAX_LISTED + 1))
     for row in rows[:MAX_LISTED]:
         place = f"message {row['turn']} of {row['conversation']!r} in space {row['space']!r}"
-        failure = f"{row['view']}: {place} ({row['error']}, {counted(row['failures'], 'failure')})"
-        yield Line("warn", "set aside", f"{failure}: `recollect retry` tries it now")
+        failure = f"{row['view']}: {place} ({row['error']}, {plural(row['failures'], 'failure')})"
+        yield CheckResult("warn", "set aside", f"{failure}: `recollect retry` tries it now")
     if len(rows) > MAX_LISTED:
-        yield Line("warn", "set aside", f"and more: these are the first {MAX_LISTED}; `recollect stats` counts them")
+        yield CheckResult("warn", "set aside", f"and more: these are the first {MAX_LISTED}; `recollect stats` counts them")
     if not rows:
-        yield Line("ok", "set aside", "no message")
+        yield CheckResult("ok", "set aside", "no message")
 
 
-def log(store: Store) -> Iterator[Line]:
+def check_log(store: Store) -> Iterator[CheckResult]:
     from datetime import UTC, datetime
 
     from recollect.engine.tables.log import verify
 
     messages = store.read(lambda tx: tx.stats(datetime.now(UTC))).messages
     if messages > QUICK:
-        yield Line("ok", "log", f"{counted(messages, 'message')}; too many to verify here: run `recollect verify`")
+        yield CheckResult("ok", "log", f"{plural(messages, 'message')}; too many to verify here: run `recollect verify`")
         return
     proof = store.read(verify)
     if proof.ok:
-        yield Line("ok", "log", f"whole: {counted(messages, 'message')}, none changed, none missing")
+        yield CheckResult("ok", "log", f"whole: {plural(messages, 'message')}, none changed, none missing")
     else:
-        yield Line("fail", "log", f"{proof.faults[0]} ({counted(len(proof.faults), 'fault')}): run `recollect verify`")
+        yield CheckResult("fail", "log", f"{proof.faults[0]} ({plural(len(proof.faults), 'fault')}): run `recollect verify`")

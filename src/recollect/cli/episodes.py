@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.terminal.opening import conversation_in, opened
+from recollect.cli.terminal.opening import find_conversation, open_for_reading
 from recollect.cli.terminal.options import StoreCommand, printable
-from recollect.cli.terminal.show import console, json_line, when
+from recollect.cli.terminal.show import console, print_json, format_time
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -33,20 +33,20 @@ def episodes(conversation: str, show_all: bool, as_json: bool) -> None:
     recollect episodes demo
     recollect episodes demo --all
     """
-    with opened() as handle:
-        owner = conversation_in(handle.store, handle.settings.space, conversation)
+    with open_for_reading() as handle:
+        owner = find_conversation(handle.store, handle.settings.space, conversation)
         active = handle.memory.conversation(conversation, user=owner.user).episodes()
     if as_json:
-        for line in fields(active):
-            json_line(line)
+        for line in episode_fields(active):
+            print_json(line)
         return
     if not active:
         click.echo("nothing has left the window yet", err=True)
         return
-    draw(conversation, active, show_all)
+    show_tree(conversation, active, show_all)
 
 
-def fields(episodes: Sequence[Episode], parent: str | None = None) -> Iterator[dict[str, Any]]:
+def episode_fields(episodes: Sequence[Episode], parent: str | None = None) -> Iterator[dict[str, Any]]:
     for episode in episodes:
         yield {
             "id": episode.id,
@@ -60,29 +60,29 @@ def fields(episodes: Sequence[Episode], parent: str | None = None) -> Iterator[d
             "made_by": episode.made_by,
             "pending": episode.pending,
         }
-        yield from fields(episode.parts, episode.id)
+        yield from episode_fields(episode.parts, episode.id)
 
 
-def draw(conversation: str, episodes: Sequence[Episode], show_all: bool) -> None:
+def show_tree(conversation: str, episodes: Sequence[Episode], show_all: bool) -> None:
     from rich.text import Text
     from rich.tree import Tree
 
     tree = Tree(Text(printable(conversation), style="bold"))
-    grow(tree, episodes, show_all)
+    add_branches(tree, episodes, show_all)
     console().print(tree)
 
 
-def grow(tree: Tree, episodes: Sequence[Episode], show_all: bool) -> None:
+def add_branches(tree: Tree, episodes: Sequence[Episode], show_all: bool) -> None:
     from rich.text import Text
 
     for episode in episodes:
         label = Text(f"level {episode.level}, turns {episode.first}-{episode.last}", style="cyan")
-        label.append(f"  {when(episode.began)} to {when(episode.ended)}", style="dim")
+        label.append(f"  {format_time(episode.began)} to {format_time(episode.ended)}", style="dim")
         if episode.pending:
             label.append("  built-in writer, waiting for the model", style="yellow")
         label.append(f"\n{printable(episode.summary)}", style="default")
         branch = tree.add(label)
         if show_all:
-            grow(branch, episode.parts, show_all)
+            add_branches(branch, episode.parts, show_all)
         elif episode.parts:
             branch.add(Text(f"{len(episode.parts)} of level {episode.level - 1} (--all shows them)", style="dim"))

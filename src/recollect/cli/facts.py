@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.terminal.opening import opened
-from recollect.cli.terminal.options import StoreCommand, moment, printable, warn
+from recollect.cli.terminal.opening import open_for_reading
+from recollect.cli.terminal.options import StoreCommand, parse_moment, printable, warn
 from recollect.cli.terminal.settling import view_states
-from recollect.cli.terminal.show import console, counted, indented, json_line, show_table, table, when
+from recollect.cli.terminal.show import console, plural, print_indented, print_json, show_table, table, format_time
 from recollect.model import FACT_CATEGORIES
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ VIEW = "facts"
 
 @click.command(cls=StoreCommand)
 @click.argument("user")
-@click.option("--as-of", callback=moment, metavar="DATE", help="What was so at this moment.")
+@click.option("--as-of", callback=parse_moment, metavar="DATE", help="What was so at this moment.")
 @click.option("--category", type=click.Choice(FACT_CATEGORIES), help="Only facts of this category.")
 @click.option("--history", "key", metavar="KEY", help="Every value this key has had, oldest first.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with all that is kept of the fact.")
@@ -44,15 +44,15 @@ def facts(user: str, as_of: datetime | None, category: str | None, key: str | No
     """
     if key is not None and (as_of is not None or category is not None):
         raise click.UsageError("--history shows every value of one key; use it without --as-of and --category")
-    with opened() as handle:
+    with open_for_reading() as handle:
         if key is None:
             listing = handle.memory.facts(user=user, as_of=as_of, category=category)
         else:
             listing = handle.memory.fact_history(key, user=user)
-        warning = unread(handle.store, handle.settings.space)
+        warning = unread_warning(handle.store, handle.settings.space)
     if as_json:
         for fact in listing:
-            json_line(fields(fact))
+            print_json(fact_fields(fact))
     elif listing:
         show_facts(listing, history=key is not None)
     if not listing:
@@ -76,7 +76,7 @@ def why(fact: str, user: str, as_json: bool) -> None:
     from recollect.engine.tables.facts import facts_of
     from recollect.formats import dump
 
-    with opened() as handle:
+    with open_for_reading() as handle:
         messages = handle.memory.why(fact, user=user)
         known_facts = handle.store.read(lambda tx: facts_of(tx, handle.settings.space, user))
     if as_json:
@@ -91,19 +91,19 @@ def why(fact: str, user: str, as_json: bool) -> None:
         show_source(out, message)
 
 
-def unread(store: Store, space: str) -> str:
+def unread_warning(store: Store, space: str) -> str:
     """A warning about messages that are not yet read for facts; empty if there are none."""
     state = view_states(store, [VIEW], space)[0]
     if not state.behind:
         return ""
     reason = f" (the last error was: {state.error})" if state.error else ""
     return (
-        f"{counted(state.behind, 'message')} not yet read for facts{reason}: some may be missing here. "
+        f"{plural(state.behind, 'message')} not yet read for facts{reason}: some may be missing here. "
         "`recollect worker --once` reads them"
     )
 
 
-def fields(fact: Fact) -> dict[str, Any]:
+def fact_fields(fact: Fact) -> dict[str, Any]:
     """A fact as a dictionary of all its fields."""
     from dataclasses import fields as dataclass_fields
 
@@ -115,7 +115,7 @@ def show_facts(listing: Sequence[Fact], *, history: bool) -> None:
     times = ("from", "to") if history else ("since",)
     grid = table("category", "key", "value", *times, "sure", "said by", "id", right=("sure",))
     for fact in listing:
-        span = (when(fact.valid_from), "now" if fact.active else when(fact.valid_to))
+        span = (format_time(fact.valid_from), "now" if fact.active else format_time(fact.valid_to))
         grid.add_row(
             fact.category,
             printable(f"{fact.subject}: {fact.key}" if fact.subject else fact.key),
@@ -133,9 +133,9 @@ def show_fact(out: Console, fact: Fact) -> None:
 
     head = Text(printable(f"{fact.subject}: {fact.key}" if fact.subject else fact.key) + ": ", style="bold")
     head.append(printable(fact.value))
-    until = "" if fact.active else f" to {when(fact.valid_to)}"
+    until = "" if fact.active else f" to {format_time(fact.valid_to)}"
     audience = "in private" if fact.audience is None else f"in {printable(fact.audience)}"
-    head.append(f"  {fact.category}, from {when(fact.valid_from)}{until}, said {audience}", style="dim")
+    head.append(f"  {fact.category}, from {format_time(fact.valid_from)}{until}, said {audience}", style="dim")
     out.print(head)
 
 
@@ -143,8 +143,8 @@ def show_source(out: Console, message: Message) -> None:
     from rich.text import Text
 
     head = Text("  ")
-    head.append(when(message.time), style="cyan")
+    head.append(format_time(message.time), style="cyan")
     head.append(f"  {printable(message.author)}", style="bold")
     head.append(f"  {printable(message.conversation)}, turn {message.turn}")
     out.print(head)
-    indented(out, Text(printable(message.content)), 6)
+    print_indented(out, Text(printable(message.content)), 6)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.terminal.opening import current_settings, existing
-from recollect.cli.terminal.options import SPACE, StoreCommand, given, printable
-from recollect.cli.terminal.show import json_line, show_table, table, when
+from recollect.cli.terminal.opening import current_settings, require_existing
+from recollect.cli.terminal.options import SPACE, StoreCommand, global_option, printable
+from recollect.cli.terminal.show import print_json, show_table, table, format_time
 
 if TYPE_CHECKING:
     from recollect.ports import Store
-    from recollect.server.door.keys import Key
+    from recollect.server.door.keys import ApiKey
 
 
 @click.group()
@@ -33,12 +33,12 @@ def keys() -> None:
 
 
 @contextmanager
-def kept(*, new: bool = False) -> Iterator[Store]:
+def open_key_store(*, new: bool = False) -> Iterator[Store]:
     """Open the store that has the keys; with `new`, it is created if there is none."""
     from recollect.wiring import open_store
 
     settings = current_settings()
-    store = open_store(settings.store if new else existing(settings.store), settings)
+    store = open_store(settings.store if new else require_existing(settings.store), settings)
     try:
         yield store
     finally:
@@ -71,10 +71,10 @@ def create(
     recollect keys create --all-spaces --scopes read,write,admin --name operator
     recollect keys create --space app --user alex --days 90 --name "Alex's phone"
     """
-    from recollect.server.door.keys import create as create_key
+    from recollect.server.door.keys import create_key as create_key
 
     spaces = [] if all_spaces else [current_settings().space]
-    with kept(new=True) as store:
+    with open_key_store(new=True) as store:
         key, text = create_key(
             store,
             name=name,
@@ -88,7 +88,7 @@ def create(
     click.echo(text)
     scope = "every space" if all_spaces else f"space {printable(spaces[0])}"
     user_note = f", user {printable(user)}" if user else ""
-    until = f", until {when(key.expires_at)}" if key.expires_at else ""
+    until = f", until {format_time(key.expires_at)}" if key.expires_at else ""
     click.echo(f"key {key.id} for {scope}{user_note}: {', '.join(key.scopes)}{until}. It is not shown again.", err=True)
 
 
@@ -101,37 +101,37 @@ def list_(as_json: bool) -> None:
     recollect keys list
     recollect keys list --space team --json
     """
-    from recollect.server.door.keys import listed
+    from recollect.server.door.keys import list_keys
 
-    space = given(SPACE)
-    with kept() as store:
-        matches = [key for key in listed(store) if space is None or not key.spaces or space in key.spaces]
+    space = global_option(SPACE)
+    with open_key_store() as store:
+        matches = [key for key in list_keys(store) if space is None or not key.spaces or space in key.spaces]
     if as_json:
         for key in matches:
-            json_line(fields(key))
+            print_json(key_fields(key))
         return
     grid = table("id", "name", "spaces", "scopes", "user", "made", "last use", "state")
     for key in matches:
         spaces = ", ".join(key.spaces) or "all"
-        state = state_of(key)
+        state = key_state(key)
         about = (key.name, spaces, ", ".join(key.scopes), key.user or "")
-        last_use = when(key.used_at) if key.used_at else "never"
-        grid.add_row(key.id, *map(printable, about), when(key.created_at), last_use, state)
+        last_use = format_time(key.used_at) if key.used_at else "never"
+        grid.add_row(key.id, *map(printable, about), format_time(key.created_at), last_use, state)
     show_table(grid)
 
 
-def fields(key: Key) -> dict[str, Any]:
+def key_fields(key: ApiKey) -> dict[str, Any]:
     names = ("id", "name", "spaces", "scopes", "user", "rate", "body")
     times = ("created_at", "used_at", "revoked_at", "expires_at")
     return {name: getattr(key, name) for name in (*names, *times)}
 
 
-def state_of(key: Key) -> str:
+def key_state(key: ApiKey) -> str:
     if key.revoked_at:
-        return f"revoked {when(key.revoked_at)}"
+        return f"revoked {format_time(key.revoked_at)}"
     if key.expires_at is None:
         return "active"
-    return f"{'active until' if key.active(datetime.now(UTC)) else 'expired'} {when(key.expires_at)}"
+    return f"{'active until' if key.is_active(datetime.now(UTC)) else 'expired'} {format_time(key.expires_at)}"
 
 
 @keys.command(cls=StoreCommand)
@@ -145,8 +145,8 @@ def revoke(id: str) -> None:
     \b
     recollect keys revoke 3f2a9c1b7d6e5f40
     """
-    from recollect.server.door.keys import revoke as revoke_key
+    from recollect.server.door.keys import revoke_key as revoke_key
 
-    with kept() as store:
+    with open_key_store() as store:
         key = revoke_key(store, id)
     click.echo(f"key {key.id} ({printable(key.name)}) opens nothing any more")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.terminal.opening import Opened, conversation_in, opened
-from recollect.cli.terminal.options import StoreCommand, moment, printable, report_remains, warn
+from recollect.cli.terminal.opening import MemoryHandle, find_conversation, open_for_reading
+from recollect.cli.terminal.options import StoreCommand, parse_moment, printable, report_remains, warn
 from recollect.cli.terminal.settling import index_state
-from recollect.cli.terminal.show import console, counted, indented, json_line, show_table, table, when
+from recollect.cli.terminal.show import console, plural, print_indented, print_json, show_table, table, format_time
 from recollect.model import ROLES, Role
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ PAGE = 500  # conversations read at a time
 @click.option("--user", metavar="ID", help="Only this person's memory.")
 @click.option("--conversation", metavar="ID", help="Only this conversation.")
 @click.option("--role", type=click.Choice(ROLES), help="Only messages of this role.")
-@click.option("--after", callback=moment, metavar="DATE", help="Only messages from this moment on.")
-@click.option("--before", callback=moment, metavar="DATE", help="Only messages before this moment.")
+@click.option("--after", callback=parse_moment, metavar="DATE", help="Only messages from this moment on.")
+@click.option("--before", callback=parse_moment, metavar="DATE", help="Only messages before this moment.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, help="How many to show.")
 @click.option("--explain", is_flag=True, help="Show what each score is made of.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with the whole message.")
@@ -57,14 +57,14 @@ def search(
     recollect search "what did we eat" --after 2023-05-01 --before 2023-06-01
     recollect search "deploy" --json | head -1
     """
-    with opened(searching=True) as handle:
+    with open_for_reading(searching=True) as handle:
         hits = handle.memory.search(
             query, user=user, conversation=conversation, role=role, after=after, before=before, limit=limit
         )
         state = index_state(handle.store, handle.settings.space)
     if as_json:
         for hit in hits:
-            json_line(hit_fields(hit))
+            print_json(hit_fields(hit))
     else:
         out = console()
         for number, hit in enumerate(hits, start=1):
@@ -74,7 +74,7 @@ def search(
     if state.behind:
         reason = f" (the last error was: {state.error})" if state.error else ""
         warn(
-            f"the index is {counted(state.behind, 'message')} behind the log{reason}: some may be missing here. "
+            f"the index is {plural(state.behind, 'message')} behind the log{reason}: some may be missing here. "
             "`recollect worker --once` brings it up"
         )
 
@@ -88,19 +88,19 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
 def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> None:
     from rich.text import Text
 
-    from recollect.cli.terminal.snippet import snippet
+    from recollect.cli.terminal.snippet import build_snippet
 
     message = hit.message
     head = Text(f"{number:>3}. ")
-    head.append(when(message.time), style="cyan")
+    head.append(format_time(message.time), style="cyan")
     head.append(f"  {printable(message.author)}", style="bold")
     head.append(f"  {printable(message.conversation)}, turn {message.turn}")
     head.append(f"  score {hit.score:.2f}", style="dim")
     out.print(head)
-    indented(out, snippet(message.content, query), 5)
+    print_indented(out, build_snippet(message.content, query), 5)
     if explain:
         parts = "  ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
-        indented(out, Text(parts, style="dim"), 5)
+        print_indented(out, Text(parts, style="dim"), 5)
 
 
 # -- history, conversations
@@ -119,8 +119,8 @@ def history(conversation: str, limit: int, as_json: bool) -> None:
     """
     from recollect.formats import dump
 
-    with opened() as handle:
-        owner = conversation_in(handle.store, handle.settings.space, conversation)
+    with open_for_reading() as handle:
+        owner = find_conversation(handle.store, handle.settings.space, conversation)
         messages = handle.memory.conversation(conversation).history(limit=limit)
     if as_json:
         for message in messages:
@@ -135,10 +135,10 @@ def show_message(out: Console, message: Message) -> None:
     from rich.text import Text
 
     head = Text(f"{message.turn:>4}  ")
-    head.append(when(message.time), style="cyan")
+    head.append(format_time(message.time), style="cyan")
     head.append(f"  {printable(message.author)}", style="bold")
     out.print(head)
-    indented(out, Text(printable(message.content)), 6)
+    print_indented(out, Text(printable(message.content)), 6)
 
 
 @click.command(cls=StoreCommand)
@@ -150,21 +150,21 @@ def conversations(user: str | None, as_json: bool) -> None:
     \b
     recollect conversations --user alex
     """
-    with opened() as handle:
-        listing = list(every_conversation(handle, user))
+    with open_for_reading() as handle:
+        listing = list(all_conversations(handle, user))
     if as_json:
         for conversation in listing:
-            json_line(conversation_fields(conversation))
+            print_json(conversation_fields(conversation))
         return
     grid = table("conversation", "user", "messages", "kept since", "last added to", right=("messages",))
     for conversation in listing:
         owner = "(a channel)" if conversation.user is None else printable(conversation.user)
-        times = (when(conversation.created_at), when(conversation.changed_at))
+        times = (format_time(conversation.created_at), format_time(conversation.changed_at))
         grid.add_row(printable(conversation.id), owner, f"{conversation.turns:,}", *times)
     show_table(grid)
 
 
-def every_conversation(handle: Opened, user: str | None) -> Iterator[Conversation]:
+def all_conversations(handle: MemoryHandle, user: str | None) -> Iterator[Conversation]:
     after = ""
     while page := handle.memory.conversations(user=user, after=after, limit=PAGE):
         yield from page
@@ -201,7 +201,7 @@ def erase(user: str, yes: bool) -> None:
     """
     from recollect.errors import RecollectError
 
-    with opened() as handle:
+    with open_for_reading() as handle:
         if not yes:
             click.echo(f"This removes all messages of {user!r} from {handle.store.name}, for good.", err=True)
             confirmation = click.prompt("Type the user's id to go on", default="", show_default=False, err=True)
@@ -209,7 +209,7 @@ def erase(user: str, yes: bool) -> None:
                 raise RecollectError(f"that is not {user!r}; nothing was erased")
         erasure = handle.memory.erase(user=user)
     click.echo(
-        f"erased {counted(erasure.messages, 'message')} in {counted(erasure.conversations, 'conversation')} "
+        f"erased {plural(erasure.messages, 'message')} in {plural(erasure.conversations, 'conversation')} "
         f"and {erasure.entries:,} of the index (erasure {erasure.id})"
     )
     report_remains(erasure.left)

@@ -39,7 +39,7 @@ def mcp(url: str | None, user: str | None) -> None:
     if url is not None:
         click.get_current_context().meta[STORE] = url
     try:
-        from recollect.server.mcp.tools import alone, serving
+        from recollect.server.mcp.tools import local_caller, build_server
     except ImportError:
         raise MissingExtra("server", "`recollect mcp`") from None
 
@@ -49,7 +49,7 @@ def mcp(url: str | None, user: str | None) -> None:
 
     async def serve() -> None:
         async with AsyncMemory(settings.store, space=settings.space) as memory:
-            status = await ended(serving(memory, alone(settings.space, user)).run_stdio_async())
+            status = await run_until_stopped(build_server(memory, local_caller(settings.space, user)).run_stdio_async())
         if status:
             # The memory is closed. A thread still reads standard input, and that read cannot be interrupted.
             os._exit(status)
@@ -57,7 +57,7 @@ def mcp(url: str | None, user: str | None) -> None:
     asyncio.run(serve())
 
 
-async def ended(service: Coroutine[Any, Any, None]) -> int:
+async def run_until_stopped(service: Coroutine[Any, Any, None]) -> int:
     """Run the service until the client closes its end or a signal comes; returns the exit status."""
     loop = asyncio.get_running_loop()
     stop_event = asyncio.Event()

@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.facts import fields, unread
-from recollect.cli.terminal.opening import Opened, current_settings, existing, opened
+from recollect.cli.facts import fact_fields, unread_warning
+from recollect.cli.terminal.opening import MemoryHandle, current_settings, require_existing, open_for_reading
 from recollect.cli.terminal.options import StoreCommand, printable, warn
-from recollect.cli.terminal.show import json_line
+from recollect.cli.terminal.show import print_json
 
 if TYPE_CHECKING:
     from recollect.model import Fact, Profile, Statement
 
 
 @contextmanager
-def telling(*, new: bool = False) -> Iterator[Opened]:
+def open_for_writing(*, new: bool = False) -> Iterator[MemoryHandle]:
     """Open a memory to write to, with its model if it has one; with `new`, it is created if there is none."""
     from recollect.engine.memory import MemoryEngine
     from recollect.engine.sync import BlockingMemory
     from recollect.wiring import build, open_store
 
     settings = replace(current_settings(), followers=False)
-    store = open_store(settings.store if new else existing(settings.store), settings)
+    store = open_store(settings.store if new else require_existing(settings.store), settings)
     try:
         engine = MemoryEngine(lambda: build(settings, store=store))
         with BlockingMemory(lambda: engine, check_embedder=False) as memory:
-            yield Opened(memory, store, settings)
+            yield MemoryHandle(memory, store, settings)
     finally:
         store.close()
 
@@ -50,7 +50,7 @@ def remember(text: str, user: str, speaker: str | None) -> None:
     recollect remember "Alex is allergic to latex" --user alex
     recollect remember "Bob plays the cello" --user bob --speaker alex
     """
-    with telling(new=True) as handle:
+    with open_for_writing(new=True) as handle:
         statements = handle.memory.remember(text, user=user, speaker=speaker)
     for statement in statements:
         click.echo(printable(statement.text))
@@ -71,9 +71,9 @@ def forget(what: str, user: str) -> None:
     recollect forget "my birthday" --user alex
     recollect forget "what I said about my boss" --user alex
     """
-    with telling() as handle:
+    with open_for_writing() as handle:
         removal = handle.memory.forget(what, user=user)
-        warning = unread(handle.store, handle.settings.space)
+        warning = unread_warning(handle.store, handle.settings.space)
     if warning:
         warn(warning)
     if removal.everything:
@@ -86,7 +86,7 @@ def forget(what: str, user: str) -> None:
         click.echo("nothing is known of that", err=True)
     if not removal.found:
         raise click.exceptions.Exit(1)
-    show(removal.statements, removal.facts)
+    show_entries(removal.statements, removal.facts)
     click.echo(f"forgotten; `recollect undo {removal.id} --user {printable(user)}` brings it back", err=True)
 
 
@@ -101,9 +101,9 @@ def undo(id: str, user: str) -> None:
     \b
     recollect undo 01jd3x8k2m9q4r7t5v6w --user alex
     """
-    with telling() as handle:
+    with open_for_writing() as handle:
         restored_entries = handle.memory.undo(id, user=user)
-    show(restored_entries.statements, restored_entries.facts)
+    show_entries(restored_entries.statements, restored_entries.facts)
     if not restored_entries.found:
         click.echo("nothing came back: what was told since stands", err=True)
 
@@ -122,11 +122,11 @@ def profile(user: str, as_json: bool) -> None:
     recollect profile alex
     recollect profile alex --json
     """
-    with opened() as handle:
+    with open_for_reading() as handle:
         user_profile = handle.memory.profile(user=user, wait=0)
-        warning = unread(handle.store, handle.settings.space)
+        warning = unread_warning(handle.store, handle.settings.space)
     if as_json:
-        json_line(profile_fields(user_profile))
+        print_json(profile_fields(user_profile))
     elif user_profile.text:
         click.echo(printable(user_profile.text))
     else:
@@ -139,7 +139,7 @@ def profile_fields(user_profile: Profile) -> dict[str, Any]:
     return {
         "user": user_profile.user,
         "name": user_profile.name,
-        "facts": [fields(fact) for fact in user_profile.facts],
+        "facts": [fact_fields(fact) for fact in user_profile.facts],
         "statements": [statement_fields(statement) for statement in user_profile.statements],
         "text": user_profile.text,
         "today": user_profile.today.text if user_profile.today else None,
@@ -154,7 +154,7 @@ def statement_fields(statement: Statement) -> dict[str, Any]:
     return {field.name: getattr(statement, field.name) for field in dataclass_fields(statement)}
 
 
-def show(statements: tuple[Statement, ...], facts: tuple[Fact, ...]) -> None:
+def show_entries(statements: tuple[Statement, ...], facts: tuple[Fact, ...]) -> None:
     for statement in statements:
         click.echo(printable(statement.text))
     for fact in facts:

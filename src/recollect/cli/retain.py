@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.terminal.opening import opened
-from recollect.cli.terminal.options import SPACE, StoreCommand, given, report_remains, warn
-from recollect.cli.terminal.show import counted, json_line, show_table, table, when
+from recollect.cli.terminal.opening import open_for_reading
+from recollect.cli.terminal.options import SPACE, StoreCommand, global_option, report_remains, warn
+from recollect.cli.terminal.show import plural, print_json, show_table, table, format_time
 
 if TYPE_CHECKING:
     from recollect.model import Retained
@@ -34,10 +34,10 @@ def retain(yes: bool, as_json: bool) -> None:
     RECOLLECT_RETAIN_MESSAGES=90 recollect retain
     RECOLLECT_RETAIN_MESSAGES=90 recollect retain --yes
     """
-    with opened() as handle:
-        outcome = handle.memory.retain(dry_run=not yes, space=given(SPACE))
+    with open_for_reading() as handle:
+        outcome = handle.memory.retain(dry_run=not yes, space=global_option(SPACE))
     if as_json:
-        json_line(asdict(outcome))
+        print_json(asdict(outcome))
         report_remains(outcome.left)
         return
     if not outcome.expired:
@@ -46,7 +46,7 @@ def retain(yes: bool, as_json: bool) -> None:
     show_expired(outcome)
     waiting = sum(expired_kind.waiting for expired_kind in outcome.expired)
     if waiting:
-        warn(f"{counted(waiting, 'message')} more will go once every view has read them: `recollect worker --once`")
+        warn(f"{plural(waiting, 'message')} more will go once every view has read them: `recollect worker --once`")
     report_remains(outcome.left)
 
 
@@ -55,7 +55,7 @@ def show_expired(outcome: Retained) -> None:
 
     grid = table("kind", "older than (UTC)", "would go" if outcome.dry_run else "removed", "what")
     for expired_kind in outcome.expired:
-        grid.add_row(expired_kind.kind, when(expired_kind.before), f"{expired_kind.count:,}", KINDS[expired_kind.kind])
+        grid.add_row(expired_kind.kind, format_time(expired_kind.before), f"{expired_kind.count:,}", KINDS[expired_kind.kind])
     show_table(grid)
     if outcome.dry_run:
         click.echo(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from recollect.cli.terminal.opening import current_settings
-from recollect.cli.terminal.options import StoreCommand, masked
+from recollect.cli.terminal.options import StoreCommand, mask_password
 
 
 @click.command(cls=StoreCommand)
@@ -35,18 +35,18 @@ def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
     from importlib.util import find_spec
 
     from recollect.errors import MissingExtra
-    from recollect.server.hosting import Hosting, listening, wants_keys
+    from recollect.server.hosting import HostOptions, open_listening_socket, wants_keys
     from recollect.server.hosting import serve as run_server
 
     if find_spec("uvicorn") is None or find_spec("fastapi") is None:
         raise MissingExtra("server", "a server")
     settings = current_settings()
     auth_is_on = wants_keys(settings, host, auth)
-    with listening(host, port) as listener:
+    with open_listening_socket(host, port) as listener:
         actual_port = listener.getsockname()[1]
         shown_host = f"[{host}]" if ":" in host else host
-        click.echo(f"serving {masked(settings.store)} on http://{shown_host}:{actual_port}; Ctrl-C ends it", err=True)
+        click.echo(f"serving {mask_password(settings.store)} on http://{shown_host}:{actual_port}; Ctrl-C ends it", err=True)
         if not auth_is_on:
             click.echo("auth is off: every program on this machine may read and write all of it", err=True)
             click.echo("once there are keys (`recollect keys create`), start it again, and it asks for them", err=True)
-        run_server(settings, Hosting(workers, auth_is_on), listener)
+        run_server(settings, HostOptions(workers, auth_is_on), listener)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.terminal.opening import current_settings, engine_of, existing, file_of, opened
-from recollect.cli.terminal.options import SPACE, STORE, StoreCommand, given, masked, printable, report_remains
-from recollect.cli.terminal.settling import follow, settle, stopping
-from recollect.cli.terminal.show import counted, json_line, show_table, table, when
+from recollect.cli.terminal.opening import current_settings, open_engine, require_existing, store_file, open_for_reading
+from recollect.cli.terminal.options import SPACE, STORE, StoreCommand, global_option, mask_password, printable, report_remains
+from recollect.cli.terminal.settling import report_followers, settle, stop_on_signals
+from recollect.cli.terminal.show import plural, print_json, show_table, table, format_time
 
 if TYPE_CHECKING:
     from recollect.config import Settings
@@ -33,19 +33,19 @@ def stats(as_json: bool) -> None:
     recollect stats
     recollect stats --space team --json
     """
-    with opened() as handle:
-        totals = handle.memory.stats(space=given(SPACE))
+    with open_for_reading() as handle:
+        totals = handle.memory.stats(space=global_option(SPACE))
     if as_json:
-        json_line(dataclasses.asdict(totals))
+        print_json(dataclasses.asdict(totals))
         return
     grid = table("", "")
     grid.show_header = False
-    for name, value in lines_of(totals):
+    for name, value in stats_lines(totals):
         grid.add_row(name, printable(value))
     show_table(grid)
 
 
-def lines_of(totals: Stats) -> list[tuple[str, str]]:
+def stats_lines(totals: Stats) -> list[tuple[str, str]]:
     lines = [
         ("store", totals.store),
         ("spaces", f"{totals.spaces:,}"),
@@ -53,25 +53,25 @@ def lines_of(totals: Stats) -> list[tuple[str, str]]:
         ("users", f"{totals.users:,}"),
         ("messages", f"{totals.messages:,}" + (f" (and {totals.erased:,} erased)" if totals.erased else "")),
         ("characters", f"{totals.characters:,}"),
-        ("first, last", f"{when(totals.first)}, {when(totals.last)} (UTC)"),
+        ("first, last", f"{format_time(totals.first)}, {format_time(totals.last)} (UTC)"),
         ("passages indexed", f"{totals.entries:,}"),
         ("embedder", totals.embedder or "none yet"),
     ]
     for view in totals.views:
-        state = "up to date" if not view.behind else f"{counted(view.behind, 'message')} behind"
+        state = "up to date" if not view.behind else f"{plural(view.behind, 'message')} behind"
         if view.leased:
-            state += f", {counted(view.leased, 'conversation')} being worked on"
+            state += f", {plural(view.leased, 'conversation')} being worked on"
         if view.waiting:
-            state += f", {counted(view.waiting, 'conversation')} to be tried again"
+            state += f", {plural(view.waiting, 'conversation')} to be tried again"
         if view.set_aside:
-            state += f", {counted(view.set_aside, 'message')} set aside"
+            state += f", {plural(view.set_aside, 'message')} set aside"
         lines.append((f"view {view.view}", state + (f"; last error: {view.error}" if view.error else "")))
-    return [*lines, *map(line_of, totals.activity)]
+    return [*lines, *map(activity_line, totals.activity)]
 
 
-def line_of(activity: Activity) -> tuple[str, str]:
+def activity_line(activity: Activity) -> tuple[str, str]:
     """A line about the calls of a model, cache or fallback, in all processes so far."""
-    details = [counted(activity.count, "call" if activity.what in ("chat", "memory") else "time")]
+    details = [plural(activity.count, "call" if activity.what in ("chat", "memory") else "time")]
     details += [f"{activity.tokens:,} tokens"] if activity.tokens else []
     details += [f"{activity.seconds / activity.count:.2f} s each"] if activity.seconds and activity.count else []
     return f"{activity.what} {activity.kind}".rstrip(), f"{activity.outcome}: {', '.join(details)}"
@@ -88,13 +88,13 @@ def verify() -> None:
     \b
     recollect verify && echo "all is well"
     """
-    with opened() as handle:
+    with open_for_reading() as handle:
         proof = handle.memory.verify()
-    scope = f"{counted(proof.messages, 'message')} in {counted(proof.conversations, 'conversation')}"
+    scope = f"{plural(proof.messages, 'message')} in {plural(proof.conversations, 'conversation')}"
     for fault in proof.faults:
         click.echo(f"fault: {printable(str(fault))}")
     erased_note = f", {proof.erased:,} erased" if proof.erased else ""
-    click.echo(f"{'whole' if proof.ok else counted(len(proof.faults), 'fault')}: {scope}{erased_note}")
+    click.echo(f"{'whole' if proof.ok else plural(len(proof.faults), 'fault')}: {scope}{erased_note}")
     click.echo(f"root {proof.root}")
     if not proof.ok:
         raise click.exceptions.Exit(1)
@@ -111,26 +111,26 @@ def settings() -> None:
     RECOLLECT_TOKENIZER=estimate recollect settings
     """
     active_settings = current_settings()
-    sources = origins()
+    sources = setting_sources()
     grid = table("setting", "value", "from")
     for field in dataclasses.fields(active_settings):
         # format(), not str(): a secret is formatted as stars.
         value = f"{getattr(active_settings, field.name)}"
-        grid.add_row(field.name, printable(masked(value)) or "(empty)", sources.get(field.name, "default"))
+        grid.add_row(field.name, printable(mask_password(value)) or "(empty)", sources.get(field.name, "default"))
     show_table(grid)
 
 
-def origins() -> dict[str, str]:
+def setting_sources() -> dict[str, str]:
     """For each setting that is not at its default, where its value comes from."""
     import os
     from pathlib import Path
 
-    from recollect.config import from_environment, from_file
+    from recollect.config import read_environment, read_file
 
-    values = [*from_file(os.environ, Path.cwd()), *from_environment(os.environ)]
+    values = [*read_file(os.environ, Path.cwd()), *read_environment(os.environ)]
     sources = {name: source for name, _, source in values}
     return sources | {
-        key.removeprefix("recollect."): "command line" for key in (STORE, SPACE) if given(key) is not None
+        key.removeprefix("recollect."): "command line" for key in (STORE, SPACE) if global_option(key) is not None
     }
 
 
@@ -152,7 +152,7 @@ def scrub() -> None:
     from recollect.wiring import open_store
 
     active_settings = current_settings()
-    store = open_store(existing(active_settings.store), active_settings)
+    store = open_store(require_existing(active_settings.store), active_settings)
     try:
         remains = store.scrub(full=True)
     finally:
@@ -180,19 +180,19 @@ def migrate(url: str | None, hnsw: bool) -> None:
 
     active_settings = current_settings()
     address = url or active_settings.store
-    if file_of(address) is not None:
+    if store_file(address) is not None:
         if hnsw:
             raise ConfigError("--hnsw is for PostgreSQL; files are searched exactly")
-        existing(address)
-    store = open_store(address, active_settings, migrate=True, hnsw=width_of(active_settings) if hnsw else None)
+        require_existing(address)
+    store = open_store(address, active_settings, migrate=True, hnsw=embedder_width(active_settings) if hnsw else None)
     store.close()
     click.echo(f"{store.name}: schema {CURRENT}, the newest")
 
 
-def width_of(active_settings: Settings) -> int:
+def embedder_width(active_settings: Settings) -> int:
     from recollect.wiring import open_embedder
 
-    async def ask() -> int:
+    async def read_width() -> int:
         embedder = open_embedder(active_settings)
         try:
             await embedder.ready()
@@ -200,7 +200,7 @@ def width_of(active_settings: Settings) -> int:
         finally:
             await embedder.close()
 
-    return asyncio.run(ask())
+    return asyncio.run(read_width())
 
 
 @click.command(cls=StoreCommand)
@@ -216,14 +216,14 @@ def rebuild(view: str) -> None:
     RECOLLECT_EMBEDDER=minilm recollect rebuild index
     """
     active_settings = current_settings()
-    existing(active_settings.store)
+    require_existing(active_settings.store)
 
-    async def again() -> int:
-        async with engine_of(active_settings, check_embedder=False) as (memory, store):
-            await memory.rebuild(view, space=given(SPACE))
+    async def rebuild_view() -> int:
+        async with open_engine(active_settings, check_embedder=False) as (memory, store):
+            await memory.rebuild(view, space=global_option(SPACE))
             return await settle(memory, store)
 
-    click.echo(f"{view}: {counted(asyncio.run(again()), 'message')} brought in")
+    click.echo(f"{view}: {plural(asyncio.run(rebuild_view()), 'message')} brought in")
 
 
 @click.command(cls=StoreCommand)
@@ -241,17 +241,17 @@ def retry(view: str | None, conversation: str | None) -> None:
     recollect retry --view facts --conversation demo
     """
     active_settings = current_settings()
-    existing(active_settings.store)
+    require_existing(active_settings.store)
 
-    async def again() -> Retried:
-        async with engine_of(active_settings) as (memory, store):
-            outcome = await memory.retry(view, conversation=conversation, space=given(SPACE))
+    async def retry_messages() -> Retried:
+        async with open_engine(active_settings) as (memory, store):
+            outcome = await memory.retry(view, conversation=conversation, space=global_option(SPACE))
             if outcome.tried:
                 await settle(memory, store)
             return outcome
 
-    outcome = asyncio.run(again())
-    click.echo(f"{counted(outcome.tried, 'message')} tried again, {outcome.left} still set aside")
+    outcome = asyncio.run(retry_messages())
+    click.echo(f"{plural(outcome.tried, 'message')} tried again, {outcome.left} still set aside")
 
 
 @click.command(cls=StoreCommand)
@@ -267,20 +267,20 @@ def worker(once: bool) -> None:
     recollect worker --once
     """
     active_settings = current_settings()
-    existing(active_settings.store)
+    require_existing(active_settings.store)
 
     async def work() -> None:
-        with stopping() as stop:
-            async with engine_of(active_settings, follow=True) as (memory, store):
+        with stop_on_signals() as stop:
+            async with open_engine(active_settings, follow=True) as (memory, store):
                 click.echo(f"following {store.name}; Ctrl-C ends it")
-                await follow(memory, store, stop)
+                await report_followers(memory, store, stop)
         click.echo("stopped")
 
     async def work_once() -> int:
-        async with engine_of(active_settings) as (memory, store):
+        async with open_engine(active_settings) as (memory, store):
             return await settle(memory, store)
 
     if once:
-        click.echo(f"caught up: {counted(asyncio.run(work_once()), 'message')} brought in")
+        click.echo(f"caught up: {plural(asyncio.run(work_once()), 'message')} brought in")
     else:
         asyncio.run(work())

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.terminal.opening import conversation_in, opened
+from recollect.cli.terminal.opening import find_conversation, open_for_reading
 from recollect.cli.terminal.options import StoreCommand, printable
-from recollect.cli.terminal.show import json_line, show_table, table, when
+from recollect.cli.terminal.show import print_json, show_table, table, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,18 +36,18 @@ def topics(conversation: str, show_all: bool, plot: bool, as_json: bool) -> None
     recollect topics demo
     recollect topics demo --plot
     """
-    with opened() as handle:
-        owner = conversation_in(handle.store, handle.settings.space, conversation)
+    with open_for_reading() as handle:
+        owner = find_conversation(handle.store, handle.settings.space, conversation)
         listing = handle.memory.conversation(conversation, user=owner.user).topics(faded=show_all)
     if as_json:
         for topic in listing:
-            json_line(fields(topic))
+            print_json(topic_fields(topic))
         return
     if not listing:
         click.echo("there are no topics yet; they follow the messages: `recollect worker --once` catches up", err=True)
         return
     if plot:
-        draw(listing)
+        show_plot(listing)
         return
     grid = table(
         "topic",
@@ -64,19 +64,19 @@ def topics(conversation: str, show_all: bool, plot: bool, as_json: bool) -> None
     for topic in listing:
         grid.add_row(
             topic.id,
-            short(topic),
+            short_title(topic),
             "faded" if topic.faded else topic.kind,
-            days(topic.half_life.days),
+            format_days(topic.half_life.days),
             f"{topic.priority:.3f}",
             f"{topic.messages:,}",
             f"{topic.packed:,}",
-            when(topic.last_active_at),
+            format_time(topic.last_active_at),
             ", ".join(map(printable, topic.tags)),
         )
     show_table(grid)
 
 
-def draw(listing: Sequence[Topic]) -> None:
+def show_plot(listing: Sequence[Topic]) -> None:
     """Print one curve for each topic, all over the same days: until the last topic has faded."""
     from recollect.rules.topics.topics import DAY, TopicRule, lasts
 
@@ -84,12 +84,12 @@ def draw(listing: Sequence[Topic]) -> None:
     days_left = {topic.id: lasts(topic.priority, topic.half_life, least) / DAY for topic in listing}
     span = max(1.0, *days_left.values())
     top = max(*(topic.priority for topic in listing), least)
-    grid = table("topic", "title", "now", f"priority over {days(round(span))}", f"under {least}", right=("now",))
+    grid = table("topic", "title", "now", f"priority over {format_days(round(span))}", f"under {least}", right=("now",))
     for topic in listing:
         levels = [topic.priority * 0.5 ** (span * DAY * column / WIDTH / topic.half_life) for column in range(WIDTH)]
         curve = "".join(bar(level, top, least) for level in levels)
         fades = f"in {days_left[topic.id]:.1f} days" if days_left[topic.id] > 0 else "already"
-        grid.add_row(topic.id, short(topic), f"{topic.priority:.3f}", curve, fades)
+        grid.add_row(topic.id, short_title(topic), f"{topic.priority:.3f}", curve, fades)
     show_table(grid)
 
 
@@ -100,17 +100,17 @@ def bar(level: float, top: float, least: float) -> str:
     return BARS[max(1, round(level / top * (len(BARS) - 1)))]
 
 
-def short(topic: Topic) -> str:
+def short_title(topic: Topic) -> str:
     mark = "* " if topic.current else ""
     title = printable(topic.title)
     return mark + (title if len(title) <= TITLE else title[: TITLE - 1].rstrip() + "…")
 
 
-def days(number: int) -> str:
+def format_days(number: int) -> str:
     return f"{number} day{'' if number == 1 else 's'}"
 
 
-def fields(topic: Topic) -> dict[str, Any]:
+def topic_fields(topic: Topic) -> dict[str, Any]:
     return {
         "id": topic.id,
         "title": topic.title,

@@ -20,22 +20,22 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from recollect.cli.terminal.opening import (
-    conversation_in,
+    find_conversation,
     current_settings,
-    engine_of,
-    existing,
-    file_of,
-    opened,
+    open_engine,
+    require_existing,
+    store_file,
+    open_for_reading,
     without_embedder,
 )
-from recollect.cli.terminal.options import INTERRUPTED, SPACE, StoreCommand, given, masked, printable
+from recollect.cli.terminal.options import INTERRUPTED, SPACE, StoreCommand, global_option, mask_password, printable
 from recollect.cli.terminal.settling import settle_or_warn
-from recollect.cli.terminal.show import counted, progress
+from recollect.cli.terminal.show import plural, progress_bar
 
 if TYPE_CHECKING:
     from recollect.config import Settings
     from recollect.engine.memory import MemoryEngine
-    from recollect.engine.transfer import Imported
+    from recollect.engine.transfer import ImportProgress
     from recollect.errors import StoreError
     from recollect.formats import Reader
     from recollect.model import BadRecord, Conversation, Message, Record, Verification
@@ -84,20 +84,20 @@ def import_(
     settings = current_settings()
     settle = settings.followers and not no_settle
 
-    async def bring() -> None:
+    async def import_files() -> None:
         effective_settings = settings if settle else without_embedder(settings)
-        async with engine_of(effective_settings, check_embedder=settle) as (memory, store):
+        async with open_engine(effective_settings, check_embedder=settle) as (memory, store):
             for file in files:
                 options: Any = {"user": user, "assistant_ids": assistant, "timezone": timezone}
                 with open_records(file, format, **options) as reader:
-                    await bring_file(memory, file, reader, settings, skip_bad)
+                    await import_file(memory, file, reader, settings, skip_bad)
             if settle:
                 await settle_or_warn(memory, store)
 
     # Ctrl-C must also end a read that waits for input; asyncio's own handler would wait for it.
     old_handler = signal.signal(signal.SIGINT, interrupt)
     try:
-        asyncio.run(bring())
+        asyncio.run(import_files())
     except KeyboardInterrupt:
         click.echo("stopped: what was read is kept; run the same command again and it goes on from there", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
@@ -109,35 +109,35 @@ def interrupt(*_: Any) -> None:
     raise KeyboardInterrupt
 
 
-async def bring_file(memory: MemoryEngine, file: str, reader: Reader, settings: Settings, skip_bad: bool) -> None:
-    from recollect.engine.transfer import Imported, import_records
+async def import_file(memory: MemoryEngine, file: str, reader: Reader, settings: Settings, skip_bad: bool) -> None:
+    from recollect.engine.transfer import ImportProgress, import_records
     from recollect.errors import ImportFailed
 
     name = "standard input" if file == STANDARD else file
     spaces: set[str] = {reader.suggested_space} if reader.suggested_space else set()
-    so_far = Imported()
+    so_far = ImportProgress()
     start = time.monotonic()
-    with progress("{task.fields[messages]:,} messages, {task.fields[rate]:,}/s", bytes_read=True) as bar:
+    with progress_bar("{task.fields[messages]:,} messages, {task.fields[rate]:,}/s", bytes_read=True) as bar:
         task = bar.add_task(Path(name).name, total=reader.total_bytes, messages=0, rate=0)
 
-        def note(totals: Imported) -> None:
+        def show_progress(totals: ImportProgress) -> None:
             nonlocal so_far
             so_far = totals
             rate = round(totals.read / max(time.monotonic() - start, 1e-3))
             bar.update(task, completed=reader.bytes_read, messages=totals.read, rate=rate)
 
         try:
-            records = noting_spaces(reader, spaces)
-            await import_records(memory, records, space=settings.space, skip_bad=skip_bad, progress=note)
+            records = collect_spaces(reader, spaces)
+            await import_records(memory, records, space=settings.space, skip_bad=skip_bad, progress=show_progress)
         except ImportFailed as error:
             raise ImportFailed(f"{name}, {error}") from error
         finally:
             bar.stop()
-            report(name, reader.format, so_far)
-    hint(spaces, settings.space)
+            report_import(name, reader.format, so_far)
+    hint_space(spaces, settings.space)
 
 
-def noting_spaces(records: Iterable[Record | BadRecord], spaces: set[str]) -> Iterator[Record | BadRecord]:
+def collect_spaces(records: Iterable[Record | BadRecord], spaces: set[str]) -> Iterator[Record | BadRecord]:
     """The records unchanged; `spaces` collects the spaces they name."""
     from recollect.model import Record
 
@@ -147,19 +147,19 @@ def noting_spaces(records: Iterable[Record | BadRecord], spaces: set[str]) -> It
         yield record
 
 
-def report(name: str, format: str, totals: Imported) -> None:
+def report_import(name: str, format: str, totals: ImportProgress) -> None:
     for line in totals.bad:
         click.echo(f"skipped: {printable(f'{name}, {line}')}", err=True)
     if totals.bad_count > len(totals.bad):
         click.echo(f"skipped: {printable(name)}, {totals.bad_count - len(totals.bad):,} more", err=True)
     counts = f"{totals.known:,} known already, {totals.bad_count:,} bad"
-    click.echo(f"{printable(name)} ({format}): {counted(totals.read, 'message')} read, {totals.new:,} new, {counts}")
+    click.echo(f"{printable(name)} ({format}): {plural(totals.read, 'message')} read, {totals.new:,} new, {counts}")
 
 
-def hint(spaces: set[str], space: str) -> None:
+def hint_space(spaces: set[str], space: str) -> None:
     """Print a hint if the file names another space and --space was not given."""
     others = sorted(spaces - {space})
-    if others and given(SPACE) is None:
+    if others and global_option(SPACE) is None:
         other_names = printable(others[0]) + (f" (and {len(others) - 1} more)" if len(others) > 1 else "")
         click.echo(
             f"hint: the file names the space {other_names}; it was imported into {space}. "
@@ -193,29 +193,29 @@ def export(user: str | None, conversation: str | None, output: str, salvage: boo
     recollect export -o backup.jsonl
     recollect export --user alex | gzip > alex.jsonl.gz
     """
-    from recollect.engine.tables.log import damaged_messages
+    from recollect.engine.tables.log import find_damaged_messages
     from recollect.formats import dump
     from recollect.model import Filter
 
-    with opened() as handle:
+    with open_for_reading() as handle:
         space = handle.settings.space
-        total = expected(handle.store, space, user, conversation)
+        total = count_messages(handle.store, space, user, conversation)
 
         @lru_cache(maxsize=1)  # messages come conversation by conversation
-        def owner(id: str) -> Conversation | None:
+        def find_owner(id: str) -> Conversation | None:
             return handle.store.read(lambda tx: tx.conversation(space, id))
 
         messages = handle.memory.export(user=user, conversation=conversation, space=space, salvage=salvage)
-        with destination(output) as file:
+        with open_output(output) as file:
 
             def write_line(message: Message) -> None:
-                file.write(dump(message, owner(message.conversation)).encode() + b"\n")
+                file.write(dump(message, find_owner(message.conversation)).encode() + b"\n")
 
-            count = written(messages, total, output, write_line)
+            count = write_messages(messages, total, output, write_line)
         scope = Filter(space, user=user, conversation=conversation)
-        unreadable = handle.store.read(lambda tx: damaged_messages(tx, scope)) if salvage else []
+        unreadable = handle.store.read(lambda tx: find_damaged_messages(tx, scope)) if salvage else []
     if output != STANDARD:
-        click.echo(f"{output}: {counted(count, 'message')} written", err=True)
+        click.echo(f"{output}: {plural(count, 'message')} written", err=True)
     report_left_out(unreadable)
 
 
@@ -228,14 +228,14 @@ def report_left_out(unreadable: Sequence[Exception]) -> None:
         raise click.exceptions.Exit(1)
 
 
-def expected(store: Store, space: str, user: str | None, conversation: str | None) -> int | None:
+def count_messages(store: Store, space: str, user: str | None, conversation: str | None) -> int | None:
     """How many messages an export will have; None if that is not known beforehand."""
     from datetime import UTC, datetime
 
     from recollect.errors import StoreError
 
     if conversation is not None:
-        return conversation_in(store, space, conversation).turns if user is None else None
+        return find_conversation(store, space, conversation).turns if user is None else None
     if user is not None:
         return None
     try:
@@ -245,10 +245,10 @@ def expected(store: Store, space: str, user: str | None, conversation: str | Non
     return stats.messages + stats.erased
 
 
-def written(messages: Iterable[Message], total: int | None, output: str, write: Callable[[Message], Any]) -> int:
+def write_messages(messages: Iterable[Message], total: int | None, output: str, write: Callable[[Message], Any]) -> int:
     """Write every message and count them. No progress bar if the messages go to the terminal."""
     count = 0
-    with progress("{task.completed:,} messages", shown=output != STANDARD or not sys.stdout.isatty()) as bar:
+    with progress_bar("{task.completed:,} messages", visible=output != STANDARD or not sys.stdout.isatty()) as bar:
         task = bar.add_task("exporting", total=total)
         for count, message in enumerate(messages, start=1):
             write(message)
@@ -257,7 +257,7 @@ def written(messages: Iterable[Message], total: int | None, output: str, write: 
 
 
 @contextmanager
-def destination(output: str) -> Iterator[BinaryIO]:
+def open_output(output: str) -> Iterator[BinaryIO]:
     """Open the output. A plain file appears complete or not at all; a pipe or device is written to directly."""
     from recollect.errors import InvalidInput
 
@@ -307,20 +307,20 @@ def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
     from recollect.wiring import open_store
 
     settings = current_settings()
-    source_file = file_of(source)
-    target_file = file_of(target)
+    source_file = store_file(source)
+    target_file = store_file(target)
     if source_file is not None and target_file is not None and source_file.resolve() == target_file.resolve():
         raise StoreError(f"{source} and {target} are the same file; copy into a new store")
     new_file = target_file if target_file is not None and not target_file.exists() else None
     unreadable: list[StoreError] = []
-    origin = open_store(existing(source), settings)
+    origin = open_store(require_existing(source), settings)
     try:
-        row_counts, proof = into(origin, target, new_file, settings, migrate, unreadable.append if salvage else None)
+        row_counts, proof = copy_into(origin, target, new_file, settings, migrate, unreadable.append if salvage else None)
     finally:
         origin.close()
     click.echo(
-        f"{masked(target)}: {counted(row_counts['conversations'], 'conversation')}, "
-        f"{counted(row_counts['messages'], 'message')}, {counted(row_counts['entries'], 'passage')} of the index"
+        f"{mask_password(target)}: {plural(row_counts['conversations'], 'conversation')}, "
+        f"{plural(row_counts['messages'], 'message')}, {plural(row_counts['entries'], 'passage')} of the index"
     )
     for fault in proof.faults:
         click.echo(printable(str(fault)))
@@ -330,7 +330,7 @@ def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def expected_rows(origin: Store) -> int | None:
+def estimate_rows(origin: Store) -> int | None:
     """About how many rows a copy will have; None if a damaged file cannot be counted."""
     from datetime import UTC, datetime
 
@@ -343,7 +343,7 @@ def expected_rows(origin: Store) -> int | None:
     return stats.messages + stats.erased + 2 * stats.conversations + 2 * stats.entries
 
 
-def into(
+def copy_into(
     origin: Store,
     target: str,
     new_file: Path | None,
@@ -359,15 +359,15 @@ def into(
     is_complete = False
     store = open_store(target, settings, migrate=migrate)
     try:
-        with progress("{task.completed:,} rows") as bar:
-            task = bar.add_task("copying", total=expected_rows(origin))
+        with progress_bar("{task.completed:,} rows") as bar:
+            task = bar.add_task("copying", total=estimate_rows(origin))
             rows_so_far = {}
 
-            def note(table: str, count: int) -> None:
+            def show_progress(table: str, count: int) -> None:
                 rows_so_far[table] = count
                 bar.update(task, description=f"copying {table}", completed=sum(rows_so_far.values()))
 
-            row_counts = copy_store(origin, store, note, salvage)
+            row_counts = copy_store(origin, store, show_progress, salvage)
         proof = store.read(verify)
         is_complete = True
         return row_counts, proof

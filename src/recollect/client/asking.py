@@ -20,13 +20,13 @@ from uuid import uuid4
 from recollect import errors
 from recollect.errors import InvalidInput, MissingExtra, RecollectError, ServerError
 from recollect.rules.log import SURROGATE, checked_id, checked_time
-from recollect.wire import plain, read
+from recollect.wire import to_json_value, from_json_value
 
 if TYPE_CHECKING:
     import httpx2
 
 
-class Changed(ServerError):
+class EditConflict(ServerError):
     """The documents have changed since they were read; nothing was written."""
 
 
@@ -54,7 +54,7 @@ ERRORS: dict[str, type[RecollectError]] = {
     "model_failed": errors.ModelError,
     "embedder_refused": errors.EmbedderRefused,
     "embedder_failed": errors.EmbedderError,
-    "changed": Changed,
+    "changed": EditConflict,
     "not_settled": errors.NotSettled,
     "store_busy": errors.StoreBusy,
     "commit_unknown": errors.CommitUnknown,
@@ -69,14 +69,14 @@ ERRORS: dict[str, type[RecollectError]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class SpaceOf:
+class KeySpace:
     """The space that a key opens."""
 
     space: str
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ResultPage:
     """One page of a list, as a server sends it."""
 
     items: list[Any]
@@ -84,36 +84,36 @@ class Page:
     tag: str = ""
 
 
-def path_of(*parts: str) -> str:
+def build_path(*parts: str) -> str:
     """A path of these parts, each quoted, so that no id can change the path: not by a slash, nor by dots."""
     return "/v1/" + "/".join(DOTS.get(part) or quote(part, safe="", errors="replace") for part in parts)
 
 
-def person(user: str, *parts: str) -> str:
+def user_path(user: str, *parts: str) -> str:
     """A path below a user's."""
-    return path_of("users", checked_id("user", user), *parts)
+    return build_path("users", checked_id("user", user), *parts)
 
 
-def given(**values: Any) -> dict[str, Any]:
+def without_none(**values: Any) -> dict[str, Any]:
     """The values that are not None, as JSON values."""
     try:
-        return {name: plain(value) for name, value in values.items() if value is not None}
+        return {name: to_json_value(value) for name, value in values.items() if value is not None}
     except TypeError as error:
         raise InvalidInput("a value", f"cannot be sent: {error}") from None
 
 
-def timed(name: str, value: datetime | None) -> datetime | None:
+def check_optional_time(name: str, value: datetime | None) -> datetime | None:
     return None if value is None else checked_time(name, value)
 
 
-def checked_query(query: Mapping[str, Any]) -> dict[str, Any]:
+def check_query(query: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in query.items():
         if isinstance(value, str) and SURROGATE.search(value):
             raise InvalidInput(name, "contains a lone surrogate, which is not text")
     return dict(query)
 
 
-class Asking:
+class ServerConnection:
     """The connection to a server, with its address and a key."""
 
     def __init__(self, base_url: str, key: str, space: str | None, timeout: float) -> None:
@@ -149,7 +149,7 @@ class Asking:
             headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
             self._http = httpx2.AsyncClient(base_url=self._url, headers=headers, timeout=self._timeout)
 
-    def begin_again(self) -> None:
+    def reopen_after_fork(self) -> None:
         """In a forked process: open new connections, and leave those of the parent process untouched."""
         if self._http is not None:
             self._abandoned.append(self._http)
@@ -176,31 +176,31 @@ class Asking:
         """Send a request and read the answer as a value of this kind. `wait` is extra time for it, in seconds."""
         import httpx2
 
-        request = self._request(method, path, space, query, body, wait)
+        request = self._build_request(method, path, space, query, body, wait)
         deadline = time.monotonic() + self._timeout + wait
         attempt = 0
         while True:
             attempt = attempt + 1
             retry_after = ""
             try:
-                response = await self._opened.send(request)
+                response = await self._client.send(request)
             except httpx2.HTTPError as error:
                 # A request that timed out would time out again.
                 if attempt == TRIES or isinstance(error, httpx2.ReadTimeout | httpx2.WriteTimeout):
-                    raise unreachable(self.address, error) from error
+                    raise unreachable_error(self.address, error) from error
             else:
                 if response.is_success:
                     return self.read(kind, response.content)
-                code = code_of(response)
+                code = problem_code(response)
                 if code == AT_WORK and time.monotonic() < deadline:
                     attempt -= 1  # the first try goes on there, and its answer is worth waiting for
-                elif attempt == TRIES or not passes(code, response.status_code):
-                    raise error_of(response.status_code, response.content)
+                elif attempt == TRIES or not is_transient(code, response.status_code):
+                    raise parse_error(response.status_code, response.content)
                 retry_after = response.headers.get("Retry-After", "")
             has_pause = retry_after.isascii() and retry_after.isdigit()
             await asyncio.sleep(min(float(retry_after), 5.0) if has_pause else PAUSE * 2**attempt / 2)
 
-    async def lines(
+    async def stream_lines(
         self,
         method: str,
         path: str,
@@ -212,13 +212,13 @@ class Asking:
         """The lines of an answer, as they come. Only a line feed ends a line."""
         import httpx2
 
-        request = self._request(method, path, space, query, body, 0.0)
+        request = self._build_request(method, path, space, query, body, 0.0)
         has_begun = False
         try:
-            response = await self._opened.send(request, stream=True)
+            response = await self._client.send(request, stream=True)
             try:
                 if not response.is_success:
-                    raise error_of(response.status_code, await response.aread())
+                    raise parse_error(response.status_code, await response.aread())
                 remainder = b""
                 async for data in response.aiter_bytes():
                     has_begun = True
@@ -232,30 +232,30 @@ class Asking:
         except httpx2.HTTPError as error:
             if has_begun:
                 raise ServerError(f"{self.address} hung up in the middle of an answer") from error
-            raise unreachable(self.address, error) from error
+            raise unreachable_error(self.address, error) from error
 
     def read(self, kind: Any, content: bytes | str) -> Any:
         """An answer as a value of this kind."""
         try:
-            return read(kind, json.loads(content))
+            return from_json_value(kind, json.loads(content))
         except (ValueError, RecursionError) as error:  # InvalidInput, too: the server's fault, not the caller's
             raise ServerError(f"{self.address} {NOT_OURS}") from error
 
-    async def home(self, space: str | None) -> str:
+    async def resolve_space(self, space: str | None) -> str:
         """The space of a request: the one named, or the client's, or the one the key opens."""
         target_space = space if space is not None else self.space
         if target_space is not None:
             return checked_id("space", target_space)
         if self._home is None:
-            self._home = str((await self.ask(SpaceOf, "GET", path_of("space"))).space)
+            self._home = str((await self.ask(KeySpace, "GET", build_path("space"))).space)
         return self._home
 
-    def _request(
+    def _build_request(
         self, method: str, path: str, space: str | None, query: Mapping[str, Any] | None, body: Any, wait: float
     ) -> httpx2.Request:
         target_space = space if space is not None else self.space
         # In the query, and not in the header: a header cannot hold every script a space may be named in.
-        params = {**checked_query(query or {}), **({} if target_space is None else {"space": target_space})}
+        params = {**check_query(query or {}), **({} if target_space is None else {"space": target_space})}
         headers = {"Idempotency-Key": uuid4().hex} if method != "GET" else {}
         try:
             content = None if body is None else json.dumps(body, ensure_ascii=True).encode()
@@ -263,18 +263,18 @@ class Asking:
             raise InvalidInput("a value", f"cannot be sent: {error}") from None
         if content is not None:
             headers["Content-Type"] = "application/json"
-        return self._opened.build_request(
+        return self._client.build_request(
             method, path, params=params, content=content, headers=headers, timeout=self._timeout + wait
         )
 
     @property
-    def _opened(self) -> httpx2.AsyncClient:
+    def _client(self) -> httpx2.AsyncClient:
         if self._http is None:
             raise RecollectError("this client is not open: use it inside `with` (or `async with`), and not after")
         return self._http
 
 
-def code_of(response: httpx2.Response) -> str | None:
+def problem_code(response: httpx2.Response) -> str | None:
     """The code of a problem; None if the answer is not a problem."""
     try:
         return str(response.json()["code"])
@@ -282,16 +282,16 @@ def code_of(response: httpx2.Response) -> str | None:
         return None
 
 
-def passes(code: str | None, status: int) -> bool:
+def is_transient(code: str | None, status: int) -> bool:
     """Whether a retry in a moment may help."""
     return status in GATEWAY if code is None else code in TRANSIENT
 
 
-def unreachable(url: str, error: Exception) -> ServerError:
+def unreachable_error(url: str, error: Exception) -> ServerError:
     return ServerError(f"{url} did not answer ({type(error).__name__}); is the server running there?")
 
 
-def error_of(status: int, content: bytes) -> RecollectError:
+def parse_error(status: int, content: bytes) -> RecollectError:
     """The error for a problem that a server sent."""
     try:
         problem = json.loads(content)

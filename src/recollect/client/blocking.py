@@ -20,7 +20,7 @@ class Client(BlockingMemory):
         client = AsyncClient(base_url, key, space=space, timeout=timeout)
         # It has the methods of a memory (a test checks that), and the blocking interface uses nothing else.
         super().__init__(lambda: cast(MemoryEngine, client))
-        self._private.forked = client._server.begin_again
+        self._private.forked = client._server.reopen_after_fork
 
     def __repr__(self) -> str:
         return repr(self._engine)

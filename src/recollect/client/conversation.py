@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from recollect.client.asking import Asking, Page, error_of, given, path_of, timed
+from recollect.client.asking import ServerConnection, ResultPage, parse_error, without_none, build_path, check_optional_time
 from recollect.engine.commands import Answer
 from recollect.engine.memory import MAX_TURN
 from recollect.errors import ServerError
@@ -29,20 +29,20 @@ from recollect.model import (
 )
 from recollect.rules.log import checked_id, checked_metadata, checked_number
 from recollect.rules.topics.topics import IMPORTANCE
-from recollect.wire import read
+from recollect.wire import from_json_value
 
 PAGE = 1_000
 CURRENT = "current"
 CUT_OFF = "the server ended the reply before it was whole; what was seen of it is kept"
 
 
-def draft_of(draft: Draft) -> dict[str, Any]:
-    return given(
+def draft_fields(draft: Draft) -> dict[str, Any]:
+    return without_none(
         role=draft.role,
         content=draft.content,
         author=draft.author,
         user=draft.user,
-        time=timed("time", draft.time),
+        time=check_optional_time("time", draft.time),
         platform_id=draft.platform_id,
         metadata=checked_metadata(draft.metadata) or None,
         id=draft.id,
@@ -52,7 +52,7 @@ def draft_of(draft: Draft) -> dict[str, Any]:
 class AsyncClientConversation:
     """One thread of messages."""
 
-    def __init__(self, server: Asking, space: str | None, id: str, user: str | None) -> None:
+    def __init__(self, server: ServerConnection, space: str | None, id: str, user: str | None) -> None:
         self._server = server
         self.space = space
         self.id = id
@@ -84,7 +84,7 @@ class AsyncClientConversation:
 
     async def extend(self, drafts: Iterable[Draft]) -> list[Added]:
         """Keep several messages in one transaction: all of them, or none."""
-        messages = [draft_of(draft) for draft in drafts]
+        messages = [draft_fields(draft) for draft in drafts]
         if not messages:
             return []
         additions: list[Added] = await self._ask(list[Added], "POST", "messages", body={"messages": messages})
@@ -97,8 +97,8 @@ class AsyncClientConversation:
         messages: list[Message] = []
         while max_messages is None or len(messages) < max_messages:
             size = PAGE if max_messages is None else min(PAGE, max_messages - len(messages))
-            page = await self._ask(Page, "GET", "messages", query=given(cursor=cursor, limit=size))
-            messages[:0] = read(list[Message], page.items)
+            page = await self._ask(ResultPage, "GET", "messages", query=without_none(cursor=cursor, limit=size))
+            messages[:0] = from_json_value(list[Message], page.items)
             cursor = page.next
             if cursor is None:
                 break
@@ -112,7 +112,7 @@ class AsyncClientConversation:
         It tells the model how to ask for more by markers, which `reply` serves. Without `markers` it does not: for
         programs that call a model themselves and show what it says.
         """
-        body = given(text=text, budget=budget, system=system, markers=markers)
+        body = without_none(text=text, budget=budget, system=system, markers=markers)
         context: Context = await self._ask(Context, "POST", "context", body=body)
         return context
 
@@ -126,7 +126,7 @@ class AsyncClientConversation:
         platform_id: str | None = None,
     ) -> Reply:
         """The whole turn: keep the message, ask the model, keep and return its reply."""
-        body = given(text=text, budget=budget, system=system, author=author, platform_id=platform_id)
+        body = without_none(text=text, budget=budget, system=system, author=author, platform_id=platform_id)
         reply: Reply = await self._ask(Reply, "POST", "reply", body=body)
         return reply
 
@@ -140,10 +140,10 @@ class AsyncClientConversation:
         platform_id: str | None = None,
     ) -> AsyncIterator[str]:
         """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
-        body = given(text=text, budget=budget, system=system, author=author, platform_id=platform_id, user=self.user)
-        path = path_of("conversations", self.id, "reply")
+        body = without_none(text=text, budget=budget, system=system, author=author, platform_id=platform_id, user=self.user)
+        path = build_path("conversations", self.id, "reply")
         kind = ""
-        async for line in self._server.lines("POST", path, space=self.space, body=body | {"stream": True}):
+        async for line in self._server.stream_lines("POST", path, space=self.space, body=body | {"stream": True}):
             name, _, value = line.partition(":")
             value = value.removeprefix(" ")
             if name == "event":
@@ -151,7 +151,7 @@ class AsyncClientConversation:
             elif name == "data" and kind == "text":
                 yield self._server.read(dict[str, str], value)["text"]
             elif name == "data" and kind == "error":
-                raise error_of(500, value.encode())
+                raise parse_error(500, value.encode())
             elif name == "data" and kind == "done":
                 return
         raise ServerError(CUT_OFF)
@@ -169,17 +169,17 @@ class AsyncClientConversation:
         `names` are those the memory is called by; with `addressed`, the message is for it without naming it. A command
         is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`.
         """
-        body = given(text=text, author=author, names=list(names), addressed=addressed)
+        body = without_none(text=text, author=author, names=list(names), addressed=addressed)
         answer: Answer | None = await self._ask(Answer | None, "POST", "command", body=body)
         return answer
 
     async def archived(self) -> list[Chunk]:
         """The runs of messages that have left the window, oldest first."""
-        return await self._list(Chunk, "archived")
+        return await self._ask_list(Chunk, "archived")
 
     async def episodes(self) -> list[Episode]:
         """What left the window, as summaries: the active ones, highest level first, each with its parts."""
-        return await self._list(Episode, "episodes")
+        return await self._ask_list(Episode, "episodes")
 
     async def standalone(self, question: str) -> str:
         """A follow-up question so that it can be understood alone, from what was said last; as it is if it can be."""
@@ -195,21 +195,21 @@ class AsyncClientConversation:
 
         `importance`, from 0 to 1, is what the topic is worth to whoever says it.
         """
-        body = given(role="user", text=text, importance=importance, author=author, time=timed("time", time))
-        return await self._topic("topics", body=body)
+        body = without_none(role="user", text=text, importance=importance, author=author, time=check_optional_time("time", time))
+        return await self._ask_topic("topics", body=body)
 
     async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
         """Keep a reply and give it to the topic it follows. Returns the topic."""
-        return await self._topic("topics", body=given(role="assistant", text=text, time=timed("time", time)))
+        return await self._ask_topic("topics", body=without_none(role="assistant", text=text, time=check_optional_time("time", time)))
 
     async def topics(self, *, faded: bool = False) -> list[Topic]:
         """What is talked about, the most present first; with `faded`, also what has left the active set."""
         topics: list[Topic] = []
         cursor: str | None = None
         while True:
-            query = given(faded=json.dumps(faded), cursor=cursor, limit=PAGE)
-            page = await self._ask(Page, "GET", "topics", query=query)
-            topics += read(list[Topic], page.items)
+            query = without_none(faded=json.dumps(faded), cursor=cursor, limit=PAGE)
+            page = await self._ask(ResultPage, "GET", "topics", query=query)
+            topics += from_json_value(list[Topic], page.items)
             cursor = page.next
             if cursor is None:
                 return topics
@@ -226,7 +226,7 @@ class AsyncClientConversation:
     ) -> list[TopicMessage]:
         """Every message of a topic, in order; without `include_compressed`, only those of its active set."""
         query = {"include_compressed": json.dumps(include_compressed)}
-        return await self._list(TopicMessage, "topics", topic_id or CURRENT, "messages", query=query)
+        return await self._ask_list(TopicMessage, "topics", topic_id or CURRENT, "messages", query=query)
 
     async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
         """A topic in figures; without an id, the one that is being talked of."""
@@ -236,24 +236,24 @@ class AsyncClientConversation:
     async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
         """The topics of this conversation that a query is about, best first, faded ones too: by what was said in
         them, by their titles and by their tags."""
-        return await self._list(TopicHit, "topic-search", query={"query": query, "limit": limit})
+        return await self._ask_list(TopicHit, "topic-search", query={"query": query, "limit": limit})
 
     async def merge_topics(self, topic_id: str, other: str) -> Topic:
         """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` takes it out."""
-        return await self._topic("topics", topic_id, "merge", body={"other": other})
+        return await self._ask_topic("topics", topic_id, "merge", body={"other": other})
 
     async def undo_merge(self, topic_id: str) -> Topic:
         """Take a topic out of the one it has become part of, by itself or by `merge_topics`; the two stay apart from
         now on. Returns it."""
-        return await self._topic("topics", topic_id, "unmerge", body={})
+        return await self._ask_topic("topics", topic_id, "unmerge", body={})
 
     async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
         """Give a topic tags of your own, or with `remove` take them away. They are searched, and outlive a rebuild."""
-        return await self._topic("topics", topic_id, "tags", body={"tags": list(tags), "remove": remove})
+        return await self._ask_topic("topics", topic_id, "tags", body={"tags": list(tags), "remove": remove})
 
     async def feedback(self, topic_id: str, score: int) -> Topic:
         """Say that a topic matters (+1) or does not (-1): its importance moves, and with it how long it stays."""
-        return await self._topic("topics", topic_id, "feedback", body={"score": score})
+        return await self._ask_topic("topics", topic_id, "feedback", body={"score": score})
 
     # -- requests
 
@@ -265,16 +265,16 @@ class AsyncClientConversation:
         query: dict[str, Any] | None = None,
         body: dict[str, Any] | None = None,
     ) -> Any:
-        user_field = given(user=self.user)
-        path = path_of("conversations", self.id, *parts)
+        user_field = without_none(user=self.user)
+        path = build_path("conversations", self.id, *parts)
         if method == "GET":
             return await self._server.ask(kind, method, path, space=self.space, query=(query or {}) | user_field)
         return await self._server.ask(kind, method, path, space=self.space, body=(body or {}) | user_field)
 
-    async def _list(self, kind: Any, *parts: str, query: dict[str, Any] | None = None) -> list[Any]:
+    async def _ask_list(self, kind: Any, *parts: str, query: dict[str, Any] | None = None) -> list[Any]:
         values: list[Any] = await self._ask(list[kind], "GET", *parts, query=query)
         return values
 
-    async def _topic(self, *parts: str, body: dict[str, Any]) -> Topic:
+    async def _ask_topic(self, *parts: str, body: dict[str, Any]) -> Topic:
         topic: Topic = await self._ask(Topic, "POST", *parts, body=body)
         return topic

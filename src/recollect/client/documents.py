@@ -11,13 +11,13 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from recollect.client.asking import Asking, Changed, Page, given, path_of
-from recollect.engine.documents import MAX_OFFSET, skipped
+from recollect.client.asking import ServerConnection, EditConflict, ResultPage, without_none, build_path
+from recollect.engine.documents import MAX_OFFSET, check_offset
 from recollect.errors import NotFound, StoreBusy
 from recollect.model.documents import Change, Document
 from recollect.rules.documents import documents as rules
 from recollect.rules.log import checked_id, checked_number
-from recollect.wire import read
+from recollect.wire import from_json_value
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ PAUSE = 0.02  # seconds before the next attempt, at most
 class AsyncClientDocuments:
     """The documents of one space."""
 
-    def __init__(self, server: Asking, space: str | None) -> None:
+    def __init__(self, server: ServerConnection, space: str | None) -> None:
         self._server = server
         self.space = space
 
@@ -51,7 +51,7 @@ class AsyncClientDocuments:
 
     async def get(self, namespace: Sequence[str], key: str) -> Document | None:
         """The document under a key, if there is one."""
-        names = checked_names(namespace)
+        names = check_names(namespace)
         if not names:
             return None
         try:
@@ -62,13 +62,13 @@ class AsyncClientDocuments:
 
     async def remove(self, namespace: Sequence[str], key: str) -> bool:
         """Take a document away, for good; says whether there was one."""
-        names = checked_names(namespace)
+        names = check_names(namespace)
         answer = await self._ask(dict[str, bool], "DELETE", "documents", checked_id("key", key), namespace=names)
         return bool(answer["removed"])
 
     async def apply(self, changes: Sequence[Change]) -> list[Document]:
         """Keep and remove several documents in one transaction. Returns those that are kept now, in the order given."""
-        return await self._send(changes, {})
+        return await self._send_changes(changes, {})
 
     async def edit(
         self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]
@@ -77,14 +77,14 @@ class AsyncClientDocuments:
 
         `decide` is given the documents by key and returns the changes and an answer. It may be run more than once.
         """
-        names = checked_names(namespace)
+        names = check_names(namespace)
         for _ in range(ROUNDS):
-            documents, tag = await self._read(names)
+            documents, tag = await self._read_namespace(names)
             changes, answer = decide(documents)
             try:
                 if changes:
-                    await self._send(changes, {"namespace": names, "tag": tag})
-            except Changed:
+                    await self._send_changes(changes, {"namespace": names, "tag": tag})
+            except EditConflict:
                 await asyncio.sleep(random.uniform(0, PAUSE))  # not all of them at once again
             else:
                 return answer
@@ -104,7 +104,7 @@ class AsyncClientDocuments:
         `where` is what their values must have: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
         `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
         """
-        body = given(namespace=checked_names(namespace), query=query, limit=limit, offset=offset)
+        body = without_none(namespace=check_names(namespace), query=query, limit=limit, offset=offset)
         if where is not None:
             body["where"] = rules.checked_where(where)
         hits: list[Document] = await self._ask(list[Document], "POST", "document-search", body=body)
@@ -123,14 +123,14 @@ class AsyncClientDocuments:
 
         With `depth`, cut to so many names, each once.
         """
-        filters = {"prefix": checked_names(prefix), "suffix": checked_names(suffix), **given(depth=depth)}
-        skip = skipped(offset)
+        filters = {"prefix": check_names(prefix), "suffix": check_names(suffix), **without_none(depth=depth)}
+        skip = check_offset(offset)
         end = None if limit is None else skip + checked_number("limit", limit, MAX_OFFSET)
         namespaces: list[tuple[str, ...]] = []
         cursor: str | None = None
         while end is None or len(namespaces) < end:
-            page = await self._ask(Page, "GET", "namespaces", **filters, **given(cursor=cursor, limit=PAGE))
-            namespaces += read(list[tuple[str, ...]], page.items)
+            page = await self._ask(ResultPage, "GET", "namespaces", **filters, **without_none(cursor=cursor, limit=PAGE))
+            namespaces += from_json_value(list[tuple[str, ...]], page.items)
             cursor = page.next
             if cursor is None:
                 break
@@ -138,43 +138,43 @@ class AsyncClientDocuments:
 
     # -- requests
 
-    async def _read(self, names: Sequence[str]) -> tuple[dict[str, Document], str]:
+    async def _read_namespace(self, names: Sequence[str]) -> tuple[dict[str, Document], str]:
         """All documents of a namespace, and their tag, which must be the same on every page."""
         while True:
             documents = dict[str, Document]()
             tag = None
             cursor = None
             while True:
-                page_query = given(cursor=cursor, limit=PAGE)
-                page = await self._ask(Page, "GET", "documents", namespace=names, **page_query)
+                page_query = without_none(cursor=cursor, limit=PAGE)
+                page = await self._ask(ResultPage, "GET", "documents", namespace=names, **page_query)
                 if tag not in (None, page.tag):
                     break  # somebody changed it between two pages
                 tag = str(page.tag)
                 cursor = page.next
-                documents |= {document.key: document for document in read(list[Document], page.items)}
+                documents |= {document.key: document for document in from_json_value(list[Document], page.items)}
                 if cursor is None:
                     return documents, tag
 
-    async def _send(self, changes: Sequence[Change], condition: dict[str, Any]) -> list[Document]:
+    async def _send_changes(self, changes: Sequence[Change], condition: dict[str, Any]) -> list[Document]:
         if not changes:
             return []
-        body = {"changes": [change_of(rules.checked(change)) for change in changes]} | condition
+        body = {"changes": [change_fields(rules.checked(change)) for change in changes]} | condition
         documents: list[Document] = await self._ask(list[Document], "POST", "documents", body=body)
         return documents
 
     async def _ask(self, kind: Any, method: str, *parts: str, body: Any = None, **query: Any) -> Any:
-        space = await self._server.home(self.space)
-        path = path_of("spaces", space, *parts)
+        space = await self._server.resolve_space(self.space)
+        path = build_path("spaces", space, *parts)
         return await self._server.ask(kind, method, path, space=space, query=query, body=body)
 
 
-def change_of(change: Change) -> dict[str, Any]:
+def change_fields(change: Change) -> dict[str, Any]:
     texts = None if change.texts is None else list(change.texts)
     body = {"namespace": list(change.namespace), "key": change.key, "value": change.value}
-    return body | given(user=change.user) | ({} if texts is None else {"texts": texts})
+    return body | without_none(user=change.user) | ({} if texts is None else {"texts": texts})
 
 
-def checked_names(namespace: Sequence[str]) -> list[str]:
+def check_names(namespace: Sequence[str]) -> list[str]:
     """The names of a namespace as a list; a single string is refused."""
     rules.joined(namespace)
     return list(namespace)

@@ -8,8 +8,8 @@ from datetime import date, datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from recollect.client.asking import Asking, Page, given, path_of, person, timed
-from recollect.client.conversation import AsyncClientConversation, draft_of
+from recollect.client.asking import ServerConnection, ResultPage, without_none, build_path, user_path, check_optional_time
+from recollect.client.conversation import AsyncClientConversation, draft_fields
 from recollect.client.documents import AsyncClientDocuments
 from recollect.engine.people import Whom
 from recollect.engine.tables.log import Batch
@@ -33,7 +33,7 @@ from recollect.model import (
 )
 from recollect.rules.log import checked_id
 from recollect.rules.people.names import Member
-from recollect.wire import read
+from recollect.wire import from_json_value
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ class AsyncClient:
     """
 
     def __init__(self, base_url: str, key: str = "", *, space: str | None = None, timeout: float = 90.0) -> None:
-        self._server = Asking(base_url, key, None if space is None else checked_id("space", space), timeout)
+        self._server = ServerConnection(base_url, key, None if space is None else checked_id("space", space), timeout)
 
     def __repr__(self) -> str:
         return f"<client of {self._server!r}>"
@@ -85,8 +85,8 @@ class AsyncClient:
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
     ) -> list[Conversation]:
         """Conversations of a space in order of id, those after `after`; of one user, if given."""
-        query = given(user=user, cursor=after or None, limit=limit)
-        return await self._page(Conversation, path_of("conversations"), space, query)
+        query = without_none(user=user, cursor=after or None, limit=limit)
+        return await self._ask_page(Conversation, build_path("conversations"), space, query)
 
     def documents(self, *, space: str | None = None) -> AsyncClientDocuments:
         """What programs keep in a space under keys of their own, beside the log: to be written over, and removed."""
@@ -100,12 +100,12 @@ class AsyncClient:
         if len({batch.space for batch in all_batches}) > 1:
             raise InvalidInput("batches", "are for several spaces; a server is asked for one at a time")
         body = [
-            given(conversation=batch.conversation, user=batch.user)
-            | {"messages": [draft_of(draft) for draft in batch.drafts]}
+            without_none(conversation=batch.conversation, user=batch.user)
+            | {"messages": [draft_fields(draft) for draft in batch.drafts]}
             for batch in all_batches
         ]
         additions: list[list[Added]] = await self._server.ask(
-            list[list[Added]], "POST", path_of("messages"), space=all_batches[0].space, body={"batches": body}
+            list[list[Added]], "POST", build_path("messages"), space=all_batches[0].space, body={"batches": body}
         )
         return additions
 
@@ -124,9 +124,9 @@ class AsyncClient:
         space: str | None = None,
     ) -> list[Hit]:
         """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
-        period = given(after=timed("after", after), before=timed("before", before))
-        body = given(query=query, user=user, conversation=conversation, role=role, limit=limit) | period
-        return await self._list(Hit, "POST", path_of("search"), space, body=body)
+        period = without_none(after=check_optional_time("after", after), before=check_optional_time("before", before))
+        body = without_none(query=query, user=user, conversation=conversation, role=role, limit=limit) | period
+        return await self._ask_list(Hit, "POST", build_path("search"), space, body=body)
 
     # -- what is known
 
@@ -134,17 +134,17 @@ class AsyncClient:
         self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
     ) -> list[Fact]:
         """What is known of a person, most important first: now, or as it was so at a time."""
-        return await self._pages(
-            Fact, person(user, "facts"), space, given(as_of=timed("as_of", as_of), category=category)
+        return await self._ask_pages(
+            Fact, user_path(user, "facts"), space, without_none(as_of=check_optional_time("as_of", as_of), category=category)
         )
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
         """Every value a key has had, oldest first, with the times between which it was so."""
-        return await self._list(Fact, "GET", person(user, "fact-history"), space, query={"key": key})
+        return await self._ask_list(Fact, "GET", user_path(user, "fact-history"), space, query={"key": key})
 
     async def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
         """The messages a fact came from, oldest first."""
-        return await self._list(Message, "GET", person(user, "facts", checked_id("fact", fact), "why"), space)
+        return await self._ask_list(Message, "GET", user_path(user, "facts", checked_id("fact", fact), "why"), space)
 
     async def remember(
         self, text: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
@@ -154,24 +154,24 @@ class AsyncClient:
         `speaker` says it, the person themselves if nobody is named. `message` is the id of the message in the log that
         asked for it; without one, the text itself is kept there.
         """
-        body = given(text=text, speaker=speaker, message=message)
-        return await self._list(Statement, "POST", person(user, "remember"), space, body=body)
+        body = without_none(text=text, speaker=speaker, message=message)
+        return await self._ask_list(Statement, "POST", user_path(user, "remember"), space, body=body)
 
     async def forget(
         self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
     ) -> Forgotten:
         """Take out of a person's profile what fits the words, statements and facts; says whether anything did."""
-        body = given(what=what, speaker=speaker, message=message)
-        return await self._one(Forgotten, "POST", person(user, "forget"), space, body=body)
+        body = without_none(what=what, speaker=speaker, message=message)
+        return await self._ask(Forgotten, "POST", user_path(user, "forget"), space, body=body)
 
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
         """Bring back what a `forget` took out, by the id it gave."""
-        return await self._one(Forgotten, "POST", person(user, "undo"), space, body={"id": id})
+        return await self._ask(Forgotten, "POST", user_path(user, "undo"), space, body={"id": id})
 
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
         """What is known of a person, facts and statements, as a context in their own chat would show it."""
-        query, extra_seconds = waiting(wait)
-        return await self._one(Profile, "GET", person(user, "profile"), space, query=query, wait=extra_seconds)
+        query, extra_seconds = wait_query(wait)
+        return await self._ask(Profile, "GET", user_path(user, "profile"), space, query=query, wait=extra_seconds)
 
     async def digests(
         self,
@@ -186,30 +186,30 @@ class AsyncClient:
 
         With `week`, how each has been in the six days before that day. What is missing is made; see `profile`.
         """
-        path = path_of("spaces", await self._server.home(space), "digests")
-        wait_field, extra_seconds = waiting(wait)
-        query = given(day=day, user=user, week=json.dumps(week)) | wait_field
-        return await self._list(Digest, "GET", path, space, query=query, wait=extra_seconds)
+        path = build_path("spaces", await self._server.resolve_space(space), "digests")
+        wait_field, extra_seconds = wait_query(wait)
+        query = without_none(day=day, user=user, week=json.dumps(week)) | wait_field
+        return await self._ask_list(Digest, "GET", path, space, query=query, wait=extra_seconds)
 
     async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
         """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""
-        await self._one(
-            dict[str, Any], "PUT", path_of("spaces", await self._server.home(space), "time-zone"), space, {"name": name}
+        await self._ask(
+            dict[str, Any], "PUT", build_path("spaces", await self._server.resolve_space(space), "time-zone"), space, {"name": name}
         )
 
     async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
         """What else a person goes by: "display", "nickname", "alias" or "mention"."""
         body = {"name": name, "kind": kind}
-        await self._one(dict[str, Any], "POST", person(user, "names"), space, body)
+        await self._ask(dict[str, Any], "POST", user_path(user, "names"), space, body)
 
     async def people(self, *, space: str | None = None) -> list[Member]:
         """Everybody who has spoken in a space, or was given a name there."""
-        return await self._pages(Member, path_of("people"), space, {})
+        return await self._ask_pages(Member, build_path("people"), space, {})
 
     async def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
         """Whom a name, nickname, alias, mention or id means: one, several to ask back about, or nobody."""
-        query = given(name=name, speaker=speaker)
-        match: Whom = await self._server.ask(Whom, "GET", path_of("who-is"), space=space, query=query)
+        query = without_none(name=name, speaker=speaker)
+        match: Whom = await self._server.ask(Whom, "GET", build_path("who-is"), space=space, query=query)
         return match
 
     # -- the memory as a whole
@@ -223,7 +223,7 @@ class AsyncClient:
             seconds = min(max(remaining, SHORTEST), LONGEST)
             try:
                 body = {"timeout": seconds}
-                answer = await self._one(dict[str, Any], "POST", path_of("settle"), None, body, wait=seconds)
+                answer = await self._ask(dict[str, Any], "POST", build_path("settle"), None, body, wait=seconds)
                 return int(answer.get("set_aside", 0))
             except NotSettled:
                 remaining -= seconds
@@ -232,7 +232,7 @@ class AsyncClient:
 
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
         """Throw a view away and let it be built again from the log."""
-        await self._one(dict[str, Any], "POST", path_of("rebuild"), space, {"view": view})
+        await self._ask(dict[str, Any], "POST", build_path("rebuild"), space, {"view": view})
 
     async def retry(
         self, view: str | None = None, *, conversation: str | None = None, space: str | None = None
@@ -241,8 +241,8 @@ class AsyncClient:
 
         A view that follows a conversation in order is made anew for that conversation: `settle` waits for it.
         """
-        body = given(view=view, conversation=conversation)
-        return await self._one(Retried, "POST", path_of("retry"), space, body)
+        body = without_none(view=view, conversation=conversation)
+        return await self._ask(Retried, "POST", build_path("retry"), space, body)
 
     async def export(
         self,
@@ -256,31 +256,31 @@ class AsyncClient:
 
         If one cannot be read, it ends with an error that names all of those; with `salvage`, they are left out.
         """
-        query = given(user=user, conversation=conversation, salvage=salvage or None)
-        async for line in self._server.lines("GET", path_of("export"), space=space, query=query):
+        query = without_none(user=user, conversation=conversation, salvage=salvage or None)
+        async for line in self._server.stream_lines("GET", build_path("export"), space=space, query=query):
             if line:
                 message: Message = self._server.read(Message, line)
                 yield message
 
     async def erase(self, *, user: str, space: str | None = None) -> Erasure:
         """Remove a person's messages and all that was derived from them, for good. Only `retain` removes besides."""
-        return await self._one(Erasure, "POST", person(user, "erase"), space)
+        return await self._ask(Erasure, "POST", user_path(user, "erase"), space)
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
         """Say what the settings `retain_…` no longer keep, in one space. If not `dry_run`, remove it."""
-        return await self._one(Retained, "POST", path_of("retain"), space, {"dry_run": dry_run})
+        return await self._ask(Retained, "POST", build_path("retain"), space, {"dry_run": dry_run})
 
     async def verify(self) -> Verification:
         """Prove the log whole: every message unchanged, none missing. Needs a key that opens every space."""
-        return await self._one(Verification, "GET", path_of("verify"), None)
+        return await self._ask(Verification, "GET", build_path("verify"), None)
 
     async def stats(self, *, space: str | None = None) -> Stats:
         """What is in a space, how far its views are, and what models, caches and fallbacks did."""
-        return await self._one(Stats, "GET", path_of("stats"), space)
+        return await self._ask(Stats, "GET", build_path("stats"), space)
 
     # -- requests
 
-    async def _one(
+    async def _ask(
         self,
         kind: type[T],
         method: str,
@@ -294,7 +294,7 @@ class AsyncClient:
         value: T = await self._server.ask(kind, method, path, space=space, query=query, body=body, wait=wait)
         return value
 
-    async def _list(
+    async def _ask_list(
         self,
         kind: Any,
         method: str,
@@ -305,32 +305,32 @@ class AsyncClient:
         query: Any = None,
         wait: float = 0,
     ) -> list[Any]:
-        values: list[Any] = await self._one(list[kind], method, path, space, body, query=query, wait=wait)
+        values: list[Any] = await self._ask(list[kind], method, path, space, body, query=query, wait=wait)
         return values
 
-    async def _page(self, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> list[Any]:
-        page = await self._one(Page, "GET", path, space, query=query)
-        values: list[Any] = read(list[kind], page.items)
+    async def _ask_page(self, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> list[Any]:
+        page = await self._ask(ResultPage, "GET", path, space, query=query)
+        values: list[Any] = from_json_value(list[kind], page.items)
         return values
 
-    async def _pages(self, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> list[Any]:
-        return [value async for value in pages(self._server, kind, path, space, query)]
+    async def _ask_pages(self, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> list[Any]:
+        return [value async for value in iterate_pages(self._server, kind, path, space, query)]
 
 
-def waiting(wait: float | None) -> tuple[dict[str, Any], float]:
+def wait_query(wait: float | None) -> tuple[dict[str, Any], float]:
     """The query for how long to wait for digests, and the extra seconds that the answer may take for it."""
     if wait is not None and not 0 <= wait < float("inf"):
         raise InvalidInput("wait", f"is {wait}; must be a number of seconds, 0 or more")
     return ({}, DIGESTS) if wait is None else ({"wait": min(wait, LONGEST)}, min(wait, LONGEST))
 
 
-async def pages(server: Asking, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> AsyncIterator[Any]:
+async def iterate_pages(server: ServerConnection, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> AsyncIterator[Any]:
     """All values of a list, read page by page."""
     cursor: str | None = None
     while True:
-        page_query = query | given(cursor=cursor, limit=PAGE)
-        page = await server.ask(Page, "GET", path, space=space, query=page_query)
-        for value in read(list[kind], page.items):
+        page_query = query | without_none(cursor=cursor, limit=PAGE)
+        page = await server.ask(ResultPage, "GET", path, space=space, query=page_query)
+        for value in from_json_value(list[kind], page.items):
             yield value
         cursor = page.next
         if cursor is None:

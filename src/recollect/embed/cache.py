@@ -48,7 +48,7 @@ class CachedEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         keys = [_key(text) for text in texts]
-        vectors = self._find(keys)
+        vectors = self._find_vectors(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
         self._count("hit", len(texts) - len(missing))
         self._count("miss", len(missing))
@@ -57,7 +57,7 @@ class CachedEmbedder:
             if len(fresh) != len(missing):
                 raise EmbedderError(f"{self.identity} gave {len(fresh)} vectors for {len(missing)} texts")
             vectors.update(zip(missing, fresh, strict=True))
-            self._keep({key: vectors[key] for key in missing})
+            self._store_vectors({key: vectors[key] for key in missing})
         if not keys:
             return np.zeros((0, self.width), dtype=np.float32)
         return np.stack([vectors[key] for key in keys])
@@ -71,7 +71,7 @@ class CachedEmbedder:
         if self._telemetry is not None and texts:
             self._telemetry.count("cache", kind="embedding", outcome=outcome, amount=texts)
 
-    def _find(self, keys: Sequence[Key]) -> dict[Key, Vectors]:
+    def _find_vectors(self, keys: Sequence[Key]) -> dict[Key, Vectors]:
         vectors: dict[Key, Vectors] = {}
         with self._lock:
             for key in keys:
@@ -81,7 +81,7 @@ class CachedEmbedder:
                     vectors[key] = vector
         return vectors
 
-    def _keep(self, vectors: dict[Key, Vectors]) -> None:
+    def _store_vectors(self, vectors: dict[Key, Vectors]) -> None:
         with self._lock:
             for key, vector in vectors.items():
                 # A row of its own: a view would keep its whole batch alive.

@@ -44,7 +44,7 @@ class EndpointEmbedder:
             raise InvalidInput("batch", "must be at least 1")
         if width is not None and width < 1:
             raise InvalidInput("width", "must be at least 1")
-        address = _address(base_url)
+        address = _public_address(base_url)
         try:
             import openai
         except ImportError:
@@ -75,7 +75,7 @@ class EndpointEmbedder:
     async def ready(self) -> None:
         """Find out the width, by asking for one vector if it was not given."""
         if self._width is None:
-            await self._ask([PROBE])
+            await self._request_vectors([PROBE])
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         await self.ready()
@@ -83,13 +83,13 @@ class EndpointEmbedder:
         places = [place for place, text in enumerate(texts) if text.strip()]
         for start in range(0, len(places), self._batch):
             batch = places[start : start + self._batch]
-            vectors[batch] = await self._ask([_sendable(texts[place]) for place in batch])
+            vectors[batch] = await self._request_vectors([_replace_surrogates(texts[place]) for place in batch])
         return vectors
 
     async def close(self) -> None:
         await self._client.close()
 
-    async def _ask(self, texts: list[str]) -> Vectors:
+    async def _request_vectors(self, texts: list[str]) -> Vectors:
         try:
             create = self._client.embeddings.create
             reply = await create(model=self._model, input=texts, encoding_format="float")
@@ -97,22 +97,22 @@ class EndpointEmbedder:
             # Not chained: the client's error repeats what the server said, which may hold the key.
             kind = EmbedderRefused if getattr(error, "status_code", None) in REFUSED else EmbedderError
             raise kind(f"{self._model} at {self._address}: {self._advice(error)}") from None
-        return self._checked(reply, len(texts))
+        return self._parse_vectors(reply, len(texts))
 
-    def _checked(self, reply: object, count: int) -> Vectors:
+    def _parse_vectors(self, reply: object, count: int) -> Vectors:
         rows = getattr(reply, "data", None)
         if not isinstance(rows, list) or len(rows) != count:
             answer = f"{len(rows)} vectors" if isinstance(rows, list) else "no list of vectors"
-            raise self._nonsense(f"{answer} for {count} texts")
+            raise self._nonsense_error(f"{answer} for {count} texts")
         try:
             by_index = {getattr(row, "index", None): getattr(row, "embedding", None) for row in rows}
             if set(by_index) != set(range(count)):
-                raise self._nonsense("vectors that are not numbered like the texts")
+                raise self._nonsense_error("vectors that are not numbered like the texts")
             vectors = np.array([by_index[index] for index in range(count)], dtype=np.float64)
         except (TypeError, ValueError):
-            raise self._nonsense("vectors of unequal width, or not of numbers") from None
+            raise self._nonsense_error("vectors of unequal width, or not of numbers") from None
         if vectors.ndim != 2 or not vectors.size:
-            raise self._nonsense("vectors that are not lists of numbers")
+            raise self._nonsense_error("vectors that are not lists of numbers")
         if self._width is not None and vectors.shape[1] != self._width:
             raise EmbedderError(
                 f"{self._model} at {self._address} gives width {vectors.shape[1]}, not {self._width}: "
@@ -120,12 +120,12 @@ class EndpointEmbedder:
             )
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not lengths.all():
-            raise self._nonsense("numbers that are not finite, or only zeros")
+            raise self._nonsense_error("numbers that are not finite, or only zeros")
         self._width = vectors.shape[1]
         unit: Vectors = (vectors / lengths).astype(np.float32)
         return unit
 
-    def _nonsense(self, answer: str) -> EmbedderError:
+    def _nonsense_error(self, answer: str) -> EmbedderError:
         return EmbedderError(
             f"{self._model} at {self._address} answered with {answer}: "
             "check that the address is an OpenAI-compatible API and the model an embedding model"
@@ -145,18 +145,18 @@ class EndpointEmbedder:
         if isinstance(error, api.RateLimitError):
             return "too many requests or no credit left (HTTP 429); wait, or check the account"
         if isinstance(error, api.APIStatusError):
-            quote = self._said(error)
+            quote = self._quote_error(error)
             if error.status_code < 500:
                 return f"refused (HTTP {error.status_code}){quote}; check the model and the texts' length"
             return f"failed (HTTP {error.status_code}){quote}; try again later"
         return "answered with something that is not JSON; check that the address is an OpenAI-compatible API"
 
-    def _said(self, error: Any) -> str:
+    def _quote_error(self, error: Any) -> str:
         text = " ".join(str(error.message).replace(self._client.api_key, "***").split())[:200]
         return f", saying {text!r}" if text else ""
 
 
-def _address(base_url: str) -> str:
+def _public_address(base_url: str) -> str:
     """The address without what may be secret in it: user, password, query."""
     try:
         parts = urlsplit(base_url)
@@ -168,6 +168,6 @@ def _address(base_url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def _sendable(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     """The text without lone surrogates, which cannot be encoded as UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8")

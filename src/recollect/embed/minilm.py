@@ -38,8 +38,8 @@ class MiniLMEmbedder:
         if threads < 1:
             raise InvalidInput("threads", "must be at least 1")
         self._threads = threads
-        self._onnxruntime = _extra("onnxruntime")
-        self._weights = weights or Path(_extra(PACKAGE).model_path())
+        self._onnxruntime = _import_extra("onnxruntime")
+        self._weights = weights or Path(_import_extra(PACKAGE).model_path())
         self._loading = threading.Lock()
         self._session: Any = None
         self._wordpiece: WordPiece | None = None
@@ -63,26 +63,26 @@ class MiniLMEmbedder:
 
     def embed_now(self, texts: Sequence[str]) -> Vectors:
         """The same, blocking: for callers that are in a thread already."""
-        session, wordpiece = self._loaded()
+        session, wordpiece = self._load_model()
         vectors = np.zeros((len(texts), WIDTH), dtype=np.float32)
         for number, text in enumerate(texts):
             ids = next(wordpiece.batches(text, LONGEST), [])[: LONGEST - 2]
             if ids:
-                vectors[number] = _pooled(session, [CLS, *ids, SEP])
+                vectors[number] = _mean_vector(session, [CLS, *ids, SEP])
         return vectors
 
     async def close(self) -> None:
         self._session = None
 
-    def _loaded(self) -> tuple[Any, WordPiece]:
+    def _load_model(self) -> tuple[Any, WordPiece]:
         with self._loading:
             if self._wordpiece is None:
                 self._wordpiece = WordPiece.from_lines((DATA / "vocab.txt").read_text(encoding="utf-8"))
             if self._session is None:
-                self._session = self._open()
+                self._session = self._open_session()
             return self._session, self._wordpiece
 
-    def _open(self) -> Any:
+    def _open_session(self) -> Any:
         try:
             weights = self._weights.read_bytes()
         except OSError as error:
@@ -99,14 +99,14 @@ class MiniLMEmbedder:
         return self._onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
 
 
-def _extra(module: str) -> Any:
+def _import_extra(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError:
         raise MissingExtra("minilm", "the MiniLM embedder") from None
 
 
-def _pooled(session: Any, ids: list[int]) -> Vectors:
+def _mean_vector(session: Any, ids: list[int]) -> Vectors:
     """The mean of the last layer over all tokens, scaled to length one."""
     row = np.array([ids], dtype=np.int64)
     inputs = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}

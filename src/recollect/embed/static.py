@@ -78,7 +78,7 @@ class StaticEmbedder:
 
     def embed_now(self, texts: Sequence[str]) -> Vectors:
         """The same, blocking: for callers that are in a thread already."""
-        table = _table(self._folder)
+        table = _get_table(self._folder)
         vectors = np.zeros((len(texts), WIDTH), dtype=np.float32)
         for number, text in enumerate(texts):
             vectors[number] = table.vector(text)
@@ -88,14 +88,14 @@ class StaticEmbedder:
         """Nothing to close: the table is shared."""
 
 
-def _table(folder: Path) -> _Table:
+def _get_table(folder: Path) -> _Table:
     with _loading:
         if folder not in _tables:
-            _tables[folder] = _load(folder)
+            _tables[folder] = _load_table(folder)
         return _tables[folder]
 
 
-def _load(folder: Path) -> _Table:
+def _load_table(folder: Path) -> _Table:
     try:
         archive = (folder / "static.npz").read_bytes()
         vocabulary = (folder / "vocab.txt").read_bytes()

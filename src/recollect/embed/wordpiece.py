@@ -42,7 +42,7 @@ class WordPiece:
         self._tails = {token[2:]: id for token, id in vocabulary.items() if token.startswith("##")}
         self._longest = max(len(token) for token in vocabulary)
         self._unknown = vocabulary["[UNK]"]
-        self._cached_piece_ids = lru_cache(maxsize=PIECES_REMEMBERED)(self._cut)
+        self._cached_piece_ids = lru_cache(maxsize=PIECES_REMEMBERED)(self._piece_ids)
 
     @classmethod
     def from_lines(cls, lines: str) -> WordPiece:
@@ -68,17 +68,17 @@ class WordPiece:
                 batch = []
             else:
                 for word in words(piece):
-                    batch += self._greedy(word)
+                    batch += self._word_ids(word)
                     if len(batch) >= size:
                         yield batch
                         batch = []
         if batch:
             yield batch
 
-    def _cut(self, piece: str) -> tuple[int, ...]:
-        return tuple(id for word in words(piece) for id in self._greedy(word))
+    def _piece_ids(self, piece: str) -> tuple[int, ...]:
+        return tuple(id for word in words(piece) for id in self._word_ids(word))
 
-    def _greedy(self, word: str) -> list[int]:
+    def _word_ids(self, word: str) -> list[int]:
         if len(word) > LONGEST_WORD:
             return [self._unknown]
         ids: list[int] = []
@@ -110,7 +110,7 @@ def words(piece: str) -> Iterator[str]:
         return
     word: list[str] = []
     for character in unicodedata.normalize("NFD", piece):
-        kind = _kind(character)
+        kind = _character_kind(character)
         if kind == "letter":
             # Character by character: `lower` of a whole word would give its last sigma a form that BERT does not know.
             word.append(character.lower())
@@ -125,7 +125,7 @@ def words(piece: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _kind(character: str) -> str:
+def _character_kind(character: str) -> str:
     """What a character is: "letter" (all that stays inside a word), "alone", "space" or "dropped"."""
     code = ord(character)
     if code < 128 and character.isprintable() and not character.isalnum():

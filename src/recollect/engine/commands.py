@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
-from recollect.engine.context.people import known_to, listed, shown_statements
+from recollect.engine.context.people import knowledge_for_viewer, profile_text, hide_private_names
 from recollect.engine.context.viewers import name_for, viewer_of_chat
 from recollect.engine.tables import log
 from recollect.engine.tables.facts import facts_of
@@ -30,7 +30,7 @@ from recollect.rules.people.forgetting import matching, matching_facts
 from recollect.rules.people.names import Ambiguous, Candidate, Member, Resolved, Unknown, fold_name, resolve
 from recollect.rules.people.statements import LOOKED_BACK, Heard
 from recollect.tasks import command
-from recollect.tasks.task import Said
+from recollect.tasks.task import TaskMessage
 
 if TYPE_CHECKING:
     from recollect.engine.memory import MemoryEngine
@@ -67,7 +67,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CommandScene:
     """Where a command is given: who speaks, who reads the answer, who may be meant, and the recent messages. A channel
     has no `owner`."""
 
@@ -80,10 +80,10 @@ class Place:
     recent: tuple[Message, ...]
 
 
-def place_of(
+def read_command_scene(
     space: str, id: str, user: str | None, author: str | None, access: Access, share_channels: bool, tx: Tx
-) -> Place:
-    conversation = log.owned(tx, space, id, user)
+) -> CommandScene:
+    conversation = log.find_own_conversation(tx, space, id, user)
     owner = conversation.user if conversation is not None else user
     where = Filter(space, conversation=id)
     recent = tx.messages(where, limit=NEAR, newest=True, damaged=log.warn_of_damage) if conversation else []
@@ -95,10 +95,10 @@ def place_of(
         members.setdefault(person, Member(person))
     if access.is_bound:  # for a key that is bound to one user, nobody else exists
         members = {speaker: members[speaker]}
-    return Place(space, id, owner, speaker, viewer, tuple(members.values()), tuple(messages))
+    return CommandScene(space, id, owner, speaker, viewer, tuple(members.values()), tuple(messages))
 
 
-async def carried_out(
+async def run_command(
     memory: MemoryEngine,
     conversation_key: tuple[str, str, str | None],
     text: str,
@@ -111,34 +111,34 @@ async def carried_out(
     share_channels = memory._opened.share_channels
     rules.checked_text("text", text)
     author_id = None if author is None else rules.checked_id("author", author)
-    own_names = checked_names(names)
+    own_names = check_names(names)
     if not may_be_command(text) or not (for_memory or await memory._run(is_addressed, text, own_names)):
         return None
-    scene = await memory._read(partial(place_of, *conversation_key, author_id, access, share_channels))
-    exchange = tuple(Said(m.role, m.content) for m in scene.recent)
-    inputs = command.Inputs(text, own_names, for_memory, known_by(scene.members), exchange)
+    scene = await memory._read(partial(read_command_scene, *conversation_key, author_id, access, share_channels))
+    exchange = tuple(TaskMessage(m.role, m.content) for m in scene.recent)
+    inputs = command.Inputs(text, own_names, for_memory, names_of(scene.members), exchange)
     parsed_command = (await memory._asking.ask(command, inputs)).reply
-    subject = whom(parsed_command, scene)
+    subject = find_subject(parsed_command, scene)
     if parsed_command.kind == "none" or isinstance(subject, Unknown):
         return None
     mark = {"recollect": {"command": parsed_command.kind}}
     draft = Draft("user", text, scene.speaker, metadata=mark)
     message = (await memory.add_many([log.Batch(*conversation_key, [draft])]))[0][0].message
-    answer = await Obeying(memory, scene, parsed_command, message).answer(subject)
+    answer = await CommandRun(memory, scene, parsed_command, message).answer(subject)
     # In a channel the answer belongs to the person it is about, and is erased with them.
     about = answer.person if scene.owner is None else None
     await memory.add_many([log.Batch(*conversation_key, [Draft("assistant", answer.text, user=about, metadata=mark)])])
     return answer
 
 
-def checked_names(names: Sequence[str]) -> tuple[str, ...]:
+def check_names(names: Sequence[str]) -> tuple[str, ...]:
     """The names the memory is called by. Their number is limited: patterns are made of them, which takes time."""
     if len(names) > MAX_NAMES:
         raise InvalidInput("names", f"are {len(names)}; at most {MAX_NAMES} are allowed")
     return tuple(rules.checked_text("names", name, limit=rules.MAX_ID_BYTES) for name in names)
 
 
-def whom(parsed_command: Command, scene: Place) -> Resolved | Ambiguous | Unknown:
+def find_subject(parsed_command: Command, scene: CommandScene) -> Resolved | Ambiguous | Unknown:
     """The person a command is about. A command about nobody in particular is ambiguous, without candidates."""
     if parsed_command.about is not None:
         return resolve(parsed_command.about, scene.members, speaker=scene.speaker)
@@ -150,11 +150,11 @@ def whom(parsed_command: Command, scene: Place) -> Resolved | Ambiguous | Unknow
 
 
 @dataclass(frozen=True, slots=True)
-class Obeying:
+class CommandRun:
     """One command that is being run."""
 
     memory: MemoryEngine
-    scene: Place
+    scene: CommandScene
     command: Command
     message: Message
 
@@ -179,7 +179,7 @@ class Obeying:
         """Who reads the answer."""
         return self.scene.viewer
 
-    async def called(self, person: str) -> str:
+    async def name_in_answer(self, person: str) -> str:
         """The name of a person in an answer."""
         if person == self.scene.speaker:
             return "you"
@@ -187,7 +187,7 @@ class Obeying:
 
     async def statement_texts(self, statements: Sequence[Statement]) -> list[str]:
         """The texts of the statements that the viewer may see, each once."""
-        visible = await self.memory._read(lambda tx: shown_statements(tx, statements, self.viewer))
+        visible = await self.memory._read(lambda tx: hide_private_names(tx, statements, self.viewer))
         return list(dict.fromkeys(statement.text for statement in visible))
 
     # -- remember
@@ -196,17 +196,17 @@ class Obeying:
         text = self.command.text
         utterances = tuple[Heard, ...]()
         if text:
-            text = await self._by_name(person, text)
+            text = await self._use_profile_name(person, text)
         elif self.command.refers_back:
-            utterances = await self.memory._read(self._heard)
+            utterances = await self.memory._read(self._recent_utterances)
         statements = await self.memory._remember(text, person, self.message, utterances) if text or utterances else []
         if not statements:
-            name = await self.called(person)
+            name = await self.name_in_answer(person)
             return Answer(self.kind, f"I found nothing to remember about {name} there.", self.message, person)
         answer_text = f"I will remember: {' '.join(await self.statement_texts(statements))}"
         return Answer(self.kind, answer_text, self.message, person, tuple(statements))
 
-    async def _by_name(self, person: str, text: str) -> str:
+    async def _use_profile_name(self, person: str, text: str) -> str:
         """The text with a nickname of the person replaced by the name in their profile."""
         about = self.command.about
         if about is None or person == self.scene.speaker:
@@ -214,7 +214,7 @@ class Obeying:
         name = await self.memory._read(lambda tx: name_for(tx, self.scene.space, person, self.viewer))
         return re.sub(rf"^{re.escape(about)}(?!\w)", lambda _: name, text, flags=re.IGNORECASE)
 
-    def _heard(self, tx: Tx) -> tuple[Heard, ...]:
+    def _recent_utterances(self, tx: Tx) -> tuple[Heard, ...]:
         """What people said before the command. What an assistant says is not a source."""
         messages = [m for m in self.scene.recent if m.role == "user" and command_of(m) is None][-LOOKED_BACK:]
         return tuple(Heard(name_for(tx, self.scene.space, m.author, self.viewer), m.content) for m in messages)
@@ -228,18 +228,18 @@ class Obeying:
             description = own_messages[-1].content[:MEANT] if own_messages else ""
         if not description:
             return Answer(self.kind, f"Say what to forget, {EXAMPLE}.", self.message, person, forgotten=Forgotten(None))
-        description = await self._by_name(person, description)
+        description = await self._use_profile_name(person, description)
         outcome = await self.memory.forget(description, user=person, message=self.message.id, space=self.scene.space)
         if outcome.everything:
             answer_text = (
-                f"That would be everything I know about {await self.called(person)}, so I have done nothing. "
+                f"That would be everything I know about {await self.name_in_answer(person)}, so I have done nothing. "
                 f"Say one thing at a time, {EXAMPLE}. To remove all of it for good is to erase."
             )
         else:
-            answer_text = await self._told_forgotten(outcome)
+            answer_text = await self._describe_forgotten(outcome)
         return Answer(self.kind, answer_text, self.message, person, forgotten=outcome)
 
-    async def _told_forgotten(self, outcome: Forgotten) -> str:
+    async def _describe_forgotten(self, outcome: Forgotten) -> str:
         if not outcome.found:
             return "I know nothing of that, so there is nothing to forget."
         lines = await self.statement_texts(
@@ -252,20 +252,20 @@ class Obeying:
     # -- ask
 
     async def ask(self, person: str) -> Answer:
-        facts, statements = await self.memory._read(lambda tx: self._known(tx, person))
-        name = await self.called(person)
+        facts, statements = await self.memory._read(lambda tx: self._visible_knowledge(tx, person))
+        name = await self.name_in_answer(person)
         answer_text = "I know nothing of that yet." if self.command.text else f"I know nothing about {name} yet."
         if facts or statements:
-            answer_text = f"What I know about {name}:\n{listed(facts, statements)}"
+            answer_text = f"What I know about {name}:\n{profile_text(facts, statements)}"
         return Answer(self.kind, answer_text, self.message, person, tuple(statements), tuple(facts))
 
-    def _known(self, tx: Tx, person: str) -> tuple[list[Fact], list[Statement]]:
+    def _visible_knowledge(self, tx: Tx, person: str) -> tuple[list[Fact], list[Statement]]:
         """The facts and statements about a person that the viewer may see, and that fit the question."""
         space = self.scene.space
         viewer = self.viewer
-        facts, statements = known_to(tx, space, person, viewer)
+        facts, statements = knowledge_for_viewer(tx, space, person, viewer)
         if viewer.person not in (None, person):
-            facts += self._own_words(tx, person)
+            facts += self._facts_in_own_words(tx, person)
         if not self.command.text:
             return facts, statements
         name = name_for(tx, space, person, viewer)
@@ -273,7 +273,7 @@ class Obeying:
         numbers = matching(name, [statement.text for statement in statements], about)
         return matching_facts(facts, about, name=name), [statements[number - 1] for number in numbers]
 
-    def _own_words(self, tx: Tx, person: str) -> list[Fact]:
+    def _facts_in_own_words(self, tx: Tx, person: str) -> list[Fact]:
         """Facts about the person that the speaker told in private: they are in the speaker's memory, by name."""
         member = next((candidate for candidate in self.scene.members if candidate.id == person), Member(person))
         names = {fold_name(name) for name in (person, *(name.text for name in member.names))}
@@ -281,6 +281,6 @@ class Obeying:
         return [fact for fact in facts if fact.subject and fold_name(fact.subject) in names and self.viewer.sees(fact)]
 
 
-def known_by(members: Sequence[Member]) -> tuple[str, ...]:
+def names_of(members: Sequence[Member]) -> tuple[str, ...]:
     """Every id and name of the members."""
     return tuple(name for member in members for name in (member.id, *(name.text for name in member.names)))

@@ -14,18 +14,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from recollect.engine import turn
-from recollect.engine.commands import Answer, carried_out
+from recollect.engine.commands import Answer, run_command
 from recollect.engine.context import people as knowing
 from recollect.engine.context import recall
-from recollect.engine.context.build import State, assemble, head_of, room_beside
+from recollect.engine.context.build import ContextState, assemble, head_of, room_beside
 from recollect.engine.context.render import Note
-from recollect.engine.context.topic import talked_of
+from recollect.engine.context.topic import find_current_topic
 from recollect.engine.conversation_topics import TopicalConversation
 from recollect.engine.tables import log
 from recollect.engine.views import episodes
-from recollect.engine.views.digest_texts import Merged
+from recollect.engine.views.digest_texts import MergedDigest
 from recollect.engine.views.tiers import load_tiers
-from recollect.engine.views.window import archived_upto, chunks
+from recollect.engine.views.window import last_archived_turn, load_chunks
 from recollect.language.smalltalk import is_small_talk
 from recollect.model import Added, Budget, Chunk, Context, Draft, Episode, Filter, Hit, Message, Reply, Role
 from recollect.ports import Tx, Vectors
@@ -34,7 +34,7 @@ from recollect.rules.access import PROGRAM, Access, Viewer
 from recollect.rules.log import checked_number
 from recollect.tasks import standalone
 from recollect.tasks.reply import instructions
-from recollect.tasks.task import Said
+from recollect.tasks.task import TaskMessage
 
 if TYPE_CHECKING:
     from recollect.engine.memory import MemoryEngine
@@ -63,7 +63,7 @@ class ContextRequest:
     system: str | None
     instruction_text: str
     question: Message | None
-    speaker: tuple[str, Merged] | None
+    speaker: tuple[str, MergedDigest] | None
     hits: Sequence[Hit]
     shown_ids: frozenset[str]
 
@@ -112,7 +112,7 @@ class AsyncConversation(TopicalConversation):
     async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
         """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
         count = None if limit is None else checked_number("limit", limit, MAX_TURN)
-        return await self._recent(count, None if before is None else checked_number("before", before, MAX_TURN))
+        return await self._recent_messages(count, None if before is None else checked_number("before", before, MAX_TURN))
 
     async def context(
         self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True
@@ -138,7 +138,7 @@ class AsyncConversation(TopicalConversation):
     ) -> Reply:
         """The whole turn: keep the message, ask the model, keep and return its reply."""
         with self._memory._turn_of(self.space, self.id):
-            return await turn.answer(*await self._begin(text, budget, system, author, platform_id))
+            return await turn.answer(*await self._begin_turn(text, budget, system, author, platform_id))
 
     async def stream(
         self,
@@ -151,7 +151,7 @@ class AsyncConversation(TopicalConversation):
     ) -> AsyncIterator[str]:
         """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
         with self._memory._turn_of(self.space, self.id) as turns:
-            turn_and_tools = await self._begin(text, budget, system, author, platform_id)
+            turn_and_tools = await self._begin_turn(text, budget, system, author, platform_id)
             turns.append(turn_and_tools)
             # Closed together with this generator: when the caller stops listening, the log is correct at once.
             async with aclosing(turn.stream(*turn_and_tools)) as pieces:
@@ -172,14 +172,14 @@ class AsyncConversation(TopicalConversation):
         is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`.
         """
         conversation_key = (self.space, self.id, self.user)
-        return await carried_out(self._memory, conversation_key, text, author, tuple(names), addressed, self._access)
+        return await run_command(self._memory, conversation_key, text, author, tuple(names), addressed, self._access)
 
     async def archived(self) -> list[Chunk]:
         """The runs of messages that have left the window, oldest first."""
 
         def read(tx: Tx) -> list[Chunk]:
-            exists = self._own(tx) is not None
-            return chunks(tx, self.space, self.id) if exists else []
+            exists = self._own_conversation(tx) is not None
+            return load_chunks(tx, self.space, self.id) if exists else []
 
         return await self._memory._read(read)
 
@@ -187,27 +187,27 @@ class AsyncConversation(TopicalConversation):
         """What left the window, as summaries: the active ones, highest level first, each with its parts."""
 
         def read(tx: Tx) -> list[Episode]:
-            exists = self._own(tx) is not None
-            return episodes.tree(tx, self.space, self.id) if exists else []
+            exists = self._own_conversation(tx) is not None
+            return episodes.episode_tree(tx, self.space, self.id) if exists else []
 
         return await self._memory._read(read)
 
     async def standalone(self, question: str) -> str:
         """A follow-up question so that it can be understood alone, from what was said last; as it is if it can be."""
         rules.checked_text("question", question)
-        inputs = standalone.Inputs(question, await self._exchange(None), await self._subject())
+        inputs = standalone.Inputs(question, await self._last_exchange(None), await self._subject())
         return (await self._memory._asking.ask(standalone, inputs)).reply.question
 
-    async def _exchange(self, question: Message | None) -> tuple[Said, ...]:
+    async def _last_exchange(self, question: Message | None) -> tuple[TaskMessage, ...]:
         """The last messages before a question."""
-        last = await self._recent(EXCHANGE, None if question is None else question.turn)
-        return tuple(Said(message.role, message.content) for message in last)
+        last = await self._recent_messages(EXCHANGE, None if question is None else question.turn)
+        return tuple(TaskMessage(message.role, message.content) for message in last)
 
     # -- a turn
 
-    async def _begin(
+    async def _begin_turn(
         self, text: str, budget: Budget | None, system: str | None, author: str | None, platform_id: str | None
-    ) -> tuple[turn.Turn, turn.Tools]:
+    ) -> tuple[turn.Turn, turn.TurnTools]:
         if system is not None:
             rules.checked_text("system", system)
         memory = self._memory
@@ -219,9 +219,9 @@ class AsyncConversation(TopicalConversation):
         batch = log.Batch(self.space, self.id, self.user, [draft])
         # Views are woken when the turn ends: nobody waits for them, and they should not slow the turn down.
         question = (await memory._add([batch]))[0][0].message
-        tools = turn.Tools(
+        tools = turn.TurnTools(
             model=model,
-            context=partial(self._answering, budget or Budget(), system),
+            context=partial(self._answer_context, budget or Budget(), system),
             search=self._search,
             write=memory._write,
             count=parts.tokenizer.count,
@@ -232,7 +232,7 @@ class AsyncConversation(TopicalConversation):
         )
         return turn.Turn(question), tools
 
-    async def _answering(self, budget: Budget, system: str | None, question: Message, hits: Sequence[Hit]) -> Context:
+    async def _answer_context(self, budget: Budget, system: str | None, question: Message, hits: Sequence[Hit]) -> Context:
         return await self._context(question.content, question, hits, budget, system, True)
 
     async def _context(
@@ -251,44 +251,44 @@ class AsyncConversation(TopicalConversation):
         if len(text) + len(system or "") > LONG_REQUEST:
             head = head_of(instruction_text, system)
             await self._memory._run(room_beside, text, head, budget, parts.tokenizer.count)
-        query, vector = await self._sought(text, question)
-        speaker = await self._speaker(question)
+        query, vector = await self._search_query(text, question)
+        speaker = await self._speaker_digest(question)
         now = parts.clock.now()
         request = ContextRequest(
             text, query, vector, now, budget, system, instruction_text, question, speaker, hits, frozenset(shown_ids)
         )
 
-        def build() -> Context | State:
+        def build() -> Context | ContextState:
             # The read transaction ends before the context is built, in the same thread: changing threads takes time.
-            state = parts.store.read(lambda tx: self._state(tx, request))
+            state = parts.store.read(lambda tx: self._read_state(tx, request))
             return state if state.is_large else assemble(state, budget, parts.tokenizer)
 
         result = await self._memory._search(build)
-        if isinstance(result, State):
+        if isinstance(result, ContextState):
             result = await self._memory._run(assemble, result, budget, parts.tokenizer)
         return result
 
-    def _state(self, tx: Tx, request: ContextRequest) -> State:
+    def _read_state(self, tx: Tx, request: ContextRequest) -> ContextState:
         """Everything that a context can be chosen from."""
         question = request.question
         shown_ids = request.shown_ids
-        conversation = self._own(tx)
+        conversation = self._own_conversation(tx)
         person = conversation.user if conversation is not None else self.user
-        start = archived_upto(tx, self.space, self.id)
+        start = last_archived_turn(tx, self.space, self.id)
         window = self._window(tx, start) if conversation else []
         window = [m for m in window if not m.erased and (question is None or m.turn < question.turn)]
-        hits, past_episodes = self._recalled(tx, request, person)
+        hits, past_episodes = self._recall(tx, request, person)
         topic = None
         if request.vector is not None and conversation is not None:
             place = (self.space, self.id)
             topics = self._memory._topics
-            topic = talked_of(tx, topics, place, request.text, request.vector, window, request.now)
+            topic = find_current_topic(tx, topics, place, request.text, request.vector, window, request.now)
         window_ids = {message.id for message in window}
         # While little has left the window, a search would bring all of it back, and nothing would be saved.
         outside_count = start if person is None else max(tx.tally(self.space, person).docs - len(window), 0)
         return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
         excluded_ids = window_ids | shown_ids
-        return State(
+        return ContextState(
             text=request.text,
             instructions=request.instruction_text,
             system=request.system,
@@ -297,7 +297,7 @@ class AsyncConversation(TopicalConversation):
             tiers=load_tiers(tx, self.space, self.id, window[0].turn - 1) if window else {},
             episodes=[row.episode for row in episodes.active_episodes(tx, self.space, self.id)] if conversation else (),
             past=past_episodes,
-            profile=self._known(tx, person, window, question, request.speaker),
+            profile=self._profile_notes(tx, person, window, question, request.speaker),
             relevance={hit.message.turn: hit.score for hit in hits if hit.message.id in window_ids},
             retrieved=[hit for hit in hits if hit.message.id not in excluded_ids][:return_limit],
             found=request.hits,
@@ -307,17 +307,17 @@ class AsyncConversation(TopicalConversation):
             author=None if question is None else question.author,
         )
 
-    def _recalled(self, tx: Tx, request: ContextRequest, person: str | None) -> tuple[list[Hit], list[Episode]]:
+    def _recall(self, tx: Tx, request: ContextRequest, person: str | None) -> tuple[list[Hit], list[Episode]]:
         """Messages and past episodes near the question: from the person's memory, or from the channel."""
         if request.vector is None:
             return [], []
         parts = self._memory._opened
         question = request.question
-        self._memory._index.check(tx)
+        self._memory._index.check_embedder(tx)
         scope = Filter(self.space, user=person) if person is not None else Filter(self.space, conversation=self.id)
         limit = min(max(request.budget.retrieved // TOKENS, RELEVANT[0]), RELEVANT[1])
         hits = recall.search(tx, scope, request.query, request.vector, limit, request.now, parts.weights)
-        past_episodes = episodes.nearest(tx, scope, request.vector, parts.near_episodes, 1 - parts.episode_distance)
+        past_episodes = episodes.nearest_episodes(tx, scope, request.vector, parts.near_episodes, 1 - parts.episode_distance)
         return [hit for hit in hits if question is None or not follows(hit.message, question)], past_episodes
 
     def _window(self, tx: Tx, start: int) -> list[Message]:
@@ -326,37 +326,37 @@ class AsyncConversation(TopicalConversation):
         begin = (self.id, start)
         return tx.messages(where, after=begin, limit=LOOK_BACK, newest=True, damaged=log.warn_of_damage)
 
-    async def _sought(self, text: str, question: Message | None) -> tuple[str, Vectors | None]:
+    async def _search_query(self, text: str, question: Message | None) -> tuple[str, Vectors | None]:
         """The query for a message and its vector; for small talk the vector is None, and nothing is searched."""
         if is_small_talk(text):
             return text, None
         if question is None:  # otherwise `_begin_turn` has waited before it kept the message
             await self._memory._caught_up(self.space)
-        if standalone.leans(text):  # "and the second one?" is searched for with what it is about
-            text = standalone.offline(standalone.Inputs(text, await self._exchange(question))).question
+        if standalone.depends_on_context(text):  # "and the second one?" is searched for with what it is about
+            text = standalone.offline(standalone.Inputs(text, await self._last_exchange(question))).question
         return text, (await self._memory._opened.embedder.embed([text]))[0]
 
-    def _known(
+    def _profile_notes(
         self,
         tx: Tx,
         person: str | None,
         window: Sequence[Message],
         question: Message | None,
-        speaker: tuple[str, Merged] | None,
+        speaker: tuple[str, MergedDigest] | None,
     ) -> list[Note]:
         """Notes about the person, or about those who spoke last in a channel."""
         if person is not None:
-            return knowing.of_person(tx, self.space, person, self._memory._viewer(tx, self.space, person))
+            return knowing.person_notes(tx, self.space, person, self._memory._viewer(tx, self.space, person))
         recent = [*window, *([question] if question else [])][-SPEAKERS:]
         people = dict.fromkeys(m.author for m in reversed(recent) if m.role == "user")
-        return knowing.of_group(tx, self.space, people, self._channel_viewer, speaker)
+        return knowing.group_notes(tx, self.space, people, self._channel_viewer, speaker)
 
     @property
     def _channel_viewer(self) -> Viewer:
         """The viewer that stands for everybody in this channel."""
         return Viewer(channel=self.id, shared=self._memory._opened.share_channels)
 
-    async def _speaker(self, question: Message | None) -> tuple[str, Merged] | None:
+    async def _speaker_digest(self, question: Message | None) -> tuple[str, MergedDigest] | None:
         """In a channel, who speaks, with a digest of what they did lately. It waits only a moment: a digest that is
         not there yet is made in the background, for the next turn."""
         if self.user is not None or (question is not None and question.user not in (None, question.author)):
@@ -364,7 +364,7 @@ class AsyncConversation(TopicalConversation):
         digests = self._memory._digests
 
         def look(tx: Tx) -> tuple[str, str, str] | None:
-            conversation = log.owned(tx, self.space, self.id, None)
+            conversation = log.find_own_conversation(tx, self.space, self.id, None)
             if conversation is None or conversation.user is not None:
                 return None
             where = Filter(self.space, conversation=self.id, role="user")
@@ -378,21 +378,21 @@ class AsyncConversation(TopicalConversation):
         if speaker is None:
             return None
         person, name, profile = speaker
-        digest_request = await digests.asked(self.space, min(PATIENCE, self._memory._opened.digest_seconds))
-        return person, await digests.merged(digest_request, person, name, profile, self._channel_viewer)
+        digest_request = await digests.prepare_request(self.space, min(PATIENCE, self._memory._opened.digest_seconds))
+        return person, await digests.merge_digests(digest_request, person, name, profile, self._channel_viewer)
 
     async def _search(self, words: str) -> list[Hit]:
         """Search for the model: in the memory of the chat's user, or in the channel."""
-        conversation = await self._memory._read(lambda tx: self._own(tx))
+        conversation = await self._memory._read(lambda tx: self._own_conversation(tx))
         person = conversation.user if conversation is not None else self.user
         channel = None if person is not None else self.id
         return await self._memory.search(words, user=person, conversation=channel, space=self.space, limit=FOUND)
 
-    async def _recent(self, limit: int | None, before: int | None) -> list[Message]:
+    async def _recent_messages(self, limit: int | None, before: int | None) -> list[Message]:
         where = Filter(self.space, conversation=self.id)
 
         def read(tx: Tx) -> list[Message]:
-            if self._own(tx) is None:
+            if self._own_conversation(tx) is None:
                 return []
             messages = list[Message]()
             upto = None if before is None else before - 1

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from recollect.engine.context import recall
 from recollect.engine.tables import log
 from recollect.engine.tables import topics as rows
-from recollect.engine.views.titles import Wanted, wanted, written
-from recollect.engine.views.topics import KEY, VIEW, Followed, Page, lock, tell
+from recollect.engine.views.titles import PendingTopic, load_pending_topic, to_topic_text
+from recollect.engine.views.topics import KEY, VIEW, FollowResult, TopicPage, lock_conversation, record_note
 from recollect.errors import InvalidInput, NotFound, ScopeError
 from recollect.language.terms import analyse, passages
 from recollect.model import ChatMessage, Conversation, Draft, Filter, Message, Role
@@ -54,15 +54,15 @@ class TopicalConversation:
 
         `importance`, from 0 to 1, is what the topic is worth to whoever says it.
         """
-        weight = checked_importance(importance)
+        weight = check_importance(importance)
         metadata = {} if weight == rule.IMPORTANCE else {KEY: {"importance": weight}}
-        return await self._said("user", text, author, time, metadata)
+        return await self._add_message("user", text, author, time, metadata)
 
     async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
         """Keep a reply and give it to the topic it follows. Returns the topic."""
-        return await self._said("assistant", text, None, time, {})
+        return await self._add_message("assistant", text, None, time, {})
 
-    async def _said(
+    async def _add_message(
         self, role: Role, text: str, author: str | None, time: datetime | None, metadata: dict[str, Any]
     ) -> Topic:
         if not rules.checked_text("text", text).strip():
@@ -71,34 +71,34 @@ class TopicalConversation:
         now = self._memory._opened.clock.now()
         (vector,) = await self._vectors([text])
         draft = Draft(role, text, author, None, time, None, metadata)
-        batch = log.drawn(log.Batch(self.space, self.id, self.user, [draft]), now)
+        batch = log.with_ids(log.Batch(self.space, self.id, self.user, [draft]), now)
         is_retry = False
 
-        def write(tx: Tx) -> tuple[Message, Followed, Topic | None]:
+        def write(tx: Tx) -> tuple[Message, FollowResult, Topic | None]:
             # If a first run was committed and only its answer got lost, the second finds its message by its id.
             nonlocal is_retry
-            fresh = () if is_retry else log.ids_of([batch])
+            fresh = () if is_retry else log.draft_ids([batch])
             is_retry = True
-            message = log.append(tx, batch, now, fresh)[0].message
-            page = memory._topics.read(tx, self.space, self.id)
+            message = log.append_messages(tx, batch, now, fresh)[0].message
+            page = memory._topics.read_page(tx, self.space, self.id)
             if page.cold:  # a cached page was made with vectors of this embedder
-                memory._index.check(tx)
+                memory._index.check_embedder(tx)
             vectors_by_turn = {message.turn: vector}
             progress = memory._topics.follow(tx, self.space, self.id, message.turn, vectors_by_turn, message, page)
             return message, progress, self._topic_of(tx, progress.page, message.turn, now)
 
         message, progress, topic = await memory._write(write)
         while topic is None:
-            progress, topic = await self._caught_up_to(message, progress, now)
+            progress, topic = await self._follow_missing(message, progress, now)
         memory._wake()
         return topic
 
-    async def _caught_up_to(self, message: Message, progress: Followed, now: datetime) -> tuple[Followed, Topic | None]:
+    async def _follow_missing(self, message: Message, progress: FollowResult, now: datetime) -> tuple[FollowResult, Topic | None]:
         """Give topics to earlier messages that have none yet, perhaps not even a vector, and then to this one."""
         vectors = await self._vectors([missing.content for missing in progress.missing]) if progress.missing else []
         vectors_by_turn = {missing.turn: vector for missing, vector in zip(progress.missing, vectors, strict=True)}
 
-        def write(tx: Tx) -> tuple[Followed, Topic | None]:
+        def write(tx: Tx) -> tuple[FollowResult, Topic | None]:
             next_progress = self._memory._topics.follow(tx, self.space, self.id, message.turn, vectors_by_turn)
             return next_progress, self._topic_of(tx, next_progress.page, message.turn, now)
 
@@ -114,50 +114,50 @@ class TopicalConversation:
     async def topics(self, *, faded: bool = False) -> list[Topic]:
         """What is talked about, the most present first; with `faded`, also what has left the active set."""
 
-        def read(tx: Tx, page: Page, now: datetime) -> list[Topic]:
-            states = {**(page.faded(tx).states if faded else {}), **page.book.states}
+        def read(tx: Tx, page: TopicPage, now: datetime) -> list[Topic]:
+            states = {**(page.load_faded(tx).states if faded else {}), **page.book.states}
             summaries = {row["topic"]: row["summary"] for row in tx.rows(rows.SUMMARIES, where=page.place)}
-            topics = [topic_of(states, first, page, summaries.get(first, ""), now) for first in rule.roots(states)]
+            topics = [build_topic(states, first, page, summaries.get(first, ""), now) for first in rule.roots(states)]
             return sorted(topics, key=lambda topic: (topic.faded, -topic.priority, topic.id))
 
-        return await self._reading(read, [])
+        return await self._read_topics(read, [])
 
     async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
         """What to send of a topic: its summary, if it has one, and the messages of its active set. Without an id, of
         the topic that is being talked of; empty if nothing was said yet."""
-        await self._summarised(topic_id)
+        await self._summarise_packed(topic_id)
 
-        def read(tx: Tx, page: Page, now: datetime) -> list[ChatMessage]:
-            parts = self._parts(tx, page, topic_id)
+        def read(tx: Tx, page: TopicPage, now: datetime) -> list[ChatMessage]:
+            parts = self._topic_parts(tx, page, topic_id)
             summaries = [
                 rows.summary_of(tx, page.place, part.first)["summary"] for part in parts if part.opened is None
             ]
             chat: list[ChatMessage] = []
             if summary := " ".join(text for text in summaries if text):
                 chat.append({"role": "system", "content": f"Topic summary: {summary}"})
-            return chat + [{"role": m.role, "content": m.content} for m in rows.active_of(tx, page.place, parts)]
+            return chat + [{"role": m.role, "content": m.content} for m in rows.active_messages_of_parts(tx, page.place, parts)]
 
-        return await self._reading(read, [])
+        return await self._read_topics(read, [])
 
     async def get_full_topic_history(
         self, topic_id: str | None = None, include_compressed: bool = True
     ) -> list[TopicMessage]:
         """Every message of a topic, in order; without `include_compressed`, only those of its active set."""
 
-        def read(tx: Tx, page: Page, now: datetime) -> list[TopicMessage]:
-            parts = self._parts(tx, page, topic_id)
-            return (rows.history_of if include_compressed else rows.active_of)(tx, page.place, parts)
+        def read(tx: Tx, page: TopicPage, now: datetime) -> list[TopicMessage]:
+            parts = self._topic_parts(tx, page, topic_id)
+            return (rows.messages_of_parts if include_compressed else rows.active_messages_of_parts)(tx, page.place, parts)
 
-        return await self._reading(read, [])
+        return await self._read_topics(read, [])
 
     async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
         """A topic in figures; without an id, the one that is being talked of."""
 
-        def read(tx: Tx, page: Page, now: datetime) -> TopicStats | None:
-            parts = self._parts(tx, page, topic_id)
+        def read(tx: Tx, page: TopicPage, now: datetime) -> TopicStats | None:
+            parts = self._topic_parts(tx, page, topic_id)
             if not parts:
                 return None
-            topic = self._topic(tx, page, parts[0].first, now)
+            topic = self._build_topic(tx, page, parts[0].first, now)
             return TopicStats(
                 topic_id=topic.id,
                 topic_title=topic.title,
@@ -173,7 +173,7 @@ class TopicalConversation:
                 inactive_seconds=max((now - topic.last_active_at).total_seconds(), 0.0),
             )
 
-        stats = await self._reading(read, None)
+        stats = await self._read_topics(read, None)
         if stats is None:
             raise NotFound(f"conversation {self.id!r} has no topics yet; they begin with its first message")
         return stats
@@ -186,11 +186,11 @@ class TopicalConversation:
         parts = self._memory._opened
         vector = (await parts.embedder.embed([query]))[0]
 
-        def read(tx: Tx, page: Page, now: datetime) -> list[TopicHit]:
-            self._memory._index.check(tx)
+        def read(tx: Tx, page: TopicPage, now: datetime) -> list[TopicHit]:
+            self._memory._index.check_embedder(tx)
             where = Filter(self.space, conversation=self.id)
             hits = recall.search(tx, where, query, vector, LOOKED_AT, now, parts.weights)
-            states = {**page.faded(tx).states, **page.book.states}
+            states = {**page.load_faded(tx).states, **page.book.states}
             topic_by_turn = {row["turn"]: row["topic"] for row in tx.rows(rows.TURNS, where=page.place)}
             scores = dict[int, float]()
             turns = dict[int, list[int]]()
@@ -200,171 +200,171 @@ class TopicalConversation:
                     root = rule.root(states, first)
                     scores[root] = max(scores.get(root, 0.0), hit.score)
                     turns.setdefault(root, []).append(hit.message.turn)
-            for root, bonus in called(states, query).items():
+            for root, bonus in name_scores(states, query).items():
                 scores[root] = scores.get(root, 0.0) + bonus
             best = sorted(scores, key=lambda first: (-scores[first], first))[:count]
-            topics = ((self._topic(tx, page, first, now), first) for first in best)
+            topics = ((self._build_topic(tx, page, first, now), first) for first in best)
             return [TopicHit(topic, scores[first], tuple(turns.get(first, ()))) for topic, first in topics]
 
-        return await self._reading(read, [])
+        return await self._read_topics(read, [])
 
     async def _subject(self) -> str:
         """What is being talked of, in a few words."""
 
-        def read(tx: Tx, page: Page, now: datetime) -> str:
-            parts = self._parts(tx, page, None)
+        def read(tx: Tx, page: TopicPage, now: datetime) -> str:
+            parts = self._topic_parts(tx, page, None)
             return rule.subject(parts[0].title, parts[0].made_by) if parts else ""
 
-        return await self._reading(read, "")
+        return await self._read_topics(read, "")
 
     # -- correcting
 
     async def merge_topics(self, topic_id: str, other: str) -> Topic:
         """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` takes it out."""
 
-        def change(tx: Tx, page: Page, now: datetime) -> int:
-            first = self._whole(tx, page, topic_id)
-            second = self._whole(tx, page, other)
+        def change(tx: Tx, page: TopicPage, now: datetime) -> int:
+            first = self._root_of(tx, page, topic_id)
+            second = self._root_of(tx, page, other)
             if first == second:
                 raise InvalidInput("other", f"{other!r} and {topic_id!r} are one topic already")
-            tell(tx, page, "merge", first, now, other=second)
+            record_note(tx, page, "merge", first, now, other=second)
             return first
 
-        return await self._telling(change)
+        return await self._change_topic(change)
 
     async def undo_merge(self, topic_id: str) -> Topic:
         """Take a topic out of the one it has become part of, by itself or by `merge_topics`; the two stay apart from
         now on. Returns it."""
 
-        def change(tx: Tx, page: Page, now: datetime) -> int:
+        def change(tx: Tx, page: TopicPage, now: datetime) -> int:
             first = self._first_of(tx, page, topic_id)
             into = page.book.states[first].merged_into
             if into is None:
                 raise InvalidInput("topic_id", f"{topic_id!r} is part of no other topic; nothing to undo")
-            tell(tx, page, "apart", first, now, other=into)
+            record_note(tx, page, "apart", first, now, other=into)
             return first
 
-        return await self._telling(change)
+        return await self._change_topic(change)
 
     async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
         """Give a topic tags of your own, or with `remove` take them away. They are searched, and outlive a rebuild."""
-        new_tags = [checked_tag(tag) for tag in tags]
+        new_tags = [check_tag(tag) for tag in tags]
         if not new_tags:
             raise InvalidInput("tags", "there are none; name at least one")
 
-        def change(tx: Tx, page: Page, now: datetime) -> int:
-            first = self._whole(tx, page, topic_id)
+        def change(tx: Tx, page: TopicPage, now: datetime) -> int:
+            first = self._root_of(tx, page, topic_id)
             for tag in new_tags:
-                tell(tx, page, "untag" if remove else "tag", first, now, tag)
+                record_note(tx, page, "untag" if remove else "tag", first, now, tag)
             return first
 
-        return await self._telling(change)
+        return await self._change_topic(change)
 
     async def feedback(self, topic_id: str, score: int) -> Topic:
         """Say that a topic matters (+1) or does not (-1): its importance moves, and with it how long it stays."""
         if isinstance(score, bool) or score not in (1, -1):
             raise InvalidInput("score", f"is {score!r}; must be 1 or -1")
 
-        def change(tx: Tx, page: Page, now: datetime) -> int:
-            first = self._whole(tx, page, topic_id)
-            tell(tx, page, "feedback", first, now, str(score))
+        def change(tx: Tx, page: TopicPage, now: datetime) -> int:
+            first = self._root_of(tx, page, topic_id)
+            record_note(tx, page, "feedback", first, now, str(score))
             return first
 
-        return await self._telling(change)
+        return await self._change_topic(change)
 
     # -- internals
 
-    def _own(self, tx: Tx) -> Conversation | None:
+    def _own_conversation(self, tx: Tx) -> Conversation | None:
         """The conversation, if there is one and it is this user's."""
         try:
-            return log.owned(tx, self.space, self.id, self.user)
+            return log.find_own_conversation(tx, self.space, self.id, self.user)
         except ScopeError:
             if self._access.is_bound:
                 return None
             raise
 
-    async def _reading(self, read: Callable[[Tx, Page, datetime], T], otherwise: T) -> T:
+    async def _read_topics(self, read: Callable[[Tx, TopicPage, datetime], T], otherwise: T) -> T:
         memory = self._memory
         now = self._memory._opened.clock.now()
         await memory._caught_up(self.space, VIEW)
 
         def run(tx: Tx) -> T:
-            if self._own(tx) is None:
+            if self._own_conversation(tx) is None:
                 return otherwise
-            return read(tx, memory._topics.read(tx, self.space, self.id), now)
+            return read(tx, memory._topics.read_page(tx, self.space, self.id), now)
 
         return await memory._read(run)
 
-    async def _telling(self, change: Callable[[Tx, Page, datetime], int]) -> Topic:
+    async def _change_topic(self, change: Callable[[Tx, TopicPage, datetime], int]) -> Topic:
         memory = self._memory
         now = self._memory._opened.clock.now()
         await memory._caught_up(self.space, VIEW)
 
         def run(tx: Tx) -> Topic:
-            if self._own(tx) is None:
+            if self._own_conversation(tx) is None:
                 raise NotFound(f"conversation {self.id!r} has no topics yet; they begin with its first message")
-            lock(tx, self.space, self.id)
-            page = memory._topics.read(tx, self.space, self.id)
+            lock_conversation(tx, self.space, self.id)
+            page = memory._topics.read_page(tx, self.space, self.id)
             first = change(tx, page, now)
-            memory._topics.write(tx, page)
-            return self._topic(tx, page, first, now)
+            memory._topics.write_page(tx, page)
+            return self._build_topic(tx, page, first, now)
 
         return await memory._write(run)
 
-    async def _summarised(self, topic_id: str | None) -> None:
+    async def _summarise_packed(self, topic_id: str | None) -> None:
         """Summarise the packed messages of a topic with the built-in writer, unless a summary covers them already."""
         memory = self._memory
 
-        def look(tx: Tx, page: Page, now: datetime) -> list[Wanted]:
-            parts = [part for part in self._parts(tx, page, topic_id) if part.packed_upto]
+        def look(tx: Tx, page: TopicPage, now: datetime) -> list[PendingTopic]:
+            parts = [part for part in self._topic_parts(tx, page, topic_id) if part.packed_upto]
             late = [p for p in parts if rows.summary_of(tx, page.place, p.first)["upto"] < p.packed_upto]
-            return [wanted(tx, page.place, part, asks=False) for part in late]
+            return [load_pending_topic(tx, page.place, part, asks=False) for part in late]
 
-        requests: list[Wanted] = await self._reading(look, [])
+        requests: list[PendingTopic] = await self._read_topics(look, [])
         if not requests:
             return
-        drafts = [written(request, await memory._run(memory._titles.offline, request)) for request in requests]
+        drafts = [to_topic_text(request, await memory._run(memory._titles.write_offline, request)) for request in requests]
         summaries = [
-            replace(draft, final=not memory._asking.possible) for draft in drafts
+            replace(draft, final=not memory._asking.has_model) for draft in drafts
         ]  # a model writes its own later
 
         def keep(tx: Tx) -> None:
-            lock(tx, self.space, self.id)
-            memory._titles.keep(tx, rows.place_of(self.space, self.id), summaries)
+            lock_conversation(tx, self.space, self.id)
+            memory._titles.store_texts(tx, rows.place_of(self.space, self.id), summaries)
 
         await memory._write(keep)
 
-    def _first_of(self, tx: Tx, page: Page, topic_id: str) -> int:
+    def _first_of(self, tx: Tx, page: TopicPage, topic_id: str) -> int:
         number = topic_id[1:] if isinstance(topic_id, str) and topic_id[:1] == "t" else ""
         first = int(number) if number.isascii() and number.isdigit() and len(number) < 11 else 0
         if page.state(tx, first) is None:
             raise NotFound(f"there is no topic {topic_id!r} in this conversation; `topics(faded=True)` has them all")
         return first
 
-    def _whole(self, tx: Tx, page: Page, topic_id: str) -> int:
+    def _root_of(self, tx: Tx, page: TopicPage, topic_id: str) -> int:
         return page.root(tx, self._first_of(tx, page, topic_id))
 
-    def _parts(self, tx: Tx, page: Page, topic_id: str | None) -> list[rule.State]:
+    def _topic_parts(self, tx: Tx, page: TopicPage, topic_id: str | None) -> list[rule.State]:
         """The topic of that id, or the one being talked of, with what is part of it; none if nothing was said yet."""
-        first = page.book.current if topic_id is None else self._whole(tx, page, topic_id)
+        first = page.book.current if topic_id is None else self._root_of(tx, page, topic_id)
         return [] if first is None else rule.parts(page.book.states, page.root(tx, first))
 
-    def _topic_of(self, tx: Tx, page: Page, turn: int, now: datetime) -> Topic | None:
+    def _topic_of(self, tx: Tx, page: TopicPage, turn: int, now: datetime) -> Topic | None:
         """The topic a turn was given to; None if the topics have not got there yet."""
         if page.turn < turn:
             return None
         first = page.topic_at(tx, turn)
         assert first is not None  # this or an earlier transaction gave it one
-        return self._topic(tx, page, page.root(tx, first), now)
+        return self._build_topic(tx, page, page.root(tx, first), now)
 
-    def _topic(self, tx: Tx, page: Page, first: int, now: datetime) -> Topic:
+    def _build_topic(self, tx: Tx, page: TopicPage, first: int, now: datetime) -> Topic:
         page.state(tx, first)
         has_packed_part = any(part.packed_upto for part in rule.parts(page.book.states, first))
         summary = rows.summary_of(tx, page.place, first)["summary"] if has_packed_part else ""
-        return topic_of(page.book.states, first, page, summary, now)
+        return build_topic(page.book.states, first, page, summary, now)
 
 
-def topic_of(states: Mapping[int, rule.State], first: int, page: Page, summary: str, now: datetime) -> Topic:
+def build_topic(states: Mapping[int, rule.State], first: int, page: TopicPage, summary: str, now: datetime) -> Topic:
     """A topic as it is now, including the topics that were merged into it."""
     root_state = states[first]
     merged_state = rule.whole(states, first)
@@ -391,7 +391,7 @@ def topic_of(states: Mapping[int, rule.State], first: int, page: Page, summary: 
     )
 
 
-def called(states: Mapping[int, rule.State], query: str) -> dict[int, float]:
+def name_scores(states: Mapping[int, rule.State], query: str) -> dict[int, float]:
     """What the words of a query add to the scores of topics that have them in a tag or in the title."""
     analysis = analyse(query)
     query_terms = set(analysis.terms)
@@ -406,7 +406,7 @@ def called(states: Mapping[int, rule.State], query: str) -> dict[int, float]:
     return scores
 
 
-def checked_importance(value: object) -> float:
+def check_importance(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInput("importance", f"must be a number from 0 to 1, not {type(value).__name__}")
     if not 0 <= value <= 1:
@@ -414,7 +414,7 @@ def checked_importance(value: object) -> float:
     return float(value)
 
 
-def checked_tag(value: object) -> str:
+def check_tag(value: object) -> str:
     tag = " ".join(rules.checked_id("tag", value).split())
     if len(tag) > MAX_TAG:
         raise InvalidInput("tag", f"has {len(tag)} characters; at most {MAX_TAG} are allowed")

@@ -68,7 +68,7 @@ class AsyncDocuments:
         """The document under a key, if there is one."""
         where = {**self._owner_filter, "namespace": rules.joined(namespace), "key": checked_id("key", key)}
         rows = await self._memory._read(lambda tx: tx.rows(TABLE, limit=1, where=where))
-        return document(rows[0]) if rows else None
+        return document_of_row(rows[0]) if rows else None
 
     async def remove(self, namespace: Sequence[str], key: str) -> bool:
         """Take a document away, for good; says whether there was one."""
@@ -79,7 +79,7 @@ class AsyncDocuments:
         """Keep and remove several documents in one transaction. Returns those that are kept now, in the order given."""
         ready = [rules.checked(change) for change in changes]
         now = self._memory._opened.clock.now()
-        return await self._memory._write(lambda tx: applied(tx, self.space, ready, now, self._owner))
+        return await self._memory._write(lambda tx: apply_changes(tx, self.space, ready, now, self._owner))
 
     async def edit(
         self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]
@@ -94,8 +94,8 @@ class AsyncDocuments:
         def write(tx: Tx) -> T:
             tx.lock(LOCK, self.space, namespace_key)
             rows = tx.rows(TABLE, where={**self._owner_filter, "namespace": namespace_key})
-            changes, answer = decide({row["key"]: document(row) for row in rows})
-            applied(tx, self.space, [rules.checked(change) for change in changes], now, self._owner)
+            changes, answer = decide({row["key"]: document_of_row(row) for row in rows})
+            apply_changes(tx, self.space, [rules.checked(change) for change in changes], now, self._owner)
             return answer
 
         return await self._memory._write(write)
@@ -116,20 +116,20 @@ class AsyncDocuments:
         """
         prefix = rules.joined(namespace)
         count = checked_number("limit", limit, MAX_LIMIT)
-        skip = skipped(offset)
+        skip = check_offset(offset)
         if query is not None:
             checked_text("query", query, limit=MAX_QUERY)
 
         def read(tx: Tx) -> list[Row]:
-            return [row for row in below(tx, self._owner_filter, prefix) if rules.matches(row["value"], where)]
+            return [row for row in rows_below(tx, self._owner_filter, prefix) if rules.matches(row["value"], where)]
 
         rows = await self._memory._read(read)
         rows.sort(key=lambda row: row["updated_at"], reverse=True)
         if not query or not query.strip():
-            return [document(row) for row in rows[skip : skip + count]]
+            return [document_of_row(row) for row in rows[skip : skip + count]]
         scores = await self._scores(rows, query)
         order = sorted(range(len(rows)), key=lambda i: nearness(scores[i]), reverse=True)
-        return [document(rows[i], scores[i]) for i in order[skip : skip + count]]
+        return [document_of_row(rows[i], scores[i]) for i in order[skip : skip + count]]
 
     async def namespaces(
         self,
@@ -147,7 +147,7 @@ class AsyncDocuments:
         for part in (prefix, suffix):
             rules.joined(part)
         max_depth = None if depth is None else checked_number("depth", depth, MAX_OFFSET)
-        skip = skipped(offset)
+        skip = check_offset(offset)
         end = None if limit is None else skip + checked_number("limit", limit, MAX_OFFSET)
         namespaces: list[tuple[str, ...]] = await self._memory._read(
             lambda tx: list(namespaces_of(tx, self._owner_filter))
@@ -161,7 +161,7 @@ class AsyncDocuments:
         await embedder.ready()
         query_vector = (await embedder.embed([query]))[0]
         if not query_vector.any():
-            return await asyncio.to_thread(rules.shares, query, [(row["value"], texts(row)) for row in rows])
+            return await asyncio.to_thread(rules.shares, query, [(row["value"], texts_of_row(row)) for row in rows])
         vectors: list[Vectors | None] = []
         for start in range(0, len(rows), AT_ONCE):
             vectors += await self._vectors(rows[start : start + AT_ONCE], embedder.identity)
@@ -172,7 +172,7 @@ class AsyncDocuments:
         width = self._memory._opened.embedder.width
         new_vectors = dict[int, Vectors]()
         passages_by_row = {
-            i: rules.said(row["value"], texts(row)) for i, row in enumerate(rows) if row["embedder"] != identity
+            i: rules.said(row["value"], texts_of_row(row)) for i, row in enumerate(rows) if row["embedder"] != identity
         }
         vectors = await self._memory._opened.embedder.embed(
             [text for parts in passages_by_row.values() for text in parts]
@@ -187,21 +187,21 @@ class AsyncDocuments:
                 for i, matrix in new_vectors.items()
             ]
             await self._memory._write(lambda tx: keep_vectors(tx, updated_rows))
-        matrices = (new_vectors[i] if i in new_vectors else stored(row["vecs"], width) for i, row in enumerate(rows))
+        matrices = (new_vectors[i] if i in new_vectors else decode_vectors(row["vecs"], width) for i, row in enumerate(rows))
         return [matrix if len(matrix) else None for matrix in matrices]
 
 
 # -- for remote callers, who read and write in two steps
 
 
-async def all_of(documents: AsyncDocuments, namespace: Sequence[str]) -> dict[str, Document]:
+async def documents_in(documents: AsyncDocuments, namespace: Sequence[str]) -> dict[str, Document]:
     """The documents of one namespace, by key."""
     where = {**documents._owner_filter, "namespace": rules.joined(namespace)}
     rows = await documents._memory._read(lambda tx: tx.rows(TABLE, where=where))
-    return {row["key"]: document(row) for row in rows}
+    return {row["key"]: document_of_row(row) for row in rows}
 
 
-async def apply_if(
+async def apply_if_unchanged(
     documents: AsyncDocuments,
     namespace: Sequence[str],
     is_same: Callable[[dict[str, Document]], bool],
@@ -215,9 +215,9 @@ async def apply_if(
     def write(tx: Tx) -> list[Document] | None:
         tx.lock(LOCK, documents.space, namespace_key)
         rows = tx.rows(TABLE, where={**documents._owner_filter, "namespace": namespace_key})
-        if not is_same({row["key"]: document(row) for row in rows}):
+        if not is_same({row["key"]: document_of_row(row) for row in rows}):
             return None
-        return applied(tx, documents.space, ready, now, documents._owner)
+        return apply_changes(tx, documents.space, ready, now, documents._owner)
 
     return await documents._memory._write(write)
 
@@ -225,7 +225,7 @@ async def apply_if(
 # -- in a transaction
 
 
-def applied(tx: Tx, space: str, changes: Sequence[Change], now: datetime, owner: str | None = None) -> list[Document]:
+def apply_changes(tx: Tx, space: str, changes: Sequence[Change], now: datetime, owner: str | None = None) -> list[Document]:
     """Make the changes; with an `owner`, only to documents that are that user's, or are new."""
     documents: list[Document] = []
     for namespace_key in sorted({rules.joined(change.namespace) for change in changes}):
@@ -248,7 +248,7 @@ def applied(tx: Tx, space: str, changes: Sequence[Change], now: datetime, owner:
             "vecs": None,
         }
         tx.put(TABLE, [row])
-        documents.append(document(row))
+        documents.append(document_of_row(row))
     return documents
 
 
@@ -263,7 +263,7 @@ def keep_vectors(tx: Tx, rows: Sequence[Row]) -> None:
             tx.put(TABLE, [{**current[0], "embedder": row["embedder"], "vecs": row["vecs"]}])
 
 
-def below(tx: Tx, owner_filter: Row, prefix: str) -> Iterator[Row]:
+def rows_below(tx: Tx, owner_filter: Row, prefix: str) -> Iterator[Row]:
     """Every row of a namespace and of those below it, which are next to each other in key order."""
     after: Row = {"space": owner_filter["space"], "namespace": prefix, "key": ""}
     while rows := tx.rows(TABLE, after, PAGE, where=owner_filter):
@@ -282,7 +282,7 @@ def namespaces_of(tx: Tx, owner_filter: Row) -> Iterator[tuple[str, ...]]:
         after = {"space": owner_filter["space"], "namespace": rows[0]["namespace"] + rules.AFTER, "key": ""}
 
 
-def skipped(offset: object) -> int:
+def check_offset(offset: object) -> int:
     return 0 if offset == 0 else checked_number("offset", offset, MAX_OFFSET)
 
 
@@ -290,17 +290,17 @@ def nearness(score: float | None) -> float:
     return -np.inf if score is None else score
 
 
-def texts(row: Row) -> list[str] | None:
+def texts_of_row(row: Row) -> list[str] | None:
     passages: list[str] | None = None if row["texts"] is None else json.loads(row["texts"])
     return passages
 
 
-def stored(vectors: bytes | None, width: int) -> Vectors:
+def decode_vectors(vectors: bytes | None, width: int) -> Vectors:
     matrix = np.frombuffer(vectors or b"", np.float16).reshape(-1, width)
     return np.asarray(matrix, dtype=np.float32)
 
 
-def document(row: Row, score: float | None = None) -> Document:
+def document_of_row(row: Row, score: float | None = None) -> Document:
     return Document(
         row["space"],
         rules.split(row["namespace"]),

@@ -28,7 +28,7 @@ SWEPT = 100  # rows checked for expiry by each claim
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ClaimResult:
     """The state of a key: the request may be done ("new"), is being done ("busy"), was another one ("other"), or was
     done, with this answer."""
 
@@ -38,7 +38,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class KeyedRequest:
     """A request under its key, in a space. Its row id begins with the day, so that the oldest rows are read first."""
 
     space: str
@@ -50,28 +50,28 @@ class Repeat:
         return f"{day:%Y-%m-%d} {self.key}"
 
 
-def repeat_of(space: str, caller: str, key: str, request: bytes) -> Repeat:
+def build_keyed_request(space: str, caller: str, key: str, request: bytes) -> KeyedRequest:
     """A request under a key. Two callers with the same key do not share it."""
-    return Repeat(space, sha256(f"{caller}\n{key}".encode()).hexdigest(), sha256(request).digest())
+    return KeyedRequest(space, sha256(f"{caller}\n{key}".encode()).hexdigest(), sha256(request).digest())
 
 
-def stamp(memory: MemoryEngine, request: Repeat) -> Repeat:
+def stamp(memory: MemoryEngine, request: KeyedRequest) -> KeyedRequest:
     """The request with the time of its claim, which identifies the claim later."""
     return replace(request, claimed_at=memory._opened.clock.now())
 
 
-async def claim(memory: MemoryEngine, request: Repeat) -> Known:
+async def claim(memory: MemoryEngine, request: KeyedRequest) -> ClaimResult:
     now = request.claimed_at or memory._opened.clock.now()
-    return await memory._write(lambda tx: claimed(tx, request, now))
+    return await memory._write(lambda tx: claim_in_transaction(tx, request, now))
 
 
-async def keep(memory: MemoryEngine, request: Repeat, status: int, body: bytes, *, repeats_words: bool = True) -> None:
+async def keep_answer(memory: MemoryEngine, request: KeyedRequest, status: int, body: bytes, *, repeats_words: bool = True) -> None:
     """Keep the answer for a repeated request; after an erasure, release the claim instead."""
     now = memory._opened.clock.now()
 
     def write(tx: Tx) -> None:
         tx.lock(LOCK, request.space)
-        row = held(tx, request, now)
+        row = find_claim(tx, request, now)
         if row is None or not is_ours(row, request):
             return
         if repeats_words and row["body"] is not None:  # the claim is void
@@ -82,48 +82,48 @@ async def keep(memory: MemoryEngine, request: Repeat, status: int, body: bytes, 
     await memory._write(write)
 
 
-async def give_up(memory: MemoryEngine, request: Repeat) -> None:
+async def release_claim(memory: MemoryEngine, request: KeyedRequest) -> None:
     """Release the claim of a request that failed: it may be tried again."""
     now = memory._opened.clock.now()
 
     def write(tx: Tx) -> None:
-        row = held(tx, request, now)
+        row = find_claim(tx, request, now)
         if row is not None and is_ours(row, request):
             tx.remove(TABLE, {"space": request.space, "id": row["id"]})
 
     await memory._write(write)
 
 
-def is_ours(row: Mapping[str, Any], request: Repeat) -> bool:
+def is_ours(row: Mapping[str, Any], request: KeyedRequest) -> bool:
     """Whether a claim belongs to this request, and not to one that came after the claim had lapsed."""
     return row["status"] is None and (request.claimed_at is None or row["at"] == request.claimed_at)
 
 
-def claimed(tx: Tx, request: Repeat, now: datetime) -> Known:
+def claim_in_transaction(tx: Tx, request: KeyedRequest, now: datetime) -> ClaimResult:
     tx.lock(LOCK, request.space, request.key)
-    sweep(tx, request.space, now)
-    row = held(tx, request, now)
+    sweep_expired(tx, request.space, now)
+    row = find_claim(tx, request, now)
     if row is not None:
         if bytes(row["request"]) != request.digest:
-            return Known("other")
+            return ClaimResult("other")
         if row["status"] is not None:
-            return Known("done", row["status"], bytes(row["body"]))
+            return ClaimResult("done", row["status"], bytes(row["body"]))
         if now - row["at"] < LAPSES:
-            return Known("busy")
+            return ClaimResult("busy")
         tx.remove(TABLE, {"space": request.space, "id": row["id"]})
     claim_fields = {"space": request.space, "id": request.name(now), "request": request.digest, "at": now}
     tx.put(TABLE, [claim_fields | {"status": None, "body": None}])
-    return Known("new")
+    return ClaimResult("new")
 
 
-def held(tx: Tx, request: Repeat, now: datetime) -> dict[str, Any] | None:
+def find_claim(tx: Tx, request: KeyedRequest, now: datetime) -> dict[str, Any] | None:
     for day in (now, now - DAY):
         for row in tx.rows(TABLE, where={"space": request.space, "id": request.name(day)}):
             return dict(row)
     return None
 
 
-def sweep(tx: Tx, space: str, now: datetime) -> None:
+def sweep_expired(tx: Tx, space: str, now: datetime) -> None:
     oldest = f"{now - DAY:%Y-%m-%d}"
     for row in tx.rows(TABLE, limit=SWEPT, where={"space": space}):
         if row["id"] >= oldest:

@@ -16,7 +16,7 @@ from recollect.engine.conversation import AsyncConversation
 from recollect.engine.documents import AsyncDocuments
 from recollect.engine.people import Knowledge
 from recollect.engine.tables import log
-from recollect.engine.views.digests import DaysView, begin_anew
+from recollect.engine.views.digests import DaysView, bump_versions
 from recollect.engine.views.index import EMBEDDER
 from recollect.engine.work.follower import settle
 from recollect.engine.work.metrics import activity_of
@@ -106,7 +106,7 @@ class MemoryEngine(Knowledge):
         vector = (await self._opened.embedder.embed([query]))[0]
 
         def find(tx: Any) -> list[Hit]:
-            self._index.check(tx)
+            self._index.check_embedder(tx)
             return recall.search(tx, where, query, vector, count, now, self._opened.weights)
 
         return await self._search(lambda: self._opened.store.read(find))
@@ -134,7 +134,7 @@ class MemoryEngine(Knowledge):
 
         def reset(tx: Tx) -> None:
             if view == self._index.name and space_id is not None:
-                self._index.check(tx)
+                self._index.check_embedder(tx)
             views = list(TOGETHER.get(view, (view,)))
             if view == self._index.name and tx.note(EMBEDDER) != self._opened.embedder.identity:
                 tx.set_note(EMBEDDER, self._opened.embedder.identity)
@@ -142,7 +142,7 @@ class MemoryEngine(Knowledge):
             for name in views:
                 tx.reset_view(name, space_id)
             if view == DaysView.name:
-                begin_anew(tx, space_id)
+                bump_versions(tx, space_id)
 
         await self._write(reset)
         self._wake()
@@ -193,8 +193,8 @@ class MemoryEngine(Knowledge):
         while True:
             page = await self._read(lambda tx: tx.messages(where, after=after, limit=PAGE, damaged=damage.append))  # noqa: B023
             if damage and not salvage:
-                all_damage = await self._read(lambda tx: log.damaged_messages(tx, where))
-                raise log.refusal(all_damage, LEAVE_OUT)
+                all_damage = await self._read(lambda tx: log.find_damaged_messages(tx, where))
+                raise log.damage_error(all_damage, LEAVE_OUT)
             damaged_places = {(error.conversation, error.turn) for error in damage}
             for message in page:
                 if (message.conversation, message.turn) not in damaged_places:
@@ -210,7 +210,7 @@ class MemoryEngine(Knowledge):
         space_id = self._space(space)
         user_id = rules.checked_id("user", user)
         now = self._opened.clock.now()
-        erasure = await self._write(lambda tx: log.erase(tx, space_id, user_id, now))
+        erasure = await self._write(lambda tx: log.erase_person(tx, space_id, user_id, now))
         self._digests.clear()
         return replace(erasure, left=await self._scrub())
 
@@ -219,8 +219,8 @@ class MemoryEngine(Knowledge):
         now = self._opened.clock.now()
         space_id = None if space is None else rules.checked_id("space", space)
         if dry_run:
-            return await self._retention.planned(now, space_id)
-        result = await self._retention.applied(now, space_id)
+            return await self._retention.plan(now, space_id)
+        result = await self._retention.apply(now, space_id)
         leftovers = await self._scrub()
         self._wake()
         return replace(result, left=leftovers)

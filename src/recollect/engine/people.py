@@ -19,11 +19,11 @@ from recollect.engine.runtime import CATCH_UP, Running
 from recollect.engine.tables import log
 from recollect.engine.tables import people as profiles
 from recollect.engine.tables.facts import facts_of
-from recollect.engine.tables.facts import put as put_facts
-from recollect.engine.tables.people import across, statements_of
+from recollect.engine.tables.facts import put_facts as put_facts
+from recollect.engine.tables.people import weigh_across_audiences, statements_of
 from recollect.engine.views import digests as days
 from recollect.engine.views import facts
-from recollect.engine.views.digest_texts import lately
+from recollect.engine.views.digest_texts import recent_speakers
 from recollect.errors import EmbedderError, InvalidInput, NotFound
 from recollect.model import FACT_CATEGORIES, Digest, Draft, Fact, Forgotten, Message, Profile, Statement
 from recollect.ports import Tx
@@ -56,7 +56,7 @@ class Knowledge(Running):
         space_id = self._space(space)
         user_id = rules.checked_id("user", user)
         moment = self._time("as_of", as_of)
-        kind = None if category is None else checked_category(category)
+        kind = None if category is None else check_category(category)
         all_facts = await self._read(lambda tx: facts_of(tx, space_id, user_id, active=moment is None))
         valid_facts = without_answered_claims(all_facts) if moment is None else as_of_then(all_facts, moment)
         selection = [fact for fact in valid_facts if kind is None or fact.category == kind]
@@ -102,7 +102,7 @@ class Knowledge(Running):
         name = await self._read(lambda tx: own_name(tx, space_id, user_id))
         if not statements_about(name, text):
             raise InvalidInput("text", NOTHING_SAID)
-        source = await self._told("remember", text, space_id, user_id if speaker is None else speaker, message)
+        source = await self._command_message("remember", text, space_id, user_id if speaker is None else speaker, message)
         statements = await self._remember(text, user_id, source)
         if not statements:
             raise InvalidInput("text", NOTHING_SAID)
@@ -116,7 +116,7 @@ class Knowledge(Running):
         Without a text, the end of the `conversation` is what is meant.
         """
         for is_last in (False,) * TRIES + (True,):
-            name, speaker_name, statements = await self._read(lambda tx: beside(tx, user, message))
+            name, speaker_name, statements = await self._read(lambda tx: read_merge_inputs(tx, user, message))
             inputs = remember.Inputs(
                 name, tuple(statement.text for statement in statements), text, speaker_name, conversation
             )
@@ -147,10 +147,10 @@ class Knowledge(Running):
         await self._facts_read(space_id)
 
         def read(tx: Tx) -> tuple[str, list[Statement], list[Fact]]:
-            return everything_of(tx, space_id, user_id, author, self._viewer(tx, space_id, author))
+            return forgettable_knowledge(tx, space_id, user_id, author, self._viewer(tx, space_id, author))
 
         name, statements, known_facts = await self._read(read)
-        cosines = await self._likeness(statements, sought(name, what))
+        cosines = await self._cosines(statements, sought(name, what))
         inputs = forget.Inputs(name, tuple(statement.text for statement in statements), what, cosines)
         reply = (await self._asking.ask(forget, inputs)).reply
         if reply.everything:
@@ -166,10 +166,10 @@ class Knowledge(Running):
         }
         if not chosen_statements and not fact_ids:
             return Forgotten(None)
-        source = request or await self._told("forget", what, space_id, author, None)
+        source = request or await self._command_message("forget", what, space_id, author, None)
         outcome = await self._write(
             partial(
-                forget_all, space_id, user_id, what, {statement.id for statement in chosen_statements}, fact_ids, source
+                retire_knowledge, space_id, user_id, what, {statement.id for statement in chosen_statements}, fact_ids, source
             )
         )
         self._wake()
@@ -183,7 +183,7 @@ class Knowledge(Running):
         """Undo a `forget`; with an `asker`, only one that they asked for themselves."""
         user_id = rules.checked_id("user", user)
         request_id = rules.checked_id("id", id)
-        return await self._write(lambda tx: bring_back(tx, space, user_id, request_id, asker))
+        return await self._write(lambda tx: restore_knowledge(tx, space, user_id, request_id, asker))
 
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
         """What is known of a person: what they said of themselves, and what was said of them in channels, by whom.
@@ -198,11 +198,11 @@ class Knowledge(Running):
 
     async def _profile(self, person: str, space: str, wait: float | None, viewer: Viewer) -> Profile:
         """The profile of a person as far as a viewer may see it."""
-        digest_request = await self._digests.asked(space, self._seconds(wait))
+        digest_request = await self._digests.prepare_request(space, self._check_wait(wait))
         profile: Profile = await self._read(lambda tx: knowing.profile_of(tx, space, person, viewer))
-        own_words = knowing.listed(*knowing.own_words(profile.facts, profile.statements))
-        claims = knowing.listed(*knowing.claims_in(profile.facts, profile.statements))
-        digest = await self._digests.merged(digest_request, person, profile.name, own_words)
+        own_words = knowing.profile_text(*knowing.own_knowledge(profile.facts, profile.statements))
+        claims = knowing.profile_text(*knowing.claims_in(profile.facts, profile.statements))
+        digest = await self._digests.merge_digests(digest_request, person, profile.name, own_words)
         context = "\n".join(filter(None, (digest.text, claims)))
         return replace(profile, today=digest.today, history=digest.history, context=context)
 
@@ -220,15 +220,15 @@ class Knowledge(Running):
         With `week`, how each has been in the six days before that day. What is missing is made; see `profile`.
         """
         space_id = self._space(space)
-        seconds = self._seconds(wait)
+        seconds = self._check_wait(wait)
         user_id = None if user is None else rules.checked_id("user", user)
         if day is not None and (isinstance(day, datetime) or not isinstance(day, date)):
             raise InvalidInput("day", f"is a {type(day).__name__}; must be a date")
-        digest_request = await self._digests.asked(space_id, seconds, day)
+        digest_request = await self._digests.prepare_request(space_id, seconds, day)
         if not week:
             digests_by_user = await self._digests.day(digest_request, digest_request.on)
             return [digests_by_user[id] for id in sorted(digests_by_user) if user_id in (None, id)]
-        members = [user_id] if user_id else await self._read(lambda tx: lately(tx, space_id, digest_request.on))
+        members = [user_id] if user_id else await self._read(lambda tx: recent_speakers(tx, space_id, digest_request.on))
         histories = await asyncio.gather(*(self._digests.history(digest_request, member) for member in members))
         return [history for history in histories if history is not None]
 
@@ -245,13 +245,13 @@ class Knowledge(Running):
         """The viewer for a person who reads alone, by this memory's settings."""
         return viewer_alone(tx, space, person, shared=self._opened.share_channels)
 
-    def _seconds(self, wait: float | None) -> float:
+    def _check_wait(self, wait: float | None) -> float:
         parts = self._opened
         if wait is not None and not 0 <= wait < float("inf"):
             raise InvalidInput("wait", f"is {wait}; must be a number of seconds, 0 or more")
         return parts.digest_seconds if wait is None else wait
 
-    async def _told(self, command: str, text: str, space: str, speaker: str, message: str | None) -> Message:
+    async def _command_message(self, command: str, text: str, space: str, speaker: str, message: str | None) -> Message:
         """The message in the log that gave a command; if there is none, the text is kept as one, by its speaker."""
         if message is not None:
             return await self._message(space, message)
@@ -271,7 +271,7 @@ class Knowledge(Running):
         if self._opened.followers:
             await self._loops[facts.FactsView.name].wait_for(space, CATCH_UP)
 
-    async def _likeness(self, statements: Sequence[Statement], text: str) -> tuple[float, ...]:
+    async def _cosines(self, statements: Sequence[Statement], text: str) -> tuple[float, ...]:
         """The cosine of each statement to a text; none if the embedder fails: the words are enough to go on."""
         try:
             vectors = await self._opened.embedder.embed([text, *(statement.text for statement in statements)])
@@ -313,13 +313,13 @@ def time_order(message: Message) -> tuple[datetime, str, int]:
     return message.time, message.conversation, message.turn
 
 
-def beside(tx: Tx, user: str, message: Message) -> tuple[str, str, list[Statement]]:
+def read_merge_inputs(tx: Tx, user: str, message: Message) -> tuple[str, str, list[Statement]]:
     """A person's name, the speaker's name if it is somebody else, and the statements that a new one is merged with.
 
     Those are the statements of the same speaker in the same channel, or in private: a merge rewords what it is given,
     and words must not move to where others see them, nor from one speaker to another.
     """
-    audience = heard(tx, message)
+    audience = audience_of(tx, message)
     viewer = Viewer(channel=audience) if audience is not None else viewer_alone(tx, message.space, message.author)
     name = name_for(tx, message.space, user, viewer)
     speaker_name = "" if message.author == user else name_for(tx, message.space, message.author, viewer)
@@ -347,13 +347,13 @@ def keep_statements(
 ) -> list[Statement] | None:
     """Store a merge if the profile has not changed since; on the last try, merge again in this transaction."""
     tx.lock(facts.LOCK, message.space, user)
-    _, _, current = beside(tx, user, message)
+    _, _, current = read_merge_inputs(tx, user, message)
     if [statement.id for statement in current] != [statement.id for statement in known_statements]:
         if not is_last:
             return None
         merge = remember.offline(replace(inputs, statements=tuple(statement.text for statement in current)))
     # The statement that was said last wins, in whatever order the messages arrive here.
-    later = said_after(tx, message, current)
+    later = statements_after(tx, message, current)
     replaced_numbers = tuple(number for number in merge.replaced if current[number - 1] not in later)
     rows = remembered(
         current,
@@ -363,7 +363,7 @@ def keep_statements(
         speaker=message.author,
         said_at=message.time,
         source=message.id,
-        audience=heard(tx, message),
+        audience=audience_of(tx, message),
     )
     ids = {statement.id for statement in current}
     others = [statement for statement in statements_of(tx, message.space, user) if statement.id not in ids]
@@ -374,20 +374,20 @@ def keep_statements(
             None,
         )
         if newer is not None:
-            profiles.put(tx, [replace(row, active=False, retired_at=newer.said_at, retired_by=newer.id)])
+            profiles.put_statements(tx, [replace(row, active=False, retired_at=newer.said_at, retired_by=newer.id)])
             standing.append(newer)
             continue
-        changes, duplicate = across(name, row, others) if row.id not in ids else ([], None)
-        profiles.put(tx, [*changes, *([row] if duplicate is None else [])])
+        changes, duplicate = weigh_across_audiences(name, row, others) if row.id not in ids else ([], None)
+        profiles.put_statements(tx, [*changes, *([row] if duplicate is None else [])])
         standing.append(duplicate or row)
-    profiles.put(tx, [row for row in rows if not row.active])
-    new_facts = [fact for row in rows if message.id in row.sources for fact in facts.facts_in(name, row, message)]
-    facts.keep(tx, message.space, message.conversation, (), told=[(user, message, new_facts)])
-    facts.note_read(tx, message)
+    profiles.put_statements(tx, [row for row in rows if not row.active])
+    new_facts = [fact for row in rows if message.id in row.sources for fact in facts.facts_in_statement(name, row, message)]
+    facts.store_facts(tx, message.space, message.conversation, (), from_commands=[(user, message, new_facts)])
+    facts.mark_command_read(tx, message)
     return standing
 
 
-def said_after(tx: Tx, reference: Message, statements: Sequence[Statement]) -> list[Statement]:
+def statements_after(tx: Tx, reference: Message, statements: Sequence[Statement]) -> list[Statement]:
     """The statements that came after a message: by turn, or between conversations by time, as with facts."""
     ids = {id for statement in statements for id in statement.sources}
     sources = tx.find_messages(reference.space, ids=sorted(ids), damaged=log.warn_of_damage) if ids else []
@@ -405,19 +405,19 @@ def said_after(tx: Tx, reference: Message, statements: Sequence[Statement]) -> l
     ]
 
 
-def heard(tx: Tx, message: Message) -> str | None:
+def audience_of(tx: Tx, message: Message) -> str | None:
     """The channel in which a message was said, or None if it was said in private."""
     return message.conversation if is_channel(tx, message.space, message.conversation) else None
 
 
-def everything_of(tx: Tx, space: str, user: str, asker: str, viewer: Viewer) -> tuple[str, list[Statement], list[Fact]]:
+def forgettable_knowledge(tx: Tx, space: str, user: str, asker: str, viewer: Viewer) -> tuple[str, list[Statement], list[Fact]]:
     """The person's name for the asker, and the statements and facts that the asker may have forgotten."""
     statements = [statement for statement in statements_of(tx, space, user) if may_take_back(asker, statement, viewer)]
     known_facts = [fact for fact in facts_of(tx, space, user, active=True) if may_take_back(asker, fact, viewer)]
     return name_for(tx, space, user, viewer), statements, known_facts
 
 
-def forget_all(
+def retire_knowledge(
     space: str, user: str, description: str, statement_ids: set[str], fact_ids: set[str], message: Message, tx: Tx
 ) -> Forgotten:
     """Retire the statements and facts with these ids that still stand, and keep the request with what it retired."""
@@ -428,7 +428,7 @@ def forget_all(
         if statement.id in statement_ids
     ]
     retired_facts = [
-        facts.retired(fact, message.id, message.time)
+        facts.retire_fact(fact, message.id, message.time)
         for fact in facts_of(tx, space, user, active=True)
         if fact.id in fact_ids
     ]
@@ -441,20 +441,20 @@ def forget_all(
         message.time,
         (message.id, *(fact.id for fact in retired_facts)),
     )
-    profiles.put(tx, [request], profiles.FORGET)
-    profiles.put(tx, statements)
+    profiles.put_statements(tx, [request], profiles.FORGET)
+    profiles.put_statements(tx, statements)
     put_facts(tx, retired_facts)
-    facts.note_read(tx, message)
+    facts.mark_command_read(tx, message)
     return Forgotten(message.id, tuple(statements), tuple(retired_facts))
 
 
-def bring_back(tx: Tx, space: str, user: str, id: str, asker: str | None) -> Forgotten:
+def restore_knowledge(tx: Tx, space: str, user: str, id: str, asker: str | None) -> Forgotten:
     tx.lock(facts.LOCK, space, user)
     every_request = statements_of(tx, space, user, kind=profiles.FORGET)
     requests = [request for request in every_request if request.id == id and asker in (None, request.speaker)]
     if not requests:
         raise NotFound(f"user {user!r} has nothing forgotten under {id!r} in space {space!r}")
-    profiles.put(tx, [replace(requests[0], active=False)], profiles.FORGET)
+    profiles.put_statements(tx, [replace(requests[0], active=False)], profiles.FORGET)
     statements = statements_of(tx, space, user, active=False)
     name = own_name(tx, space, user)
     # What the same speaker said since then stands: nothing is restored that contradicts it or repeats it.
@@ -473,14 +473,14 @@ def bring_back(tx: Tx, space: str, user: str, id: str, asker: str | None) -> For
     ]
     all_facts = facts_of(tx, space, user)
     restored_facts = [
-        facts.standing(fact) for fact in all_facts if fact.retired_by == id and not facts.taken(fact, all_facts)
+        facts.reactivate_fact(fact) for fact in all_facts if fact.retired_by == id and not facts.is_replaced(fact, all_facts)
     ]
-    profiles.put(tx, restored_statements)
+    profiles.put_statements(tx, restored_statements)
     put_facts(tx, restored_facts)
     return Forgotten(id, tuple(restored_statements), tuple(restored_facts))
 
 
-def checked_category(value: str) -> str:
+def check_category(value: str) -> str:
     if value not in FACT_CATEGORIES:
         raise InvalidInput("category", f"is {value!r}; must be one of {', '.join(FACT_CATEGORIES)}")
     return value

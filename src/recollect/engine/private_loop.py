@@ -24,7 +24,7 @@ FORKED = "this memory was opened by the process that this one was forked from: o
 GRACE = 5.0  # seconds for calls of other threads to end by themselves when a memory is closed
 
 
-class Private:
+class LoopThread:
     """An event loop in a thread of its own.
 
     A forked process does not have that thread: there `is_left_behind` is true. `forked` is called to start again; if
@@ -36,10 +36,10 @@ class Private:
         self._abandoned_loops: list[asyncio.AbstractEventLoop] = []
         self._lock = threading.Lock()
         self.is_stopped = False
-        self._begin()
+        self._start_thread()
         _loop_threads.add(self)
 
-    def _begin(self) -> None:
+    def _start_thread(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="recollect loop", daemon=True)
         self._thread.start()
@@ -60,13 +60,13 @@ class Private:
                     work.close()
                     raise RecollectError(FORKED)
                 self._abandoned_loops.append(self._loop)  # not closed: what it waits for belongs to the other process
-                self._begin()
+                self._start_thread()
                 self.forked()
             if self.is_stopped:
                 work.close()
                 raise RecollectError(CLOSED)
             running: list[asyncio.Task[Any] | None] = []
-            answer = asyncio.run_coroutine_threadsafe(_noted(work, running), self._loop)
+            answer = asyncio.run_coroutine_threadsafe(_run_recording_task(work, running), self._loop)
         try:
             return answer.result()
         except CancelledError:
@@ -78,18 +78,18 @@ class Private:
                 answer.result(GRACE)
             raise
 
-    def each(self, source: AsyncIterator[T]) -> Iterator[T]:
+    def iterate_pages(self, source: AsyncIterator[T]) -> Iterator[T]:
         async def next_items() -> list[T]:
-            return [item async for item in _first(source, 500)]
+            return [item async for item in _take(source, 500)]
 
         while items := self.wait(next_items()):
             yield from items
 
-    def one_by_one(self, source: AsyncIterator[T]) -> Iterator[T]:
+    def iterate_items(self, source: AsyncIterator[T]) -> Iterator[T]:
         """Yield each item as soon as it is there; if the caller stops, the source is closed."""
 
         async def next_items() -> list[T]:
-            return [item async for item in _first(source, 1)]
+            return [item async for item in _take(source, 1)]
 
         try:
             while items := self.wait(next_items()):
@@ -110,19 +110,19 @@ class Private:
         self._loop.close()
 
 
-_loop_threads = weakref.WeakSet[Private]()
+_loop_threads = weakref.WeakSet[LoopThread]()
 
 
-def _forked() -> None:
+def _mark_left_behind() -> None:
     for loop_thread in list(_loop_threads):
         loop_thread.leave_behind()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+    os.register_at_fork(after_in_child=_mark_left_behind)
 
 
-async def _noted(work: Coroutine[Any, Any, T], running: list[asyncio.Task[Any] | None]) -> T:
+async def _run_recording_task(work: Coroutine[Any, Any, T], running: list[asyncio.Task[Any] | None]) -> T:
     """Await the work, after adding the task it runs in to `running`."""
     running.append(asyncio.current_task())
     return await work
@@ -134,7 +134,7 @@ async def _cancel(running: list[asyncio.Task[Any] | None]) -> None:
             task.cancel()
 
 
-async def finish(work: Coroutine[Any, Any, None]) -> None:
+async def run_shielded(work: Coroutine[Any, Any, None]) -> None:
     """Await the work; it runs to its end even if the caller is cancelled."""
     await asyncio.shield(work)
 
@@ -150,7 +150,7 @@ async def _wind_up() -> None:
     await asyncio.get_running_loop().shutdown_asyncgens()
 
 
-async def _first(source: AsyncIterator[T], count: int) -> AsyncIterator[T]:
+async def _take(source: AsyncIterator[T], count: int) -> AsyncIterator[T]:
     while count and (item := await anext(source, None)) is not None:
         yield item
         count -= 1

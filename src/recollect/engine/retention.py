@@ -60,7 +60,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ExpiredPage:
     """The result of one page of messages: how many were removed, how many wait for a view, and where it ended."""
 
     count: int = 0
@@ -68,7 +68,7 @@ class Page:
     end: tuple[str, int] | None = None
 
 
-class Retaining:
+class RetentionJob:
     """Plans and makes the removals that a retention policy asks for."""
 
     def __init__(
@@ -83,61 +83,61 @@ class Retaining:
         self._write = write
         self._telemetry = telemetry
 
-    async def planned(self, now: datetime, space: str | None) -> Retained:
+    async def plan(self, now: datetime, space: str | None) -> Retained:
         """What has expired and would be removed; nothing is removed."""
         results: list[Expired] = []
-        for kind, before in self._limits(now):
+        for kind, before in self._cutoffs(now):
             if kind == "messages":
-                count, waiting = await self._read(lambda tx: messages_over(tx, space, before))  # noqa: B023
+                count, waiting = await self._read(lambda tx: count_expired_messages(tx, space, before))  # noqa: B023
                 results.append(Expired(kind, before, count, waiting))
             else:
                 count = await self._read(lambda tx: count_expired_rows(tx, kind, space, before))  # noqa: B023
                 results.append(Expired(kind, before, count))
         return Retained(now, True, tuple(results))
 
-    async def applied(self, now: datetime, space: str | None) -> Retained:
+    async def apply(self, now: datetime, space: str | None) -> Retained:
         """Remove what has expired."""
         results: list[Expired] = []
-        for kind, before in self._limits(now):
+        for kind, before in self._cutoffs(now):
             if kind == "messages":
-                result = await self._messages(before, now, space)
+                result = await self._expire_messages(before, now, space)
             else:
-                result = Expired(kind, before, await self._rows(kind, before, space))
+                result = Expired(kind, before, await self._remove_rows(kind, before, space))
             self._telemetry.count("retention", kind=kind, outcome="removed", amount=result.count)
             results.append(result)
         return Retained(now, False, tuple(results))
 
-    async def due(self, now: datetime) -> Retained | None:
+    async def apply_if_due(self, now: datetime) -> Retained | None:
         """Remove what has expired if the schedule asks for it, once for all processes on the store; else None."""
-        if not await self._write(lambda tx: claimed(tx, self._policy, now)):
+        if not await self._write(lambda tx: claim_run(tx, self._policy, now)):
             return None
-        result = await self.applied(now, None)
+        result = await self.apply(now, None)
         log.info("retention: %s", ", ".join(f"{expiry.count} {expiry.kind}" for expiry in result.expired))
         return result
 
-    def _limits(self, now: datetime) -> list[tuple[str, datetime]]:
+    def _cutoffs(self, now: datetime) -> list[tuple[str, datetime]]:
         # Messages come last: a reader in between finds no summary without its source.
         kinds = sorted(KINDS, key=lambda kind: kind == "messages")
         return [(kind, before) for kind in kinds if (before := self._policy.before(kind, now)) is not None]
 
-    async def _messages(self, before: datetime, now: datetime, space: str | None) -> Expired:
+    async def _expire_messages(self, before: datetime, now: datetime, space: str | None) -> Expired:
         count = waiting = 0
         for space_id in await self._read(lambda tx: spaces_of(tx, space)):
             after: tuple[str, int] | None = ("", 0)
             while after is not None:
-                page: Page = await self._write(lambda tx: expire(tx, space_id, before, after, now))  # noqa: B023
+                page: ExpiredPage = await self._write(lambda tx: expire_page(tx, space_id, before, after, now))  # noqa: B023
                 count = count + page.count
                 waiting = waiting + page.waiting
                 after = page.end
         return Expired("messages", before, count, waiting)
 
-    async def _rows(self, kind: str, before: datetime, space: str | None) -> int:
-        rows_by_table: dict[str, list[Row]] = await self._read(lambda tx: over(tx, kind, space, before))
+    async def _remove_rows(self, kind: str, before: datetime, space: str | None) -> int:
+        rows_by_table: dict[str, list[Row]] = await self._read(lambda tx: find_expired_rows(tx, kind, space, before))
         count = 0
         for table, rows in rows_by_table.items():
             for start in range(0, len(rows), PAGE):
                 part = rows[start : start + PAGE]
-                count += await self._write(lambda tx: remove(tx, table, part, before))  # noqa: B023
+                count += await self._write(lambda tx: remove_expired(tx, table, part, before))  # noqa: B023
         return count
 
 
@@ -148,13 +148,13 @@ def spaces_of(tx: Tx, space: str | None) -> list[str]:
     return [space] if space is not None else sorted({conversation.space for conversation in every_conversation(tx)})
 
 
-def messages_over(tx: Tx, space: str | None, before: datetime) -> tuple[int, int]:
+def count_expired_messages(tx: Tx, space: str | None, before: datetime) -> tuple[int, int]:
     """How many messages have expired, and how many more will when every view has read them."""
     count = waiting = 0
     for space_id in spaces_of(tx, space):
         after: tuple[str, int] = ("", 0)
         while page := messages_before(tx, space_id, before, after):
-            ready, late = split(tx, page)
+            ready, late = split_by_readiness(tx, page)
             count = count + len(ready)
             waiting = waiting + len(late)
             after = (page[-1].conversation, page[-1].turn)
@@ -176,7 +176,7 @@ def messages_before(tx: Tx, space: str, before: datetime, after: tuple[str, int]
     ]
 
 
-def split(tx: Tx, page: Iterable[Message]) -> tuple[list[Message], list[Message]]:
+def split_by_readiness(tx: Tx, page: Iterable[Message]) -> tuple[list[Message], list[Message]]:
     """The messages that every lasting view has read, and the others; erased messages are in neither list."""
     ready: list[Message] = []
     late: list[Message] = []
@@ -188,27 +188,27 @@ def split(tx: Tx, page: Iterable[Message]) -> tuple[list[Message], list[Message]
     return ready, late
 
 
-def expire(tx: Tx, space: str, before: datetime, after: tuple[str, int], now: datetime) -> Page:
+def expire_page(tx: Tx, space: str, before: datetime, after: tuple[str, int], now: datetime) -> ExpiredPage:
     """Replace a page of expired messages by tombstones."""
     page = messages_before(tx, space, before, after)
     if not page:
-        return Page()
+        return ExpiredPage()
     end = (page[-1].conversation, page[-1].turn)
     conversations = sorted({message.conversation for message in page if not message.erased})
     if not conversations:
-        return Page(end=end)
+        return ExpiredPage(end=end)
     for conversation in conversations:
         tx.lock_conversation(Conversation(space, conversation, None, now, now))
     # Read them again, now that nobody else can change them.
     page = [message for message in messages_before(tx, space, before, after) if message.conversation in conversations]
-    ready, late = split(tx, page)
+    ready, late = split_by_readiness(tx, page)
     if ready:
         expired_conversations = {message.conversation for message in ready}
         erasure = Erasure(new_id(now), space, now, len(ready), len(expired_conversations), entries=0)
         tx.erase(erasure, [tombstone(message) for message in ready], keep=KEPT)
         for conversation in sorted(expired_conversations):
             settle_days(tx, space, conversation, before)
-    return Page(len(ready), len(late), end)
+    return ExpiredPage(len(ready), len(late), end)
 
 
 def settle_days(tx: Tx, space: str, conversation: str, before: datetime) -> None:
@@ -223,19 +223,19 @@ def settle_days(tx: Tx, space: str, conversation: str, before: datetime) -> None
         if not digest_rows:
             tx.remove("days", {key: row[key] for key in KEYS["days"]})
         tx.put("digests", [{**digest, "pending": 0} for digest in digest_rows if digest["pending"]])
-    digests.touch(tx, space)
+    digests.bump_version(tx, space)
 
 
 # -- what was derived
 
 
-def over(tx: Tx, kind: str, space: str | None, before: datetime) -> dict[str, list[Row]]:
+def find_expired_rows(tx: Tx, kind: str, space: str | None, before: datetime) -> dict[str, list[Row]]:
     """By table, the rows of a kind that have expired."""
     rows_by_table = {
         table: [row for row in every_row(tx, table, space) if OVER[table](row, before)] for table in TABLES[kind]
     }
     if kind == "facts":
-        rows_by_table["findings"] = list(findings_over(tx, space, before))
+        rows_by_table["findings"] = list(find_expired_findings(tx, space, before))
     if kind == "topics":
         topics = groupby(every_row(tx, "topics", space), key=lambda row: (row["space"], row["conversation"]))
         rows_by_table["topics"] = [row for _, rows in topics for row in topics_over(list(rows), before)]
@@ -243,7 +243,7 @@ def over(tx: Tx, kind: str, space: str | None, before: datetime) -> dict[str, li
 
 
 def count_expired_rows(tx: Tx, kind: str, space: str | None, before: datetime) -> int:
-    return sum(len(rows) for rows in over(tx, kind, space, before).values())
+    return sum(len(rows) for rows in find_expired_rows(tx, kind, space, before).values())
 
 
 def every_row(tx: Tx, table: str, space: str | None) -> Iterator[Row]:
@@ -256,7 +256,7 @@ def every_row(tx: Tx, table: str, space: str | None) -> Iterator[Row]:
         after = rows[-1]
 
 
-def findings_over(tx: Tx, space: str | None, before: datetime) -> Iterator[Row]:
+def find_expired_findings(tx: Tx, space: str | None, before: datetime) -> Iterator[Row]:
     """Findings older than a time that are not the source of any fact that stays."""
     rows = (row for row in every_row(tx, "findings", space) if row["time"] < before)
     for (space_id, person), person_rows in groupby(rows, key=lambda row: (row["space"], row["user_id"])):
@@ -265,9 +265,9 @@ def findings_over(tx: Tx, space: str | None, before: datetime) -> Iterator[Row]:
         yield from (row for row in person_rows if row["message_id"] not in grounds)
 
 
-def remove(tx: Tx, table: str, rows: Sequence[Row], before: datetime) -> int:
+def remove_expired(tx: Tx, table: str, rows: Sequence[Row], before: datetime) -> int:
     """Remove those of the rows that are still expired, under the locks of the writers."""
-    lock(tx, table, rows)
+    lock_writers(tx, table, rows)
     if table == "topics":
         return remove_topics(tx, rows, before)
     count = 0
@@ -276,13 +276,13 @@ def remove(tx: Tx, table: str, rows: Sequence[Row], before: datetime) -> int:
         where = {key: row[key] for key in KEYS[table]}
         current = tx.rows(table, limit=1, where=where)
         if current and (
-            needed(tx, current[0], before, grounds) if table == "findings" else not OVER[table](current[0], before)
+            is_needed(tx, current[0], before, grounds) if table == "findings" else not OVER[table](current[0], before)
         ):
             continue
         count += tx.remove(table, where) if current else 0
     if table in ("digests", "days"):
         for space in sorted({row["space"] for row in rows}):
-            digests.touch(tx, space)
+            digests.bump_version(tx, space)
     return count
 
 
@@ -298,7 +298,7 @@ def remove_topics(tx: Tx, rows: Sequence[Row], before: datetime) -> int:
     return count
 
 
-def needed(tx: Tx, row: Row, before: datetime, grounds: dict[tuple[str, str], set[str]]) -> bool:
+def is_needed(tx: Tx, row: Row, before: datetime, grounds: dict[tuple[str, str], set[str]]) -> bool:
     person = (row["space"], row["user_id"])
     if person not in grounds:
         facts = tx.rows("facts", where={"space": row["space"], "user_id": row["user_id"]})
@@ -306,7 +306,7 @@ def needed(tx: Tx, row: Row, before: datetime, grounds: dict[tuple[str, str], se
     return row["message_id"] in grounds[person]
 
 
-def lock(tx: Tx, table: str, rows: Iterable[Row]) -> None:
+def lock_writers(tx: Tx, table: str, rows: Iterable[Row]) -> None:
     if table in ("episodes", "topics"):
         for space, conversation in sorted({(row["space"], row["conversation"]) for row in rows}):
             existing = tx.conversation(space, conversation)
@@ -323,11 +323,11 @@ def lock(tx: Tx, table: str, rows: Iterable[Row]) -> None:
 # -- the schedule
 
 
-class Schedule:
+class RetentionSchedule:
     """Removes what has expired at the interval that is set, while a process follows the log; off by default."""
 
     def __init__(
-        self, job: Retaining, policy: Retention, clock: Clock, scrub: Callable[[], Awaitable[tuple[str, ...]]]
+        self, job: RetentionJob, policy: Retention, clock: Clock, scrub: Callable[[], Awaitable[tuple[str, ...]]]
     ) -> None:
         self._job = job
         self._policy = policy
@@ -337,17 +337,17 @@ class Schedule:
 
     def start(self) -> None:
         if self._policy.every and self._policy.limited:
-            self._task = asyncio.create_task(self._forever(), name="recollect retention")
+            self._task = asyncio.create_task(self._run_forever(), name="recollect retention")
 
     async def stop(self) -> None:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _forever(self) -> None:
+    async def _run_forever(self) -> None:
         while True:
             try:
-                result = await self._job.due(self._clock.now())
+                result = await self._job.apply_if_due(self._clock.now())
                 if result is not None and result.count:
                     for leftover in await self._scrub():
                         log.warning("retention: %s", leftover)
@@ -356,7 +356,7 @@ class Schedule:
             await asyncio.sleep(LOOK)
 
 
-def noted_time(note: str | None) -> datetime | None:
+def parse_note(note: str | None) -> datetime | None:
     """When the schedule last ran; None if the note is missing or cannot be read."""
     try:
         return None if note is None else datetime.fromisoformat(note)
@@ -364,11 +364,11 @@ def noted_time(note: str | None) -> datetime | None:
         return None
 
 
-def claimed(tx: Tx, policy: Retention, now: datetime) -> bool:
+def claim_run(tx: Tx, policy: Retention, now: datetime) -> bool:
     """Claim the run that is due; False if it is not time yet, or another process has claimed it."""
     tx.lock(LAST)
     last = tx.note(LAST)
-    if not policy.is_due(noted_time(last), now):
+    if not policy.is_due(parse_note(last), now):
         return False
     tx.set_note(LAST, now.isoformat())
     return True

@@ -20,9 +20,9 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from recollect.engine import turn
-from recollect.engine.retention import Retaining, Schedule
+from recollect.engine.retention import RetentionJob, RetentionSchedule
 from recollect.engine.tables import log
-from recollect.engine.views.day_writer import Diary
+from recollect.engine.views.day_writer import DayWriter
 from recollect.engine.views.digest_texts import Digests
 from recollect.engine.views.digests import DaysView
 from recollect.engine.views.episodes import Calibration, EpisodesView, Writer
@@ -32,11 +32,11 @@ from recollect.engine.views.tiers import TiersView
 from recollect.engine.views.titles import TitlesView
 from recollect.engine.views.topics import Topics, TopicsView
 from recollect.engine.views.window import WindowView
-from recollect.engine.work.ask import NONE, Asking
+from recollect.engine.work.ask import NONE, TaskRunner
 from recollect.engine.work.follower import Follower
 from recollect.engine.work.loop import OVERLAP, Loop
-from recollect.engine.work.metrics import Counting
-from recollect.engine.work.single_flight import Once
+from recollect.engine.work.metrics import ActivityCounter
+from recollect.engine.work.single_flight import SingleFlight
 from recollect.engine.work.usage import Meter
 from recollect.engine.work.view import Hooks, View
 from recollect.errors import RecollectError, StoreError
@@ -70,7 +70,7 @@ class Parts:
     clock: Clock
     space: str
     models: Callable[[Meter], tuple[Models, Models]]
-    telemetry: Counting = field(default_factory=Counting)
+    telemetry: ActivityCounter = field(default_factory=ActivityCounter)
     retention: Retention = field(default_factory=Retention)
     followers: bool = True
     lease_seconds: int = 60
@@ -97,7 +97,7 @@ class Running:
         self._parts: Parts | None = None
         self._calls = 0  # so far, except those by views
         self._turn_counts: Counter[tuple[str, str]] = Counter()
-        self._open_turns: list[list[tuple[turn.Turn, turn.Tools]]] = []
+        self._open_turns: list[list[tuple[turn.Turn, turn.TurnTools]]] = []
 
     # -- opening and closing
 
@@ -127,9 +127,9 @@ class Running:
         self._index = IndexView(parts.embedder, self._run_aside)
         self._background_slots = asyncio.Semaphore(FOLLOWING)
         self._search_slots = asyncio.Semaphore(parts.store.searches)
-        views = self._views(parts, partial(self._run_later, parts.store.read))
-        self._digests = self._made_digests(parts, read, write)
-        hooks = self._hooks(views)
+        views = self._build_views(parts, partial(self._run_later, parts.store.read))
+        self._digests = self._build_digests(parts, read, write)
+        hooks = self._build_hooks(views)
         self._followers = {
             view.name: Follower(
                 parts.store,
@@ -152,10 +152,10 @@ class Running:
             )
             for name, follower in self._followers.items()
         }
-        self._retention = Retaining(parts.retention, read, write, parts.telemetry)
-        self._schedule = Schedule(self._retention, parts.retention, parts.clock, self._scrub)
+        self._retention = RetentionJob(parts.retention, read, write, parts.telemetry)
+        self._schedule = RetentionSchedule(self._retention, parts.retention, parts.clock, self._scrub)
         try:
-            await self._read(whole)
+            await self._read(refuse_unfinished_copy)
             if check_embedder:
                 await self._read(self._index.guard)
         except BaseException:
@@ -166,8 +166,8 @@ class Running:
                 loop.start()
             self._schedule.start()
 
-    def _views(self, parts: Parts, read: Callable[..., Any]) -> list[View[Any]]:
-        asking = self._asking = Asking(self._memory_models, parts.telemetry, self._run_aside)
+    def _build_views(self, parts: Parts, read: Callable[..., Any]) -> list[View[Any]]:
+        asking = self._asking = TaskRunner(self._memory_models, parts.telemetry, self._run_aside)
         writer = Writer(
             parts.embedder,
             parts.tokenizer,
@@ -176,13 +176,13 @@ class Running:
             parts.level_episodes,
             parts.active_episodes,
         )
-        self._topics = Topics(parts.topics, asking.possible)
+        self._topics = Topics(parts.topics, asking.has_model)
         self._titles = TitlesView(asking, parts.tokenizer, self._topics, self._run_aside, read)
         window = (parts.window, parts.tokenizer, parts.clock, parts.raised_turns)
         return [
             self._index,
             TiersView(asking, parts.tokenizer, read, self._run_aside),
-            WindowView(*window, writer, asking.possible, self._run_aside, read),
+            WindowView(*window, writer, asking.has_model, self._run_aside, read),
             EpisodesView(asking, writer, read),
             FactsView(asking, read, self._run_aside),
             DaysView(parts.clock, parts.time_zone),
@@ -190,7 +190,7 @@ class Running:
             self._titles,
         ]
 
-    def _hooks(self, views: Iterable[View[Any]]) -> dict[str, Hooks]:
+    def _build_hooks(self, views: Iterable[View[Any]]) -> dict[str, Hooks]:
         """The hooks of views into their followers, by view."""
 
         def has_open_turn(space: str, conversation: str) -> bool:
@@ -206,19 +206,19 @@ class Running:
             **dict.fromkeys((IndexView.name, WindowView.name, EpisodesView.name), vectors),
         }
 
-    def _made_digests(self, parts: Parts, read: Callable[..., Any], write: Callable[..., Any]) -> Digests:
+    def _build_digests(self, parts: Parts, read: Callable[..., Any], write: Callable[..., Any]) -> Digests:
         return Digests(
             self._asking,
-            Diary(self._asking, parts.tokenizer.count, self._run, parts.digest_tokens),
-            Once(read, write, parts.clock, parts.lease_seconds, parts.store.writable),
+            DayWriter(self._asking, parts.tokenizer.count, self._run, parts.digest_tokens),
+            SingleFlight(read, write, parts.clock, parts.lease_seconds, parts.store.writable),
             read,
             parts.clock,
             parts.telemetry,
             parts.time_zone,
-            self._note_days,
+            self._wait_for_days,
         )
 
-    async def _note_days(self, space: str) -> None:
+    async def _wait_for_days(self, space: str) -> None:
         """Wait a moment until the days view has read what was said so far in a space, in any process."""
         parts = self._opened
         follower = self._followers[DaysView.name]
@@ -244,7 +244,7 @@ class Running:
             return
         for turns in [*self._open_turns]:
             for turn_and_tools in turns:
-                await turn.end(*turn_and_tools)
+                await turn.end_turn(*turn_and_tools)
         parts = self._parts
         self._parts = None
         await self._schedule.stop()
@@ -310,10 +310,10 @@ class Running:
                 await self._loops[name].wait_for(space, CATCH_UP)
 
     @contextmanager
-    def _turn_of(self, space: str, conversation: str) -> Iterator[list[tuple[turn.Turn, turn.Tools]]]:
+    def _turn_of(self, space: str, conversation: str) -> Iterator[list[tuple[turn.Turn, turn.TurnTools]]]:
         """Count a turn of this conversation while it runs; a stream in the list is ended when the memory closes."""
         self._turn_counts[space, conversation] += 1
-        under_way: list[tuple[turn.Turn, turn.Tools]] = []
+        under_way: list[tuple[turn.Turn, turn.TurnTools]] = []
         self._open_turns.append(under_way)
         try:
             yield under_way
@@ -340,8 +340,8 @@ class Running:
             rules.checked_id("conversation", batch.conversation)
             if batch.user is not None:
                 rules.checked_id("user", batch.user)
-        ready = [log.drawn(batch, now) for batch in batch_list]
-        new = log.ids_of(ready) - log.ids_of(batch_list)
+        ready = [log.with_ids(batch, now) for batch in batch_list]
+        new = log.draft_ids(ready) - log.draft_ids(batch_list)
         order = sorted(range(len(ready)), key=lambda i: (ready[i].space, ready[i].conversation))
         is_retry = False
 
@@ -352,7 +352,7 @@ class Running:
             is_retry = True
             results: dict[int, list[Added]] = {}
             for i in order:  # every writer uses the same order, so that no two wait for each other
-                results[i] = log.append(tx, ready[i], now, fresh)
+                results[i] = log.append_messages(tx, ready[i], now, fresh)
             return [results[i] for i in range(len(ready))]
 
         return await self._write(write)
@@ -372,7 +372,7 @@ def call_in_thread(fn: Callable[..., T], *args: Any) -> T:
         raise RuntimeError("an iterator ended too early") from error
 
 
-def whole(tx: Tx) -> None:
+def refuse_unfinished_copy(tx: Tx) -> None:
     """Raise if the store is a copy that was not finished."""
     source = tx.note(log.COPYING)
     if source is not None:

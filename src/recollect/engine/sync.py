@@ -15,7 +15,7 @@ from recollect.engine.commands import Answer
 from recollect.engine.conversation import AsyncConversation
 from recollect.engine.memory import MemoryEngine
 from recollect.engine.people import Whom
-from recollect.engine.private_loop import Private, finish
+from recollect.engine.private_loop import LoopThread, run_shielded
 from recollect.engine.sync_documents import BlockingDocuments
 from recollect.engine.sync_topics import BlockingTopicalConversation
 from recollect.engine.tables.log import Batch
@@ -49,7 +49,7 @@ class BlockingMemory:
     """A memory, open from the moment it is made. Safe to use from many threads at once."""
 
     def __init__(self, make: Callable[[], MemoryEngine], **open_options: Any) -> None:
-        self._private = Private()
+        self._private = LoopThread()
         self._closing = threading.Lock()
         try:
             self._engine = make()
@@ -73,7 +73,7 @@ class BlockingMemory:
             return
         with self._closing:
             if not self._private.is_stopped:
-                self._private.wait(finish(self._engine.close()))
+                self._private.wait(run_shielded(self._engine.close()))
                 self._private.stop()
 
     def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> BlockingConversation:
@@ -232,7 +232,7 @@ class BlockingMemory:
         If one cannot be read, it ends with an error that names all of those; with `salvage`, they are left out.
         """
         messages = self._engine.export(user=user, conversation=conversation, space=space, salvage=salvage)
-        return self._private.each(messages)
+        return self._private.iterate_pages(messages)
 
     def erase(self, *, user: str, space: str | None = None) -> Erasure:
         """Remove a person's messages and all that was derived from them, for good. Only `retain` removes besides."""
@@ -254,7 +254,7 @@ class BlockingMemory:
 class BlockingConversation(BlockingTopicalConversation):
     """One thread of messages."""
 
-    def __init__(self, inner: AsyncConversation, private: Private) -> None:
+    def __init__(self, inner: AsyncConversation, private: LoopThread) -> None:
         self._inner = inner
         self._private = private
         self.space = inner.space
@@ -335,7 +335,7 @@ class BlockingConversation(BlockingTopicalConversation):
         platform_id: str | None = None,
     ) -> Iterator[str]:
         """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
-        return self._private.one_by_one(
+        return self._private.iterate_items(
             self._inner.stream(text, budget=budget, system=system, author=author, platform_id=platform_id)
         )
 

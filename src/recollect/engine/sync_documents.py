@@ -9,7 +9,7 @@ from recollect.engine.documents import AsyncDocuments
 from recollect.model.documents import Change, Document
 
 if TYPE_CHECKING:
-    from recollect.engine.private_loop import Private
+    from recollect.engine.private_loop import LoopThread
 
 T = TypeVar("T")
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 class BlockingDocuments:
     """The documents of one space."""
 
-    def __init__(self, inner: AsyncDocuments, private: Private) -> None:
+    def __init__(self, inner: AsyncDocuments, private: LoopThread) -> None:
         self._inner = inner
         self._private = private
         self.space = inner.space

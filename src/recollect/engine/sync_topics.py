@@ -11,14 +11,14 @@ from recollect.rules.topics.topics import IMPORTANCE
 
 if TYPE_CHECKING:
     from recollect.engine.conversation import AsyncConversation
-    from recollect.engine.private_loop import Private
+    from recollect.engine.private_loop import LoopThread
 
 
 class BlockingTopicalConversation:
     """The part of a conversation that knows about topics."""
 
     _inner: AsyncConversation
-    _private: Private
+    _private: LoopThread
 
     def add_user_message(
         self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None

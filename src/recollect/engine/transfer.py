@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import Any
 
 from recollect.engine.memory import MemoryEngine
-from recollect.engine.tables.log import COPYING, EPOCH, Batch, new_id, refusal
+from recollect.engine.tables.log import COPYING, EPOCH, Batch, new_id, damage_error
 from recollect.errors import DamagedMessage, ImportFailed, InvalidInput, ScopeError, StoreError
 from recollect.model import ROLES, BadRecord, Record
 from recollect.ports import Store, Tx
@@ -59,7 +59,7 @@ TABLES = (
 
 
 @dataclass(slots=True)
-class Imported:
+class ImportProgress:
     """The counts of an import so far."""
 
     read: int = 0
@@ -68,7 +68,7 @@ class Imported:
     bad: list[str] = field(default_factory=list)
     bad_count: int = 0
 
-    def complain(self, location: str, reason: str) -> None:
+    def note_bad(self, location: str, reason: str) -> None:
         self.bad_count += 1
         if len(self.bad) < 100:
             self.bad.append(f"{location}: {reason}")
@@ -80,25 +80,25 @@ async def import_records(
     *,
     space: str,
     skip_bad: bool = False,
-    progress: Callable[[Imported], None] = lambda _: None,
-) -> Imported:
+    progress: Callable[[ImportProgress], None] = lambda _: None,
+) -> ImportProgress:
     """Append records to the log. The first bad record ends the import, unless `skip_bad` is set."""
-    totals = Imported()
-    for batch in batched(records, totals, skip_bad):
+    totals = ImportProgress()
+    for batch in batch_records(records, totals, skip_bad):
         await import_batch(memory, batch, space, totals, skip_bad)
         progress(totals)
     progress(totals)
     return totals
 
 
-def batched(records: Iterable[Record | BadRecord], totals: Imported, skip_bad: bool) -> Iterator[list[Record]]:
+def batch_records(records: Iterable[Record | BadRecord], totals: ImportProgress, skip_bad: bool) -> Iterator[list[Record]]:
     batch: list[Record] = []
     for record in records:
         if isinstance(record, BadRecord):
             if not skip_bad:
                 yield batch  # the records before it are kept
-                raise failed(record.where, record.reason)
-            totals.complain(record.where, record.reason)
+                raise import_failure(record.where, record.reason)
+            totals.note_bad(record.where, record.reason)
             continue
         batch.append(record)
         if len(batch) == BATCH:
@@ -107,21 +107,21 @@ def batched(records: Iterable[Record | BadRecord], totals: Imported, skip_bad: b
     yield batch
 
 
-async def import_batch(memory: MemoryEngine, batch: list[Record], space: str, totals: Imported, skip_bad: bool) -> None:
+async def import_batch(memory: MemoryEngine, batch: list[Record], space: str, totals: ImportProgress, skip_bad: bool) -> None:
     try:
-        await add(memory, batch, space, totals)
+        await add_records(memory, batch, space, totals)
     except (InvalidInput, ScopeError):
         # The log refuses one record of the batch: add them one by one, to find and name it.
         for record in batch:
             try:
-                await add(memory, [record], space, totals)
+                await add_records(memory, [record], space, totals)
             except (InvalidInput, ScopeError) as error:
                 if not skip_bad:
-                    raise failed(record.where, str(error)) from error
-                totals.complain(record.where, str(error))
+                    raise import_failure(record.where, str(error)) from error
+                totals.note_bad(record.where, str(error))
 
 
-async def add(memory: MemoryEngine, batch: list[Record], space: str, totals: Imported) -> None:
+async def add_records(memory: MemoryEngine, batch: list[Record], space: str, totals: ImportProgress) -> None:
     def place(record: Record) -> tuple[str, str]:
         return record.conversation, record.user or ""
 
@@ -136,7 +136,7 @@ async def add(memory: MemoryEngine, batch: list[Record], space: str, totals: Imp
         totals.known += sum(not result.new for result in results)
 
 
-def failed(location: str, reason: str) -> ImportFailed:
+def import_failure(location: str, reason: str) -> ImportFailed:
     return ImportFailed(
         f"{location}: {reason}. What came before it is kept; mend it and run the import again, or use --skip-bad"
     )
@@ -178,16 +178,16 @@ def copy_store(
 def every_page(tx: Tx, on_damage: DamageHandler | None = None) -> Iterator[tuple[str, list[Row]]]:
     """The rows of every table, in pages."""
     for table in TABLES:
-        for rows in pages(tx, table, on_damage):
-            yield table, copyable(table, rows)
+        for rows in table_pages(tx, table, on_damage):
+            yield table, copyable_rows(table, rows)
 
 
-def copyable(table: str, rows: list[Row]) -> list[Row]:
+def copyable_rows(table: str, rows: list[Row]) -> list[Row]:
     """The rows without those that describe the store itself."""
     return [row for row in rows if table != "meta" or row["key"] not in ("schema", COPYING)]
 
 
-def pages(tx: Tx, table: str, on_damage: DamageHandler | None = None) -> Iterator[list[Row]]:
+def table_pages(tx: Tx, table: str, on_damage: DamageHandler | None = None) -> Iterator[list[Row]]:
     after: Row | None = None
     while rows := tx.rows(table, after, ROWS, damaged=on_damage):
         yield rows
@@ -203,7 +203,7 @@ def refuse_damage(tx: Tx) -> None:
     for _ in every_page(tx, lambda error, _: errors.append(error)):
         pass
     if errors:
-        raise refusal(errors, "To copy what is readable: recollect copy --salvage")
+        raise damage_error(errors, "To copy what is readable: recollect copy --salvage")
 
 
 class Salvage:
@@ -218,8 +218,8 @@ class Salvage:
     def pages(self, tx: Tx) -> Iterator[tuple[str, list[Row]]]:
         """The rows of every table, in pages, and then the stand-ins for those that cannot be read."""
         for table in TABLES:
-            for rows in pages(tx, table, self._note):
-                yield table, copyable(table, rows)
+            for rows in table_pages(tx, table, self._note):
+                yield table, copyable_rows(table, rows)
             yield table, self._stand_ins(tx, table)
             self._unreadable.clear()
 
@@ -229,7 +229,7 @@ class Salvage:
 
     def _stand_ins(self, tx: Tx, table: str) -> list[Row]:
         if table == "conversations":
-            return [conversation_again(tx, row) for _, row in self._unreadable if {"space", "id"} <= row.keys()]
+            return [recover_conversation_row(tx, row) for _, row in self._unreadable if {"space", "id"} <= row.keys()]
         if table == "messages":
             messages = [
                 (error, row) for error, row in self._unreadable if isinstance(error, DamagedMessage) and error.turn
@@ -269,7 +269,7 @@ def tombstone_row(error: DamagedMessage, row: Row, erasure: str) -> Row:
     }
 
 
-def conversation_again(tx: Tx, row: Row) -> Row:
+def recover_conversation_row(tx: Tx, row: Row) -> Row:
     """The row of a conversation, made of its readable fields and of its last message."""
     where = {"space": row["space"], "conversation": row["id"]}
     ends = tx.rows("messages", limit=1, where=where, newest=True, damaged=lambda *_: None)

@@ -39,11 +39,11 @@ BREAK = "\n\n"  # between the text before a request for more and the text after 
 
 def append_message(tx: Tx, batch: log.Batch, now: Any) -> Message:
     """Append a batch of one message to the log, and return the message."""
-    return log.append(tx, batch, now)[0].message
+    return log.append_messages(tx, batch, now)[0].message
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
+class TurnTools:
     """What a turn needs: the model, and access to the memory of the conversation."""
 
     model: LLM
@@ -75,37 +75,37 @@ class Turn:
     ended: bool = False
 
     @property
-    def shown(self) -> str:
+    def visible_text(self) -> str:
         """The text of the reply that the user has seen."""
         return "".join(self.said)
 
 
-async def stream(turn: Turn, tools: Tools) -> AsyncGenerator[str]:
+async def stream(turn: Turn, tools: TurnTools) -> AsyncGenerator[str]:
     """Yield the reply piece by piece, as it is written; when the stream ends, the reply is in the log."""
     try:
-        async with aclosing(rounds(turn, tools, streaming=True)) as pieces:
+        async with aclosing(run_rounds(turn, tools, streaming=True)) as pieces:
             async for piece in pieces:
                 if turn.ended:
                     raise RecollectError("the memory was closed during this turn; open it again and ask again")
                 turn.said.append(piece)
                 yield piece
     except BaseException:
-        await cut_off(turn, tools)
+        await keep_partial_reply(turn, tools)
         raise
-    await seen_through(keep(turn, tools, partial=not turn.complete))
+    await run_to_end(keep_reply(turn, tools, partial=not turn.complete))
 
 
-async def answer(turn: Turn, tools: Tools) -> Reply:
+async def answer(turn: Turn, tools: TurnTools) -> Reply:
     """The whole reply at once, from the last round."""
-    async for piece in rounds(turn, tools, streaming=False):
+    async for piece in run_rounds(turn, tools, streaming=False):
         turn.said.append(piece)
-    await seen_through(keep(turn, tools, partial=not turn.complete))
+    await run_to_end(keep_reply(turn, tools, partial=not turn.complete))
     assert turn.reply is not None
     assert turn.context is not None
-    return Reply(turn.shown, turn.reply, turn.context.receipt, tuple(turn.rounds))
+    return Reply(turn.visible_text, turn.reply, turn.context.receipt, tuple(turn.rounds))
 
 
-async def rounds(turn: Turn, tools: Tools, *, streaming: bool) -> AsyncGenerator[str]:
+async def run_rounds(turn: Turn, tools: TurnTools, *, streaming: bool) -> AsyncGenerator[str]:
     """Ask the model until it requests nothing more, or has no rounds left.
 
     If a reply neither says nor requests anything, the model is asked once more, without the request for the block of
@@ -116,10 +116,10 @@ async def rounds(turn: Turn, tools: Tools, *, streaming: bool) -> AsyncGenerator
     separator = ""
     while True:
         turn.context = await tools.context(turn.asked, turn.found)
-        messages = turn.context.messages if asks_for_block else without_block(turn.context.messages)
+        messages = turn.context.messages if asks_for_block else without_tier_block(turn.context.messages)
         reply_filter = Holding()
         cost = Completion("", tools.model.name, 0, 0)
-        async with aclosing(heard(tools.model, messages, streaming)) as source:
+        async with aclosing(model_pieces(tools.model, messages, streaming)) as source:
             async for piece in source:
                 if isinstance(piece, Completion):
                     cost = piece
@@ -129,28 +129,28 @@ async def rounds(turn: Turn, tools: Tools, *, streaming: bool) -> AsyncGenerator
         output = reply_filter.finish()
         asks = output.markers.asks
         is_last = not (asks and rounds_left)
-        tail = remaining(output, is_last, streaming)
+        tail = remaining_text(output, is_last, streaming)
         if tail:
             yield separator + tail
         if not is_last:
             rounds_left -= 1
-            separator = BREAK if streaming and not is_blank(turn.shown) else ""
-            turn.rounds.append(await serve(turn, tools, output, cost))
+            separator = BREAK if streaming and not is_blank(turn.visible_text) else ""
+            turn.rounds.append(await serve_requests(turn, tools, output, cost))
             continue
-        turn.rounds.append(receipt_of(turn, cost))
+        turn.rounds.append(round_receipt(turn, cost))
         if asks or not asks_for_block or not is_blank(output.markers.text + tail):
             break
         asks_for_block = False
     turn.inline = output.inline
     turn.complete = cost.complete or output.inline is not None
-    if is_blank(turn.shown):
+    if is_blank(turn.visible_text):
         content_kind = (
             "only requests for more" if asks else "only notes for the memory" if output.inline else "only empty ones"
         )
         raise ModelNonsense(f"{cost.model} gave no reply in {len(turn.rounds)} calls, {content_kind}; ask again")
 
 
-def remaining(output: Held, is_last: bool, streaming: bool) -> str:
+def remaining_text(output: Held, is_last: bool, streaming: bool) -> str:
     """The text still to be shown when the model has ended. After the block of tiers comes the answer, or nothing."""
     if is_blank(output.markers.text):
         return output.after if is_last else ""
@@ -159,20 +159,20 @@ def remaining(output: Held, is_last: bool, streaming: bool) -> str:
     return output.markers.text if is_last else ""
 
 
-async def heard(model: LLM, messages: Sequence[ChatMessage], streaming: bool) -> AsyncGenerator[str | Completion]:
+async def model_pieces(model: LLM, messages: Sequence[ChatMessage], streaming: bool) -> AsyncGenerator[str | Completion]:
     """Yield the pieces of text that the model writes, and last the completion with its cost."""
     request = Request(messages)
     if streaming:
         async with aclosing(model.stream(request)) as source:  # type: ignore[type-var]
             async for piece in source:
-                yield piece if isinstance(piece, Completion) else as_text(piece)
+                yield piece if isinstance(piece, Completion) else storable_text(piece)
         return
     completion = await model.complete(request)
-    yield as_text(completion.text)
+    yield storable_text(completion.text)
     yield completion
 
 
-def as_text(piece: str) -> str:
+def storable_text(piece: str) -> str:
     """The text without characters that no store can keep: a reply that is shown must also be kept."""
     return SURROGATE.sub("\ufffd", piece.replace("\x00", ""))
 
@@ -182,7 +182,7 @@ def is_blank(text: str) -> bool:
     return not any(seen(text[start : start + PAGE]).strip() for start in range(0, len(text), PAGE))
 
 
-def without_block(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+def without_tier_block(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """The same context without the request for the block of tiers: a little shorter, never longer."""
     first, *others = messages
     before, _, after = first["content"].partition(reply_task.instructions(asking=False))
@@ -190,7 +190,7 @@ def without_block(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     return [ChatMessage(role=first["role"], content=content), *others] if content else others
 
 
-async def serve(turn: Turn, tools: Tools, output: Held, cost: Completion) -> Round:
+async def serve_requests(turn: Turn, tools: TurnTools, output: Held, cost: Completion) -> Round:
     """Raise tiers and search, as the model requested. Requests outside this conversation change nothing."""
     question = turn.asked
 
@@ -206,10 +206,10 @@ async def serve(turn: Turn, tools: Tools, output: Held, cost: Completion) -> Rou
             if hit.message.id not in known_ids and hit.message.id != question.id
         ]
     ids = tuple(hit.message.id for hit in turn.found)
-    return receipt_of(turn, cost, tuple(raised_tiers), output.markers.searches, ids)
+    return round_receipt(turn, cost, tuple(raised_tiers), output.markers.searches, ids)
 
 
-def receipt_of(
+def round_receipt(
     turn: Turn,
     cost: Completion,
     raised_tiers: tuple[tuple[int, int], ...] = (),
@@ -223,14 +223,14 @@ def raise_tiers(tx: Tx, question: Message, requests: Sequence[TierRequest], rais
     """Raise tiers of messages of this conversation before the question; returns the turns and their tiers."""
     raised_tiers = []
     for request in requests:
-        turn = turn_of(tx, question, request.id)
+        turn = find_requested_turn(tx, question, request.id)
         if turn is not None and 0 < turn < question.turn:
             tiers.raise_tier(tx, question.space, question.conversation, turn, request.tier, question.turn, raised_turns)
             raised_tiers.append((turn, request.tier))
     return raised_tiers
 
 
-def turn_of(tx: Tx, question: Message, id: str) -> int | None:
+def find_requested_turn(tx: Tx, question: Message, id: str) -> int | None:
     label = LABEL.fullmatch(id)
     if label:
         return int(label[1])
@@ -240,7 +240,7 @@ def turn_of(tx: Tx, question: Message, id: str) -> int | None:
     return None
 
 
-async def keep(turn: Turn, tools: Tools, *, partial: bool) -> None:
+async def keep_reply(turn: Turn, tools: TurnTools, *, partial: bool) -> None:
     """Append the reply to the log, once, with the tiers that came with it."""
     if turn.is_kept:
         return
@@ -248,7 +248,7 @@ async def keep(turn: Turn, tools: Tools, *, partial: bool) -> None:
     question = turn.asked
     now = tools.now()
     summary: dict[str, Any] = {"rounds": [round_note(turn_round) for turn_round in turn.rounds]}
-    content = turn.shown.strip()
+    content = turn.visible_text.strip()
     stored_content = content.encode()[:MAX_CONTENT].decode(errors="ignore")
     partial = partial or len(stored_content) < len(content)  # the log does not take more; a part is better than nothing
     if partial:
@@ -256,7 +256,7 @@ async def keep(turn: Turn, tools: Tools, *, partial: bool) -> None:
     draft = Draft("assistant", stored_content, user=question.user, metadata={**turn.told, KEY: summary})
     inline = reply_task.parse_inline(turn.inline) if turn.inline and not partial else None
     # The id is drawn before: if the transaction runs again, it finds what the first run has kept.
-    batch = log.drawn(log.Batch(question.space, question.conversation, None, [draft]), now)
+    batch = log.with_ids(log.Batch(question.space, question.conversation, None, [draft]), now)
 
     def write(tx: Tx) -> Message:
         message = tools.append(tx, batch, now)
@@ -267,7 +267,7 @@ async def keep(turn: Turn, tools: Tools, *, partial: bool) -> None:
                 for m, tier1, tier2 in proposals
                 if (tier1 or tier2) and m.role in ("user", "assistant")
             ]
-            tiers_by_turn = {m.turn: accepted(m, tier1, tier2, tools.count) for m, tier1, tier2 in usable}
+            tiers_by_turn = {m.turn: accept_tiers(m, tier1, tier2, tools.count) for m, tier1, tier2 in usable}
             tiers.put_tiers(tx, message.space, message.conversation, tiers_by_turn)
         return message
 
@@ -275,23 +275,23 @@ async def keep(turn: Turn, tools: Tools, *, partial: bool) -> None:
     tools.woken()
 
 
-async def end(turn: Turn, tools: Tools) -> None:
+async def end_turn(turn: Turn, tools: TurnTools) -> None:
     """End a turn because the memory closes: keep what was seen while that is possible; nothing more is shown."""
     turn.ended = True
-    await cut_off(turn, tools)
+    await keep_partial_reply(turn, tools)
 
 
-async def cut_off(turn: Turn, tools: Tools) -> None:
+async def keep_partial_reply(turn: Turn, tools: TurnTools) -> None:
     """Keep what was seen of a reply that did not end. A failure is only logged: the caller raises the reason."""
-    if is_blank(turn.shown):
+    if is_blank(turn.visible_text):
         return
     try:
-        await seen_through(keep(turn, tools, partial=True))
+        await run_to_end(keep_reply(turn, tools, partial=True))
     except RecollectError as error:
         logger.warning("a reply that was cut off could not be kept: %s", error)
 
 
-async def seen_through(work: Coroutine[Any, Any, None]) -> None:
+async def run_to_end(work: Coroutine[Any, Any, None]) -> None:
     """Run the work to its end; a cancellation that comes meanwhile takes effect after it."""
     task = asyncio.ensure_future(work)
     try:
@@ -301,7 +301,7 @@ async def seen_through(work: Coroutine[Any, Any, None]) -> None:
         raise
 
 
-def accepted(message: Message, tier1: str, tier2: str, count: Callable[[str], int]) -> Tiers:
+def accept_tiers(message: Message, tier1: str, tier2: str, count: Callable[[str], int]) -> Tiers:
     if tier_rules.is_short(message.content, count):
         return Tiers()
     verdict = tier_rules.accept(tier1, tier2, message.content, count)

@@ -17,14 +17,14 @@ from typing import Any
 from recollect.errors import ImportFailed
 from recollect.formats.fields import (
     epoch,
-    given,
+    optional,
     identifier,
     listing,
     mapping,
     mapping_or_empty,
     mappings,
     moment,
-    present,
+    drop_empty,
     text,
     text_or_empty,
 )
@@ -86,7 +86,7 @@ class _Conversation:
         return cls(
             id=identifier(id, "conversation_id"),
             title=text_or_empty(fields.get("title"), "title"),
-            time=given(moment, fields.get("create_time"), "create_time"),
+            time=optional(moment, fields.get("create_time"), "create_time"),
             nodes=nodes,
             current=fields.get("current_node"),
             where=where,
@@ -99,11 +99,11 @@ class _Conversation:
         for leaf, fork, thread in _threads(self.nodes, self.current):
             name = self.id
             where = self.where
-            about = present(title=self.title)
+            about = drop_empty(title=self.title)
             if not first:
                 name = f"{self.id}/branch/{leaf}"
                 where = f"{self.where}, branch {leaf}"
-                about = present(branch_of=self.id, follows=fork, title=self.title)
+                about = drop_empty(branch_of=self.id, follows=fork, title=self.title)
             first = False
             before = self.times.get(fork or "")
             number = 1
@@ -126,26 +126,26 @@ class _Conversation:
         if not message or metadata.get("is_visually_hidden_from_conversation"):
             return None
         kind, content, parts = _content(mapping_or_empty(message.get("content"), "content"))
-        attachments = _attached(metadata)
+        attachments = _attachments(metadata)
         if not content.strip():
             content = "\n".join(f"[attachment: {item['name']}]" for item in attachments)
         if not content:
             return None
         author = mapping(message.get("author"), "author")
         role = _role(author, kind)
-        time = given(epoch, message.get("create_time") or None, "create_time") or before or self.time
+        time = optional(epoch, message.get("create_time") or None, "create_time") or before or self.time
         if time is None:
             raise ImportFailed("create_time: neither the message nor its conversation says when it was")
         recipient = text_or_empty(message.get("recipient"), "recipient")
-        details = present(
+        details = drop_empty(
             content_type=None if kind == "text" else kind,
             recipient=None if recipient == "all" else recipient,
-            model=given(text, metadata.get("model_slug"), "model_slug"),
+            model=optional(text, metadata.get("model_slug"), "model_slug"),
             attachments=attachments,
             parts=parts,
         )
         user = self.options.user
-        author_name = given(identifier, author.get("name") or None, "author.name")
+        author_name = optional(identifier, author.get("name") or None, "author.name")
         draft = Draft(
             role=role,
             content=content,
@@ -201,7 +201,7 @@ def _content(content: dict[str, Any]) -> tuple[str, str, list[dict[str, Any]]]:
         texts = [text_or_empty(item.get(name), name) for item in thoughts for name in ("summary", "content")]
         return kind, "\n\n".join(filter(None, texts)), []
     words = [text(content[name], name) for name in _WORDS if isinstance(content.get(name), str)]
-    details = present(**{name: value for name, value in content.items() if name != "content_type"})
+    details = drop_empty(**{name: value for name, value in content.items() if name != "content_type"})
     if words or not details:
         return kind, "\n".join(filter(None, words)), []
     return kind, f"[{kind}]", [details]
@@ -224,9 +224,9 @@ def _parts(parts: list[Any]) -> tuple[str, list[dict[str, Any]]]:
     return "\n".join(filter(None, texts)), others
 
 
-def _attached(metadata: dict[str, Any]) -> list[dict[str, Any]]:
+def _attachments(metadata: dict[str, Any]) -> list[dict[str, Any]]:
     return [
-        present(
+        drop_empty(
             name=text_or_empty(item.get("name"), "name") or "unnamed",
             id=item.get("id"),
             type=item.get("mime_type") or item.get("mimeType"),

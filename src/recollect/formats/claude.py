@@ -15,14 +15,14 @@ from typing import Any
 
 from recollect.errors import ImportFailed
 from recollect.formats.fields import (
-    given,
+    optional,
     identifier,
     listing,
     mapping,
     mapping_or_empty,
     mappings,
     moment,
-    present,
+    drop_empty,
     text,
     text_or_empty,
 )
@@ -67,14 +67,14 @@ class _Chat:
         return cls(
             id=identifier(fields.get("uuid"), "uuid"),
             title=text_or_empty(fields.get("name"), "name"),
-            user=options.user or given(identifier, account.get("uuid"), "account.uuid"),
-            time=given(partial(moment, zone=options.zone), fields.get("created_at"), "created_at"),
+            user=options.user or optional(identifier, account.get("uuid"), "account.uuid"),
+            time=optional(partial(moment, zone=options.zone), fields.get("created_at"), "created_at"),
             options=options,
         )
 
 
 def _records(messages: list[Any], chat: _Chat, where: str, position: int) -> Iterator[Record | BadRecord]:
-    about = present(title=chat.title)
+    about = drop_empty(title=chat.title)
     before = chat.time
     for number, message in enumerate(messages, start=1):
         place = f"{where}, message {number}"
@@ -90,7 +90,7 @@ def _record(
 ) -> Record | None:
     fields = mapping(message, "message")
     attachments = mappings(fields.get("attachments"), "attachments")
-    files = [_name(file) for file in mappings(fields.get("files"), "files")]
+    files = [_file_name(file) for file in mappings(fields.get("files"), "files")]
     blocks = mappings(fields.get("content"), "content")
     others = [block for block in blocks if block.get("type") != "text"]
     content = _content(fields, blocks, attachments, files)
@@ -103,11 +103,11 @@ def _record(
     time = before if created_at is None else moment(created_at, "created_at", chat.options.zone)
     if time is None:
         raise ImportFailed("created_at: neither the message nor its conversation says when it was")
-    details = present(
-        attachments=[_about(item) for item in attachments],
+    details = drop_empty(
+        attachments=[_attachment_metadata(item) for item in attachments],
         files=files,
         blocks=others,
-        reply_to=given(identifier, fields.get("parent_message_uuid"), "parent_message_uuid"),
+        reply_to=optional(identifier, fields.get("parent_message_uuid"), "parent_message_uuid"),
     )
     draft = Draft(
         role=_ROLES[sender],
@@ -130,25 +130,25 @@ def _content(
     if not blocks:
         body = text_or_empty(fields.get("text"), "text")
     attachment_texts = [
-        f"[attachment: {_name(item)}]\n{content}"
+        f"[attachment: {_file_name(item)}]\n{content}"
         for item in attachments
         if (content := text_or_empty(item.get("extracted_content"), "extracted_content"))
     ]
     if body.strip() or attachment_texts:
         return "\n\n".join(filter(None, [body, *attachment_texts]))
-    placeholders = [f"[attachment: {name}]" for name in [*map(_name, attachments), *files]]
-    return "\n".join(placeholders or [f"[{_label(block)}]" for block in blocks if block.get("type") != "text"])
+    placeholders = [f"[attachment: {name}]" for name in [*map(_file_name, attachments), *files]]
+    return "\n".join(placeholders or [f"[{_block_label(block)}]" for block in blocks if block.get("type") != "text"])
 
 
-def _about(item: dict[str, Any]) -> dict[str, Any]:
-    return present(name=_name(item), type=item.get("file_type"), size=item.get("file_size"))
+def _attachment_metadata(item: dict[str, Any]) -> dict[str, Any]:
+    return drop_empty(name=_file_name(item), type=item.get("file_type"), size=item.get("file_size"))
 
 
-def _name(file: dict[str, Any]) -> str:
+def _file_name(file: dict[str, Any]) -> str:
     return text_or_empty(file.get("file_name"), "file_name") or "unnamed"
 
 
-def _label(block: dict[str, Any]) -> str:
+def _block_label(block: dict[str, Any]) -> str:
     kind = text_or_empty(block.get("type"), "type") or "block"
     name = text_or_empty(block.get("name"), "name")
     return f"{kind}: {name}" if name else kind

@@ -59,11 +59,11 @@ def format_of(source: Source) -> str:
         raise ImportFailed(f"{source.name} is UTF-16: save it as UTF-8")
     format = _first_sign(head)
     if format is None:
-        raise ImportFailed(f"{source.name} is in no format known here. {known()}")
+        raise ImportFailed(f"{source.name} is in no format known here. {describe_formats()}")
     return format
 
 
-def known() -> str:
+def describe_formats() -> str:
     """The known formats, as a sentence for an error message."""
     return "Known: " + "; ".join(f"{name} ({description})" for name, description in FORMATS.items()) + "."
 

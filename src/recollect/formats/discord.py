@@ -15,13 +15,13 @@ from typing import Any
 
 from recollect.errors import ImportFailed
 from recollect.formats.fields import (
-    given,
+    optional,
     identifier,
     mapping,
     mapping_or_empty,
     mappings,
     moment,
-    present,
+    drop_empty,
     text_or_empty,
 )
 from recollect.formats.record import Options, attempt
@@ -54,14 +54,14 @@ class _Channel:
         return cls(
             id=identifier(fields.get("id"), "channel.id"),
             user=options.user if is_direct and options.assistant_ids else None,
-            about=present(
+            about=drop_empty(
                 channel=text_or_empty(fields.get("name"), "channel.name"),
                 guild=text_or_empty(mapping_or_empty(guild, "guild").get("name"), "guild.name"),
             ),
         )
 
 
-def space(stream: Stream) -> str | None:
+def guild_id(stream: Stream) -> str | None:
     """The id of the guild, which stands before the messages; None if there is none."""
     try:
         for path, value in walk(stream, (_GUILD, _MESSAGE)):
@@ -113,7 +113,7 @@ def _record(message: Any, channel: _Channel, options: Options, where: str, posit
         role = "assistant"
     content = text_or_empty(fields.get("content"), "content")
     if not content.strip():
-        content = _instead(fields) or (f"[{kind}]" if role == "system" else "")
+        content = _placeholders(fields) or (f"[{kind}]" if role == "system" else "")
     if not content:
         return None
     draft = Draft(
@@ -123,57 +123,57 @@ def _record(message: Any, channel: _Channel, options: Options, where: str, posit
         user=channel.user,
         time=moment(fields.get("timestamp"), "timestamp", options.zone),
         platform_id=identifier(fields.get("id"), "id"),
-        metadata={**channel.about, **_told(fields, author, kind, options)},
+        metadata={**channel.about, **_metadata(fields, author, kind, options)},
     )
     return Record(channel.id, channel.user, draft, where, position)
 
 
-def _told(fields: dict[str, Any], author: dict[str, Any], kind: str, options: Options) -> dict[str, Any]:
+def _metadata(fields: dict[str, Any], author: dict[str, Any], kind: str, options: Options) -> dict[str, Any]:
     """The metadata of a message: what is known of it besides its words."""
     edited_at = fields.get("timestampEdited")
     reference = mapping_or_empty(fields.get("reference"), "reference")
-    return present(
+    return drop_empty(
         name=text_or_empty(author.get("nickname"), "author.nickname")
         or text_or_empty(author.get("name"), "author.name"),
         bot=author.get("isBot") is True,
         type=None if kind == "Default" else kind,
         edited=None if edited_at is None else moment(edited_at, "timestampEdited", options.zone).isoformat(),
         pinned=fields.get("isPinned") is True,
-        reply_to=given(identifier, reference.get("messageId"), "reference.messageId"),
+        reply_to=optional(identifier, reference.get("messageId"), "reference.messageId"),
         mentions=[identifier(item.get("id"), "id") for item in mappings(fields.get("mentions"), "mentions")],
         attachments=[
-            present(name=_name(item), url=item.get("url"), size=item.get("fileSizeBytes"))
+            drop_empty(name=_file_name(item), url=item.get("url"), size=item.get("fileSizeBytes"))
             for item in mappings(fields.get("attachments"), "attachments")
         ],
-        stickers=[_sticker(item) for item in mappings(fields.get("stickers"), "stickers")],
+        stickers=[_sticker_name(item) for item in mappings(fields.get("stickers"), "stickers")],
         embeds=[
-            present(title=item.get("title"), url=item.get("url"), description=item.get("description"))
+            drop_empty(title=item.get("title"), url=item.get("url"), description=item.get("description"))
             for item in mappings(fields.get("embeds"), "embeds")
         ],
         reactions=[
-            present(emoji=mapping_or_empty(item.get("emoji"), "emoji").get("name"), count=item.get("count"))
+            drop_empty(emoji=mapping_or_empty(item.get("emoji"), "emoji").get("name"), count=item.get("count"))
             for item in mappings(fields.get("reactions"), "reactions")
         ],
     )
 
 
-def _instead(fields: dict[str, Any]) -> str:
+def _placeholders(fields: dict[str, Any]) -> str:
     """The content of a message without words: placeholders such as `[sticker: name]`."""
-    lines = [f"[attachment: {_name(item)}]" for item in mappings(fields.get("attachments"), "attachments")]
-    lines += [f"[sticker: {_sticker(item)}]" for item in mappings(fields.get("stickers"), "stickers")]
+    lines = [f"[attachment: {_file_name(item)}]" for item in mappings(fields.get("attachments"), "attachments")]
+    lines += [f"[sticker: {_sticker_name(item)}]" for item in mappings(fields.get("stickers"), "stickers")]
     for embed in mappings(fields.get("embeds"), "embeds"):
         title = text_or_empty(embed.get("title"), "title") or text_or_empty(embed.get("url"), "url")
         lines += [f"[embed: {title or 'untitled'}]", text_or_empty(embed.get("description"), "description")]
     forwarded_message = mapping_or_empty(fields.get("forwardedMessage"), "forwardedMessage")
     if forwarded_message:
         words = text_or_empty(forwarded_message.get("content"), "forwardedMessage.content")
-        lines += ["[forwarded message]", words or _instead({**forwarded_message, "forwardedMessage": None})]
+        lines += ["[forwarded message]", words or _placeholders({**forwarded_message, "forwardedMessage": None})]
     return "\n".join(filter(None, lines))
 
 
-def _name(attachment: dict[str, Any]) -> str:
+def _file_name(attachment: dict[str, Any]) -> str:
     return text_or_empty(attachment.get("fileName"), "fileName") or "unnamed"
 
 
-def _sticker(sticker: dict[str, Any]) -> str:
+def _sticker_name(sticker: dict[str, Any]) -> str:
     return text_or_empty(sticker.get("name"), "name") or "unnamed"

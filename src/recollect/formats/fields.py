@@ -21,7 +21,7 @@ LATEST_SECOND = 253_402_300_799  # the end of the year 9999
 DEEPEST = 100  # levels of lists and objects in metadata; any JSON writer can follow that far
 
 
-def given(read: Callable[[Any, str], T], value: Any, name: str) -> T | None:
+def optional(read: Callable[[Any, str], T], value: Any, name: str) -> T | None:
     """`read(value, name)`, or None if the file has no value."""
     return None if value is None else read(value, name)
 
@@ -124,7 +124,7 @@ def plain(value: Any, name: str, depth: int = 0) -> Any:
     return value
 
 
-def present(**fields: Any) -> dict[str, Any]:
+def drop_empty(**fields: Any) -> dict[str, Any]:
     """Metadata without the empty fields."""
     values = {name: value for name, value in fields.items() if value not in (None, "", [], {}, False)}
     return {name: plain(value, name) for name, value in values.items()}

@@ -18,7 +18,7 @@ from typing import Any
 
 from recollect.errors import ImportFailed, InvalidInput
 from recollect.formats.fields import (
-    given,
+    optional,
     identifier,
     listing,
     mapping,
@@ -100,14 +100,14 @@ def _messages(
     line: bytes, where: str, position: int, options: Options, occurrences: _Occurrences
 ) -> Iterator[Record | BadRecord]:
     try:
-        fields = mapping(_parsed(line), "line")
+        fields = mapping(_parse_line(line), "line")
         if "messages" not in fields:
             record = _record(fields, where, position, options)
             if record is not None:
-                yield record if _named(record) else occurrences.name(record)
+                yield record if _has_name(record) else occurrences.name(record)
             return
         messages = listing(fields["messages"], "messages")
-        digest = blake2b(_canonical(messages).encode(), digest_size=8).hexdigest()
+        digest = blake2b(_canonical_json(messages).encode(), digest_size=8).hexdigest()
         common = {name: fields[name] for name in _SHARED if name in fields}
         common["conversation"] = fields.get("conversation") or fields.get("id") or f"line:{digest}"
         line_extra = {name: value for name, value in fields.items() if name not in _FIELDS or name == "metadata"}
@@ -117,11 +117,11 @@ def _messages(
     for index, message in enumerate(messages, start=1):
         place = f"{where}, message {index}"
         extra = line_extra if index == 1 else {}
-        make = partial(_spoken, message, common, extra, f"{digest}/{index}", place, position, options)
+        make = partial(_conversation_message, message, common, extra, f"{digest}/{index}", place, position, options)
         yield from attempt(place, make)
 
 
-def _spoken(
+def _conversation_message(
     message: Any,
     common: Mapping[str, Any],
     extra: Mapping[str, Any],
@@ -135,14 +135,14 @@ def _spoken(
     if fields.pop("messages", None) is not None:
         raise ImportFailed("messages: a message cannot hold messages")
     record = _record(fields, where, position, options)
-    if record is None or _named(record):
+    if record is None or _has_name(record):
         return record
     return _with_name(record, blake2b(f"{record.conversation}/{name}".encode(), digest_size=8).hexdigest())
 
 
-def _parsed(line: bytes) -> Any:
+def _parse_line(line: bytes) -> Any:
     try:
-        value = json.loads(line.decode(), parse_constant=_no_number, parse_float=_finite)
+        value = json.loads(line.decode(), parse_constant=_refuse_constant, parse_float=_parse_finite)
     except UnicodeDecodeError as error:
         raise ImportFailed(f"not UTF-8 (byte {error.start + 1} of the line): save the file as UTF-8") from None
     except json.JSONDecodeError as error:
@@ -152,22 +152,22 @@ def _parsed(line: bytes) -> Any:
     except ValueError as error:
         raise ImportFailed(f"not valid JSON: {error}") from None
     if b"\\ud" in line.lower():
-        text(_canonical(value), "line")
+        text(_canonical_json(value), "line")
     return value
 
 
-def _canonical(value: Any) -> str:
+def _canonical_json(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, sort_keys=True)
     except RecursionError:
         raise ImportFailed("nested too deep") from None
 
 
-def _no_number(name: str) -> float:
+def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not a number")
 
 
-def _finite(digits: str) -> float:
+def _parse_finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
         raise ValueError("a number too large")
@@ -175,7 +175,7 @@ def _finite(digits: str) -> float:
 
 
 def _record(fields: dict[str, Any], where: str, position: int, options: Options) -> Record | None:
-    if _erased(fields):
+    if _is_erased(fields):
         return None
     extra = {name: value for name, value in fields.items() if name not in _FIELDS}
     metadata = dict(mapping_or_empty(fields.get("metadata"), "metadata"))
@@ -184,27 +184,27 @@ def _record(fields: dict[str, Any], where: str, position: int, options: Options)
     if extra:
         earlier = metadata.get("extra", {})
         metadata["extra"] = {**(earlier if isinstance(earlier, dict) else {"extra": earlier}), **extra}
-    user = given(identifier, fields.get("user"), "user")
-    owner = given(identifier, fields.get("owner"), "owner")
+    user = optional(identifier, fields.get("user"), "user")
+    owner = optional(identifier, fields.get("owner"), "owner")
     if "owner" not in fields:
         user = owner = user or options.user
     time = fields.get("time")
     draft = Draft(
         role=role,
         content=content,
-        author=given(identifier, fields.get("author"), "author"),
+        author=optional(identifier, fields.get("author"), "author"),
         user=user,
         time=None if time is None else moment(time, "time", options.zone),
-        platform_id=given(identifier, fields.get("platform_id"), "platform_id"),
+        platform_id=optional(identifier, fields.get("platform_id"), "platform_id"),
         metadata=metadata,
-        id=given(identifier, fields.get("id"), "id"),
+        id=optional(identifier, fields.get("id"), "id"),
     )
-    conversation = given(identifier, fields.get("conversation"), "conversation") or DEFAULT_CONVERSATION
-    space = given(identifier, fields.get("space"), "space")
+    conversation = optional(identifier, fields.get("conversation"), "conversation") or DEFAULT_CONVERSATION
+    space = optional(identifier, fields.get("space"), "space")
     return Record(conversation, owner, draft, where, position, space)
 
 
-def _erased(fields: Mapping[str, Any]) -> bool:
+def _is_erased(fields: Mapping[str, Any]) -> bool:
     flag = fields.get("erased", False)
     if not isinstance(flag, bool):
         raise ImportFailed("erased: expected true or false")
@@ -239,7 +239,7 @@ def _content(fields: Mapping[str, Any], metadata: dict[str, Any]) -> str:
     )
 
 
-def _named(record: Record) -> bool:
+def _has_name(record: Record) -> bool:
     return record.draft.id is not None or record.draft.platform_id is not None
 
 

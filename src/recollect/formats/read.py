@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from recollect.errors import ImportFailed, InvalidInput
 from recollect.formats import chatgpt, claude, discord, jsonl, telegram
-from recollect.formats.detect import FORMATS, format_of, known
+from recollect.formats.detect import FORMATS, format_of, describe_formats
 from recollect.formats.record import Options
 from recollect.formats.source import STANDARD_INPUT, Source, Stream
 from recollect.model import BadRecord, Record
@@ -89,7 +89,7 @@ def open_records(
     channels. `timezone` names the zone of times that have none, such as "Europe/Berlin".
     """
     if format is not None and format not in FORMATS:
-        raise ImportFailed(f"there is no format {format!r}. {known()}")
+        raise ImportFailed(f"there is no format {format!r}. {describe_formats()}")
     if os.fspath(path) == STANDARD_INPUT and format not in (None, "recollect"):
         raise ImportFailed(f"standard input is read as JSON Lines only: save it to a file to import {format}")
     assistants = [assistant_ids] if isinstance(assistant_ids, str) else assistant_ids
@@ -110,4 +110,4 @@ def _zone(name: str | None) -> ZoneInfo | None:
 def _space(source: Source) -> str | None:
     with closing(source.parts()) as parts:
         _, stream = next(parts)
-        return discord.space(stream)
+        return discord.guild_id(stream)

@@ -40,17 +40,17 @@ class Stream:
 
     def read(self, size: int = -1) -> bytes:
         try:
-            return self._seen(self._raw.read(size))
+            return self._count_bytes(self._raw.read(size))
         except _FAULTS as error:
-            raise _failed("the file", error) from error
+            raise _import_error("the file", error) from error
 
     def readline(self, size: int = -1) -> bytes:
         try:
-            return self._seen(self._raw.readline(size))
+            return self._count_bytes(self._raw.readline(size))
         except _FAULTS as error:
-            raise _failed("the file", error) from error
+            raise _import_error("the file", error) from error
 
-    def _seen(self, data: bytes) -> bytes:
+    def _count_bytes(self, data: bytes) -> bytes:
         first = self.position == self._before
         self.position += len(data)
         return data.removeprefix(MARK) if first else data
@@ -70,7 +70,7 @@ class Source:
         name = os.fspath(path)
         if name == STANDARD_INPUT:
             return cls("standard input", None, (), None)
-        with _translated(name):
+        with _translate_errors(name):
             status = os.stat(name)
             if stat.S_ISDIR(status.st_mode):
                 raise ImportFailed(f"{name} is a directory: name the file in it, such as conversations.json")
@@ -80,13 +80,13 @@ class Source:
                 if raw.read(4) not in ZIP_STARTS:
                     return cls(name, name, (), status.st_size)
             with zipfile.ZipFile(name) as archive:
-                members = _chosen(name, archive)
+                members = _conversation_members(name, archive)
             names = tuple(member.filename for member in members)
             return cls(name, name, names, sum(member.file_size for member in members))
 
     def parts(self) -> Generator[tuple[str, Stream], None, None]:
         """Each part and its name (empty if it is the only one); a part stays open until the next one."""
-        with _translated(self.name):
+        with _translate_errors(self.name):
             if self.path is None:
                 yield "", Stream(sys.stdin.buffer)
             elif not self.members:
@@ -101,7 +101,7 @@ class Source:
                         before += archive.getinfo(member).file_size
 
 
-def _chosen(name: str, archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+def _conversation_members(name: str, archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     """The members of an archive that hold conversations: by the exporters' file names, or the only JSON file."""
     files = {}
     for info in archive.infolist():
@@ -122,7 +122,7 @@ def _chosen(name: str, archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     return members
 
 
-def _failed(name: str, error: Exception) -> ImportFailed:
+def _import_error(name: str, error: Exception) -> ImportFailed:
     if isinstance(error, FileNotFoundError):
         return ImportFailed(f"there is no file {name}")
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
@@ -130,8 +130,8 @@ def _failed(name: str, error: Exception) -> ImportFailed:
 
 
 @contextmanager
-def _translated(name: str) -> Iterator[None]:
+def _translate_errors(name: str) -> Iterator[None]:
     try:
         yield
     except _FAULTS as error:
-        raise _failed(name, error) from error
+        raise _import_error(name, error) from error

@@ -17,14 +17,14 @@ from typing import Any
 from recollect.errors import ImportFailed
 from recollect.formats.fields import (
     epoch,
-    given,
+    optional,
     identifier,
     listing,
     mapping,
     mapping_or_empty,
     mappings,
     moment,
-    present,
+    drop_empty,
     text,
     text_or_empty,
 )
@@ -55,7 +55,7 @@ _MEDIA = {
 }
 
 
-class _Mended:
+class _RepairedStream:
     """The bytes of an export, with the invalid escape `\\x1F` of a control character written as `\\u001F`."""
 
     def __init__(self, stream: Stream) -> None:
@@ -68,15 +68,15 @@ class _Mended:
         data = self._rest
         while chunk := self._stream.read(size):
             data += chunk
-            if end := _last_whole(data):
+            if end := _whole_end(data):
                 self._rest = data[end:]
                 data = data[:end]
-                return _BARE_ESCAPE.sub(_escaped, data) if b"\\x" in data else data
+                return _BARE_ESCAPE.sub(_json_escape, data) if b"\\x" in data else data
         self._rest = b""
         return data
 
 
-def _last_whole(data: bytes) -> int:
+def _whole_end(data: bytes) -> int:
     """Where the data ends, without an escape that the end of the chunk has cut off."""
     slash = data.rfind(b"\\", -3)
     before = data[: slash + 1]
@@ -84,7 +84,7 @@ def _last_whole(data: bytes) -> int:
     return len(data) if slash < 0 or is_literal or data[slash + 1 : slash + 2] not in b"x" else slash
 
 
-def _escaped(match: re.Match[bytes]) -> bytes:
+def _json_escape(match: re.Match[bytes]) -> bytes:
     return match[0] if match[1] is None else b"\\u00" + match[1]
 
 
@@ -105,9 +105,9 @@ class _Chat:
     def open(self, owner: Any, options: Options) -> None:
         self.id = identifier(self.header.get("id"), "id")
         kind = text_or_empty(self.header.get("type"), "type")
-        self.about = present(title=text_or_empty(self.header.get("name"), "name"), chat_type=kind)
+        self.about = drop_empty(title=text_or_empty(self.header.get("name"), "name"), chat_type=kind)
         if kind == _OWN_NOTES or options.assistant_ids & {self.id, f"user{self.id}"}:
-            account = given(identifier, owner, "user_id")
+            account = optional(identifier, owner, "user_id")
             self.user = options.user or (f"user{account}" if account else None)
 
 
@@ -118,7 +118,7 @@ def read(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
     has_messages = False
     chat = _Chat()
     try:
-        for path, value in walk(_Mended(stream), _PLACES):
+        for path, value in walk(_RepairedStream(stream), _PLACES):
             if value is WRONG:
                 has_messages = True
                 reason = f"{'.'.join(path) or 'the file'}: not as Telegram Desktop writes it"
@@ -151,7 +151,7 @@ def _record(message: Any, chat: _Chat, options: Options, where: str, position: i
         return None
     label = "actor" if kind == "service" else "from"
     name = text_or_empty(fields.get(label), label)
-    author = given(identifier, fields.get(f"{label}_id"), f"{label}_id")
+    author = optional(identifier, fields.get(f"{label}_id"), f"{label}_id")
     content, links = _words(fields)
     role: Role = "user"
     if kind == "service":
@@ -160,7 +160,7 @@ def _record(message: Any, chat: _Chat, options: Options, where: str, position: i
     elif author is not None and options.assistant_ids & {author, author.removeprefix("user")}:
         role = "assistant"
     if not content.strip():
-        content = _instead(fields)
+        content = _placeholder(fields)
     if not content:
         return None
     draft = Draft(
@@ -170,7 +170,7 @@ def _record(message: Any, chat: _Chat, options: Options, where: str, position: i
         user=chat.user,
         time=_time(fields, "date", options),
         platform_id=identifier(fields.get("id"), "id"),
-        metadata={**chat.about, **_told(fields, name, links, options)},
+        metadata={**chat.about, **_metadata(fields, name, links, options)},
     )
     chat.about = {}
     return Record(chat.id, chat.user, draft, where, position)
@@ -222,7 +222,7 @@ def _notice(fields: dict[str, Any], actor: str, content: str) -> str:
     return ": ".join(filter(None, [actor, action, *details])) or "[service message]"
 
 
-def _instead(fields: dict[str, Any]) -> str:
+def _placeholder(fields: dict[str, Any]) -> str:
     """The content of a message without words: a poll, or a placeholder such as `[photo]`."""
     poll = mapping_or_empty(fields.get("poll"), "poll")
     if poll:
@@ -238,9 +238,9 @@ def _instead(fields: dict[str, Any]) -> str:
     return f"[{kind}: {detail}]" if kind and detail else f"[{kind}]" if kind else ""
 
 
-def _told(fields: dict[str, Any], name: str, links: list[str], options: Options) -> dict[str, Any]:
+def _metadata(fields: dict[str, Any], name: str, links: list[str], options: Options) -> dict[str, Any]:
     """The metadata of a message: what is known of it besides its words."""
-    media = present(
+    media = drop_empty(
         type=fields.get("media_type"),
         photo=fields.get("photo"),
         file=fields.get("file"),
@@ -253,18 +253,18 @@ def _told(fields: dict[str, Any], name: str, links: list[str], options: Options)
         poll=fields.get("poll"),
     )
     edited_at = fields.get("edited") or fields.get("edited_unixtime")
-    return present(
+    return drop_empty(
         name=name,
-        action=given(text, fields.get("action"), "action"),
+        action=optional(text, fields.get("action"), "action"),
         links=links,
         media=media,
-        reply_to=given(identifier, fields.get("reply_to_message_id"), "reply_to_message_id"),
-        forwarded_from=given(text, fields.get("forwarded_from"), "forwarded_from"),
-        via_bot=given(text, fields.get("via_bot"), "via_bot"),
-        signature=given(text, fields.get("author"), "author"),
+        reply_to=optional(identifier, fields.get("reply_to_message_id"), "reply_to_message_id"),
+        forwarded_from=optional(text, fields.get("forwarded_from"), "forwarded_from"),
+        via_bot=optional(text, fields.get("via_bot"), "via_bot"),
+        signature=optional(text, fields.get("author"), "author"),
         edited=_time(fields, "edited", options).isoformat() if edited_at else None,
         reactions=[
-            present(emoji=item.get("emoji"), count=item.get("count"))
+            drop_empty(emoji=item.get("emoji"), count=item.get("count"))
             for item in mappings(fields.get("reactions"), "reactions")
         ],
     )

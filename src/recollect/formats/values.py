@@ -41,12 +41,12 @@ def elements(stream: Readable) -> Iterator[Any]:
     events = _events(stream)
     for event, value in events:
         if event != "start_array":
-            yield _whole(event, value, events)
+            yield _build_value(event, value, events)
             continue
         for inner, element in events:
             if inner == "end_array":
                 break
-            yield _whole(inner, element, events)
+            yield _build_value(inner, element, events)
 
 
 class _Place:
@@ -84,7 +84,7 @@ def walk(stream: Readable, paths: Iterable[Path]) -> Iterator[tuple[Path, Any]]:
         elif place is None:
             _skip(event, events)
         elif not place.children:
-            yield place.path, _whole(event, value, events)
+            yield place.path, _build_value(event, value, events)
         elif event == place.start:
             yield place.path, START
             inside.append(place)
@@ -94,7 +94,7 @@ def walk(stream: Readable, paths: Iterable[Path]) -> Iterator[tuple[Path, Any]]:
         place = inside[-1].children.get(EACH) if inside else None
 
 
-class _Watched:
+class _WatchedStream:
     """A stream that knows whether its end was read: if so, invalid JSON means that the file was cut off."""
 
     def __init__(self, stream: Readable) -> None:
@@ -108,7 +108,7 @@ class _Watched:
 
 
 def _events(stream: Readable) -> Events:
-    source = _Watched(stream)
+    source = _WatchedStream(stream)
     try:
         yield from ijson.basic_parse(source)
     except ijson.JSONError as error:
@@ -120,7 +120,7 @@ def _events(stream: Readable) -> Events:
         raise ImportFailed("the file is not valid JSON from here on: an impossible number or letter") from None
 
 
-def _whole(event: str, value: Any, events: Events) -> Any:
+def _build_value(event: str, value: Any, events: Events) -> Any:
     """The value that begins with this event, complete."""
     if event not in _STARTS:
         return value

@@ -23,23 +23,23 @@ SHORT = 8_000  # characters
 Count = Callable[[str], int]
 
 
-def rough(text: str) -> int:
+def rough_token_count(text: str) -> int:
     """About four bytes a token: used where no better count is at hand."""
     return -(-len(text.encode("utf-8", "replace")) // 4)
 
 
-def estimate(text: str, count: Count) -> int:
+def estimate_tokens(text: str, count: Count) -> int:
     """The tokens of a text if the server does not report them. A long text is not counted exactly: that would block
     the event loop."""
-    return count(text) if len(text) <= SHORT else rough(text)
+    return count(text) if len(text) <= SHORT else rough_token_count(text)
 
 
-def tokens_in(messages: Sequence[ChatMessage], count: Count) -> int:
+def estimate_request_tokens(messages: Sequence[ChatMessage], count: Count) -> int:
     """An estimate of the tokens of a request if the server does not report them."""
-    return sum(estimate(message["content"], count) + FRAME for message in messages)
+    return sum(estimate_tokens(message["content"], count) + FRAME for message in messages)
 
 
-class Answer:
+class AnswerReader:
     """Collects and checks one answer while it comes in."""
 
     def __init__(self, trouble: Trouble) -> None:
@@ -50,17 +50,17 @@ class Answer:
         self._usage: tuple[int, int] | None = None
         self.finish: str | None = None
 
-    def piece(self, text: str) -> str:
+    def read_event(self, text: str) -> str:
         """Reads one event of a stream; returns the text in it, which may be none."""
-        return self._read(parsed(text, self._trouble), "delta")
+        return self._read_reply(parse_json(text, self._trouble), "delta")
 
-    def whole(self, raw: bytes) -> str:
+    def read_body(self, raw: bytes) -> str:
         """Reads an answer that came as one body."""
-        return self._read(parsed(raw, self._trouble), "message")
+        return self._read_reply(parse_json(raw, self._trouble), "message")
 
-    def read(self, chunk: object) -> str:
+    def read_chunk(self, chunk: object) -> str:
         """Reads one event that is already parsed."""
-        return self._read(chunk, "delta")
+        return self._read_reply(chunk, "delta")
 
     def completion(self, model: str, messages: Sequence[ChatMessage], count: Count) -> Completion:
         """The complete answer; raises if it has no text."""
@@ -74,21 +74,21 @@ class Answer:
                 if self.finish == "length"
                 else "nothing; try again, or ask another model"
             )
-        tokens = self._usage or (tokens_in(messages, count), estimate(text, count))
+        tokens = self._usage or (estimate_request_tokens(messages, count), estimate_tokens(text, count))
         return Completion(text, model, *tokens, complete=self.finish not in CUT_OFF)
 
-    def _read(self, reply: object, part: str) -> str:
+    def _read_reply(self, reply: object, part: str) -> str:
         if not isinstance(reply, dict):
-            raise self._trouble.foreign("JSON that is no object")
+            raise self._trouble.foreign_answer("JSON that is no object")
         if reply.get("error"):
-            raise self._trouble.reported(reply["error"])
-        self._usage = usage(reply.get("usage")) or self._usage
+            raise self._trouble.error_in_answer(reply["error"])
+        self._usage = parse_usage(reply.get("usage")) or self._usage
         choices = reply.get("choices")
         if part == "delta" and (choices is None or choices == []):
             return ""  # only reports usage, or that the server is still there
         if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-            raise self._trouble.foreign("no choices")
-        return self._add(self._content(choices[0], part))
+            raise self._trouble.foreign_answer("no choices")
+        return self._append_text(self._content(choices[0], part))
 
     def _content(self, choice: dict[str, Any], part: str) -> str:
         finish = choice.get("finish_reason")
@@ -99,10 +99,10 @@ class Answer:
             return ""
         content = message.get("content") if isinstance(message, dict) else message
         if not isinstance(message, dict) or not isinstance(content, str | None):
-            raise self._trouble.foreign("something that is not text")
+            raise self._trouble.foreign_answer("something that is not text")
         return content or ""
 
-    def _add(self, text: str) -> str:
+    def _append_text(self, text: str) -> str:
         text = self._half + text
         self._half = ""
         if text and "\ud800" <= text[-1] <= "\udbff":
@@ -117,7 +117,7 @@ class Answer:
         return text
 
 
-def parsed(text: str | bytes, trouble: Trouble) -> object:
+def parse_json(text: str | bytes, trouble: Trouble) -> object:
     problem = ""
     try:
         return json.loads(text if isinstance(text, str) else text.decode("utf-8"))
@@ -125,10 +125,10 @@ def parsed(text: str | bytes, trouble: Trouble) -> object:
         problem = "bytes that are not UTF-8"
     except (ValueError, RecursionError):
         problem = "something that is not JSON"
-    raise trouble.foreign(problem)
+    raise trouble.foreign_answer(problem)
 
 
-def usage(usage_field: object) -> tuple[int, int] | None:
+def parse_usage(usage_field: object) -> tuple[int, int] | None:
     """Tokens in and out as the server counted them, if these are counts."""
     if not isinstance(usage_field, dict):
         return None

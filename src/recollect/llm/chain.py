@@ -21,7 +21,7 @@ REST = 30.0  # seconds
 PASSED_ON = (ModelTimeout, ModelBusy, ModelNonsense, ModelRefused)
 
 
-class Rests:
+class Cooldowns:
     """Which models of a chain failed recently. Chains over the same models may share it."""
 
     def __init__(self, seconds: float = REST, clock: Callable[[], float] = time.monotonic) -> None:
@@ -34,21 +34,21 @@ class Rests:
         now = self._clock()
         return sorted(range(models), key=lambda place: self._until.get(place, now) > now)
 
-    def failed(self, place: int) -> None:
+    def record_failure(self, place: int) -> None:
         self._until[place] = self._clock() + self._seconds
 
-    def answered(self, place: int) -> None:
+    def record_answer(self, place: int) -> None:
         self._until.pop(place, None)
 
 
 class Chain:
     """Asks the models in order. When all fail, the last error is raised with the names and errors of all."""
 
-    def __init__(self, models: Sequence[LLM], rests: Rests | None = None) -> None:
+    def __init__(self, models: Sequence[LLM], cooldowns: Cooldowns | None = None) -> None:
         if not models:
             raise InvalidInput("models", "must be at least one")
         self._models = tuple(models)
-        self._cooldowns = rests or Rests()
+        self._cooldowns = cooldowns or Cooldowns()
 
     @property
     def name(self) -> str:
@@ -60,11 +60,11 @@ class Chain:
             try:
                 answer = await self._models[place].complete(request)
             except PASSED_ON as error:
-                self._failed(place, error, failures)
+                self._record_failure(place, error, failures)
             else:
-                self._cooldowns.answered(place)
+                self._cooldowns.record_answer(place)
                 return answer
-        raise self._all(failures)
+        raise self._combine_errors(failures)
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
         failures: list[ModelError] = []
@@ -76,25 +76,25 @@ class Chain:
                         has_output = True
                         yield piece
             except PASSED_ON as error:
-                self._failed(place, error, failures)
+                self._record_failure(place, error, failures)
                 if has_output:
                     raise
             else:
-                self._cooldowns.answered(place)
+                self._cooldowns.record_answer(place)
                 return
-        raise self._all(failures)
+        raise self._combine_errors(failures)
 
     async def close(self) -> None:
         for model in self._models:
             await model.close()
 
-    def _failed(self, place: int, error: ModelError, failures: list[ModelError]) -> None:
-        self._cooldowns.failed(place)
+    def _record_failure(self, place: int, error: ModelError, failures: list[ModelError]) -> None:
+        self._cooldowns.record_failure(place)
         failures.append(error)
         if len(failures) < len(self._models):
             log.warning("%s; asking the next model", error)
 
-    def _all(self, failures: Sequence[ModelError]) -> ModelError:
+    def _combine_errors(self, failures: Sequence[ModelError]) -> ModelError:
         last = failures[-1]
         if len(failures) == 1:
             return last

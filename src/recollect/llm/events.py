@@ -12,7 +12,7 @@ LONGEST = 2 << 20  # bytes of one event
 DONE = "[DONE]"
 
 
-class Events:
+class EventParser:
     """`feed` takes bytes and returns the data of the events that are now complete."""
 
     def __init__(self, trouble: Trouble) -> None:
@@ -31,12 +31,12 @@ class Events:
             text = bytes(self._buffer).removesuffix(tail).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
             *lines, last = text.split(b"\n")
             self._buffer = bytearray(last + tail)
-            events = [event for line in lines if (event := self._line(line)) is not None]
+            events = [event for line in lines if (event := self._read_line(line)) is not None]
         if len(self._buffer) + self._data_size > LONGEST:
-            raise self._trouble.foreign(f"an event of more than {LONGEST >> 20} MiB")
+            raise self._trouble.foreign_answer(f"an event of more than {LONGEST >> 20} MiB")
         return events
 
-    def _line(self, line: bytes) -> str | None:
+    def _read_line(self, line: bytes) -> str | None:
         """Takes one line; returns the data of an event if the line ends one."""
         if line.startswith(b"data:"):
             data = line[5:].removeprefix(b" ")
@@ -51,4 +51,4 @@ class Events:
             return raw.decode("utf-8")
         except UnicodeDecodeError:
             pass
-        raise self._trouble.foreign("bytes that are not UTF-8")
+        raise self._trouble.foreign_answer("bytes that are not UTF-8")

@@ -28,7 +28,7 @@ class Form:
     temperature: bool = True
     limit: str = "max_tokens"
 
-    def simpler(self, request: Request, stream: bool, status: int, server_text: str) -> Form | None:
+    def simpler_form(self, request: Request, stream: bool, status: int, server_text: str) -> Form | None:
         """The form to try after a refusal; None if the form cannot have been the reason.
 
         What the server names in its refusal is dropped first. If it names nothing, the schema is dropped first.
@@ -56,17 +56,17 @@ class Form:
         if stream and self.usage:
             body["stream_options"] = {"include_usage": True}
         if request.schema is not None and self.shape == "json_schema":
-            schema = {"name": "answer", "schema": dict(request.schema), "strict": strict(request.schema)}
+            schema = {"name": "answer", "schema": dict(request.schema), "strict": is_strict(request.schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
         elif request.schema is not None and self.shape == "json_object":
             body["response_format"] = {"type": "json_object"}
         return body
 
     def _messages(self, request: Request) -> list[ChatMessage]:
-        messages = [ChatMessage(role=m["role"], content=sendable(m["content"])) for m in request.messages]
+        messages = [ChatMessage(role=m["role"], content=replace_surrogates(m["content"])) for m in request.messages]
         if request.schema is None or self.shape == "json_schema":
             return messages
-        instruction = in_words(request.schema)
+        instruction = schema_instruction(request.schema)
         systems = [place for place, message in enumerate(messages) if message["role"] == "system"]
         if not systems:
             return [ChatMessage(role="system", content=instruction), *messages]
@@ -75,7 +75,7 @@ class Form:
         return messages
 
 
-def in_words(schema: Mapping[str, Any]) -> str:
+def schema_instruction(schema: Mapping[str, Any]) -> str:
     """An instruction for a server that cannot guarantee the schema."""
     return (
         "Answer with one JSON object and nothing else: no explanation, no code fence. "
@@ -83,10 +83,10 @@ def in_words(schema: Mapping[str, Any]) -> str:
     )
 
 
-def strict(schema: object) -> bool:
+def is_strict(schema: object) -> bool:
     """Whether every object in a schema is closed: OpenAI guarantees such schemas, and rejects others in strict mode."""
     if isinstance(schema, list):
-        return all(strict(item) for item in schema)
+        return all(is_strict(item) for item in schema)
     if not isinstance(schema, Mapping):
         return True
     if schema.get("type") == "object":
@@ -94,10 +94,10 @@ def strict(schema: object) -> bool:
         is_closed_object = schema.get("additionalProperties") is False and set(schema.get("required", ())) == set(
             properties
         )
-        return is_closed_object and all(strict(item) for item in properties.values())
-    return all(strict(item) for item in schema.values())
+        return is_closed_object and all(is_strict(item) for item in properties.values())
+    return all(is_strict(item) for item in schema.values())
 
 
-def sendable(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """The text without lone surrogates, which cannot be encoded as UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8")

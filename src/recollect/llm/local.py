@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.errors import InvalidInput, MissingExtra, ModelError, NoModel
-from recollect.llm.answer import Answer, rough
+from recollect.llm.answer import AnswerReader, rough_token_count
 from recollect.llm.flow import closing
 from recollect.llm.form import Form
 from recollect.llm.trouble import Trouble
@@ -70,15 +70,15 @@ class LocalModel:
             async for piece in pieces:
                 if isinstance(piece, Completion):
                     return piece
-        raise self._trouble.broken()
+        raise self._trouble.interruption()
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
-        answer = Answer(self._trouble)
+        answer = AnswerReader(self._trouble)
         async with closing(self._chunks(request)) as chunks:
             async for chunk in chunks:
-                if text := answer.read(chunk):
+                if text := answer.read_chunk(chunk):
                     yield text
-        yield answer.completion(self.name, request.messages, rough)
+        yield answer.completion(self.name, request.messages, rough_token_count)
 
     async def close(self) -> None:
         """Waits for the answer under way; a cancelled one ends at its next token."""
@@ -91,12 +91,12 @@ class LocalModel:
         queue: asyncio.Queue[object] = asyncio.Queue()
         stop = threading.Event()
 
-        def hear(chunk: object) -> bool:
+        def push_chunk(chunk: object) -> bool:
             if not stop.is_set():
                 loop.call_soon_threadsafe(queue.put_nowait, chunk)
             return stop.is_set()
 
-        job = self._worker.submit(self._answer, request, hear)
+        job = self._worker.submit(self._run_request, request, push_chunk)
         try:
             while (chunk := await queue.get()) is not None:
                 if isinstance(chunk, ModelError):
@@ -106,13 +106,13 @@ class LocalModel:
             stop.set()
             job.cancel()
 
-    def _answer(self, request: Request, on_chunk: OnChunk) -> None:
+    def _run_request(self, request: Request, on_chunk: OnChunk) -> None:
         """Runs in the worker thread: passes each chunk to `on_chunk`, and at the end an error or None."""
         body = Form().body(self.name, request, stream=True)
         body.setdefault("max_tokens", MOST)
         body["return_progress"] = True  # an event from each batch, so that reading a long request can be cancelled
         try:
-            self._ready().handle_chat_completions(body, on_chunk)
+            self._start_server().handle_chat_completions(body, on_chunk)
         except ModelError as error:
             on_chunk(error)
         except (ValueError, RuntimeError) as error:
@@ -120,7 +120,7 @@ class LocalModel:
         else:
             on_chunk(None)
 
-    def _ready(self) -> Any:
+    def _start_server(self) -> Any:
         if self._server is None:
             check_weights(self._weights)
             self._server = self._library.Server(self._params())

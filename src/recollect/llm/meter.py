@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
 from recollect.errors import ModelBusy, ModelRefused, ModelSpent, NoModel
-from recollect.llm.answer import Count, estimate, rough, tokens_in
+from recollect.llm.answer import Count, estimate_tokens, rough_token_count, estimate_request_tokens
 from recollect.llm.flow import closing
 from recollect.ports import LLM, Completion, Request
 
@@ -24,7 +24,7 @@ FREE = (NoModel, ModelRefused, ModelBusy)  # if no text came before, the call co
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ModelCall:
     """One call of a model: role, task, cost, and its outcome: "ok", "cancelled" or the error's class name."""
 
     role: str
@@ -36,17 +36,17 @@ class Call:
     outcome: str
 
 
-class Metered:
+class MeteredLLM:
     """Records every call of a model. `for_task` gives the same model under a task's name."""
 
     def __init__(
         self,
         inner: LLM,
         role: str,
-        record: Callable[[Call], object],
+        record: Callable[[ModelCall], object],
         *,
         task: str = "",
-        count: Count = rough,
+        count: Count = rough_token_count,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._inner = inner
@@ -56,8 +56,8 @@ class Metered:
         self._count = count
         self._clock = clock
 
-    def for_task(self, task: str) -> Metered:
-        return Metered(self._inner, self._role, self._record, task=task, count=self._count, clock=self._clock)
+    def for_task(self, task: str) -> MeteredLLM:
+        return MeteredLLM(self._inner, self._role, self._record, task=task, count=self._count, clock=self._clock)
 
     @property
     def name(self) -> str:
@@ -73,7 +73,7 @@ class Metered:
             error = raised_error
             raise
         finally:
-            self._write(request, start, answer, error, "")
+            self._record_call(request, start, answer, error, "")
         return answer
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
@@ -93,23 +93,23 @@ class Metered:
             error = raised_error
             raise
         finally:
-            self._write(request, start, answer, error, "".join(pieces_so_far))
+            self._record_call(request, start, answer, error, "".join(pieces_so_far))
 
     async def close(self) -> None:
         await self._inner.close()
 
-    def _write(
+    def _record_call(
         self, request: Request, start: float, answer: Completion | None, error: BaseException | None, text: str
     ) -> None:
         seconds = self._clock() - start
         if answer is not None:
-            call = Call(self._role, self._task, answer.model, answer.tokens_in, answer.tokens_out, seconds, OK)
+            call = ModelCall(self._role, self._task, answer.model, answer.tokens_in, answer.tokens_out, seconds, OK)
         else:
             is_free = isinstance(error, FREE) and not text
-            request_tokens = 0 if is_free else tokens_in(request.messages, self._count)
+            request_tokens = 0 if is_free else estimate_request_tokens(request.messages, self._count)
             outcome = CANCELLED if isinstance(error, GIVEN_UP) else type(error).__name__
-            call = Call(
-                self._role, self._task, self.name, request_tokens, estimate(text, self._count), seconds, outcome
+            call = ModelCall(
+                self._role, self._task, self.name, request_tokens, estimate_tokens(text, self._count), seconds, outcome
             )
         self._record(call)
 
@@ -130,11 +130,11 @@ class Ceiling:
         return self._inner.name
 
     async def complete(self, request: Request) -> Completion:
-        await self._check()
+        await self._check_ceiling()
         return await self._inner.complete(request)
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
-        await self._check()
+        await self._check_ceiling()
         async with closing(self._inner.stream(request)) as pieces:
             async for piece in pieces:
                 yield piece
@@ -142,6 +142,6 @@ class Ceiling:
     async def close(self) -> None:
         await self._inner.close()
 
-    async def _check(self) -> None:
+    async def _check_ceiling(self) -> None:
         if await self._tokens_today() >= self._limit:
             raise ModelSpent(f"the day's ceiling of {self._limit:,} tokens is spent; memory work goes on offline")

@@ -21,12 +21,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from recollect.errors import InvalidInput, MissingExtra, ModelError
-from recollect.llm.answer import LARGEST, Answer, Count, rough
-from recollect.llm.events import DONE, Events
+from recollect.llm.answer import LARGEST, AnswerReader, Count, rough_token_count
+from recollect.llm.events import DONE, EventParser
 from recollect.llm.flow import closing
 from recollect.llm.form import Form
-from recollect.llm.relay import Relayed
-from recollect.llm.trouble import Trouble, passing
+from recollect.llm.relay import RelayReader
+from recollect.llm.trouble import Trouble, is_temporary
 from recollect.ports import Completion, Request
 
 TIMEOUT = 60.0  # seconds
@@ -38,7 +38,7 @@ LAST_WAIT = 8.0
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailedAttempt:
     """An attempt that failed: the error to raise if it was the last, and whether and when to try again."""
 
     error: ModelError
@@ -59,10 +59,10 @@ class OpenAIModel:
         timeout: float = TIMEOUT,
         retries: int = RETRIES,
         *,
-        count: Count = rough,
+        count: Count = rough_token_count,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
-        shown_address = address(base_url)
+        shown_address = public_address(base_url)
         if not model:
             raise InvalidInput("model", "is empty; name the model to ask for")
         if not (key.isascii() and key.isprintable()) or " " in key:
@@ -107,16 +107,16 @@ class OpenAIModel:
         return self._model
 
     async def complete(self, request: Request) -> Completion:
-        deadline = now() + self._timeout
+        deadline = loop_time() + self._timeout
         async with AsyncExitStack() as stack:
-            raw = await self._all(await self._open(stack, request, False, deadline), deadline)
-        answer = Answer(self._trouble)
-        answer.whole(raw)
+            raw = await self._read_body(await self._open(stack, request, False, deadline), deadline)
+        answer = AnswerReader(self._trouble)
+        answer.read_body(raw)
         return answer.completion(self._model, request.messages, self._count)
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
-        start = now()
-        answer = Answer(self._trouble)
+        start = loop_time()
+        answer = AnswerReader(self._trouble)
         async with AsyncExitStack() as stack:
             response = await self._open(stack, request, True, start + self._timeout)
             deadline = start + LONGEST_STREAM * self._timeout
@@ -124,137 +124,137 @@ class OpenAIModel:
             async for event in events:
                 if event == DONE:
                     break
-                if text := answer.piece(event):
+                if text := answer.read_event(event):
                     yield text
             else:
                 if answer.finish is None:
-                    raise self._trouble.broken()
+                    raise self._trouble.interruption()
         yield answer.completion(self._model, request.messages, self._count)
 
     async def relay(self, body: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
         """Sends the body of the caller. Nothing is retried here: the caller's own client does that."""
-        start = now()
+        start = loop_time()
         stream = bool(body.get("stream"))
-        reader = Relayed(self._trouble)
+        reader = RelayReader(self._trouble)
         async with AsyncExitStack() as stack:
-            response = await self._pass_on(stack, body, stream, start + self._timeout)
+            response = await self._send_relayed(stack, body, stream, start + self._timeout)
             if not stream:
-                yield reader.whole(await self._all(response, start + self._timeout))
+                yield reader.read_body(await self._read_body(response, start + self._timeout))
                 return
             events = self._events(response, start + LONGEST_STREAM * self._timeout)
             async for event in await stack.enter_async_context(closing(events)):
                 if event == DONE:
                     break
-                if chunk := reader.chunk(event):
+                if chunk := reader.read_event(event):
                     yield chunk
             else:
                 if not reader.finished:
-                    raise self._trouble.broken()
+                    raise self._trouble.interruption()
 
     async def close(self) -> None:
         await self._client.close()
 
-    async def _pass_on(self, stack: AsyncExitStack, body: Mapping[str, Any], stream: bool, deadline: float) -> Any:
+    async def _send_relayed(self, stack: AsyncExitStack, body: Mapping[str, Any], stream: bool, deadline: float) -> Any:
         """The response to a body; a stream ends with its usage, if the server supports that."""
         asks_usage = stream and self._form.usage and "stream_options" not in body
         usage = {"stream_options": {"include_usage": True}} if asks_usage else {}
-        outcome = await self._send(stack, wired({**body, **usage}), deadline)
-        if isinstance(outcome, Failure) and asks_usage:
-            simpler = self._form.simpler(Request([]), stream, outcome.status, outcome.server_text)
+        outcome = await self._send(stack, client_arguments({**body, **usage}), deadline)
+        if isinstance(outcome, FailedAttempt) and asks_usage:
+            simpler = self._form.simpler_form(Request([]), stream, outcome.status, outcome.server_text)
             if simpler is not None:
-                outcome = await self._send(stack, wired(body), deadline)
-                if not isinstance(outcome, Failure):
+                outcome = await self._send(stack, client_arguments(body), deadline)
+                if not isinstance(outcome, FailedAttempt):
                     self._form = simpler
-        if isinstance(outcome, Failure):
+        if isinstance(outcome, FailedAttempt):
             raise outcome.error
         return outcome
 
-    async def _all(self, response: Any, deadline: float) -> bytes:
+    async def _read_body(self, response: Any, deadline: float) -> bytes:
         raw = bytearray()
         async with closing(response.http_response.aiter_bytes()) as source:
-            while chunk := await self._next(source, deadline):
+            while chunk := await self._next_bytes(source, deadline):
                 raw += chunk
                 if len(raw) > BODY:
                     raise self._trouble.nonsense(f"more than {BODY >> 20} MiB; ask for less")
         return bytes(raw)
 
     async def _events(self, response: Any, deadline: float) -> AsyncIterator[str]:
-        events = Events(self._trouble)
+        events = EventParser(self._trouble)
         # The bytes of the HTTP response itself: to close them closes the connection, and leaves nothing to collect.
         async with closing(response.http_response.aiter_bytes()) as source:
-            while chunk := await self._next(source, now() + self._timeout, deadline):
+            while chunk := await self._next_bytes(source, loop_time() + self._timeout, deadline):
                 for event in events.feed(chunk):
                     yield event
 
-    async def _next(self, source: AsyncIterator[bytes], silence_end: float, end: float = math.inf) -> bytes:
+    async def _next_bytes(self, source: AsyncIterator[bytes], silence_end: float, end: float = math.inf) -> bytes:
         """The next bytes; empty at the end."""
         try:
             async with asyncio.timeout_at(min(silence_end, end)):
                 return await anext(source, b"")
         except TimeoutError:
-            overlong = self._trouble.endless(LONGEST_STREAM * self._timeout)
-            error: ModelError = self._trouble.silent(self._timeout) if silence_end < end else overlong
+            overlong = self._trouble.overlong_answer(LONGEST_STREAM * self._timeout)
+            error: ModelError = self._trouble.timeout(self._timeout) if silence_end < end else overlong
         except self._transport_errors:
-            error = self._trouble.broken()
+            error = self._trouble.interruption()
         raise error
 
     async def _open(self, stack: AsyncExitStack, request: Request, stream: bool, deadline: float) -> Any:
         """The response to a request, in the richest form that the server accepts; its body is not read yet."""
         form = known_form = self._form
         while True:
-            outcome = await self._persist(stack, form.body(self._model, request, stream), deadline)
-            if not isinstance(outcome, Failure):
+            outcome = await self._send_with_retries(stack, form.body(self._model, request, stream), deadline)
+            if not isinstance(outcome, FailedAttempt):
                 if form != known_form:
                     self._form = form
                 return outcome
-            simpler = form.simpler(request, stream, outcome.status, outcome.server_text)
+            simpler = form.simpler_form(request, stream, outcome.status, outcome.server_text)
             if simpler is None:
                 raise outcome.error
             form = simpler
 
-    async def _persist(self, stack: AsyncExitStack, body: Mapping[str, Any], deadline: float) -> Any | Failure:
+    async def _send_with_retries(self, stack: AsyncExitStack, body: Mapping[str, Any], deadline: float) -> Any | FailedAttempt:
         """Sends, and retries while that may help and there is time."""
         for attempt in range(self._retries + 1):
             outcome = await self._send(stack, body, deadline)
-            if not isinstance(outcome, Failure) or not outcome.can_retry or attempt == self._retries:
+            if not isinstance(outcome, FailedAttempt) or not outcome.can_retry or attempt == self._retries:
                 break
             wait = backoff(attempt) if outcome.after is None else outcome.after
-            if now() + wait >= deadline:
+            if loop_time() + wait >= deadline:
                 break
             await self._sleep(wait)
         return outcome
 
-    async def _send(self, stack: AsyncExitStack, body: Mapping[str, Any], deadline: float) -> Any | Failure:
+    async def _send(self, stack: AsyncExitStack, body: Mapping[str, Any], deadline: float) -> Any | FailedAttempt:
         create = self._client.chat.completions.with_streaming_response.create
         try:
             async with asyncio.timeout_at(deadline):
                 return await stack.enter_async_context(create(**body))
         except (TimeoutError, self._openai.APITimeoutError):
-            return Failure(self._trouble.silent(self._timeout))
+            return FailedAttempt(self._trouble.timeout(self._timeout))
         except self._openai.APIStatusError as error:
-            return self._refused(error)
+            return self._attempt_from_status(error)
         except (self._openai.APIConnectionError, *self._transport_errors):
-            return Failure(self._trouble.unreachable(), can_retry=True)
+            return FailedAttempt(self._trouble.unreachable(), can_retry=True)
         except (self._openai.OpenAIError, ValueError):
-            return Failure(self._trouble.foreign("something the client cannot read"))
+            return FailedAttempt(self._trouble.foreign_answer("something the client cannot read"))
         except RuntimeError:  # closed by another task while this one was asking
-            return Failure(self._trouble.broken())
+            return FailedAttempt(self._trouble.interruption())
 
-    def _refused(self, error: Any) -> Failure:
+    def _attempt_from_status(self, error: Any) -> FailedAttempt:
         status: int = error.status_code
-        after = pause(error.response.headers)
+        after = retry_after(error.response.headers)
         server_text = error.body.get("message") if isinstance(error.body, dict) else error.body
         trouble = self._trouble.refusal(status, server_text if isinstance(server_text, str) else "", after)
-        trouble.refusal = self._trouble.shown(status, error.body, after)
-        return Failure(trouble, status, str(error.message), can_retry=passing(status), after=after)
+        trouble.refusal = self._trouble.public_refusal(status, error.body, after)
+        return FailedAttempt(trouble, status, str(error.message), can_retry=is_temporary(status), after=after)
 
 
-def wired(body: Mapping[str, Any]) -> dict[str, Any]:
+def client_arguments(body: Mapping[str, Any]) -> dict[str, Any]:
     """A body as arguments of the client; fields that the client has no parameter for are sent, too."""
     return {"model": body["model"], "messages": [], "stream": bool(body.get("stream")), "extra_body": dict(body)}
 
 
-def now() -> float:
+def loop_time() -> float:
     """The loop's clock, which `timeout_at` uses."""
     return asyncio.get_running_loop().time()
 
@@ -265,7 +265,7 @@ def backoff(attempt: int) -> float:
     return longest * random.uniform(0.5, 1.0)
 
 
-def pause(headers: Mapping[str, str]) -> float | None:
+def retry_after(headers: Mapping[str, str]) -> float | None:
     """How many seconds the server asks us to wait. A date is compared with the server's own clock."""
     try:
         if "retry-after-ms" in headers:
@@ -281,7 +281,7 @@ def pause(headers: Mapping[str, str]) -> float | None:
     return max(seconds, 0.0) if math.isfinite(seconds) else None
 
 
-def address(base_url: str) -> str:
+def public_address(base_url: str) -> str:
     """The address as it may be shown. One that holds a secret is refused, because servers and logs repeat addresses."""
     try:
         parts = urlsplit(base_url)

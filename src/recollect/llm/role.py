@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from recollect.errors import InvalidInput
 from recollect.llm.absent import NoModelLLM
-from recollect.llm.answer import Count, rough
-from recollect.llm.chain import Chain, Rests
-from recollect.llm.meter import Call, Ceiling, Metered
-from recollect.llm.relay import RelayChain, called
+from recollect.llm.answer import Count, rough_token_count
+from recollect.llm.chain import Chain, Cooldowns
+from recollect.llm.meter import ModelCall, Ceiling, MeteredLLM
+from recollect.llm.relay import RelayChain, name_in_request
 from recollect.ports import LLM, Models, Relay
 
 OURS = "recollect"  # as the name of a model: whichever is configured
@@ -28,12 +28,12 @@ class Role:
         self,
         name: str,
         models: Sequence[LLM],
-        record: Callable[[Call], object],
+        record: Callable[[ModelCall], object],
         *,
-        spent: Callable[[], Awaitable[int]] | None = None,
+        tokens_today: Callable[[], Awaitable[int]] | None = None,
         limit: int | None = None,
-        count: Count = rough,
-        rests: Rests | None = None,
+        count: Count = rough_token_count,
+        cooldowns: Cooldowns | None = None,
     ) -> None:
         if not models:
             raise InvalidInput("models", "must be at least one")
@@ -41,9 +41,9 @@ class Role:
         self._models = tuple(models)
         self._record = record
         self._count = count
-        self._metered = [Metered(model, name, record, count=count) for model in models]
-        self._cooldowns = rests or Rests()
-        self._tokens_today = spent
+        self._metered = [MeteredLLM(model, name, record, count=count) for model in models]
+        self._cooldowns = cooldowns or Cooldowns()
+        self._tokens_today = tokens_today
         self._limit = limit
 
     def for_task(self, task: str) -> LLM:
@@ -54,30 +54,30 @@ class Role:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(called(model) for model in self._models if not isinstance(model, NoModelLLM)))
+        return tuple(dict.fromkeys(name_in_request(model) for model in self._models if not isinstance(model, NoModelLLM)))
 
     def relay(self, task: str, model: str) -> Relay:
         """A relay for a model. An unknown name is sent only to the first model that can relay it."""
         role_and_task = (self.name, task)
-        named_place = next((place for place, candidate in enumerate(self._models) if called(candidate) == model), None)
+        named_place = next((place for place, candidate in enumerate(self._models) if name_in_request(candidate) == model), None)
         relay_place = next(
             (place for place, candidate in enumerate(self._models) if isinstance(candidate, Relay)), None
         )
         if named_place is None and model not in ("", OURS) and relay_place is not None:
             return RelayChain(
-                [self._models[relay_place]], Rests(), self._record, role_and_task, self._count, model_name=model
+                [self._models[relay_place]], Cooldowns(), self._record, role_and_task, self._count, model_name=model
             )
         if not named_place:
             return RelayChain(self._models, self._cooldowns, self._record, role_and_task, self._count)
         other_models = [candidate for place, candidate in enumerate(self._models) if place != named_place]
-        return RelayChain([self._models[named_place], *other_models], Rests(), self._record, role_and_task, self._count)
+        return RelayChain([self._models[named_place], *other_models], Cooldowns(), self._record, role_and_task, self._count)
 
     async def close(self) -> None:
         for model in self._metered:
             await model.close()
 
 
-class Shared:
+class TaskRouter:
     """Two sets of models as one: the named tasks go to `other`, all other tasks to `default`."""
 
     def __init__(self, default: Models, other: Models, tasks: Collection[str]) -> None:

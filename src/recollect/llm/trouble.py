@@ -31,13 +31,13 @@ class Trouble:
     def nonsense(self, answer: str) -> ModelNonsense:
         return ModelNonsense(f"{self.model} answered with {answer}")
 
-    def foreign(self, answer: str) -> ModelNonsense:
+    def foreign_answer(self, answer: str) -> ModelNonsense:
         return ModelNonsense(f"{self.model} answered with {answer}; check that the address is an OpenAI-compatible API")
 
-    def silent(self, seconds: float) -> ModelTimeout:
+    def timeout(self, seconds: float) -> ModelTimeout:
         return ModelTimeout(f"{self.model}: no answer within {seconds:g} seconds; try again, or allow it more time")
 
-    def endless(self, seconds: float) -> ModelTimeout:
+    def overlong_answer(self, seconds: float) -> ModelTimeout:
         return ModelTimeout(
             f"{self.model}: still talking after {seconds:g} seconds; ask for less, or allow it more time"
         )
@@ -45,7 +45,7 @@ class Trouble:
     def unreachable(self) -> ModelBusy:
         return ModelBusy(f"{self.model} cannot be reached; check the address and that the server runs")
 
-    def broken(self) -> ModelBusy:
+    def interruption(self) -> ModelBusy:
         return ModelBusy(f"{self.model} broke off in the middle of its answer; try again")
 
     def refusal(self, status: int, server_text: str = "", after: float | None = None) -> ModelError:
@@ -65,13 +65,13 @@ class Trouble:
             return ModelBusy(
                 f"{self.model}: too many requests or no credit left (HTTP 429){quote}; {wait}, or check it"
             )
-        if passing(status):
+        if is_temporary(status):
             return ModelBusy(f"{self.model} failed (HTTP {status}){quote}; try again later")
         return ModelRefused(
             f"{self.model} refused (HTTP {status}){quote}; check the model and the length of the request"
         )
 
-    def reported(self, error: object) -> ModelError:
+    def error_in_answer(self, error: object) -> ModelError:
         """The error for an answer with status 200 that holds an error instead of text."""
         code, message = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, error)
         text = message if isinstance(message, str) else ""
@@ -81,41 +81,41 @@ class Trouble:
         else:
             status = 502
             model_error = ModelBusy(f"{self.model} failed while answering{self.quote(text)}; try again later")
-        model_error.refusal = self.shown(status, error)
+        model_error.refusal = self.public_refusal(status, error)
         return model_error
 
-    def shown(self, status: int, error: object, after: float | None = None) -> Refusal:
+    def public_refusal(self, status: int, error: object, after: float | None = None) -> Refusal:
         """What a server sent in place of an answer, as far as the caller may see it."""
         if status in (401, 403):
             return Refusal(status, after=after)
         # A text that is not an object is the page of some gateway, and may describe internal servers.
         fields = error if isinstance(error, Mapping) else {}
-        kind, code, param = (self._word(fields.get(name)) for name in ("type", "code", "param"))
+        kind, code, param = (self._safe_word(fields.get(name)) for name in ("type", "code", "param"))
         text = fields.get("message")
         message = " ".join(text.split())[:SHOWN] if isinstance(text, str) else ""
-        if self._betrays(message.casefold()) or any(host in message for host in self._places()):
+        if self._reveals_key(message.casefold()) or any(host in message for host in self._own_hosts()):
             message = ""
         return Refusal(status, message, kind, code, param, after)
 
-    def _word(self, value: object) -> str | None:
-        usable = isinstance(value, str) and WORD.fullmatch(value) and not self._betrays(value.casefold())
+    def _safe_word(self, value: object) -> str | None:
+        usable = isinstance(value, str) and WORD.fullmatch(value) and not self._reveals_key(value.casefold())
         return str(value) if usable else None
 
-    def _places(self) -> list[str]:
+    def _own_hosts(self) -> list[str]:
         """The hosts in our own name for the model, which callers must not see."""
         return [host for host in (urlsplit(address).netloc for address in ADDRESSED.findall(self.model)) if host]
 
     def quote(self, server_text: str) -> str:
         text = " ".join(server_text.split())
-        if not text or self._betrays(text.casefold()):
+        if not text or self._reveals_key(text.casefold()):
             return ""
         return f", saying {text[:QUOTED]!r}"
 
-    def _betrays(self, text: str) -> bool:
+    def _reveals_key(self, text: str) -> bool:
         parts = max(len(self._key) - TELLING, 0) + 1
         return bool(self._key) and any(self._key[start : start + TELLING] in text for start in range(parts))
 
 
-def passing(status: int) -> bool:
+def is_temporary(status: int) -> bool:
     """Whether the same request may be answered later."""
     return status in PASSING or status >= 500

@@ -19,16 +19,16 @@ from recollect.engine.memory import MemoryEngine
 from recollect.errors import RecollectError
 from recollect.ports import Telemetry
 from recollect.server.door.access import Door
-from recollect.server.door.browsers import Browsers
+from recollect.server.door.browsers import OriginMiddleware
 from recollect.server.door.keys import Keys
-from recollect.server.incoming import Incoming
+from recollect.server.incoming import RequestGuard
 from recollect.server.mcp import tools
-from recollect.server.observing import Observing
+from recollect.server.observing import RequestObserver
 from recollect.server.openai import endpoint
 from recollect.server.options import ServerOptions
-from recollect.server.problems import Problem, Shape, answer
+from recollect.server.problems import Problem, Shape, handle_error
 from recollect.server.routes import conversations, documents, operations, people, spaces, topics
-from recollect.server.routes.description import described
+from recollect.server.routes.description import openapi_document
 
 Service = Callable[[], AbstractAsyncContextManager[Any]]
 
@@ -61,17 +61,17 @@ def create_app(
     app.state.services = list[Service]()
     app.state.shapes = dict[str, Shape]()
     app.add_middleware(Door, options=server_options, keys=keys)
-    app.add_middleware(Incoming)
+    app.add_middleware(RequestGuard)
     if server_options.origins:
-        app.add_middleware(Browsers, origins=server_options.origins)
-    app.add_middleware(Observing, telemetry=telemetry)
+        app.add_middleware(OriginMiddleware, origins=server_options.origins)
+    app.add_middleware(RequestObserver, telemetry=telemetry)
     for kind in (RecollectError, Problem, RequestValidationError, HTTPException):
-        app.add_exception_handler(kind, answer)
+        app.add_exception_handler(kind, handle_error)
     for router in ROUTERS:
         app.include_router(router)
     endpoint.mount(app)
     tools.mount(app)
-    app.openapi = lambda: described(app)  # type: ignore[method-assign]
+    app.openapi = lambda: openapi_document(app)  # type: ignore[method-assign]
     return app
 
 

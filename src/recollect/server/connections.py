@@ -35,7 +35,7 @@ def allow_many_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def connections_allowed() -> int:
+def max_connections() -> int:
     """How many connections a process may have at a time, so that some files are left for the rest."""
     if sys.platform == "win32":
         return UNLIMITED
@@ -59,19 +59,19 @@ class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
         self.began_at = asyncio.get_running_loop().time()
-        self._expect()
+        self._start_timer()
         self._make_room()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self._is_busy():
-            self._relax()
+            self._cancel_timer()
         else:
-            self._expect()
+            self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._relax()
-        self._forget_unread()
+        self._cancel_timer()
+        self._cancel_unread_timer()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
@@ -80,12 +80,12 @@ class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self._unread_timer = loop.call_later(self.unread_patience, self.transport.abort)
 
     def resume_writing(self) -> None:
-        self._forget_unread()
+        self._cancel_unread_timer()
         super().resume_writing()
 
     def _make_room(self) -> None:
         """If there are too many connections, close the oldest of those that wait for their client."""
-        limit = connections_allowed() if self.most is None else self.most
+        limit = max_connections() if self.most is None else self.most
         if len(self.connections) <= limit:
             return
         waiting = [other for other in self.connections if other is not self and other.is_waiting()]
@@ -102,16 +102,16 @@ class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     def _is_busy(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
 
-    def _expect(self) -> None:
+    def _start_timer(self) -> None:
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self.patience, self._hang_up)
 
-    def _relax(self) -> None:
+    def _cancel_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _forget_unread(self) -> None:
+    def _cancel_unread_timer(self) -> None:
         if self._unread_timer is not None:
             self._unread_timer.cancel()
             self._unread_timer = None

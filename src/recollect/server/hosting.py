@@ -27,11 +27,11 @@ from typing import TYPE_CHECKING
 
 from recollect.config import Settings
 from recollect.engine.memory import MemoryEngine
-from recollect.engine.work.metrics import Counting
+from recollect.engine.work.metrics import ActivityCounter
 from recollect.errors import ConfigError, MissingExtra
-from recollect.server.door.keys import Keys, listed
+from recollect.server.door.keys import Keys, list_keys
 from recollect.server.door.loopback import is_loopback
-from recollect.server.door.rates import empty_table
+from recollect.server.door.rates import create_table
 from recollect.server.options import MULTIPROCESS, ServerOptions
 from recollect.wiring import build, open_store, open_telemetry
 
@@ -50,7 +50,7 @@ COLLECTIONS = (50_000, 20, 100)
 
 
 @dataclass(frozen=True, slots=True)
-class Hosting:
+class HostOptions:
     """How many processes a server runs with, and whether it asks for keys."""
 
     workers: int = 1
@@ -63,7 +63,7 @@ def wants_keys(settings: Settings, host: str, auth: bool | None) -> bool:
         raise ConfigError(f"--no-auth is for loopback alone, and {host} can be reached from elsewhere")
     store = open_store(settings.store, settings)
     try:
-        has_keys = any(key.active(datetime.now(UTC)) for key in listed(store))
+        has_keys = any(key.is_active(datetime.now(UTC)) for key in list_keys(store))
     finally:
         store.close()
     if not has_keys and (auth or not is_loopback(host)):
@@ -74,7 +74,7 @@ def wants_keys(settings: Settings, host: str, auth: bool | None) -> bool:
     return has_keys if auth is None else auth
 
 
-def options_of(settings: Settings) -> ServerOptions:
+def server_options(settings: Settings) -> ServerOptions:
     return ServerOptions(
         space=settings.space,
         origins=tuple(origin.strip() for origin in settings.server_origins.split(",") if origin.strip()),
@@ -96,8 +96,8 @@ def application(settings: Settings, auth: bool, rates: Path | None = None) -> Fa
     gc.set_threshold(*COLLECTIONS)
     store = open_store(settings.store, settings)
     memory = MemoryEngine(lambda: build(settings, store=store))
-    telemetry = Counting(open_telemetry(settings))
-    options = replace(options_of(settings), rates=rates)
+    telemetry = ActivityCounter(open_telemetry(settings))
+    options = replace(server_options(settings), rates=rates)
     return create_app(memory, options, keys=Keys(store) if auth else None, telemetry=telemetry)
 
 
@@ -127,7 +127,7 @@ def log_as_json() -> None:
         logger.setLevel(logging.INFO if name == "recollect" else logging.WARNING)
 
 
-def serve(settings: Settings, hosting: Hosting, door: socket.socket) -> None:
+def serve(settings: Settings, hosting: HostOptions, door: socket.socket) -> None:
     """Serve until a signal ends it, on a socket from `open_listening_socket`."""
     try:
         import uvicorn
@@ -142,13 +142,13 @@ def serve(settings: Settings, hosting: Hosting, door: socket.socket) -> None:
         raise ConfigError("a JSON file is for one process: use --workers 1, a SQLite file, or PostgreSQL")
     allow_many_files()
     if hosting.workers == 1:
-        uvicorn.Server(config_of(settings, hosting)).run(sockets=[door])
+        uvicorn.Server(uvicorn_config(settings, hosting)).run(sockets=[door])
         return
-    with counted_together() as rates:
-        Multiprocess(config_of(settings, hosting, rates), sockets=[door]).run()
+    with worker_counts() as rates:
+        Multiprocess(uvicorn_config(settings, hosting, rates), sockets=[door]).run()
 
 
-def config_of(settings: Settings, hosting: Hosting, rates: Path | None = None) -> uvicorn.Config:
+def uvicorn_config(settings: Settings, hosting: HostOptions, rates: Path | None = None) -> uvicorn.Config:
     """How the web server runs the application."""
     import uvicorn
 
@@ -168,7 +168,7 @@ def config_of(settings: Settings, hosting: Hosting, rates: Path | None = None) -
     )
 
 
-def listening(host: str, port: int) -> socket.socket:
+def open_listening_socket(host: str, port: int) -> socket.socket:
     """A socket that listens, with TCP_NODELAY: an event loop sets that only on sockets it opens itself, and without it
     each answer would come 40 ms late."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -188,11 +188,11 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 @contextmanager
-def counted_together() -> Iterator[Path]:
+def worker_counts() -> Iterator[Path]:
     """A folder in which the workers count, so that each can report the counts of all; it must exist before any of them
     starts. Gives the table in which they count the requests of each key."""
     with tempfile.TemporaryDirectory(prefix="recollect-workers-", ignore_cleanup_errors=True) as folder:
-        rates = empty_table(Path(folder, "rates"))
+        rates = create_table(Path(folder, "rates"))
         if os.environ.get(MULTIPROCESS):
             yield rates
             return

@@ -11,18 +11,18 @@ from urllib.parse import unquote_to_bytes
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.server.observing import logger, where
-from recollect.server.problems import Problem, problem_of, response_of
+from recollect.server.observing import logger, describe_error
+from recollect.server.problems import Problem, problem_of, problem_response
 
 NOT_UTF8 = "the address is not UTF-8: write each byte of a character's UTF-8 as %XX"
 NO_MORE = {"type": "http.response.body", "body": b"", "more_body": False}
 
 
-class Enough(Exception):
+class StreamFinished(Exception):
     """Stops a stream: everything that `HEAD` asks for was sent."""
 
 
-class Incoming:
+class RequestGuard:
     """The middleware that refuses unreadable addresses and answers unexpected errors."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -36,14 +36,14 @@ class Incoming:
         has_begun = False
         is_over = False
 
-        async def sent(message: Message) -> None:
+        async def send_message(message: Message) -> None:
             nonlocal has_begun, is_over
             if message["type"] == "http.response.start":
                 has_begun = True
                 if is_head:  # the web server leaves the body out
                     scope["method"] = "HEAD"
             elif is_head and is_over:
-                raise Enough
+                raise StreamFinished
             elif is_head:
                 message = NO_MORE
                 is_over = True
@@ -53,14 +53,14 @@ class Incoming:
             check_address(scope)
             if is_head:
                 scope["method"] = "GET"
-            await self._app(scope, receive, sent)
-        except Enough:
+            await self._app(scope, receive, send_message)
+        except StreamFinished:
             pass
         except Exception as error:  # noqa: BLE001  the outermost handler
             if not isinstance(error, Problem):
-                logger.error("failed", extra={"noted": {"request": scope.get("request_id"), **where(error)}})
+                logger.error("failed", extra={"noted": {"request": scope.get("request_id"), **describe_error(error)}})
             if not has_begun:
-                await response_of(problem_of(error), scope)(scope, receive, sent)
+                await problem_response(problem_of(error), scope)(scope, receive, send_message)
 
 
 def check_address(scope: Scope) -> None:

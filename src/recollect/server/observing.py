@@ -60,13 +60,13 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False)
 
 
-class Observing:
+class RequestObserver:
     """Times, counts and logs every request."""
 
     def __init__(self, app: ASGIApp, telemetry: Telemetry | None, tracing: TracerProvider | None = None) -> None:
         self._app = app
         self._telemetry = telemetry
-        self._span = spans(tracing)
+        self._span = span_opener(tracing)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -78,7 +78,7 @@ class Observing:
         began = time.perf_counter()
         status = 0
 
-        async def noted(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -90,11 +90,11 @@ class Observing:
 
         with self._span(scope) as span:
             try:
-                await self._app(scope, receive, noted)
+                await self._app(scope, receive, send_with_headers)
             finally:
-                self._note(scope, id, status, time.perf_counter() - began, span)
+                self._record_request(scope, id, status, time.perf_counter() - began, span)
 
-    def _note(self, scope: Scope, id: str, status: int, seconds: float, span: Any) -> None:
+    def _record_request(self, scope: Scope, id: str, status: int, seconds: float, span: Any) -> None:
         route = scope.get("route")
         name = getattr(route, "name", UNKNOWN)
         path = getattr(route, "path_format", UNKNOWN)
@@ -109,7 +109,7 @@ class Observing:
             span.set_attributes(attributes)
             if status >= 500:
                 span.set_attributes({"error.type": str(status)})
-                span.set_status(failure())
+                span.set_status(error_status())
         line = {
             "request": id,
             "method": method,
@@ -121,34 +121,34 @@ class Observing:
         logger.info("request", extra={"noted": line})
 
 
-def where(error: BaseException) -> dict[str, Any]:
+def describe_error(error: BaseException) -> dict[str, Any]:
     """An error's type and the places in its traceback. Its text is left out, since it may repeat what was said."""
     frames = traceback.extract_tb(error.__traceback__)[-12:]
     return {"error": type(error).__name__, "at": [f"{frame.name} {frame.filename}:{frame.lineno}" for frame in frames]}
 
 
-def spans(provider: TracerProvider | None) -> Callable[[Scope], AbstractContextManager[Any]]:
+def span_opener(provider: TracerProvider | None) -> Callable[[Scope], AbstractContextManager[Any]]:
     """A function that opens a span of OpenTelemetry for a request, in the caller's trace if the request names one.
     Without the API there is no span; without a provider that the program has set up, it is not sent anywhere."""
     try:
         from opentelemetry import propagate, trace
     except ImportError:
-        return lambda scope: nothing()
+        return lambda scope: no_span()
     tracer = trace.get_tracer("recollect.server", tracer_provider=provider)
 
-    def opened(scope: Scope) -> AbstractContextManager[Any]:
+    def open_span(scope: Scope) -> AbstractContextManager[Any]:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"] if name in TRACE}
         parent = propagate.extract(headers) if headers else None
         return tracer.start_as_current_span(scope["method"], parent, kind=trace.SpanKind.SERVER)
 
-    return opened
+    return open_span
 
 
-def failure() -> Any:
+def error_status() -> Any:
     from opentelemetry.trace import StatusCode
 
     return StatusCode.ERROR
 
 
-def nothing() -> AbstractContextManager[None]:
+def no_span() -> AbstractContextManager[None]:
     return nullcontext()

@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
 from recollect import errors
-from recollect.server.observing import where
+from recollect.server.observing import describe_error
 
 logger = logging.getLogger("recollect.server")
 
@@ -112,7 +112,7 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, Problem):
         return error
     if isinstance(error, RequestValidationError):
-        return invalid(error.errors())
+        return validation_problem(error.errors())
     if isinstance(error, HTTPException):
         code = STATUS_CODES.get(error.status_code, "refused")
         unread = error.status_code == 400 and error.__cause__ is not None  # FastAPI says no more than that it failed
@@ -124,11 +124,11 @@ def problem_of(error: Exception) -> Problem:
     for kind, status, code in STATUS:
         if isinstance(error, kind):
             retry = RETRY if isinstance(error, errors.ModelBusy | errors.StoreBusy) else {}
-            return Problem(status, code, words_of(error), parts_of(error), retry)
+            return Problem(status, code, public_message(error), error_fields(error), retry)
     return Problem(500, "internal", "the server failed; its log says why, under the id of this request")
 
 
-def words_of(error: errors.RecollectError) -> str:
+def public_message(error: errors.RecollectError) -> str:
     """The message of an error that a caller may see. For an error of the store, of a model or of the embedder it is the
     description of its class: their own messages contain addresses, and may repeat what is stored or was asked. Where a
     store's message contains no more than its address, it goes to the log."""
@@ -136,18 +136,18 @@ def words_of(error: errors.RecollectError) -> str:
         return str(error)
     names_no_content = isinstance(error, errors.StoreError) and type(error) is not errors.StoreError
     reason = str(error) if names_no_content else type(error).__name__
-    logger.warning("%s: %s", source_of(error), reason, extra={"noted": where(error)})
+    logger.warning("%s: %s", failure_source(error), reason, extra={"noted": describe_error(error)})
     return " ".join((type(error).__doc__ or "").split())
 
 
-def source_of(error: errors.RecollectError) -> str:
+def failure_source(error: errors.RecollectError) -> str:
     """Which part failed, for the log."""
     if isinstance(error, errors.StoreError):
         return "store"
     return "model" if isinstance(error, errors.ModelError) else "embedder"
 
 
-def parts_of(error: Exception) -> Sequence[Mapping[str, str]]:
+def error_fields(error: Exception) -> Sequence[Mapping[str, str]]:
     """The fields of an error besides its message, so that a client can raise the same one."""
     if isinstance(error, errors.InvalidInput):
         return ({"field": error.field, "reason": error.reason},)
@@ -156,15 +156,15 @@ def parts_of(error: Exception) -> Sequence[Mapping[str, str]]:
     return ()
 
 
-def invalid(failures: Sequence[Any]) -> Problem:
+def validation_problem(failures: Sequence[Any]) -> Problem:
     """The problem for a request of the wrong shape. The value itself is not repeated."""
-    details = tuple(wrong(failure) for failure in failures)
+    details = tuple(field_error(failure) for failure in failures)
     first = f"{details[0]['field']}: {details[0]['reason']}" if details else "the request does not have the right shape"
     suffix = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
     return Problem(422, "invalid_input", first + suffix, details)
 
 
-def wrong(failure: Mapping[str, Any]) -> dict[str, str]:
+def field_error(failure: Mapping[str, Any]) -> dict[str, str]:
     """One validation failure: which field, and why."""
     if failure["type"] == "json_invalid":
         position = failure["loc"][-1]
@@ -172,7 +172,7 @@ def wrong(failure: Mapping[str, Any]) -> dict[str, str]:
     return {"field": ".".join(map(str, failure["loc"])), "reason": str(failure["msg"])}
 
 
-def response_of(problem: Problem, scope: Scope) -> Response:
+def problem_response(problem: Problem, scope: Scope) -> Response:
     """The problem as a response: a document, or the shape that another API's clients expect on its paths."""
     shapes: Mapping[str, Shape] = scope["app"].state.shapes if "app" in scope else {}
     path_shape = next((shape for prefix, shape in shapes.items() if scope["path"].startswith(prefix)), None)
@@ -180,18 +180,18 @@ def response_of(problem: Problem, scope: Scope) -> Response:
     return JSONResponse(content, problem.status, headers=dict(problem.headers), media_type=media)
 
 
-async def answer(request: Request, error: Exception) -> Response:
+async def handle_error(request: Request, error: Exception) -> Response:
     """The handler of every error that is raised on purpose."""
     problem = problem_of(error)
     if isinstance(error, RequestValidationError) and any(failure["loc"] == BODY for failure in error.errors()):
-        if not is_json(request):
+        if not has_json_body(request):
             problem = Problem(415, "media_type", NOT_JSON, headers={"Accept-Post": "application/json"})
     elif problem.status == 405:
         problem.headers["Allow"] = ", ".join(sorted(methods_at(request)))
-    return response_of(problem, request.scope)
+    return problem_response(problem, request.scope)
 
 
-def is_json(request: Request) -> bool:
+def has_json_body(request: Request) -> bool:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
 

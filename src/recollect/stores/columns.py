@@ -19,12 +19,12 @@ MICROSECOND = timedelta(microseconds=1)
 UNDECODED = (ValueError, TypeError, OverflowError, RecursionError)
 
 
-class Unreadable(StoreError):
+class UnreadableRow(StoreError):
     """One of the rows of a query cannot be read; which one is not known yet."""
 
 
-def unreadable_value(kind: str) -> Unreadable:
-    return Unreadable(
+def unreadable_value(kind: str) -> UnreadableRow:
+    return UnreadableRow(
         f"a value that should be {kind} cannot be read; `recollect verify` names messages that are damaged"
     )
 
@@ -126,7 +126,7 @@ def vector_text(vector: Any) -> str:
 # -- whether a value can be read
 
 
-def noted_number(value: object) -> int:
+def parse_meta_number(value: object) -> int:
     """A number that the store keeps about itself in `meta`; 0 if there is none."""
     if value is None:
         return 0
@@ -135,7 +135,7 @@ def noted_number(value: object) -> int:
     return int(value)
 
 
-def finite(text: str) -> float:
+def parse_finite(text: str) -> float:
     value = float(text)
     if value in (float("inf"), float("-inf")):
         raise ValueError("a number that JSON cannot hold")
@@ -146,10 +146,10 @@ def refuse_constant(name: str) -> Any:
     raise ValueError("NaN and Infinity are no JSON")
 
 
-STRICT = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite)
+STRICT = json.JSONDecoder(parse_constant=refuse_constant, parse_float=parse_finite)
 
 
-def strict_object(text: str) -> dict[str, Any]:
+def parse_strict_object(text: str) -> dict[str, Any]:
     """The JSON object in a text. Raises ValueError if it is none, or one that could not be written again."""
     value = STRICT.decode(text)
     if type(value) is not dict:
@@ -170,12 +170,12 @@ def is_time(value: Any) -> bool:
 
 def is_object(value: Any) -> bool:
     try:
-        return type(value) is str and strict_object(value) is not None
+        return type(value) is str and parse_strict_object(value) is not None
     except (ValueError, RecursionError):
         return False
 
 
-def is_names(value: Any) -> bool:
+def is_name_list(value: Any) -> bool:
     try:
         names = STRICT.decode(value) if type(value) is str else None
     except (ValueError, RecursionError):
@@ -208,7 +208,7 @@ def is_integer(value: Any) -> bool:
 READABLE: tuple[tuple[type, str, Callable[[Any], bool]], ...] = (
     (Instant, "a time", is_time),
     (Object, "a JSON object", is_object),
-    (Names, "a list of names", is_names),
+    (Names, "a list of names", is_name_list),
     (Vector, "a vector", is_vector),
     (LargeBinary, "bytes", is_bytes),
     (Float, "a number", is_number),

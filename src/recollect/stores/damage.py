@@ -18,7 +18,7 @@ from sqlalchemy.types import TypeDecorator
 
 from recollect.errors import DamagedMessage, StoreError
 from recollect.model import ROLES, Message
-from recollect.stores.columns import EPOCH, UNDECODED, Instant, Unreadable, value_problem
+from recollect.stores.columns import EPOCH, UNDECODED, Instant, UnreadableRow, value_problem
 from recollect.stores.rows import to_message
 from recollect.stores.schema import messages
 
@@ -29,12 +29,12 @@ RawRow = dict[str, Any]
 OnDamage = Callable[[StoreError, Mapping[str, Any]], None]
 
 
-class ReadingTx:
+class RowReader:
     """How a transaction reads rows: many at once, and where that fails, one by one."""
 
     connection: Connection
 
-    def _raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
+    def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
         """Rows as the driver gives them: to convert many into SQLAlchemy rows takes longer than to read them."""
         rows: Sequence[Any] = self.connection.execute(query, params).cursor.fetchall()
         return rows
@@ -44,7 +44,7 @@ class ReadingTx:
         return False
 
     @contextmanager
-    def tolerant(self) -> Iterator[None]:
+    def bad_text_as_bytes(self) -> Iterator[None]:
         """Within it, text that cannot be decoded comes as bytes. Most databases never store such text."""
         yield
 
@@ -53,7 +53,7 @@ class ReadingTx:
         """If a row of the query cannot be read, raise an error that names it."""
         try:
             yield
-        except (Unreadable, *UNDECODED):
+        except (UnreadableRow, *UNDECODED):
             raise self.first_damage(table, query, params) from None
         except DBAPIError as error:
             if not self.is_damage(error):
@@ -61,12 +61,12 @@ class ReadingTx:
             raise self.first_damage(table, query, params) from None
 
     def first_damage(self, table: Table, query: Any, params: Mapping[str, Any]) -> StoreError:
-        for row, problem in each_row(self, table, query, params):
+        for row, problem in rows_one_by_one(self, table, query, params):
             if problem is not None:
-                return damage(table, row, problem)
+                return damage_error(table, row, problem)
         return StoreError(f"{table.name} cannot be read, though each of its rows can: restore a backup")
 
-    def decoded_messages(
+    def fetch_messages(
         self,
         query: Any,
         params: Mapping[str, Any],
@@ -78,24 +78,24 @@ class ReadingTx:
         """The messages of a query. One that cannot be read is passed to `on_damage` and left out, or replaced by an
         erased message if `keep_place` is set; without `on_damage`, it is raised."""
         try:
-            return [to_message(row) for row in self._raw(query, params)]
-        except (Unreadable, *UNDECODED):
+            return [to_message(row) for row in self._fetch_raw(query, params)]
+        except (UnreadableRow, *UNDECODED):
             readable_messages: list[Message] = []
-        for row, problem in each_row(self, messages, query, params, newest):
+        for row, problem in rows_one_by_one(self, messages, query, params, newest):
             if limit is not None and len(readable_messages) == limit:
                 break
             if problem is None:
                 readable_messages.append(to_message(tuple(row.values())))
                 continue
-            error = damage(messages, row, problem)
+            error = damage_error(messages, row, problem)
             if on_damage is None or not isinstance(error, DamagedMessage):
                 raise error
             on_damage(error)
             if keep_place and error.turn:
-                readable_messages.append(tombstone_of(error))
+                readable_messages.append(tombstone_for(error))
         return readable_messages
 
-    def readable_rows(
+    def fetch_readable_rows(
         self, table: Table, query: Any, params: Mapping[str, Any], limit: int | None, newest: bool, on_damage: OnDamage
     ) -> list[Mapping[str, Any]]:
         """The rows of which every value can be read; the others are passed to `on_damage`, each with its readable
@@ -103,23 +103,23 @@ class ReadingTx:
         dialect = self.connection.dialect
         readable_rows: list[Mapping[str, Any]] = []
         try:
-            page = [dict(zip(table.c.keys(), row, strict=True)) for row in self._raw(query, params)]
-        except Unreadable:
+            page = [dict(zip(table.c.keys(), row, strict=True)) for row in self._fetch_raw(query, params)]
+        except UnreadableRow:
             page = []
         problems = [row_problem(table, row) for row in page]
         if page and not any(problems):
-            return [typed_row(table, row, dialect) for row in page]
-        for row, problem in each_row(self, table, query, params, newest):
+            return [decode_row(table, row, dialect) for row in page]
+        for row, problem in rows_one_by_one(self, table, query, params, newest):
             if limit is not None and len(readable_rows) == limit:
                 break  # only readable rows count: an empty page means the end of the table
             if problem is None:
-                readable_rows.append(typed_row(table, row, dialect))
+                readable_rows.append(decode_row(table, row, dialect))
             else:
-                on_damage(damage(table, row, problem), typed_row(table, row, dialect))
+                on_damage(damage_error(table, row, problem), decode_row(table, row, dialect))
         return readable_rows
 
 
-def damage_of(error: BaseException | None) -> str | None:
+def damage_reason(error: BaseException | None) -> str | None:
     """What a SQLite error says about a row or page that cannot be read; None if it is about something else."""
     if not isinstance(error, sqlite3.DatabaseError):
         return None
@@ -135,22 +135,22 @@ def strip_text(error: BaseException) -> None:
         error.args = (NOT_TEXT,)
 
 
-def each_row(
-    reader: ReadingTx, table: Table, query: Any, params: Mapping[str, Any], newest: bool = False
+def rows_one_by_one(
+    reader: RowReader, table: Table, query: Any, params: Mapping[str, Any], newest: bool = False
 ) -> Iterator[tuple[RawRow, str | None]]:
     """The rows of a query one by one, without its limit and as the driver gives them; each with its problem, if it has
     one."""
-    with reader.tolerant():
-        for key, number in keys_of(reader, table, query, params, newest):
-            row, problem = row_at(reader, table, key, number)
+    with reader.bad_text_as_bytes():
+        for key, number in row_keys(reader, table, query, params, newest):
+            row, problem = read_row(reader, table, key, number)
             if row is not None:
                 yield row, problem or row_problem(table, row)
             elif problem is not None:
                 yield key, problem
 
 
-def keys_of(
-    reader: ReadingTx, table: Table, query: Any, params: Mapping[str, Any], newest: bool
+def row_keys(
+    reader: RowReader, table: Table, query: Any, params: Mapping[str, Any], newest: bool
 ) -> list[tuple[RawRow, int | None]]:
     """The keys of the rows of a query; each with its rowid, if no index can be used to find the row."""
     names = [key.name for key in table.primary_key]
@@ -159,38 +159,38 @@ def keys_of(
         rows = reader.connection.execute(keys, params).cursor.fetchall()
         return [(dict(zip(names, row, strict=True)), None) for row in rows]
     except (sqlite3.DatabaseError, DBAPIError) as error:
-        if damage_of(getattr(error, "orig", error)) is None:
+        if damage_reason(getattr(error, "orig", error)) is None:
             raise
-    keys_with_rowid = sorted(keys_by_number(reader, table, keys, params), reverse=newest)
+    keys_with_rowid = sorted(keys_by_rowid(reader, table, keys, params), reverse=newest)
     return [(dict(zip(names, row[:-1], strict=True)), row[-1]) for row in keys_with_rowid]
 
 
-def keys_by_number(reader: ReadingTx, table: Table, keys: Any, params: Mapping[str, Any]) -> list[Any]:
+def keys_by_rowid(reader: RowReader, table: Table, keys: Any, params: Mapping[str, Any]) -> list[Any]:
     """The keys read without an index, each with its rowid, in no order."""
     rowid: Any = literal_column(f"{table.name}.rowid")
     rows: list[Any] = []
     try:
         last = reader.connection.execute(select(rowid).select_from(table).order_by(rowid.desc()).limit(1)).scalar()
     except DBAPIError as error:
-        raise Unreadable(f"{table.name} cannot be read: {PAGE_DAMAGED}; restore a backup") from error
+        raise UnreadableRow(f"{table.name} cannot be read: {PAGE_DAMAGED}; restore a backup") from error
     key_query = keys.add_columns(rowid).order_by(None).where(rowid == bindparam("the_number"))
     for candidate in range(1, (last or 0) + 1):
         try:
             rows += reader.connection.execute(key_query, {**params, "the_number": candidate}).cursor.fetchall()
         except (sqlite3.DatabaseError, DBAPIError) as error:
-            if damage_of(getattr(error, "orig", error)) is None:
+            if damage_reason(getattr(error, "orig", error)) is None:
                 raise
     return rows
 
 
-def row_at(reader: ReadingTx, table: Table, key: RawRow, number: int | None) -> tuple[RawRow | None, str | None]:
+def read_row(reader: RowReader, table: Table, key: RawRow, number: int | None) -> tuple[RawRow | None, str | None]:
     """The row with a key or a rowid; or its problem, if it cannot be read; neither if there is no such row."""
     for column in table.primary_key:
         problem = value_problem(column, key[column.name])
         if problem is not None:
             return None, problem
     # Times are compared as they are stored, because the key was not decoded.
-    conditions = [column == bindparam(f"at_{column.name}", type_=stored_type(column)) for column in table.primary_key]
+    conditions = [column == bindparam(f"at_{column.name}", type_=storage_type(column)) for column in table.primary_key]
     params = {f"at_{name}": value for name, value in key.items()}
     if number is not None:
         conditions = [literal_column(f"{table.name}.rowid") == bindparam("the_number")]
@@ -198,13 +198,13 @@ def row_at(reader: ReadingTx, table: Table, key: RawRow, number: int | None) -> 
     try:
         row = reader.connection.execute(select(table).where(*conditions), params).cursor.fetchone()
     except (sqlite3.DatabaseError, DBAPIError) as error:
-        if damage_of(getattr(error, "orig", error)) is None:
+        if damage_reason(getattr(error, "orig", error)) is None:
             raise
         return None, PAGE_DAMAGED
     return (None, None) if row is None else (dict(zip(table.c.keys(), row, strict=True)), None)
 
 
-def stored_type(column: Column[Any]) -> Any:
+def storage_type(column: Column[Any]) -> Any:
     return BigInteger() if isinstance(column.type, Instant) else column.type
 
 
@@ -217,27 +217,27 @@ def row_problem(table: Table, row: Mapping[str, Any]) -> str | None:
     return problem
 
 
-def damage(table: Table, row: Mapping[str, Any], problem: str) -> StoreError:
+def damage_error(table: Table, row: Mapping[str, Any], problem: str) -> StoreError:
     """The error that names a row."""
     if table is messages:
         # If the key of a row is damaged, its place is not known: the turn is 0.
         has_place = all(value_problem(column, row[column.name]) is None for column in table.primary_key)
         turn = row["turn"] if has_place else 0
-        return DamagedMessage(readable(row["space"]), readable(row["conversation"]), turn, problem)
-    key = ", ".join(f"{column.name} {readable(row[column.name])!r}" for column in table.primary_key)
+        return DamagedMessage(bytes_to_text(row["space"]), bytes_to_text(row["conversation"]), turn, problem)
+    key = ", ".join(f"{column.name} {bytes_to_text(row[column.name])!r}" for column in table.primary_key)
     return StoreError(f"the row of {table.name} with {key} cannot be read: {problem}; restore a backup")
 
 
-def tombstone_of(error: DamagedMessage) -> Message:
+def tombstone_for(error: DamagedMessage) -> Message:
     """An erased message in the place of a damaged one, for callers that continue without it."""
     return Message(error.space, error.conversation, error.turn, "", "user", "", None, "", EPOCH, erased=True)
 
 
-def readable(value: Any) -> Any:
+def bytes_to_text(value: Any) -> Any:
     return value.decode(errors="replace") if isinstance(value, bytes) else value
 
 
-def typed_row(table: Table, row: Mapping[str, Any], dialect: Dialect) -> RawRow:
+def decode_row(table: Table, row: Mapping[str, Any], dialect: Dialect) -> RawRow:
     """The decoded values of a row as the driver gives it; of a damaged row, only the columns that can be read."""
     values: RawRow = {}
     for column in table.c:

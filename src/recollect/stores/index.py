@@ -24,10 +24,10 @@ from recollect.errors import StoreError
 from recollect.model import Entry, Filter, Message
 from recollect.ports import Candidate, Posting, Tally, Vectors
 from recollect.stores import queries
-from recollect.stores.columns import EPOCH, UNDECODED, noted_number
-from recollect.stores.rows import turns_of
+from recollect.stores.columns import EPOCH, UNDECODED, parse_meta_number
+from recollect.stores.rows import turn_conditions
 from recollect.stores.schema import entries, tallies, vectors
-from recollect.stores.vectors import unit
+from recollect.stores.vectors import unit_vectors
 from recollect.stores.views import ViewTx
 
 REMOVALS = "removals"  # the note that counts how often something was removed from the index
@@ -94,29 +94,29 @@ class IndexTx(ViewTx):
         """New numbers for that many passages: growing, and never used before."""
 
     @abstractmethod
-    def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
+    def matching_docs(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
         """The newest passages in scope with one of these terms, newest first."""
 
     @abstractmethod
-    def matching_count(self, where: Filter, group: Sequence[str]) -> int: ...
+    def count_matching(self, where: Filter, group: Sequence[str]) -> int: ...
 
     @staticmethod
     @abstractmethod
-    def among(column: Any) -> Any:
+    def is_among_numbers(column: Any) -> Any:
         """A condition: the column is one of many numbers, bound by `number_params`."""
 
     @staticmethod
     @abstractmethod
-    def given(numbers: Sequence[int]) -> dict[str, Any]: ...
+    def number_params(numbers: Sequence[int]) -> dict[str, Any]: ...
 
     @staticmethod
     @abstractmethod
-    def at_places() -> Any:
+    def is_at_places() -> Any:
         """A condition: the message of an entry is at one of many places, bound by `place_params`."""
 
     @staticmethod
     @abstractmethod
-    def places(space: str, places: Sequence[tuple[str, int]]) -> dict[str, Any]: ...
+    def place_params(space: str, places: Sequence[tuple[str, int]]) -> dict[str, Any]: ...
 
     def put_entries(self, new: Sequence[Entry]) -> None:
         if not new:
@@ -162,15 +162,15 @@ class IndexTx(ViewTx):
 
     def drop_entries(self, messages: Sequence[Message]) -> int:
         count = 0
-        for conditions in turns_of(messages, entries):
+        for conditions in turn_conditions(messages, entries):
             query = select(entries.c.user_id, entries.c.language, entries.c.length, entries.c.doc).where(*conditions)
             rows = self.connection.execute(query).all()
             self.write(entries, delete(entries).where(*conditions))
             space = messages[0].space
             docs = [row.doc for row in rows]
             for user in sorted({row.user_id for row in rows}):
-                is_gone = (vectors.c.space == space, vectors.c.user_id == user, self.among(vectors.c.doc))
-                self.write(vectors, delete(vectors).where(*is_gone), self.given(docs))
+                is_gone = (vectors.c.space == space, vectors.c.user_id == user, self.is_among_numbers(vectors.c.doc))
+                self.write(vectors, delete(vectors).where(*is_gone), self.number_params(docs))
             for row in rows:
                 self.add_to_tally(space, row.user_id, row.language, -1, -row.length)
             count += len(rows)
@@ -185,11 +185,11 @@ class IndexTx(ViewTx):
 
     def note_removal(self) -> None:
         """Every cached copy of the index in memory must be read again."""
-        self.set_note(REMOVALS, str(noted_number(self.note(REMOVALS)) + 1))
+        self.set_note(REMOVALS, str(parse_meta_number(self.note(REMOVALS)) + 1))
 
     def tally(self, space: str, user: str | None) -> Tally:
         scope = Filter(space, user)
-        rows = self.connection.execute(tallied(queries.shape(scope)), queries.values(scope)).all()
+        rows = self.connection.execute(tally_query(queries.filter_shape(scope)), queries.filter_values(scope)).all()
         return Tally(
             docs=sum(int(row[1]) for row in rows),
             words=sum(int(row[2]) for row in rows),
@@ -199,42 +199,42 @@ class IndexTx(ViewTx):
     def postings(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> list[Posting]:
         whole_scope = Filter(where.space, where.user)
         postings = []
-        for group in map(words_of, groups):
-            docs = self.matching(where, group, limit) if group else ()
+        for group in map(indexable_terms, groups):
+            docs = self.matching_docs(where, group, limit) if group else ()
             # These are all passages of the scope with the term, unless the limit or a filter cut some off.
             is_complete = len(docs) < limit and where.whole
             postings.append(
                 Posting(
-                    tuple(docs), self.matching_count(whole_scope, group) if group and not is_complete else len(docs)
+                    tuple(docs), self.count_matching(whole_scope, group) if group and not is_complete else len(docs)
                 )
             )
         return postings
 
     def candidates(self, where: Filter, docs: Sequence[int], groups: Sequence[Sequence[str]]) -> list[Candidate]:
-        return self._counted(where, False, self.given(docs), groups)
+        return self._fetch_candidates(where, False, self.number_params(docs), groups)
 
     def beside(
         self, where: Filter, places: Sequence[tuple[str, int]], groups: Sequence[Sequence[str]]
     ) -> list[Candidate]:
-        return self._counted(where, True, self.places(where.space, places), groups) if places else []
+        return self._fetch_candidates(where, True, self.place_params(where.space, places), groups) if places else []
 
-    def _counted(
+    def _fetch_candidates(
         self, where: Filter, by_place: bool, selection: Mapping[str, Any], groups: Sequence[Sequence[str]]
     ) -> list[Candidate]:
-        query = candidates(type(self), queries.shape(where), by_place)
-        rows = self._raw(query, {**queries.values(where), **selection})
+        query = candidates_query(type(self), queries.filter_shape(where), by_place)
+        rows = self._fetch_raw(query, {**queries.filter_values(where), **selection})
         group_numbers: dict[str, list[int]] = {}
         for number, group in enumerate(groups):
-            for term in dict.fromkeys(words_of(group)):
+            for term in dict.fromkeys(indexable_terms(group)):
                 group_numbers.setdefault(term, []).append(number)
-        with index_damage():
+        with naming_index_damage():
             return [
                 Candidate(
                     doc,
                     id,
                     EPOCH + timedelta(microseconds=time),
                     length,
-                    counted(terms, group_numbers, len(groups)),
+                    count_terms(terms, group_numbers, len(groups)),
                     conversation,
                     turn,
                     role,
@@ -246,12 +246,12 @@ class IndexTx(ViewTx):
     def vectors_of(self, space: str, conversation: str, first: int, last: int) -> dict[int, Vectors]:
         params = {"at_space": space, "at_conversation": conversation, "first": first, "last": last}
         rows = self.connection.execute(VECTORS, params).all()
-        with index_damage():
-            return {turn: unit(np.frombuffer(vec, np.float16)) for turn, vec in rows}
+        with naming_index_damage():
+            return {turn: unit_vectors(np.frombuffer(vec, np.float16)) for turn, vec in rows}
 
 
 @contextmanager
-def index_damage() -> Iterator[None]:
+def naming_index_damage() -> Iterator[None]:
     """Within it, an unreadable value of the index raises an error that says how to rebuild the index."""
     try:
         yield
@@ -260,19 +260,19 @@ def index_damage() -> Iterator[None]:
 
 
 @lru_cache(maxsize=256)
-def candidates(tx: type[IndexTx], fields: queries.Shape, by_place: bool) -> Any:
-    selection = tx.at_places() if by_place else tx.among(entries.c.doc)
-    return CANDIDATES.where(*queries.conditions(entries, fields), selection)
+def candidates_query(tx: type[IndexTx], fields: queries.Shape, by_place: bool) -> Any:
+    selection = tx.is_at_places() if by_place else tx.is_among_numbers(entries.c.doc)
+    return CANDIDATES.where(*queries.filter_conditions(entries, fields), selection)
 
 
 @lru_cache(maxsize=16)
-def tallied(fields: queries.Shape) -> Any:
+def tally_query(fields: queries.Shape) -> Any:
     sums = select(tallies.c.language, func.sum(tallies.c.docs), func.sum(tallies.c.words))
-    conditions = queries.conditions(tallies, fields)
+    conditions = queries.filter_conditions(tallies, fields)
     return sums.where(*conditions).group_by(tallies.c.language).order_by(tallies.c.language)
 
 
-def counted(terms: str, group_numbers: Mapping[str, Sequence[int]], groups: int) -> tuple[int, ...]:
+def count_terms(terms: str, group_numbers: Mapping[str, Sequence[int]], groups: int) -> tuple[int, ...]:
     """How often a passage has a term of each group."""
     counts = [0] * groups
     words = terms.split()
@@ -283,6 +283,6 @@ def counted(terms: str, group_numbers: Mapping[str, Sequence[int]], groups: int)
     return tuple(counts)
 
 
-def words_of(group: Sequence[str]) -> list[str]:
+def indexable_terms(group: Sequence[str]) -> list[str]:
     """The terms that can be in the index at all: letters, digits and marks. Nothing else is ever in a query."""
     return [term for term in group if term and all(category(letter)[0] in "LNM" for letter in term)]

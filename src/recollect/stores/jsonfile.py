@@ -29,7 +29,7 @@ from recollect.stores import migrations
 from recollect.stores.columns import EPOCH, MICROSECOND, STRICT, Instant, Names, Object, Vector, value_problem
 from recollect.stores.schema import TABLES, leases, meta
 from recollect.stores.sql import SqlStore, transaction
-from recollect.stores.sqlite import SqliteTx, memory_engine, translated
+from recollect.stores.sqlite import SqliteTx, memory_engine, sqlite_error
 from recollect.stores.vectors import MatrixCache
 
 # Leases matter only while the process lives, and no other process can open the file.
@@ -44,7 +44,7 @@ class JsonStore(SqlStore):
     """A store in one JSON file."""
 
     def __init__(self, path: str | Path, *, busy_seconds: float = 30.0, cache_bytes: int = 256 << 20) -> None:
-        self.path = target_of(Path(path))
+        self.path = resolve_path(Path(path))
         if not self.path.parent.is_dir():
             raise StoreError(f"{path}: the folder {self.path.parent} does not exist; create it first")
         super().__init__(memory_engine(), f"json:{path}", busy_seconds)
@@ -53,13 +53,13 @@ class JsonStore(SqlStore):
         self._texts: dict[str, str] = {}
         self._lock = FileLock(self.path)
         try:
-            data = migrations.mend_document(read(self.path))
+            data = migrations.mend_document(read_document(self.path))
             check_rows(self.path, data)
             with self.engine.connect() as connection, transaction(connection, "BEGIN", commit=True):
                 migrations.migrate(connection, self.name, upto=int(data["schema"]) if data else None)
-                self._load(SqliteTx(connection, self.matrices), data)
+                self._load_tables(SqliteTx(connection, self.matrices), data)
                 if data and migrations.version(connection) != data["schema"]:
-                    raise unreadable(self.path, meta, "it names another schema than the file does")
+                    raise unreadable_table(self.path, meta, "it names another schema than the file does")
                 migrations.migrate(connection, self.name)
         except BaseException:
             self.close()
@@ -67,7 +67,7 @@ class JsonStore(SqlStore):
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTx]:
-        with self._alone, self._open() as connection, transaction(connection, "BEGIN", commit=False):
+        with self._alone, self._connect() as connection, transaction(connection, "BEGIN", commit=False):
             yield SqliteTx(connection, self.matrices)
 
     @contextmanager
@@ -77,12 +77,12 @@ class JsonStore(SqlStore):
                 f"{self.path} is read-only: nothing of this transaction was kept; make the file and its folder"
                 f" writable, or copy it: recollect copy json:{self.path} NEW.db"
             )
-        with self._alone, self._open() as connection, transaction(connection, "BEGIN", commit=True):
+        with self._alone, self._connect() as connection, transaction(connection, "BEGIN", commit=True):
             tx = SqliteTx(connection, self.matrices)
             yield tx
-            self._save(tx)
+            self._save_file(tx)
 
-    def _open(self) -> Connection:
+    def _connect(self) -> Connection:
         if self._lock.is_released:  # the data in memory is gone, and another process may have the file
             raise StoreClosed(f"{self.name} is closed: open it again")
         return self.engine.connect()
@@ -96,7 +96,7 @@ class JsonStore(SqlStore):
         return ()
 
     def translate(self, error: DBAPIError) -> StoreError:
-        return translated(error, self.name)
+        return sqlite_error(error, self.name)
 
     def close(self) -> None:
         with self._alone:  # not during a transaction of another thread
@@ -105,33 +105,33 @@ class JsonStore(SqlStore):
 
     # -- the file
 
-    def _load(self, tx: SqliteTx, data: dict[str, Any]) -> None:
+    def _load_tables(self, tx: SqliteTx, data: dict[str, Any]) -> None:
         if data:
             tx.connection.exec_driver_sql("DELETE FROM meta")
         for table in KEPT:
             try:
-                tx.load(table.name, [unpacked(table, row) for row in data.get(table.name, [])])
+                tx.load(table.name, [row_from_json(table, row) for row in data.get(table.name, [])])
             except DBAPIError as error:  # SQLite's own message names columns and no values
-                raise unreadable(self.path, table, str(error.orig)) from None
+                raise unreadable_table(self.path, table, str(error.orig)) from None
             except (SQLAlchemyError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-                raise unreadable(self.path, table, type(error).__name__) from None
+                raise unreadable_table(self.path, table, type(error).__name__) from None
 
-    def _save(self, tx: SqliteTx) -> None:
+    def _save_file(self, tx: SqliteTx) -> None:
         changed_tables = [table for table in KEPT if table.name in tx.touched]
         if not changed_tables:
             return
         texts = dict(self._texts)
         for table in KEPT:
             if table in changed_tables or table.name not in texts:
-                texts[table.name] = packed(table, tx)
+                texts[table.name] = table_to_json(table, tx)
         head = {"what": HEADING, "schema": migrations.CURRENT}
         parts = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
         parts += [f" {json.dumps(name)}: {text}" for name, text in texts.items()]
-        replace(self.path, "{\n" + ",\n".join(parts) + "\n}\n")
+        replace_file(self.path, "{\n" + ",\n".join(parts) + "\n}\n")
         self._texts = texts
 
 
-def target_of(path: Path) -> Path:
+def resolve_path(path: Path) -> Path:
     """The absolute path of the file, so that the program may change its working folder; of a link, its target, so that
     the target is rewritten and the link stays."""
     try:
@@ -140,7 +140,7 @@ def target_of(path: Path) -> Path:
         raise StoreError(f"{path} links to nothing that can be opened; name another file") from error
 
 
-def read(path: Path) -> dict[str, Any]:
+def read_document(path: Path) -> dict[str, Any]:
     """The file as data: empty if there is none yet."""
     try:
         data = STRICT.decode(path.read_text(encoding="utf-8"))
@@ -155,7 +155,7 @@ def read(path: Path) -> dict[str, Any]:
             else str(type(error).__name__)
         )
         raise StoreError(f"{path} is not valid JSON ({reason}); mend it or restore a backup") from None
-    if not isinstance(data, dict) or data.get("what") != HEADING or not is_step(data.get("schema")):
+    if not isinstance(data, dict) or data.get("what") != HEADING or not is_schema_number(data.get("schema")):
         raise SchemaMismatch(f"{path} is not a recollect memory; to read a chat export use `recollect import`")
     if data["schema"] > migrations.CURRENT:
         migrations.check(data["schema"], str(path))
@@ -169,14 +169,14 @@ def check_rows(path: Path, data: dict[str, Any]) -> None:
     for table in KEPT:
         rows = data.get(table.name, [])
         if not isinstance(rows, list):
-            raise unreadable(path, table, "it is no list of rows")
+            raise unreadable_table(path, table, "it is no list of rows")
         for number, row in enumerate(rows, start=1):
-            problem = row_problem(table, row) or (None if row.keys() == rows[0].keys() else UNLIKE)
+            problem = json_row_problem(table, row) or (None if row.keys() == rows[0].keys() else UNLIKE)
             if problem is not None:
-                raise unreadable(path, table, f"row {number}: {problem}")
+                raise unreadable_table(path, table, f"row {number}: {problem}")
 
 
-def row_problem(table: Table, row: object) -> str | None:
+def json_row_problem(table: Table, row: object) -> str | None:
     """The problem of a row in JSON. A column that a later version has added may be missing."""
     if not isinstance(row, dict):
         return "it is no row"
@@ -184,11 +184,11 @@ def row_problem(table: Table, row: object) -> str | None:
         return "it has a column that is none of ours"
     if any(key.name not in row for key in table.primary_key):
         return "its key is missing"
-    problems = (json_problem(table.c[name], value) for name, value in row.items())
+    problems = (json_value_problem(table.c[name], value) for name, value in row.items())
     return next((problem for problem in problems if problem is not None), None)
 
 
-def json_problem(column: Column[Any], value: Any) -> str | None:
+def json_value_problem(column: Column[Any], value: Any) -> str | None:
     """Like `value_problem`, for a value in JSON and not in a database."""
     kind = column.type
     if value is None:
@@ -201,7 +201,7 @@ def json_problem(column: Column[Any], value: Any) -> str | None:
     try:
         if isinstance(value, str):
             value.encode()  # fails for a lone surrogate, which is not text
-        return value_problem(column, stored(kind, typed(kind, value)))
+        return value_problem(column, storage_value(kind, value_from_json(kind, value)))
     except (ValueError, TypeError, OverflowError):
         return f"its {column.name} cannot be read"
 
@@ -214,38 +214,38 @@ def is_writable(value: dict[str, Any]) -> bool:
         return False
 
 
-def stored(kind: Any, value: Any) -> Any:
+def storage_value(kind: Any, value: Any) -> Any:
     """A value as the database stores it: a time becomes a number."""
     return (value - EPOCH) // MICROSECOND if isinstance(kind, Instant) else value
 
 
-def unreadable(path: Path, table: Table, reason: str) -> StoreError:
+def unreadable_table(path: Path, table: Table, reason: str) -> StoreError:
     return StoreError(f"{path}: {table.name} cannot be read ({reason}); mend it or restore a backup")
 
 
-def is_step(value: object) -> bool:
+def is_schema_number(value: object) -> bool:
     return type(value) is int and value > 0
 
 
-def packed(table: Table, tx: SqliteTx) -> str:
+def table_to_json(table: Table, tx: SqliteTx) -> str:
     """A table as JSON, one row a line."""
     keys = list(table.primary_key)
     rows = tx.connection.execute(select(table).order_by(*keys)).mappings()
-    lines = [json.dumps({name: plain(value) for name, value in row.items()}, ensure_ascii=False) for row in rows]
+    lines = [json.dumps({name: value_to_json(value) for name, value in row.items()}, ensure_ascii=False) for row in rows]
     return "[\n  " + ",\n  ".join(lines) + "\n ]" if lines else "[]"
 
 
-def plain(value: Any) -> Any:
+def value_to_json(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 
-def unpacked(table: Table, row: dict[str, Any]) -> dict[str, Any]:
-    return {name: typed(table.c[name].type, value) for name, value in row.items()}
+def row_from_json(table: Table, row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value_from_json(table.c[name].type, value) for name, value in row.items()}
 
 
-def typed(kind: Any, value: Any) -> Any:
+def value_from_json(kind: Any, value: Any) -> Any:
     if isinstance(kind, Instant) and value is not None:
         return datetime.fromisoformat(value)
     if isinstance(kind, LargeBinary | Vector) and value is not None:
@@ -253,17 +253,17 @@ def typed(kind: Any, value: Any) -> Any:
     return value
 
 
-def replace(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str) -> None:
     """Write a file so that at every moment the old or the new one is there, complete. Owner and mode stay the same."""
     temporary = path.with_name(path.name + ".tmp")
     try:
         temporary.unlink(missing_ok=True)
-        before = status_of(path)
+        before = stat_if_there(path)
         # Until it has its owner and mode, only we can read it. If there was no file before, the umask decides.
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if before is None else 0o600)
         with open(handle, "w", encoding="utf-8") as file:
             if before is not None:
-                take_over(handle, before)
+                copy_owner_and_mode(handle, before)
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -275,14 +275,14 @@ def replace(path: Path, text: str) -> None:
         raise StoreUnwritable(f"{path}: {error.strerror or error}; nothing of this transaction was kept") from error
 
 
-def status_of(path: Path) -> os.stat_result | None:
+def stat_if_there(path: Path) -> os.stat_result | None:
     try:
         return os.stat(path)
     except FileNotFoundError:
         return None
 
 
-def take_over(handle: int, before: os.stat_result) -> None:
+def copy_owner_and_mode(handle: int, before: os.stat_result) -> None:
     """Give a new file the owner and the mode of the old one, as far as the system lets us."""
     if os.name != "posix":
         return

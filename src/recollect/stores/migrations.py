@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, inspect, text
 
 from recollect.errors import SchemaMismatch
-from recollect.stores.columns import noted_number
+from recollect.stores.columns import parse_meta_number
 
 LOG_AND_INDEX = """
 CREATE TABLE meta (key {key} NOT NULL PRIMARY KEY, value TEXT NOT NULL);
@@ -335,7 +335,7 @@ def version(connection: Connection) -> int:
     if not inspect(connection).has_table("meta"):
         return 0
     number = connection.execute(text("SELECT value FROM meta WHERE key = 'schema'")).scalar()
-    return noted_number(number)
+    return parse_meta_number(number)
 
 
 def check(number: int, name: str) -> None:
@@ -357,7 +357,7 @@ def migrate(connection: Connection, name: str, upto: int | None = None) -> int:
     if number > CURRENT:
         check(number, name)
     for step in STEPS[number:goal]:
-        take(connection, statements(step, connection.dialect.name))
+        run_step(connection, step_statements(step, connection.dialect.name))
     if number < goal:
         connection.execute(
             text(
@@ -369,7 +369,7 @@ def migrate(connection: Connection, name: str, upto: int | None = None) -> int:
     return max(goal - number, 0)
 
 
-def statements(step: Mapping[str, str], dialect: str) -> list[str]:
+def step_statements(step: Mapping[str, str], dialect: str) -> list[str]:
     """The statements of a step in the SQL of a database, split at semicolons; a semicolon inside a trigger has a
     backslash before it."""
     parts = step[dialect].replace("\\;", "\0").split(";")
@@ -379,17 +379,17 @@ def statements(step: Mapping[str, str], dialect: str) -> list[str]:
     return texts
 
 
-def take(connection: Connection, step: Sequence[str]) -> None:
+def run_step(connection: Connection, step: Sequence[str]) -> None:
     """Run the statements of a step. One with a condition runs only if there is such a table or column by then."""
     for statement in step:
         condition = CONDITION.match(statement)
         if condition is None:
             connection.exec_driver_sql(statement)
-        elif has(connection, condition["table"], condition["column"]) is (condition["unless"] is None):
+        elif has_table_or_column(connection, condition["table"], condition["column"]) is (condition["unless"] is None):
             connection.exec_driver_sql(statement[condition.end() :])
 
 
-def has(connection: Connection, table: str, column: str | None) -> bool:
+def has_table_or_column(connection: Connection, table: str, column: str | None) -> bool:
     """Whether a database has a table, and in it a column if one is named."""
     inspector = inspect(connection)
     if column is None or not inspector.has_table(table):
@@ -403,7 +403,7 @@ def mend_document(data: dict[str, Any]) -> dict[str, Any]:
     document = dict(data)
     try:
         if "tallies" in data:
-            document["tallies"] = [without(row, "dropped") for row in data["tallies"]]
+            document["tallies"] = [without_column(row, "dropped") for row in data["tallies"]]
         if "statements" in data:
             document["statements"] = [with_sources(row) for row in data["statements"]]
         if "facts" in data and "findings" not in data:
@@ -415,8 +415,8 @@ def mend_document(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_sources(row: Mapping[str, Any]) -> dict[str, Any]:
-    return without(row, "source") | {"sources": [row["source"]]} if "source" in row else dict(row)
+    return without_column(row, "source") | {"sources": [row["source"]]} if "source" in row else dict(row)
 
 
-def without(row: Mapping[str, Any], name: str) -> dict[str, Any]:
+def without_column(row: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {key: row[key] for key in row if key != name}

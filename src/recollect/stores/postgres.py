@@ -49,9 +49,9 @@ from recollect.stores.columns import Halfvec, vector_text
 from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
 from recollect.stores.index import IndexTx, scope_terms
 from recollect.stores.schema import TABLES, entries, vectors
-from recollect.stores.sql import Patience, SqlStore, open_transaction, transaction
-from recollect.stores.traces import clear_traces, rewriting
-from recollect.stores.vectors import unit
+from recollect.stores.sql import RetryPauses, SqlStore, open_transaction, transaction
+from recollect.stores.traces import clear_traces, rewrite_limits
+from recollect.stores.vectors import unit_vectors
 
 SCHEMA = "recollect"
 AGAIN = {"40001", "40P01", "55P03"}  # serialisation failure, deadlock, lock not available
@@ -79,7 +79,7 @@ class PostgresTx(IndexTx):
     def upsert(table: Table) -> Any:
         return insert(table)
 
-    def locking(self, query: Any) -> Any:
+    def with_row_locks(self, query: Any) -> Any:
         return query.with_for_update()
 
     def lock(self, *name_parts: str) -> None:
@@ -99,53 +99,53 @@ class PostgresTx(IndexTx):
                 text("SELECT setval('docs', GREATEST(:top, (SELECT last_value FROM docs)))"), {"top": top}
             )
 
-    def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
+    def matching_docs(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
         # Materialised, so that the planner does not scan all passages backwards for a match.
-        matches = self._matching(where, group, entries.c.doc).cte("found").prefix_with("MATERIALIZED")
+        matches = self._matching_query(where, group, entries.c.doc).cte("found").prefix_with("MATERIALIZED")
         return (
             self.connection.execute(select(matches.c.doc).order_by(matches.c.doc.desc()).limit(limit)).scalars().all()
         )
 
-    def matching_count(self, where: Filter, group: Sequence[str]) -> int:
-        matches = self._matching(where, group, entries.c.doc).subquery()
+    def count_matching(self, where: Filter, group: Sequence[str]) -> int:
+        matches = self._matching_query(where, group, entries.c.doc).subquery()
         return self.connection.execute(select(func.count()).select_from(matches)).scalar() or 0
 
-    def _matching(self, where: Filter, group: Sequence[str], *columns: Any) -> Select[Any]:
-        has_terms = text("tsv @@ CAST(:terms AS tsquery)").bindparams(terms=match(where, group))
-        conditions = queries.conditions(entries, queries.shape(where))
-        return select(*columns).where(has_terms, *conditions).params(queries.values(where))
+    def _matching_query(self, where: Filter, group: Sequence[str], *columns: Any) -> Select[Any]:
+        has_terms = text("tsv @@ CAST(:terms AS tsquery)").bindparams(terms=tsquery_text(where, group))
+        conditions = queries.filter_conditions(entries, queries.filter_shape(where))
+        return select(*columns).where(has_terms, *conditions).params(queries.filter_values(where))
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
-        if where.whole and self._approximate(where, len(vector)):
+        if where.whole and self._has_approximate_index(where, len(vector)):
             # Without it a filtered search of the graph stops early and misses most near vectors.
             self.connection.exec_driver_sql("SET LOCAL hnsw.iterative_scan = relaxed_order")
             row_vector: Any = cast(vectors.c.vec, Halfvec(len(vector)))
-            query_vector = cast(as_text(vector), Halfvec(len(vector)))
+            query_vector = cast(vector_literal(vector), Halfvec(len(vector)))
         else:
             row_vector = vectors.c.vec
-            query_vector = cast(as_text(vector), Halfvec())
+            query_vector = cast(vector_literal(vector), Halfvec())
         distance = row_vector.op("<=>", return_type=Float())(query_vector).label("distance")
         query = select(vectors.c.doc, distance).where(vectors.c.space == where.space)
         if where.user is not None:
             query = query.where(vectors.c.user_id == where.user)
         if not where.whole:
-            conditions = queries.conditions(entries, queries.shape(where))
+            conditions = queries.filter_conditions(entries, queries.filter_shape(where))
             query = query.where(vectors.c.doc.in_(select(entries.c.doc).where(*conditions)))
-        params = {} if where.whole else queries.values(where)
+        params = {} if where.whole else queries.filter_values(where)
         rows = self.connection.execute(query.order_by(distance).limit(limit), params)
         hits = [(row.doc, 1 - row.distance) for row in rows]
         return sorted(hits, key=lambda hit: (-hit[1], -hit[0]))
 
     @staticmethod
-    def among(column: Any) -> Any:
+    def is_among_numbers(column: Any) -> Any:
         return column == any_(cast(bindparam("numbers", type_=ARRAY(BigInteger)), ARRAY(BigInteger)))
 
     @staticmethod
-    def given(numbers: Sequence[int]) -> dict[str, Any]:
+    def number_params(numbers: Sequence[int]) -> dict[str, Any]:
         return {"numbers": list(numbers)}
 
     @staticmethod
-    def at_places() -> Any:
+    def is_at_places() -> Any:
         pairs = select(
             func.unnest(cast(bindparam("at_conversations", type_=ARRAY(Text)), ARRAY(Text))),
             func.unnest(cast(bindparam("at_turns", type_=ARRAY(BigInteger)), ARRAY(BigInteger))),
@@ -153,28 +153,28 @@ class PostgresTx(IndexTx):
         return tuple_(entries.c.conversation, entries.c.turn).in_(pairs)
 
     @staticmethod
-    def places(space: str, places: Sequence[tuple[str, int]]) -> dict[str, Any]:
+    def place_params(space: str, places: Sequence[tuple[str, int]]) -> dict[str, Any]:
         return {"at_conversations": [place[0] for place in places], "at_turns": [place[1] for place in places]}
 
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
-        distance = vectors.c.vec.op("<=>", return_type=Float())(cast(as_text(vector), Halfvec()))
-        query = select(vectors.c.doc, 1 - distance).where(vectors.c.space == where.space, self.among(vectors.c.doc))
+        distance = vectors.c.vec.op("<=>", return_type=Float())(cast(vector_literal(vector), Halfvec()))
+        query = select(vectors.c.doc, 1 - distance).where(vectors.c.space == where.space, self.is_among_numbers(vectors.c.doc))
         if where.user is not None:
             query = query.where(vectors.c.user_id == where.user)
-        return {row[0]: row[1] for row in self.connection.execute(query, self.given(docs))}
+        return {row[0]: row[1] for row in self.connection.execute(query, self.number_params(docs))}
 
-    def _approximate(self, where: Filter, width: int) -> bool:
+    def _has_approximate_index(self, where: Filter, width: int) -> bool:
         if self.tally(where.space, where.user).docs <= EXACT_UP_TO:
             return False
         query = text("SELECT 1 FROM pg_indexes WHERE schemaname = :schema AND indexname = :name")
         return self.connection.execute(query, {"schema": SCHEMA, "name": f"{HNSW}_{width}"}).scalar() is not None
 
 
-def as_text(vector: Vectors) -> Any:
-    return literal(vector_text(unit(vector)), Text())
+def vector_literal(vector: Vectors) -> Any:
+    return literal(vector_text(unit_vectors(vector)), Text())
 
 
-def match(where: Filter, group: Sequence[str]) -> str:
+def tsquery_text(where: Filter, group: Sequence[str]) -> str:
     """A tsquery. Every term is quoted: what a user typed is never syntax."""
     terms = ["'" + term.replace("'", "''").replace("\\", "\\\\") + "'" for term in group]
     return " & ".join(f"'{term}'" for term in scope_terms(where)) + " & (" + " | ".join(terms) + ")"
@@ -184,18 +184,18 @@ class PostgresStore(SqlStore):
     """A store in a PostgreSQL database."""
 
     def __init__(self, url: str, *, busy_seconds: float = 30.0, migrate: bool = False, hnsw: int | None = None) -> None:
-        address = parsed_url(url)
+        address = parse_url(url)
         super().__init__(
-            pooled_engine(address, busy_seconds), address.render_as_string(hide_password=True), busy_seconds
+            create_pooled_engine(address, busy_seconds), address.render_as_string(hide_password=True), busy_seconds
         )
         try:
             if migrate:
-                self.again(self._migrate, self.writing)
+                self.run_with_retries(self._migrate, self.writing)
                 if hnsw is not None:
-                    self.again(lambda tx: self._index_vectors(tx, hnsw), self.writing)
+                    self.run_with_retries(lambda tx: self._index_vectors(tx, hnsw), self.writing)
             else:
-                migrations.check(self.again(self._version, self.reading), self.name)
-            DIALECTS.setdefault(server_of(address), (self.engine.dialect, statements_of(self.engine)))
+                migrations.check(self.run_with_retries(self._read_version, self.reading), self.name)
+            DIALECTS.setdefault(server_address(address), (self.engine.dialect, statement_cache(self.engine)))
         except BaseException:
             self.engine.dispose()
             raise
@@ -204,7 +204,7 @@ class PostgresStore(SqlStore):
     def searches(self) -> int:
         return 4
 
-    def _version(self, tx: Any) -> int:
+    def _read_version(self, tx: Any) -> int:
         table = tx.connection.execute(text("SELECT to_regclass(:meta)"), {"meta": f"{SCHEMA}.meta"}).scalar()
         return migrations.version(tx.connection) if table else 0
 
@@ -249,7 +249,7 @@ class PostgresStore(SqlStore):
     def _was_kept(self, commit: Commit) -> bool:
         """Whether a transaction was committed although its COMMIT was not answered. Uses another connection, after the
         broken one went back to the pool: else all waiting callers could wait for each other's connection."""
-        pauses = Patience(self.busy_seconds)
+        pauses = RetryPauses(self.busy_seconds)
         while True:
             try:
                 with self.engine.connect() as connection:
@@ -267,9 +267,9 @@ class PostgresStore(SqlStore):
             with self.engine.connect() as connection:
                 connection.detach()  # its lock timeout is changed, and must not go back to the pool
                 tables = [f"{SCHEMA}.{table}" for table in sorted(TABLES)]
-                return clear_traces(connection, tables, rewriting(full, self.busy_seconds))
+                return clear_traces(connection, tables, rewrite_limits(full, self.busy_seconds))
         except PoolTimeout as error:
-            raise self.no_connection() from error
+            raise self.no_connection_error() from error
         except DBAPIError as error:
             raise self.translate(error) from error
 
@@ -300,7 +300,7 @@ def first_line(error: DBAPIError) -> str:
     return (str(error.orig).strip().splitlines() or ["no reason given"])[0]
 
 
-def parsed_url(url: str) -> URL:
+def parse_url(url: str) -> URL:
     try:
         address = make_url(url)
     except (ArgumentError, ValueError) as error:
@@ -310,18 +310,18 @@ def parsed_url(url: str) -> URL:
     return address.set(drivername="postgresql+psycopg")
 
 
-def server_of(url: URL) -> str:
+def server_address(url: URL) -> str:
     """The address of a server, without the names of database and user."""
     return f"{url.host}:{url.port}?{url.query.get('host')}"
 
 
-def statements_of(engine: Engine) -> LRUCache[Any, Any]:
+def statement_cache(engine: Engine) -> LRUCache[Any, Any]:
     """The compiled statements of an engine."""
     statements: LRUCache[Any, Any] = engine.get_execution_options()["compiled_cache"]
     return statements
 
 
-def pooled_engine(url: URL, busy_seconds: float) -> Any:
+def create_pooled_engine(url: URL, busy_seconds: float) -> Any:
     try:
         engine = create_engine(
             url,
@@ -334,7 +334,7 @@ def pooled_engine(url: URL, busy_seconds: float) -> Any:
         )
     except (ImportError, NoSuchModuleError) as error:
         raise MissingExtra("postgres", "a PostgreSQL store") from error
-    engine.dialect, statements = DIALECTS.get(server_of(url), (engine.dialect, LRUCache(COMPILED)))
+    engine.dialect, statements = DIALECTS.get(server_address(url), (engine.dialect, LRUCache(COMPILED)))
     engine.update_execution_options(compiled_cache=statements)
 
     @event.listens_for(engine, "connect")

@@ -27,22 +27,22 @@ After = Literal[
 _COLUMNS = {"user": "user_id"}  # where a column has another name than the filter's field
 
 
-def shape(where: Filter) -> Shape:
+def filter_shape(where: Filter) -> Shape:
     """The fields of a filter that are set."""
     fields = ("user", "author", "conversation", "role", "after", "before")
     return ("space", *(name for name in fields if getattr(where, name) is not None))
 
 
-def values(where: Filter) -> dict[str, Any]:
+def filter_values(where: Filter) -> dict[str, Any]:
     """The values of a filter, as parameters for the conditions of its shape."""
-    return {f"the_{name}": getattr(where, name) for name in shape(where)}
+    return {f"the_{name}": getattr(where, name) for name in filter_shape(where)}
 
 
 @lru_cache(maxsize=256)
-def conditions(table: Table, fields: Shape) -> tuple[Any, ...]:
+def filter_conditions(table: Table, fields: Shape) -> tuple[Any, ...]:
     """A filter as SQL, for any table that has the columns."""
 
-    def one(name: str) -> Any:
+    def condition(name: str) -> Any:
         parameter: Any = bindparam(f"the_{name}")
         if name == "after":
             return table.c.time >= parameter
@@ -50,14 +50,14 @@ def conditions(table: Table, fields: Shape) -> tuple[Any, ...]:
             return table.c.time < parameter
         return table.c[_COLUMNS.get(name, name)] == parameter
 
-    return tuple(map(one, fields))
+    return tuple(map(condition, fields))
 
 
 @lru_cache(maxsize=256)
-def of_messages(fields: Shape, after: After, has_upto: bool, has_limit: bool, newest: bool, among: bool = False) -> Any:
+def messages_query(fields: Shape, after: After, has_upto: bool, has_limit: bool, newest: bool, among: bool = False) -> Any:
     """Messages by conversation and turn."""
     keys = (messages.c.conversation, messages.c.turn)
-    query = select(messages).where(*conditions(messages, fields))
+    query = select(messages).where(*filter_conditions(messages, fields))
     if among:
         query = query.where(messages.c.conversation.in_(bindparam("among", expanding=True)))
     if after == "turn":
@@ -80,35 +80,35 @@ MESSAGES_BY_PLATFORM_ID = select(messages).where(
 )
 
 
-def compared(where: Mapping[str, Any]) -> Comparison:
+def comparison_shape(where: Mapping[str, Any]) -> Comparison:
     return tuple(
         (name, "none" if value is None else "some" if isinstance(value, tuple) else "value")
         for name, value in where.items()
     )
 
 
-def given(where: Mapping[str, Any]) -> dict[str, Any]:
+def comparison_values(where: Mapping[str, Any]) -> dict[str, Any]:
     """The values that a comparison of columns is run with."""
     return {f"the_{name}": value for name, value in where.items() if value is not None}
 
 
-def equal(table: Table, comparison: Comparison) -> list[Any]:
+def equality_conditions(table: Table, comparison: Comparison) -> list[Any]:
     """Conditions that each column has its value, or one of its values."""
 
-    def one(name: str, kind: ComparisonKind) -> Any:
+    def condition(name: str, kind: ComparisonKind) -> Any:
         if kind == "none":
             return table.c[name].is_(None)
         parameter: Any = bindparam(f"the_{name}", expanding=kind == "some")
         return table.c[name].in_(parameter) if kind == "some" else table.c[name] == parameter
 
-    return [one(name, kind) for name, kind in comparison]
+    return [condition(name, kind) for name, kind in comparison]
 
 
 @lru_cache(maxsize=512)
-def of_rows(table: Table, comparison: Comparison, after: bool, has_limit: bool, newest: bool) -> Any:
+def rows_query(table: Table, comparison: Comparison, after: bool, has_limit: bool, newest: bool) -> Any:
     """Rows of any table in the order of its key."""
     keys = list(table.primary_key)
-    query = select(table).where(*equal(table, comparison))
+    query = select(table).where(*equality_conditions(table, comparison))
     query = query.order_by(*(key.desc() for key in keys)) if newest else query.order_by(*keys)
     if after:
         past = (bindparam(f"after_{key.name}", type_=key.type) for key in keys)
@@ -117,41 +117,41 @@ def of_rows(table: Table, comparison: Comparison, after: bool, has_limit: bool, 
 
 
 @lru_cache(maxsize=64)
-def by_keys(table: Table) -> Any:
+def rows_by_key_query(table: Table) -> Any:
     """The rows of any table that have one of these keys."""
     return select(table).where(tuple_(*table.primary_key).in_(bindparam("keys", expanding=True)))
 
 
 @lru_cache(maxsize=256)
-def of_vectors(table: Table, comparison: Comparison) -> Any:
+def vectors_query(table: Table, comparison: Comparison) -> Any:
     """The vectors of a table's rows with their keys."""
-    return select(table.c.vec, *table.primary_key).where(*equal(table, comparison), table.c.vec.is_not(None))
+    return select(table.c.vec, *table.primary_key).where(*equality_conditions(table, comparison), table.c.vec.is_not(None))
 
 
-def _at(table: Table) -> tuple[Any, ...]:
+def _is_at_place(table: Table) -> tuple[Any, ...]:
     names = ("space", "view", "conversation")
     return tuple(table.c[name] == bindparam(f"at_{name}") for name in names)
 
 
-def place(view: str, space: str, conversation: str) -> dict[str, str]:
+def place_params(view: str, space: str, conversation: str) -> dict[str, str]:
     """The place where a view works, as parameters for the statements below."""
     return {"at_view": view, "at_space": space, "at_conversation": conversation}
 
 
-CURSOR = select(cursors.c.turn).where(*_at(cursors))
-HOLDER = select(leases.c.holder).where(*_at(leases))
-FAILURES = select(leases.c.failures).where(*_at(leases))
+CURSOR = select(cursors.c.turn).where(*_is_at_place(cursors))
+HOLDER = select(leases.c.holder).where(*_is_at_place(leases))
+FAILURES = select(leases.c.failures).where(*_is_at_place(leases))
 
 
-def _at_each(table: Table) -> tuple[Any, ...]:
+def _is_at_any_place(table: Table) -> tuple[Any, ...]:
     is_listed_conversation = table.c.conversation.in_(bindparam("at_each", expanding=True))
     return table.c.space == bindparam("at_space"), table.c.view == bindparam("at_view"), is_listed_conversation
 
 
-CURSORS = select(cursors.c.conversation, cursors.c.turn).where(*_at_each(cursors))
+CURSORS = select(cursors.c.conversation, cursors.c.turn).where(*_is_at_any_place(cursors))
 HOLDERS = (
     select(leases.c.conversation, leases.c.holder, leases.c.until)
-    .where(*_at_each(leases))
+    .where(*_is_at_any_place(leases))
     .order_by(leases.c.conversation)  # so that everybody locks in the same order
 )
 NOTE = select(meta.c.value).where(meta.c.key == bindparam("key"))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Row, Table, and_, func, or_
 
 from recollect.model import ROLES, Conversation, Message, Seal
-from recollect.stores.columns import EPOCH, strict_object
+from recollect.stores.columns import EPOCH, parse_strict_object
 from recollect.stores.schema import FOLLOWS, conversations, cursors, leases
 
 V = TypeVar("V")
@@ -85,7 +85,7 @@ def to_message(row: Any) -> Message:
         content,
         EPOCH + timedelta(microseconds=at),
         platform_id,
-        strict_object(data) if data != "{}" else {},
+        parse_strict_object(data) if data != "{}" else {},
         erasure is not None,
         seal,
     )
@@ -115,7 +115,7 @@ def at(table: Table, view: str, space: str, conversation: str) -> tuple[Any, ...
     return table.c.space == space, table.c.view == view, table.c.conversation == conversation
 
 
-def same(table: Any, view: str) -> Any:
+def view_join(table: Any, view: str) -> Any:
     """Joins a view's row to its conversation."""
     return and_(
         table.c.space == conversations.c.space,
@@ -124,16 +124,16 @@ def same(table: Any, view: str) -> Any:
     )
 
 
-def target(view: str) -> tuple[Any, Any]:
+def progress_target(view: str) -> tuple[Any, Any]:
     """The turn a view has to reach, and the tables to read it from: the end of the log, or another view's cursor."""
     leader = FOLLOWS.get(view)
     if leader is None:
         return conversations.c.turns, conversations
     before = cursors.alias("before")
-    return func.coalesce(before.c.turn, 0), conversations.outerjoin(before, same(before, leader))
+    return func.coalesce(before.c.turn, 0), conversations.outerjoin(before, view_join(before, leader))
 
 
-def free(now: Any) -> Any:
+def lease_is_free(now: Any) -> Any:
     """A condition: nobody holds the lease, and no retry has to be waited for."""
     return and_(
         or_(leases.c.until.is_(None), leases.c.until <= now),
@@ -146,7 +146,7 @@ def batches(values: Iterable[V]) -> Iterator[list[V]]:
     return (unique_values[i : i + BATCH] for i in range(0, len(unique_values), BATCH))
 
 
-def turns_of(messages: Sequence[Message], table: Table) -> Iterator[tuple[Any, ...]]:
+def turn_conditions(messages: Sequence[Message], table: Table) -> Iterator[tuple[Any, ...]]:
     """Conditions for the rows that a table has of these messages, some hundred turns at a time."""
     sorted_messages = sorted(messages, key=lambda m: (m.space, m.conversation, m.turn))
     for (space, conversation), group in groupby(sorted_messages, key=lambda m: (m.space, m.conversation)):

@@ -36,16 +36,16 @@ from recollect.errors import DamagedMessage, StoreBusy, StoreError
 from recollect.model import Conversation, Erasure, Filter, Message
 from recollect.ports import Tx, Vectors
 from recollect.stores import queries, schema
-from recollect.stores.damage import OnDamage, ReadingTx, each_row
+from recollect.stores.damage import OnDamage, RowReader, rows_one_by_one
 from recollect.stores.rows import (
     batches,
     conversation_row,
     message_row,
     to_conversation,
-    turns_of,
+    turn_conditions,
 )
 from recollect.stores.schema import conversations, cursors, erasures, leases, messages, meta
-from recollect.stores.vectors import cosines, stacked, unit
+from recollect.stores.vectors import cosines, stack_vectors, unit_vectors
 
 T = TypeVar("T")
 
@@ -71,7 +71,7 @@ SAVE_CONVERSATION = (
 ADD_MESSAGES = messages.insert()
 
 
-class SqlTx(ReadingTx, ABC):
+class SqlTx(RowReader, ABC):
     """One transaction on a connection. `touched` collects the tables written to."""
 
     def __init__(self, connection: Connection) -> None:
@@ -85,7 +85,7 @@ class SqlTx(ReadingTx, ABC):
     def upsert(table: Table) -> Any:
         """An INSERT that can say ON CONFLICT."""
 
-    def locking(self, query: Any) -> Any:
+    def with_row_locks(self, query: Any) -> Any:
         """The query, locking its rows until the transaction ends. SQLite has only one writer at a time."""
         return query
 
@@ -96,7 +96,7 @@ class SqlTx(ReadingTx, ABC):
     # -- the log
 
     def lock_conversation(self, fresh: Conversation) -> Conversation:
-        query = self.locking(queries.FIND_CONVERSATION)
+        query = self.with_row_locks(queries.FIND_CONVERSATION)
         place = {"space": fresh.space, "id": fresh.id}
         with self.naming_damage(conversations, queries.FIND_CONVERSATION, place):
             row = self.connection.execute(query, place).first()
@@ -148,10 +148,10 @@ class SqlTx(ReadingTx, ABC):
     ) -> list[Message]:
         results: list[Message] = []
         for batch in batches(ids):
-            results += self.decoded_messages(queries.MESSAGES_BY_ID, {"space": space, "ids": batch}, damaged)
+            results += self.fetch_messages(queries.MESSAGES_BY_ID, {"space": space, "ids": batch}, damaged)
         for batch in batches(platform_ids):
             params = {"space": space, "conversation": conversation, "ids": batch}
-            results += self.decoded_messages(queries.MESSAGES_BY_PLATFORM_ID, params, damaged)
+            results += self.fetch_messages(queries.MESSAGES_BY_PLATFORM_ID, params, damaged)
         return results
 
     def messages(
@@ -165,21 +165,21 @@ class SqlTx(ReadingTx, ABC):
         among: Sequence[str] = (),
         damaged: Callable[[DamagedMessage], None] | None = None,
     ) -> list[Message]:
-        params = queries.values(where) | {"after_turn": after[1], "after_conversation": after[0]}
+        params = queries.filter_values(where) | {"after_turn": after[1], "after_conversation": after[0]}
         params |= {"upto": upto, "most": limit, "among": list(among)}
         start: queries.After = "place" if after != ("", 0) else ""
         if among or (where.conversation is not None and after[0] == where.conversation):
             start = "turn"
         limits = upto is not None, limit is not None, newest, bool(among)
-        query = queries.of_messages(queries.shape(where), start, *limits)
-        page = self.decoded_messages(query, params, damaged, True, limit, newest)
+        query = queries.messages_query(queries.filter_shape(where), start, *limits)
+        page = self.fetch_messages(query, params, damaged, True, limit, newest)
         return page[::-1] if newest else page
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
         self.revoke_leases(tombstones)  # first: it waits for a worker that is storing at this moment
         count = self.drop_entries(tombstones)
         self.drop_tiers(tombstones)
-        self.start_afresh(tombstones, keep)
+        self.reset_conversation_views(tombstones, keep)
         table = messages
         columns = ("author", "user_id", "content", "time", "platform_id", "metadata", "erasure", "salt")
         is_at_turn = and_(
@@ -200,10 +200,10 @@ class SqlTx(ReadingTx, ABC):
         """Delete what belongs to single messages: their tiers, the notes on topics they opened, and the failures of
         views on them."""
         for table in (schema.tiers, schema.topic_notes, schema.set_aside):
-            for conditions in turns_of(erased_messages, table):
+            for conditions in turn_conditions(erased_messages, table):
                 self.write(table, sql_delete(table).where(*conditions))
 
-    def start_afresh(self, erased_messages: Sequence[Message], keep: Collection[str] = ()) -> None:
+    def reset_conversation_views(self, erased_messages: Sequence[Message], keep: Collection[str] = ()) -> None:
         """Reset the views of whole conversations, so that they are rebuilt from the messages that are left."""
         for space, conversation in sorted({(message.space, message.conversation) for message in erased_messages}):
             for view in (view for view in schema.AFRESH if view not in keep):
@@ -257,7 +257,7 @@ class SqlTx(ReadingTx, ABC):
         except DBAPIError as error:
             if not self.is_damage(error):
                 raise
-        all_rows = each_row(self, messages, select(messages).order_by(*messages.primary_key), {})
+        all_rows = rows_one_by_one(self, messages, select(messages).order_by(*messages.primary_key), {})
         return Counter(row["erasure"] for row, problem in all_rows if problem is None and row["erasure"] is not None)
 
     # -- the store itself
@@ -283,16 +283,16 @@ class SqlTx(ReadingTx, ABC):
     ) -> list[Mapping[str, Any]]:
         source = schema.TABLES[table]
         where = where or {}
-        query = queries.of_rows(source, queries.compared(where), after is not None, limit is not None, newest)
-        params = queries.given(where) | {"most": limit}
+        query = queries.rows_query(source, queries.comparison_shape(where), after is not None, limit is not None, newest)
+        params = queries.comparison_values(where) | {"most": limit}
         if after is not None:
             params |= {f"after_{key.name}": after[key.name] for key in source.primary_key}
         if damaged is not None:
-            return self.readable_rows(source, query, params, limit, newest, damaged)
+            return self.fetch_readable_rows(source, query, params, limit, newest, damaged)
         with self.naming_damage(source, query, params):
-            return self._named(query, params)
+            return self._fetch_rows(query, params)
 
-    def _named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    def _fetch_rows(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         """Rows with the names of their columns."""
         result = self.connection.execute(query, params)
         names = tuple(result.keys())
@@ -303,23 +303,23 @@ class SqlTx(ReadingTx, ABC):
     ) -> list[tuple[Mapping[str, Any], float]]:
         source = schema.TABLES[table]
         keys = list(source.primary_key)
-        query = queries.of_vectors(source, queries.compared(where))
-        vector_rows = self.connection.execute(query, queries.given(where)).all()
+        query = queries.vectors_query(source, queries.comparison_shape(where))
+        vector_rows = self.connection.execute(query, queries.comparison_values(where)).all()
         if not vector_rows:
             return []
-        vectors = stacked([row[0] for row in vector_rows])
-        scores = cosines(unit(vectors), unit(vector))
+        vectors = stack_vectors([row[0] for row in vector_rows])
+        scores = cosines(unit_vectors(vectors), unit_vectors(vector))
         top = np.argpartition(-scores, limit)[: limit + 1] if len(vector_rows) > limit + 1 else range(len(vector_rows))
         best = sorted(top, key=lambda i: (-float(scores[i]), tuple(vector_rows[i][1:])))[:limit]
         params = {"keys": [tuple(vector_rows[i][1:]) for i in best]}
-        rows = {tuple(row[key.name] for key in keys): row for row in self._named(queries.by_keys(source), params)}
+        rows = {tuple(row[key.name] for key in keys): row for row in self._fetch_rows(queries.rows_by_key_query(source), params)}
         return [(rows[tuple(vector_rows[i][1:])], float(scores[i])) for i in best]
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
         if not rows:
             return
         source = schema.TABLES[table]
-        statement = putting(type(self), source, tuple(rows[0]), tuple(add))
+        statement = upsert_statement(type(self), source, tuple(rows[0]), tuple(add))
         self.write(source, statement, [dict(row) for row in rows])
 
     def remove(self, table: str, where: Mapping[str, Any]) -> int:
@@ -338,7 +338,7 @@ class SqlTx(ReadingTx, ABC):
 
 
 @lru_cache(maxsize=256)
-def putting(tx: type[SqlTx], table: Table, names: tuple[str, ...], add: tuple[str, ...]) -> Any:
+def upsert_statement(tx: type[SqlTx], table: Table, names: tuple[str, ...], add: tuple[str, ...]) -> Any:
     """An INSERT that updates an existing row; the columns in `add` are increased by the new value."""
     insert = tx.upsert(table)
     new = {name: insert.excluded[name] for name in names if not table.c[name].primary_key}
@@ -381,25 +381,25 @@ class SqlStore(ABC):
         """Our error for an error of the database; StoreBusy means: try again."""
 
     def read(self, fn: Callable[[Tx], T]) -> T:
-        return self.again(fn, self.reading)
+        return self.run_with_retries(fn, self.reading)
 
     def write(self, fn: Callable[[Tx], T]) -> T:
-        return self.again(fn, self.writing)
+        return self.run_with_retries(fn, self.writing)
 
-    def again(self, fn: Callable[[Any], T], begin: Callable[[], Any]) -> T:
-        pauses = Patience(self.busy_seconds)
+    def run_with_retries(self, fn: Callable[[Any], T], begin: Callable[[], Any]) -> T:
+        pauses = RetryPauses(self.busy_seconds)
         while True:
             try:
                 with begin() as tx:
                     return fn(tx)
             except PoolTimeout as error:
-                raise self.no_connection() from error
+                raise self.no_connection_error() from error
             except DBAPIError as error:
                 store_error = self.translate(error)
                 if not isinstance(store_error, StoreBusy) or not pauses.wait():
                     raise store_error from error
 
-    def no_connection(self) -> StoreBusy:
+    def no_connection_error(self) -> StoreBusy:
         return StoreBusy(f"{self.name}: every connection is in use; nothing was written, try again")
 
     @property
@@ -415,7 +415,7 @@ class SqlStore(ABC):
         self.engine.dispose()
 
 
-class Patience:
+class RetryPauses:
     """The waits between attempts at a busy database: growing pauses, up to a deadline."""
 
     def __init__(self, seconds: float) -> None:

@@ -29,13 +29,13 @@ from recollect.errors import SchemaMismatch, StoreBusy, StoreError, StoreUnwrita
 from recollect.model import Filter
 from recollect.ports import Posting, Vectors
 from recollect.stores import migrations, queries
-from recollect.stores.columns import Unreadable, noted_number
-from recollect.stores.damage import damage_of, strip_text
-from recollect.stores.index import IndexTx, scope_terms, words_of
+from recollect.stores.columns import UnreadableRow, parse_meta_number
+from recollect.stores.damage import damage_reason, strip_text
+from recollect.stores.index import IndexTx, scope_terms, indexable_terms
 from recollect.stores.schema import entries
 from recollect.stores.sql import SqlStore, transaction
 from recollect.stores.sqlite_file import DatabaseFile
-from recollect.stores.vectors import MatrixCache, best, cosines, scores_of, unit
+from recollect.stores.vectors import MatrixCache, top_docs, cosines, doc_scores, unit_vectors
 
 fulltext = table("fulltext", column("rowid"), column("fulltext"))
 
@@ -61,7 +61,7 @@ MATCHING = "SELECT rowid FROM fulltext WHERE fulltext MATCH ? ORDER BY rowid DES
 
 
 @cache
-def each(words: int) -> str:
+def match_each_query(words: int) -> str:
     """`MATCHING` for several words at once; each row has the number of its word."""
     return " UNION ALL ".join([f"SELECT ?, rowid FROM ({MATCHING})"] * words)
 
@@ -74,21 +74,21 @@ class SqliteTx(IndexTx):
         self.matrices = matrices
         self._matrices_read: dict[tuple[str, str | None], tuple[NDArray[np.int64], Vectors]] = {}
 
-    def _raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
+    def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
         try:
-            return super()._raw(query, params)
+            return super()._fetch_raw(query, params)
         except (sqlite3.DatabaseError, DBAPIError) as error:
-            reason = damage_of(getattr(error, "orig", error))
+            reason = damage_reason(getattr(error, "orig", error))
             if reason is None:
                 raise
             # Messages are then read one by one; all else that is read this way is the index, which can be rebuilt.
-            raise Unreadable(f"a row cannot be read: {reason}; run `recollect rebuild index`") from None
+            raise UnreadableRow(f"a row cannot be read: {reason}; run `recollect rebuild index`") from None
 
     def is_damage(self, error: DBAPIError) -> bool:
-        return damage_of(error.orig) is not None
+        return damage_reason(error.orig) is not None
 
     @contextmanager
-    def tolerant(self) -> Iterator[None]:
+    def bad_text_as_bytes(self) -> Iterator[None]:
         driver: Any = self.connection.connection.driver_connection
         text_factory = driver.text_factory
         driver.text_factory = text_or_bytes
@@ -102,35 +102,35 @@ class SqliteTx(IndexTx):
         return insert(table)
 
     def new_docs(self, count: int) -> Sequence[int]:
-        last = noted_number(self.note("docs"))
+        last = parse_meta_number(self.note("docs"))
         self.set_note("docs", str(last + count))
         return range(last + 1, last + count + 1)
 
     def load(self, table: str, rows: Sequence[Any]) -> None:
         super().load(table, rows)
         if table == entries.name and rows:
-            self.set_note("docs", str(max(noted_number(self.note("docs")), *(row["doc"] for row in rows))))
+            self.set_note("docs", str(max(parse_meta_number(self.note("docs")), *(row["doc"] for row in rows))))
 
-    def matching(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
+    def matching_docs(self, where: Filter, group: Sequence[str], limit: int) -> Sequence[int]:
         if where.role is None and where.after is None and where.before is None:
             # By the driver itself: there are thousands of numbers for each word, and nothing to convert.
-            result = self.connection.exec_driver_sql(MATCHING, (match(where, group), limit))
+            result = self.connection.exec_driver_sql(MATCHING, (fts_query(where, group), limit))
             return [row[0] for row in result.cursor.fetchall()]
-        query = select(fulltext.c.rowid).where(fulltext.c.fulltext.op("MATCH")(match(where, group)))
-        conditions = queries.conditions(entries, queries.shape(where))
+        query = select(fulltext.c.rowid).where(fulltext.c.fulltext.op("MATCH")(fts_query(where, group)))
+        conditions = queries.filter_conditions(entries, queries.filter_shape(where))
         query = query.join(entries, entries.c.doc == fulltext.c.rowid).where(*conditions)
         query = query.order_by(fulltext.c.rowid.desc()).limit(limit)
-        return self.connection.execute(query, queries.values(where)).scalars().all()
+        return self.connection.execute(query, queries.filter_values(where)).scalars().all()
 
     def postings(self, where: Filter, groups: Sequence[Sequence[str]], limit: int) -> list[Posting]:
         """As in every database; but the passages of a rare word are looked up in all scopes and then filtered: to
         search all passages of a person for each word takes longer."""
-        term_groups = [words_of(group) for group in groups]
+        term_groups = [indexable_terms(group) for group in groups]
         if not where.whole or not any(term_groups):
             return super().postings(where, groups, limit)
-        docs_by_group = self._everywhere(term_groups)
+        docs_by_group = self._docs_in_all_scopes(term_groups)
         rare = {number for number, docs in docs_by_group.items() if len(docs) <= RARE}
-        scope_docs = self._ours(where, {doc for number in rare for doc in docs_by_group[number]})
+        scope_docs = self._docs_in_scope(where, {doc for number in rare for doc in docs_by_group[number]})
         postings = []
         for number, group in enumerate(term_groups):
             if group and number not in rare:
@@ -140,17 +140,17 @@ class SqliteTx(IndexTx):
                 postings.append(Posting(docs[:limit], len(docs)))
         return postings
 
-    def _everywhere(self, groups: Sequence[Sequence[str]]) -> dict[int, list[int]]:
+    def _docs_in_all_scopes(self, groups: Sequence[Sequence[str]]) -> dict[int, list[int]]:
         """The newest passages of all scopes with one of each group's terms; at most one more than a rare word has."""
-        numbered_queries = [(number, any_of(group)) for number, group in enumerate(groups) if group]
+        numbered_queries = [(number, any_term_query(group)) for number, group in enumerate(groups) if group]
         values = [value for number, terms in numbered_queries for value in (number, terms, RARE + 1)]
         docs_by_group: dict[int, list[int]] = {number: [] for number, _ in numbered_queries}
-        result = self.connection.exec_driver_sql(each(len(numbered_queries)), tuple(values))
+        result = self.connection.exec_driver_sql(match_each_query(len(numbered_queries)), tuple(values))
         for number, doc in result.cursor.fetchall():
             docs_by_group[number].append(doc)
         return docs_by_group
 
-    def _ours(self, where: Filter, docs: Collection[int]) -> set[int]:
+    def _docs_in_scope(self, where: Filter, docs: Collection[int]) -> set[int]:
         """Those of the docs that are in scope. Most are in the matrix of the scope; the others have no vector or are
         out of scope: their rows are read."""
         candidates = np.fromiter(docs, np.int64, len(docs))
@@ -163,42 +163,42 @@ class SqliteTx(IndexTx):
         scope_docs = set(candidates[is_in_matrix].tolist())
         undecided_docs = candidates[~is_in_matrix].tolist()
         if undecided_docs:
-            conditions = queries.conditions(entries, queries.shape(where))
-            query = select(entries.c.doc).where(*conditions, self.among(entries.c.doc))
+            conditions = queries.filter_conditions(entries, queries.filter_shape(where))
+            query = select(entries.c.doc).where(*conditions, self.is_among_numbers(entries.c.doc))
             scope_docs.update(
-                self.connection.execute(query, {**queries.values(where), **self.given(undecided_docs)}).scalars().all()
+                self.connection.execute(query, {**queries.filter_values(where), **self.number_params(undecided_docs)}).scalars().all()
             )
         return scope_docs
 
-    def matching_count(self, where: Filter, group: Sequence[str]) -> int:
-        query = select(func.count()).select_from(fulltext).where(fulltext.c.fulltext.op("MATCH")(match(where, group)))
+    def count_matching(self, where: Filter, group: Sequence[str]) -> int:
+        query = select(func.count()).select_from(fulltext).where(fulltext.c.fulltext.op("MATCH")(fts_query(where, group)))
         return self.connection.execute(query).scalar() or 0
 
     @staticmethod
-    def among(column: Any) -> Any:
+    def is_among_numbers(column: Any) -> Any:
         return column.in_(select(func.json_each(bindparam("numbers", type_=Text)).table_valued("value").c.value))
 
     @staticmethod
-    def given(numbers: Sequence[int]) -> dict[str, Any]:
+    def number_params(numbers: Sequence[int]) -> dict[str, Any]:
         return {"numbers": json.dumps(list(numbers))}
 
     @staticmethod
-    def at_places() -> Any:
+    def is_at_places() -> Any:
         return entries.c.doc.in_(DOCS_AT_PLACES.columns(entries.c.doc))
 
     @staticmethod
-    def places(space: str, places: Sequence[tuple[str, int]]) -> dict[str, Any]:
+    def place_params(space: str, places: Sequence[tuple[str, int]]) -> dict[str, Any]:
         return {"at_space": space, "at_places": json.dumps(list(places))}
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
         docs, data = self._matrix(where)
         if not where.whole:
-            query = select(entries.c.doc).where(*queries.conditions(entries, queries.shape(where)))
-            matching_docs = self.connection.execute(query, queries.values(where)).scalars().all()
+            query = select(entries.c.doc).where(*queries.filter_conditions(entries, queries.filter_shape(where)))
+            matching_docs = self.connection.execute(query, queries.filter_values(where)).scalars().all()
             is_matching = np.isin(docs, np.fromiter(matching_docs, np.int64, len(matching_docs)), assume_unique=True)
             docs = docs[is_matching]
             data = data[is_matching]
-        return best(docs, cosines(data, unit(vector)), limit) if len(docs) else []
+        return top_docs(docs, cosines(data, unit_vectors(vector)), limit) if len(docs) else []
 
     def _matrix(self, where: Filter) -> tuple[NDArray[np.int64], Vectors]:
         # This transaction may still be rolled back: other transactions must not see what it has written.
@@ -211,7 +211,7 @@ class SqliteTx(IndexTx):
 
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
         matrix_docs, data = self._matrix(where)
-        return scores_of(matrix_docs, data, unit(vector), docs) if len(matrix_docs) else {}
+        return doc_scores(matrix_docs, data, unit_vectors(vector), docs) if len(matrix_docs) else {}
 
 
 def text_or_bytes(value: bytes) -> str | bytes:
@@ -221,13 +221,13 @@ def text_or_bytes(value: bytes) -> str | bytes:
         return value
 
 
-def match(where: Filter, group: Sequence[str]) -> str:
+def fts_query(where: Filter, group: Sequence[str]) -> str:
     """An FTS5 query. Every term is quoted: what a user typed is never syntax."""
     scope = " AND ".join(f'"{term}"' for term in scope_terms(where))
-    return f"{scope} AND ({any_of(group)})"
+    return f"{scope} AND ({any_term_query(group)})"
 
 
-def any_of(group: Sequence[str]) -> str:
+def any_term_query(group: Sequence[str]) -> str:
     return " OR ".join('"' + term.replace('"', '""') + '"' for term in group)
 
 
@@ -266,13 +266,13 @@ class SqliteStore(SqlStore):
             self._prepare()
 
     def _prepare(self) -> None:
-        version = self.again(lambda tx: migrations.version(tx.connection), self.reading)
+        version = self.run_with_retries(lambda tx: migrations.version(tx.connection), self.reading)
         if version < migrations.CURRENT and not self.writable:
             raise SchemaMismatch(
                 f"{self.name} is of an older version and read-only: open it once where it can be written"
             )
         if version < migrations.CURRENT:
-            self.again(lambda tx: migrations.migrate(tx.connection, self.name), self.writing)
+            self.run_with_retries(lambda tx: migrations.migrate(tx.connection, self.name), self.writing)
         elif version > migrations.CURRENT:
             migrations.check(version, self.name)
 
@@ -297,7 +297,7 @@ class SqliteStore(SqlStore):
     def scrub(self, full: bool = False) -> tuple[str, ...]:
         # Deleted cells are zeroed already; the full text index and the WAL still hold copies of removed rows.
         optimize = "INSERT INTO fulltext (fulltext) VALUES ('optimize')"
-        self.again(lambda tx: tx.connection.exec_driver_sql(optimize), self.writing)
+        self.run_with_retries(lambda tx: tx.connection.exec_driver_sql(optimize), self.writing)
         deadline = time.monotonic() + min(self.busy_seconds, SCRUB_SECONDS)
         while not self._empty_wal():
             if time.monotonic() > deadline:
@@ -324,10 +324,10 @@ class SqliteStore(SqlStore):
         return not busy
 
     def translate(self, error: DBAPIError) -> StoreError:
-        return translated(error, self.name)
+        return sqlite_error(error, self.name)
 
 
-def translated(error: DBAPIError, name: str) -> StoreError:
+def sqlite_error(error: DBAPIError, name: str) -> StoreError:
     code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreBusy(f"{name}: other writers kept the database busy for too long; nothing was written, try again")
@@ -335,7 +335,7 @@ def translated(error: DBAPIError, name: str) -> StoreError:
         return StoreUnwritable(f"{name}: {REASONS[code]}; nothing of this transaction was kept")
     if code == sqlite3.SQLITE_NOTADB:
         return SchemaMismatch(f"{name} is not a SQLite database; name another file")
-    reason = damage_of(error.orig)
+    reason = damage_reason(error.orig)
     if reason is not None:
         return StoreError(
             f"{name} is damaged ({reason}); restore a backup, or copy what is readable: recollect copy --salvage"
@@ -344,7 +344,7 @@ def translated(error: DBAPIError, name: str) -> StoreError:
 
 
 @cache
-def compiled() -> tuple[Dialect, LRUCache[Any, Any]]:
+def dialect_and_statements() -> tuple[Dialect, LRUCache[Any, Any]]:
     """The dialect and the compiled statements, shared by all stores of the process.
 
     To compile a statement costs more than SQLite needs to run it. Without this, each engine would compile its own, and
@@ -356,22 +356,22 @@ def compiled() -> tuple[Dialect, LRUCache[Any, Any]]:
     return engine.dialect, LRUCache(COMPILED)
 
 
-def speaking(engine: Engine) -> Engine:
+def configure_engine(engine: Engine) -> Engine:
     """Give an engine the shared dialect and statements, and strip texts from its errors."""
-    engine.dialect, statements = compiled()
+    engine.dialect, statements = dialect_and_statements()
     engine.update_execution_options(compiled_cache=statements)
 
     @event.listens_for(engine, "handle_error")
     def _strip(context: Any) -> None:
         strip_text(context.original_exception)
-        if context.sqlalchemy_exception is not None and damage_of(context.original_exception) is not None:
+        if context.sqlalchemy_exception is not None and damage_reason(context.original_exception) is not None:
             context.sqlalchemy_exception.args = context.original_exception.args
 
     return engine
 
 
 def file_engine(file: DatabaseFile) -> Engine:
-    return speaking(
+    return configure_engine(
         create_engine(
             "sqlite://",
             creator=file.connect,
@@ -388,7 +388,7 @@ def file_engine(file: DatabaseFile) -> Engine:
 
 def memory_engine() -> Engine:
     """SQLite in memory on one connection, for the JSON store."""
-    engine = speaking(
+    engine = configure_engine(
         create_engine(
             "sqlite://",
             poolclass=StaticPool,

@@ -76,7 +76,7 @@ class DatabaseFile:
             f"{self._place.as_uri()}?{self._mode}", uri=True, timeout=self._seconds, check_same_thread=False
         )
         try:
-            self._settle(connection)
+            self._configure(connection)
             if self._identity is None:
                 self._mode = "mode=rw" if self._mode == "mode=rwc" else self._mode
                 self._identity = self._present_identity()
@@ -89,7 +89,7 @@ class DatabaseFile:
             raise
         return connection
 
-    def _settle(self, connection: sqlite3.Connection) -> None:
+    def _configure(self, connection: sqlite3.Connection) -> None:
         if self.writable:
             turn_on_wal(connection)
         connection.execute("PRAGMA synchronous = FULL")
@@ -104,16 +104,16 @@ class DatabaseFile:
     def check_in_place(self) -> None:
         """Raise if a path no longer leads to the open file: what is written to that file would be lost."""
         if self._present_identity() != self._identity:
-            raise self._was_taken_away()
+            raise self._missing_file_error()
 
     def _check_target(self) -> None:
         """Like `check_in_place`, before SQLite opens another connection: it would create a second log of changes, in
         the place of one that was removed, or beside the new target of a link."""
         if self._place.resolve() != self._target:
-            raise self._was_taken_away()
+            raise self._missing_file_error()
         self.check_in_place()
 
-    def _was_taken_away(self) -> StoreUnwritable:
+    def _missing_file_error(self) -> StoreUnwritable:
         return StoreUnwritable(
             f"{self.path}, or {self._log.name} beside it, was removed or replaced while it was open; nothing of this"
             " transaction was kept: put the file back, or close the memory and open it again"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
-from recollect.stores.sql import Patience
+from recollect.stores.sql import RetryPauses
 
 AT_ONCE = 64 << 20  # bytes, of all tables together: rewritten in about a second
 LONGEST_LOCK = 2.0  # seconds: others that want a table after us wait as long as we wait for it
@@ -42,7 +42,7 @@ STATE = text("SELECT pg_relation_filenode(to_regclass(:table)), pg_total_relatio
 
 
 @dataclass(frozen=True, slots=True)
-class Rewriting:
+class RewriteLimits:
     """Limits: bytes to rewrite at once, and seconds to wait for a lock and for transactions of others."""
 
     max_bytes: float
@@ -50,13 +50,13 @@ class Rewriting:
     wait_seconds: float
 
 
-def rewriting(full: bool, busy_seconds: float) -> Rewriting:
+def rewrite_limits(full: bool, busy_seconds: float) -> RewriteLimits:
     if full:
-        return Rewriting(float("inf"), busy_seconds, busy_seconds)
-    return Rewriting(AT_ONCE, min(LONGEST_LOCK, busy_seconds), min(LONGEST_LOOK, busy_seconds))
+        return RewriteLimits(float("inf"), busy_seconds, busy_seconds)
+    return RewriteLimits(AT_ONCE, min(LONGEST_LOCK, busy_seconds), min(LONGEST_LOOK, busy_seconds))
 
 
-def clear_traces(connection: Connection, tables: Iterable[str], limits: Rewriting) -> tuple[str, ...]:
+def clear_traces(connection: Connection, tables: Iterable[str], limits: RewriteLimits) -> tuple[str, ...]:
     """Rewrite tables, and report what is left. Needs a connection of its own, outside a transaction."""
     connection.exec_driver_sql(f"SET lock_timeout = {max(int(limits.lock_seconds * 1000), 1)}")
     if not wait_for_older(connection, limits.wait_seconds):
@@ -65,7 +65,7 @@ def clear_traces(connection: Connection, tables: Iterable[str], limits: Rewritin
             f"transaction has ended, {COMMAND}",
         )
     sizes = {table: connection.execute(STATE, {"table": table}).one()[1] for table in tables}
-    small = fitting(sizes, limits.max_bytes)
+    small = smallest_tables(sizes, limits.max_bytes)
     large = sorted(set(sizes) - set(small))
     in_use: list[str] = []
     not_ours: list[str] = []
@@ -73,26 +73,26 @@ def clear_traces(connection: Connection, tables: Iterable[str], limits: Rewritin
         try:
             if table in large:
                 connection.exec_driver_sql(f"VACUUM (ANALYZE) {table}")
-            elif not write_anew(connection, table):
+            elif not rewrite_table(connection, table):
                 not_ours.append(table)
         except DBAPIError as error:
             if getattr(error.orig, "sqlstate", None) not in IN_USE:
                 raise
             in_use += [] if table in large else [table]
-    return tuple(left_over(large, in_use, not_ours))
+    return tuple(describe_leftovers(large, in_use, not_ours))
 
 
 def wait_for_older(connection: Connection, seconds: float) -> bool:
     """Whether all transactions that may see the removed rows have ended within this time."""
     mark = connection.execute(MARK).scalar_one()
-    pauses = Patience(seconds)
+    pauses = RetryPauses(seconds)
     while connection.execute(OLDER, {"mark": mark}).scalar_one():
         if not pauses.wait():
             return False
     return True
 
 
-def fitting(sizes: dict[str, int], max_bytes: float) -> list[str]:
+def smallest_tables(sizes: dict[str, int], max_bytes: float) -> list[str]:
     """The smallest tables: as many as together have at most `max_bytes`."""
     tables: list[str] = []
     total = 0
@@ -104,7 +104,7 @@ def fitting(sizes: dict[str, int], max_bytes: float) -> list[str]:
     return tables
 
 
-def write_anew(connection: Connection, table: str) -> bool:
+def rewrite_table(connection: Connection, table: str) -> bool:
     """Rewrite a table. Whether it has new files now: the server skips a table of another owner with a warning."""
     before = connection.execute(STATE, {"table": table}).one()[0]
     notes = "" if table == PLANNER_NOTES else ", ANALYZE"
@@ -112,7 +112,7 @@ def write_anew(connection: Connection, table: str) -> bool:
     return bool(connection.execute(STATE, {"table": table}).one()[0] != before)
 
 
-def left_over(large: Sequence[str], in_use: Sequence[str], not_ours: Sequence[str]) -> list[str]:
+def describe_leftovers(large: Sequence[str], in_use: Sequence[str], not_ours: Sequence[str]) -> list[str]:
     lines = []
     if large:
         lines.append(f"the files of {', '.join(large)} are too large to be written anew at once: {COMMAND}")

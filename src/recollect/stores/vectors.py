@@ -19,7 +19,7 @@ from sqlalchemy import Connection, func, select
 
 from recollect.errors import StoreError
 from recollect.ports import Vectors
-from recollect.stores.columns import noted_number
+from recollect.stores.columns import parse_meta_number
 from recollect.stores.schema import meta, tallies, vectors
 
 Scope = tuple[str, str | None]
@@ -89,7 +89,7 @@ class MatrixCache:
         query = select(func.coalesce(func.sum(tallies.c.docs), 0)).where(tallies.c.space == space)
         docs = connection.execute(query if user is None else query.where(tallies.c.user_id == user)).scalar()
         removals = connection.execute(select(meta.c.value).where(meta.c.key == "removals")).scalar()
-        return int(docs or 0), noted_number(removals)
+        return int(docs or 0), parse_meta_number(removals)
 
     def _read_new(self, connection: Connection, space: str, user: str | None, matrix: Matrix) -> None:
         last_doc = int(matrix.docs[matrix.size - 1]) if matrix.size else 0
@@ -98,7 +98,7 @@ class MatrixCache:
         if not rows:
             return
         docs = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-        data = unit(stacked([row[1] for row in rows]))
+        data = unit_vectors(stack_vectors([row[1] for row in rows]))
         order = np.argsort(docs)
         matrix.extend(docs[order], data[order])
 
@@ -108,7 +108,7 @@ class MatrixCache:
             total -= self._matrices.popitem(last=False)[1].nbytes
 
 
-def stacked(vectors_bytes: Sequence[bytes]) -> NDArray[np.float16]:
+def stack_vectors(vectors_bytes: Sequence[bytes]) -> NDArray[np.float16]:
     """Vectors as rows of a matrix: all have one width, or they are damaged."""
     try:
         return np.frombuffer(b"".join(vectors_bytes), np.float16).reshape(len(vectors_bytes), -1)
@@ -116,7 +116,7 @@ def stacked(vectors_bytes: Sequence[bytes]) -> NDArray[np.float16]:
         raise StoreError("vectors of the store cannot be read; make them anew: recollect rebuild index") from None
 
 
-def unit(rows: Any) -> Vectors:
+def unit_vectors(rows: Any) -> Vectors:
     """Rows of length one, in float32; zero rows stay zero. Stored values are rounded, so lengths are set again."""
     data = np.asarray(rows, dtype=np.float16).astype(np.float32)
     lengths = np.linalg.norm(data, axis=-1, keepdims=True)
@@ -129,7 +129,7 @@ def cosines(data: Vectors, query: Vectors) -> Vectors:
     return np.asarray(np.vecdot(data, query), dtype=np.float32)
 
 
-def best(docs: NDArray[np.int64], scores: Vectors, limit: int) -> list[tuple[int, float]]:
+def top_docs(docs: NDArray[np.int64], scores: Vectors, limit: int) -> list[tuple[int, float]]:
     """The docs with the highest scores, best first; of equal ones the newer first."""
     if len(docs) > limit:
         top = np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]
@@ -139,7 +139,7 @@ def best(docs: NDArray[np.int64], scores: Vectors, limit: int) -> list[tuple[int
     return [(int(docs[i]), float(scores[i])) for i in order]
 
 
-def scores_of(docs: NDArray[np.int64], data: Vectors, query: Vectors, doc_numbers: Sequence[int]) -> dict[int, float]:
+def doc_scores(docs: NDArray[np.int64], data: Vectors, query: Vectors, doc_numbers: Sequence[int]) -> dict[int, float]:
     """The cosines of some docs; a doc that is not there has none."""
     candidates = np.asarray(doc_numbers, np.int64)
     places = np.searchsorted(docs, candidates)

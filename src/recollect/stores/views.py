@@ -18,23 +18,23 @@ from recollect.model import SetAside, Stats, ViewState
 from recollect.ports import STAND_IN, ConversationKey, Lag
 from recollect.stores import queries, schema
 from recollect.stores.columns import Instant
-from recollect.stores.rows import batches, free, same, target
+from recollect.stores.rows import batches, lease_is_free, view_join, progress_target
 from recollect.stores.schema import conversations, cursors, leases, messages, set_aside, tallies
 from recollect.stores.sql import SqlTx
 
 
 @lru_cache(maxsize=64)
-def behind(view: str, has_since: bool, has_besides: bool) -> Any:
+def lagging_query(view: str, has_since: bool, has_besides: bool) -> Any:
     """The conversations that a view has not finished. With `besides`, those of other spaces: the first of each space
     before the second of any. Every view runs this after every message, so it is built once."""
     cursor_turn = func.coalesce(cursors.c.turn, 0)
-    turns, source = target(view)
+    turns, source = progress_target(view)
     limit = bindparam("most", type_=Integer)
     changed_at = conversations.c.changed_at
     query = (
         select(conversations.c.space, conversations.c.id, cursor_turn.label("done"), turns.label("turns"))
-        .select_from(source.outerjoin(cursors, same(cursors, view)).outerjoin(leases, same(leases, view)))
-        .where(turns > cursor_turn, free(bindparam("now", type_=Instant)))
+        .select_from(source.outerjoin(cursors, view_join(cursors, view)).outerjoin(leases, view_join(leases, view)))
+        .where(turns > cursor_turn, lease_is_free(bindparam("now", type_=Instant)))
     )
     if has_since:
         query = query.where(changed_at >= bindparam("since", type_=Instant))
@@ -48,14 +48,14 @@ def behind(view: str, has_since: bool, has_besides: bool) -> Any:
 
 
 @lru_cache(maxsize=64)
-def unseen(view: str) -> Any:
+def unseen_query(view: str) -> Any:
     """Whether a view has turns of a space to see, also if a worker holds the lease; without those that wait for a
     retry."""
     cursor_turn = func.coalesce(cursors.c.turn, 0)
-    turns, source = target(view)
+    turns, source = progress_target(view)
     return (
         select(conversations.c.id)
-        .select_from(source.outerjoin(cursors, same(cursors, view)).outerjoin(leases, same(leases, view)))
+        .select_from(source.outerjoin(cursors, view_join(cursors, view)).outerjoin(leases, view_join(leases, view)))
         .where(
             # Not by the key: few conversations changed recently, but a space may have very many.
             conversations.c.space.concat("") == bindparam("of_space"),
@@ -68,7 +68,7 @@ def unseen(view: str) -> Any:
 
 
 @cache
-def due() -> Any:
+def due_query() -> Any:
     """Messages that were set aside and are due for a retry: the first of each space before the second of any."""
     place = func.row_number().over(partition_by=set_aside.c.space, order_by=set_aside.c.retry_at)
     rows = (
@@ -81,18 +81,18 @@ def due() -> Any:
 
 
 @cache
-def claiming(tx: type[SqlTx]) -> Any:
+def claim_statement(tx: type[SqlTx]) -> Any:
     """An INSERT that gives the lease to a holder, if it is free or theirs."""
     insert = tx.upsert(leases)
     return insert.on_conflict_do_update(
         index_elements=list(leases.primary_key),
         set_={"holder": insert.excluded.holder, "until": insert.excluded.until},
-        where=or_(leases.c.holder == bindparam("by"), free(bindparam("now", type_=Instant))),
+        where=or_(leases.c.holder == bindparam("by"), lease_is_free(bindparam("now", type_=Instant))),
     )
 
 
 @cache
-def releasing(has_error: bool) -> Any:
+def release_statement(has_error: bool) -> Any:
     place = (
         leases.c.space == bindparam("in_space"),
         leases.c.view == bindparam("of_view"),
@@ -107,14 +107,14 @@ def releasing(has_error: bool) -> Any:
 
 
 @lru_cache(maxsize=64)
-def state_of(view: str, of_space: bool) -> tuple[Any, Any, Any]:
+def state_queries(view: str, of_space: bool) -> tuple[Any, Any, Any]:
     """Three queries: the leases of a view, how many turns it is behind in all, and what it has set aside."""
     cursor_turn = func.coalesce(cursors.c.turn, 0)
-    turns, source = target(view)
+    turns, source = progress_target(view)
     # A view that follows another may be ahead of it: that must not reduce the sum of the other conversations.
     missing_turns = case((turns > cursor_turn, turns - cursor_turn), else_=0)
     distance = select(func.coalesce(func.sum(missing_turns), 0)).select_from(
-        source.outerjoin(cursors, same(cursors, view))
+        source.outerjoin(cursors, view_join(cursors, view))
     )
     now = bindparam("now", type_=Instant)
     work = select(
@@ -132,7 +132,7 @@ def state_of(view: str, of_space: bool) -> tuple[Any, Any, Any]:
 
 
 @cache
-def totals(of_space: bool) -> tuple[Any, Any, Any]:
+def totals_queries(of_space: bool) -> tuple[Any, Any, Any]:
     """Three queries: totals of messages, of conversations, and of entries in the index. Damaged times are left out."""
     is_date = messages.c.time.between(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
     message_totals = select(
@@ -170,21 +170,21 @@ class ViewTx(SqlTx):
         values: dict[str, Any] = {"now": now, "most": limit}
         values |= {"since": since} if since is not None else {}
         values |= {"besides": sorted(besides)} if besides else {}
-        return [Lag(*row) for row in self.connection.execute(behind(view, since is not None, bool(besides)), values)]
+        return [Lag(*row) for row in self.connection.execute(lagging_query(view, since is not None, bool(besides)), values)]
 
     def unseen(self, view: str, now: datetime, *, space: str, since: datetime) -> bool:
         values = {"now": now, "of_space": space, "since": since}
-        return self.connection.execute(unseen(view), values).first() is not None
+        return self.connection.execute(unseen_query(view), values).first() is not None
 
     def cursor(self, view: str, space: str, conversation: str) -> int:
-        return self.connection.execute(queries.CURSOR, queries.place(view, space, conversation)).scalar() or 0
+        return self.connection.execute(queries.CURSOR, queries.place_params(view, space, conversation)).scalar() or 0
 
     def set_cursor(self, view: str, space: str, conversation: str, turn: int) -> None:
         self.put(cursors.name, [{"view": view, "space": space, "conversation": conversation, "turn": turn}])
 
     def cursors_of(self, view: str, places: Sequence[ConversationKey]) -> dict[ConversationKey, int]:
         turns = dict.fromkeys(places, 0)
-        for space, batch in by_space(places):
+        for space, batch in batches_by_space(places):
             params = {"at_space": space, "at_view": view, "at_each": batch}
             turns |= {(space, row[0]): row[1] for row in self.connection.execute(queries.CURSORS, params)}
         return turns
@@ -206,7 +206,7 @@ class ViewTx(SqlTx):
         rows = [
             {"space": space, "conversation": conversation, **same_for_all} for space, conversation in sorted(places)
         ]
-        self.write(leases, claiming(type(self)), rows)
+        self.write(leases, claim_statement(type(self)), rows)
         return frozenset(
             place for place, row in self._holders(view, places) if (row.holder, row.until) == (holder, until)
         )
@@ -216,8 +216,8 @@ class ViewTx(SqlTx):
 
     def _holders(self, view: str, places: Sequence[ConversationKey]) -> Iterator[tuple[ConversationKey, Any]]:
         """The leases on these places, locked until the transaction ends."""
-        query = self.locking(queries.HOLDERS)
-        for space, batch in by_space(places):
+        query = self.with_row_locks(queries.HOLDERS)
+        for space, batch in batches_by_space(places):
             for row in self.connection.execute(query, {"at_space": space, "at_view": view, "at_each": batch}):
                 yield (space, row.conversation), row
 
@@ -228,16 +228,16 @@ class ViewTx(SqlTx):
             for space, conversation in sorted(places)
         ]
         if rows:
-            self.write(leases, releasing(False), rows)
+            self.write(leases, release_statement(False), rows)
 
     def claim(self, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime) -> bool:
         row = {"view": view, "space": space, "conversation": conversation, "failures": 0}
         values = row | {"holder": holder, "until": until, "by": holder, "now": now}
-        return self.write(leases, claiming(type(self)).returning(leases.c.holder), values).first() is not None
+        return self.write(leases, claim_statement(type(self)).returning(leases.c.holder), values).first() is not None
 
     def holds(self, view: str, space: str, conversation: str, holder: str) -> bool:
-        query = self.locking(queries.HOLDER)
-        return self.connection.execute(query, queries.place(view, space, conversation)).scalar() == holder
+        query = self.with_row_locks(queries.HOLDER)
+        return self.connection.execute(query, queries.place_params(view, space, conversation)).scalar() == holder
 
     def release(
         self,
@@ -250,13 +250,13 @@ class ViewTx(SqlTx):
         retry_at: datetime | None = None,
     ) -> None:
         values = {"in_space": space, "of_view": view, "in_conversation": conversation, "by": holder}
-        self.write(leases, releasing(error is not None), values | {"error": error, "retry_at": retry_at})
+        self.write(leases, release_statement(error is not None), values | {"error": error, "retry_at": retry_at})
 
     def failures(self, view: str, space: str, conversation: str) -> int:
-        return self.connection.execute(queries.FAILURES, queries.place(view, space, conversation)).scalar() or 0
+        return self.connection.execute(queries.FAILURES, queries.place_params(view, space, conversation)).scalar() or 0
 
     def set_aside_due(self, view: str, now: datetime, limit: int) -> list[SetAside]:
-        rows = self.connection.execute(due(), {"of_view": view, "now": now, "most": limit})
+        rows = self.connection.execute(due_query(), {"of_view": view, "now": now, "most": limit})
         return [SetAside(*row) for row in rows]
 
     def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
@@ -273,7 +273,7 @@ class ViewTx(SqlTx):
     def stats(self, now: datetime, space: str | None = None) -> Stats:
         of_space = {} if space is None else {"of_space": space}
         message_totals, conversation_totals, entry_totals = (
-            self.connection.execute(query, of_space).one() for query in totals(space is not None)
+            self.connection.execute(query, of_space).one() for query in totals_queries(space is not None)
         )
         return Stats(
             store="",
@@ -292,14 +292,14 @@ class ViewTx(SqlTx):
 
     def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
         of_space = {} if space is None else {"of_space": space}
-        work, distance, aside = state_of(view, space is not None)
+        work, distance, aside = state_queries(view, space is not None)
         waiting, lease_count, standing_in, error = self.connection.execute(work, {"now": now} | of_space).one()
         behind = int(self.connection.execute(distance, of_space).scalar() or 0)
         count, reason = self.connection.execute(aside, of_space).one()
         return ViewState(view, behind, waiting, lease_count, error or reason, standing_in, count)
 
 
-def by_space(places: Sequence[ConversationKey]) -> Iterator[tuple[str, list[str]]]:
+def batches_by_space(places: Sequence[ConversationKey]) -> Iterator[tuple[str, list[str]]]:
     """The conversations of each space, some hundred at a time, in order: one query for each would take longer."""
     for space in sorted({space for space, _ in places}):
         for batch in batches(sorted(conversation for own_space, conversation in places if own_space == space)):

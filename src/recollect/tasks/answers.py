@@ -24,7 +24,7 @@ _THOUGHT = re.compile(r"</(?:think|thinking|reasoning|thought)>", re.IGNORECASE)
 
 def objects(text: str) -> Iterator[dict[str, Any]]:
     """The JSON objects in an answer, outermost first, those of a list one by one; keys in small letters and digits."""
-    text = said(text)
+    text = after_thinking(text)
     at = 0
     for _ in range(_MAX_STARTS):
         start = _OPENING.search(text, at)
@@ -36,12 +36,12 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
                 yield item
 
 
-def labelled(text: str, labels: Mapping[str, str]) -> list[dict[str, str]]:
+def parts_by_label(text: str, labels: Mapping[str, str]) -> list[dict[str, str]]:
     """`LABEL: text` parts as objects; `labels` says which pattern means which key. A repeated key begins a new one."""
     alternatives = "|".join(f"(?P<{key}>{label})" for key, label in labels.items())
     start = r"(?:^[ \t]*+[>*_#`-]*+[ \t]*+|(?<=[\s;])[*_`]*)"
     pattern = re.compile(rf"{start}(?:{alternatives})[*_`]*[ \t]*[:=：]+[*_`]*", re.IGNORECASE | re.MULTILINE)
-    text = said(text)
+    text = after_thinking(text)
     marks = list(pattern.finditer(text))
     parts: list[dict[str, str]] = []
     for number, mark in enumerate(marks):
@@ -53,7 +53,7 @@ def labelled(text: str, labels: Mapping[str, str]) -> list[dict[str, str]]:
     return parts
 
 
-def said(text: str) -> str:
+def after_thinking(text: str) -> str:
     """What a model wrote after thinking, as far as it is read."""
     return _THOUGHT.split(text[-MAX_CHARACTERS:])[-1]
 
@@ -87,38 +87,38 @@ def _value_at(text: str, start: int) -> tuple[Any, int]:
         value, end = json.JSONDecoder(strict=False).raw_decode(text, start)
     except (ValueError, RecursionError):
         try:
-            value, end = _read(text, start, 0)
+            value, end = _read_value(text, start, 0)
         except _Unreadable:
             return None, start + 1
-    return _plain(value, 0), end
+    return _normalize_keys(value, 0), end
 
 
-def _plain(value: Any, depth: int) -> Any:
+def _normalize_keys(value: Any, depth: int) -> Any:
     """A value with its keys normalized for comparison, and with a limited depth."""
     if depth > _MAX_DEPTH:
         return None
     if isinstance(value, dict):
-        return {re.sub(r"[\W_]+", "", str(key)).casefold(): _plain(item, depth + 1) for key, item in value.items()}
-    return [_plain(item, depth + 1) for item in value] if isinstance(value, list) else value
+        return {re.sub(r"[\W_]+", "", str(key)).casefold(): _normalize_keys(item, depth + 1) for key, item in value.items()}
+    return [_normalize_keys(item, depth + 1) for item in value] if isinstance(value, list) else value
 
 
-def _read(text: str, at: int, depth: int) -> tuple[Any, int]:
+def _read_value(text: str, at: int, depth: int) -> tuple[Any, int]:
     at = _skip(text, at)
     if at >= len(text) or depth > _MAX_DEPTH:
         raise _Unreadable
     if text[at] == "{":
-        return _object(text, at + 1, depth)
+        return _read_object(text, at + 1, depth)
     if text[at] == "[":
-        return _list(text, at + 1, depth)
+        return _read_list(text, at + 1, depth)
     if text[at] in _QUOTES:
-        return _string(text, at)
+        return _read_string(text, at)
     word = _BARE.match(text, at)
     if word is None:
         raise _Unreadable
     return _WORDS.get(word[0].casefold(), word[0]), word.end()
 
 
-def _object(text: str, at: int, depth: int) -> tuple[dict[str, Any], int]:
+def _read_object(text: str, at: int, depth: int) -> tuple[dict[str, Any], int]:
     entries: dict[str, Any] = {}
     while True:
         at = _skip(text, at, ",;")
@@ -128,7 +128,7 @@ def _object(text: str, at: int, depth: int) -> tuple[dict[str, Any], int]:
             return entries, at + 1
         if text[at] in "{[":
             raise _Unreadable
-        key, at = _read(text, at, depth)
+        key, at = _read_value(text, at, depth)
         at = _skip(text, at)
         if text[at : at + 1] not in (":", "=", "："):
             raise _Unreadable
@@ -138,10 +138,10 @@ def _object(text: str, at: int, depth: int) -> tuple[dict[str, Any], int]:
         if text[at] in ",}":
             entries[str(key)] = None
             continue
-        entries[str(key)], at = _read(text, at, depth + 1)
+        entries[str(key)], at = _read_value(text, at, depth + 1)
 
 
-def _list(text: str, at: int, depth: int) -> tuple[list[Any], int]:
+def _read_list(text: str, at: int, depth: int) -> tuple[list[Any], int]:
     items: list[Any] = []
     while True:
         at = _skip(text, at, ",;")
@@ -149,11 +149,11 @@ def _list(text: str, at: int, depth: int) -> tuple[list[Any], int]:
             return items, at
         if text[at] == "]":
             return items, at + 1
-        item, at = _read(text, at, depth + 1)
+        item, at = _read_value(text, at, depth + 1)
         items.append(item)
 
 
-def _string(text: str, at: int) -> tuple[str, int]:
+def _read_string(text: str, at: int) -> tuple[str, int]:
     """A string in any quotes. The same quote inside does not end it, unless the object could continue after it."""
     closing_quote = _QUOTES[text[at]]
     characters: list[str] = []
@@ -161,7 +161,7 @@ def _string(text: str, at: int) -> tuple[str, int]:
     while at < len(text):
         char = text[at]
         if char == "\\" and at + 1 < len(text):
-            character, at = _escape(text, at + 1)
+            character, at = _read_escape(text, at + 1)
             characters.append(character)
             continue
         if char == closing_quote and _AFTER_STRING.match(text, at + 1):
@@ -176,7 +176,7 @@ _AFTER_STRING = re.compile(r"\s*(?:[;}\]:：=]|$|,\s*(?:[\"'“‘`«{}\[\]]|$|-
 _CODE_POINT = re.compile(r"u([0-9a-fA-F]{4})")
 
 
-def _escape(text: str, at: int) -> tuple[str, int]:
+def _read_escape(text: str, at: int) -> tuple[str, int]:
     point = _CODE_POINT.match(text, at)
     if point:
         return chr(int(point[1], 16)), point.end()

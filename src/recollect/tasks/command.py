@@ -18,7 +18,7 @@ from recollect.rules.people.commands import NO_COMMAND, Command, CommandKind, is
 from recollect.rules.people.names import fold_name
 from recollect.rules.prompt.fences import Fenced, line, plain, section
 from recollect.tasks import answers
-from recollect.tasks.task import DATA, Said, again, ask, object_schema, shown
+from recollect.tasks.task import DATA, TaskMessage, repair_request, build_request, object_schema, fence_text
 
 name = "command"
 
@@ -36,7 +36,7 @@ class Inputs:
     names: tuple[str, ...]
     addressed: bool = False
     people: tuple[str, ...] = ()
-    exchange: tuple[Said, ...] = ()
+    exchange: tuple[TaskMessage, ...] = ()
 
 
 _KINDS: tuple[CommandKind, ...] = ("remember", "forget", "ask", "none")
@@ -76,8 +76,8 @@ def build(inputs: Inputs) -> Request:
     chat = [Fenced(f"{message.role}: {line(message.text[:_MAX_SAID])}") for message in inputs.exchange[-_MAX_EXCHANGE:]]
     parts = [f"The bot is called {bot_names}."]
     parts += [section("BEFORE", chat, between="\n")] if chat else []
-    parts.append(shown("MESSAGE", inputs.text))
-    return ask(_SYSTEM, "\n".join(parts), max_tokens=200 + min(len(inputs.text), 2_000) // 3, schema=_SCHEMA)
+    parts.append(fence_text("MESSAGE", inputs.text))
+    return build_request(_SYSTEM, "\n".join(parts), max_tokens=200 + min(len(inputs.text), 2_000) // 3, schema=_SCHEMA)
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
@@ -91,18 +91,18 @@ def parse(text: str, inputs: Inputs) -> Reply:
         return NO_COMMAND
     if is_talk(inputs.text) and offline(inputs).kind == "none":
         return NO_COMMAND
-    return _checked(cast(CommandKind, kind), entry, inputs)
+    return _check_command(cast(CommandKind, kind), entry, inputs)
 
 
 def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
-    return again(build(inputs), text, error)
+    return repair_request(build(inputs), text, error)
 
 
 def offline(inputs: Inputs) -> Reply:
     return read(inputs.text, inputs.names, addressed=inputs.addressed, people=inputs.people)
 
 
-def _checked(kind: CommandKind, entry: Mapping[str, Any], inputs: Inputs) -> Command:
+def _check_command(kind: CommandKind, entry: Mapping[str, Any], inputs: Inputs) -> Command:
     about = " ".join(answers.line(entry.get("about")).split())
     text = " ".join(answers.line(entry.get("text")).split())
     refers_back = entry.get("refersback") is True or answers.line(entry.get("refersback")).casefold() == "true"

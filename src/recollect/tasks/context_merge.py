@@ -13,8 +13,8 @@ from recollect.errors import ModelNonsense
 from recollect.ports import Request
 from recollect.rules.days import composed, content_hash, sources
 from recollect.rules.prompt.fences import Fenced, escape, plain, section
-from recollect.tasks.level_summary import summary_in
-from recollect.tasks.task import DATA, again, ask, object_schema
+from recollect.tasks.level_summary import parse_summary
+from recollect.tasks.task import DATA, repair_request, build_request, object_schema
 
 name = "context_merge"
 
@@ -69,16 +69,16 @@ def build(inputs: Inputs) -> Request:
     for title, text in sources(inputs.profile, inputs.today, inputs.history):
         parts.append(section(title.upper(), [escape(text)]))
     parts.append(Fenced(f"Write at most {_limit(inputs)} characters."))
-    return ask(_SYSTEM, "\n".join(parts), max_tokens=200 + _limit(inputs), schema=_SCHEMA)
+    return build_request(_SYSTEM, "\n".join(parts), max_tokens=200 + _limit(inputs), schema=_SCHEMA)
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
     source = "\n".join([inputs.name, inputs.profile, inputs.today, inputs.history])
-    return Reply(summary_in(text, source, (_SYSTEM, _EXAMPLE), _limit(inputs) * 4 // 3, len))
+    return Reply(parse_summary(text, source, (_SYSTEM, _EXAMPLE), _limit(inputs) * 4 // 3, len))
 
 
 def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
-    return again(build(inputs), text, error)
+    return repair_request(build(inputs), text, error)
 
 
 def offline(inputs: Inputs) -> Reply:

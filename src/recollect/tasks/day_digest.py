@@ -24,7 +24,7 @@ from recollect.rules.people.transcript import People, mentions_shown, transcript
 from recollect.rules.prompt.fences import Fenced, line, plain, section
 from recollect.rules.tiers.tiers import clean
 from recollect.tasks import answers
-from recollect.tasks.task import DATA, again, ask, object_schema
+from recollect.tasks.task import DATA, repair_request, build_request, object_schema
 
 name = "day_digest"
 
@@ -85,11 +85,11 @@ def build(inputs: Inputs) -> Request:
     entry = object_schema({"id": ids, "summary": {"type": "string"}})
     parts = [
         Fenced(f"The day is {inputs.day.isoformat()}, {inputs.day:%A}." + (f" {_NOTES}" if inputs.notes else "")),
-        section("MESSAGES", [transcript(map(shown, inputs.messages), inputs.names, inputs.zone)]),
+        section("MESSAGES", [transcript(map(shorten_message, inputs.messages), inputs.names, inputs.zone)]),
         section("MEMBERS", member_lines, between="\n"),
     ]
     base_tokens, member_tokens, max_tokens = _TOKENS
-    return ask(
+    return build_request(
         _SYSTEM,
         "\n".join(parts),
         max_tokens=min(base_tokens + member_tokens * len(inputs.members), max_tokens),
@@ -98,7 +98,7 @@ def build(inputs: Inputs) -> Request:
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
-    grounds = Grounds.of("\n".join([*(shown(message).content for message in inputs.messages), *inputs.names.values()]))
+    grounds = Grounds.of("\n".join([*(shorten_message(message).content for message in inputs.messages), *inputs.names.values()]))
     # The id as it was shown decides; another id may be written the same.
     by_label = {id: id for id in inputs.members} | {_people(inputs).ids[id]: id for id in inputs.members}
     entries: dict[str, str] = {}
@@ -115,15 +115,15 @@ def parse(text: str, inputs: Inputs) -> Reply:
     if not entries:
         raise ModelNonsense(fault or (_STRANGERS if entry_count else _NO_ENTRIES))
     missing = [id for id in inputs.members if id not in entries]
-    return Reply(entries | {id: _own(id, inputs) for id in missing}, frozenset(missing))
+    return Reply(entries | {id: _own_entry(id, inputs) for id in missing}, frozenset(missing))
 
 
 def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
-    return again(build(inputs), text, error)
+    return repair_request(build(inputs), text, error)
 
 
 def offline(inputs: Inputs) -> Reply:
-    return Reply({id: _own(id, inputs) for id in inputs.members}, frozenset(inputs.members))
+    return Reply({id: _own_entry(id, inputs) for id in inputs.members}, frozenset(inputs.members))
 
 
 def _people(inputs: Inputs) -> People:
@@ -145,8 +145,8 @@ def _entries(text: str, inputs: Inputs) -> Iterator[tuple[str, str]]:
     for answer in answers.objects(text):
         list_items = [item for value in answer.values() if isinstance(value, list) for item in value]
         for entry in [answer, *(item for item in list_items if isinstance(item, dict))]:
-            id = _first(entry, _IDS)
-            summary = _first(entry, _TEXTS)
+            id = _first_value(entry, _IDS)
+            summary = _first_value(entry, _TEXTS)
             if id and summary:
                 yield id.strip(), summary
         for texts_by_key in [answer, *(value for value in answer.values() if isinstance(value, dict))]:
@@ -164,7 +164,7 @@ def _plain_ids(inputs: Inputs) -> dict[str, str]:
     return {key: ids[0] for key, ids in plain_ids.items() if len(ids) == 1 and key not in reserved_keys}
 
 
-def _first(entry: Mapping[str, Any], names: tuple[str, ...]) -> str:
+def _first_value(entry: Mapping[str, Any], names: tuple[str, ...]) -> str:
     value = next((entry[name] for name in names if entry.get(name)), "")
     return answers.line(value) if isinstance(value, str | int | list) else ""
 
@@ -183,7 +183,7 @@ def _fault(summary: str, grounds: Grounds) -> str:
 # -- without one
 
 
-def _own(id: str, inputs: Inputs) -> str:
+def _own_entry(id: str, inputs: Inputs) -> str:
     """What a member said, the most important sentences; with notes, what those say."""
     contents = [mentions_shown(message.content, inputs.names) for message in inputs.messages if message.author == id]
     max_characters = extract.level([len(text) for text in contents], OWN)
@@ -195,7 +195,7 @@ def _own(id: str, inputs: Inputs) -> str:
     return gist or f"{member}: {' '.join(line(text) for text in texts)}"[:CHARACTERS].strip()
 
 
-def shown(message: Message) -> Message:
+def shorten_message(message: Message) -> Message:
     if len(message.content) <= MAX_MESSAGE:
         return message
     tail = MAX_MESSAGE // 4

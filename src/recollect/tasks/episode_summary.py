@@ -17,8 +17,8 @@ from recollect.rules.episodes import extract
 from recollect.rules.prompt.fences import Fenced, attribution, line, section
 from recollect.rules.prompt.labels import author_labels
 from recollect.rules.tiers.tiers import Count
-from recollect.tasks.level_summary import summary_in, words_of
-from recollect.tasks.task import DATA, again, ask, object_schema
+from recollect.tasks.level_summary import parse_summary, word_limit
+from recollect.tasks.task import DATA, repair_request, build_request, object_schema
 
 name = "episode_summary"
 
@@ -66,21 +66,21 @@ _SCHEMA = object_schema({"summary": {"type": "string"}})
 
 def build(inputs: Inputs) -> Request:
     parts = [section("SUMMARY SO FAR", [line(inputs.before)])] if inputs.before.strip() else []
-    parts.append(section("NEW MESSAGES", _messages(inputs) or [Fenced("(none)")], between="\n"))
-    parts.append(Fenced(f"Write a summary of at most {words_of(inputs.limit)} words."))
-    return ask(_SYSTEM, "\n".join(parts), max_tokens=200 + 2 * inputs.limit, schema=_SCHEMA)
+    parts.append(section("NEW MESSAGES", _message_lines(inputs) or [Fenced("(none)")], between="\n"))
+    parts.append(Fenced(f"Write a summary of at most {word_limit(inputs.limit)} words."))
+    return build_request(_SYSTEM, "\n".join(parts), max_tokens=200 + 2 * inputs.limit, schema=_SCHEMA)
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
-    message_text = "\n".join(text_part for message in _shown(inputs) for text_part in (message.author, message.text))
-    summary = summary_in(text, f"{inputs.before}\n{message_text}", (_SYSTEM, _EXAMPLE), inputs.limit, inputs.count)
+    message_text = "\n".join(text_part for message in _shorten_lines(inputs) for text_part in (message.author, message.text))
+    summary = parse_summary(text, f"{inputs.before}\n{message_text}", (_SYSTEM, _EXAMPLE), inputs.limit, inputs.count)
     if _forgets(summary, inputs.before, message_text):
         raise ModelNonsense("The summary leaves out what the summary so far says.")
     return Reply(summary)
 
 
 def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
-    return again(build(inputs), text, error)
+    return repair_request(build(inputs), text, error)
 
 
 def offline(inputs: Inputs) -> Reply:
@@ -90,16 +90,16 @@ def offline(inputs: Inputs) -> Reply:
     return Reply(summary)
 
 
-def _messages(inputs: Inputs) -> list[Fenced]:
+def _message_lines(inputs: Inputs) -> list[Fenced]:
     # Escaped text never begins with a role, so the roles at the start of these lines are ours.
     labels = author_labels((message.role, message.author) for message in inputs.lines)
     return [
         Fenced(f"{attribution(message.role, message.author, labels)}: {line(message.text) or '(empty)'}")
-        for message in _shown(inputs)
+        for message in _shorten_lines(inputs)
     ]
 
 
-def _shown(inputs: Inputs) -> list[extract.Line]:
+def _shorten_lines(inputs: Inputs) -> list[extract.Line]:
     """The messages as a model is shown them: of many the first and the last, of long ones both ends."""
     lines = list(inputs.lines)
     if len(lines) > MAX_LINES:
@@ -111,13 +111,13 @@ def _shown(inputs: Inputs) -> list[extract.Line]:
         extract.Line(
             message.role,
             message.author,
-            _ends(text, len(text) * max_tokens // size if size > max_tokens else len(text)),
+            _both_ends(text, len(text) * max_tokens // size if size > max_tokens else len(text)),
         )
         for message, text, size in zip(lines, texts, sizes, strict=True)
     ]
 
 
-def _ends(text: str, max_characters: int) -> str:
+def _both_ends(text: str, max_characters: int) -> str:
     return (
         text
         if len(text) <= max_characters

@@ -27,7 +27,7 @@ from recollect.rules.facts.keys import category_of
 from recollect.rules.facts.own_words import own_words
 from recollect.rules.facts_english.finder import find, grounded, reconciled
 from recollect.tasks import answers
-from recollect.tasks.task import DATA, again, ask, object_schema, shown
+from recollect.tasks.task import DATA, repair_request, build_request, object_schema, fence_text
 
 name = "fact_extraction"
 
@@ -108,18 +108,18 @@ _EXTRA_TOKENS = 700
 
 def build(inputs: Inputs) -> Request:
     date_line = f"Written on {inputs.today.isoformat()}.\n" if inputs.today else ""
-    return ask(
+    return build_request(
         _SYSTEM + json.dumps(_EXAMPLE, ensure_ascii=False),
-        f"{date_line}{shown('MESSAGE', own_words(part_of(inputs.text)).strip())}",
+        f"{date_line}{fence_text('MESSAGE', own_words(part_of(inputs.text)).strip())}",
         max_tokens=_EXTRA_TOKENS + min(len(inputs.text), 4_000) // 4,
         schema=object_schema({"facts": {"type": "array", "items": object_schema(_ENTRY)}}),
     )
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
-    dated_facts = [fact for fact in map(_fact, _entries(text)[:MAX_FACTS]) if fact is not None]
+    dated_facts = [fact for fact in map(_parse_fact, _entries(text)[:MAX_FACTS]) if fact is not None]
     facts_with_dates = [
-        replace(fact, since=_date(since, inputs), until=_date(until, inputs)) for fact, since, until in dated_facts
+        replace(fact, since=_parse_date(since, inputs), until=_parse_date(until, inputs)) for fact, since, until in dated_facts
     ]
     grounded_facts = grounded(accepted(facts_with_dates), inputs.text)
     facts = reconciled(grounded_facts, find(inputs.text, inputs.today))
@@ -129,7 +129,7 @@ def parse(text: str, inputs: Inputs) -> Reply:
 
 
 def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
-    return again(build(inputs), text, error)
+    return repair_request(build(inputs), text, error)
 
 
 def offline(inputs: Inputs) -> Reply:
@@ -139,7 +139,7 @@ def offline(inputs: Inputs) -> Reply:
 def _entries(text: str) -> list[Mapping[str, Any]]:
     """The facts as they were written, however they were wrapped."""
     objects = list(answers.objects(text))
-    if not objects and _NONE.fullmatch(answers.said(text)):
+    if not objects and _NONE.fullmatch(answers.after_thinking(text)):
         return []
     entries: list[Mapping[str, Any]] = []
     has_list = False
@@ -158,7 +158,7 @@ def _entries(text: str) -> list[Mapping[str, Any]]:
     return usable_entries
 
 
-def _fact(entry: Mapping[str, Any]) -> tuple[FoundFact, str, str] | None:
+def _parse_fact(entry: Mapping[str, Any]) -> tuple[FoundFact, str, str] | None:
     """One entry as a fact, with the dates as they were written; None if its category is unknown."""
     category = category_of(answers.line(entry["category"]))
     if category is None:
@@ -171,8 +171,8 @@ def _fact(entry: Mapping[str, Any]) -> tuple[FoundFact, str, str] | None:
         category,
         answers.line(entry["key"]),
         answers.line(entry["value"]),
-        _number(entry.get("confidence")),
-        _number(entry.get("importance")),
+        _parse_number(entry.get("confidence")),
+        _parse_number(entry.get("importance")),
         subject=subject,
         holds=holds,
         corrects=corrects,
@@ -180,7 +180,7 @@ def _fact(entry: Mapping[str, Any]) -> tuple[FoundFact, str, str] | None:
     return fact, answers.line(entry.get("since")), answers.line(entry.get("until"))
 
 
-def _number(value: object) -> float:
+def _parse_number(value: object) -> float:
     """A number as a model writes it: 0.9, "0.9", "90%". One that cannot be read counts as medium."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return _MIDDLING
@@ -196,7 +196,7 @@ def _number(value: object) -> float:
 _MIDDLING = 0.6
 
 
-def _date(text: str, inputs: Inputs) -> date | None:
+def _parse_date(text: str, inputs: Inputs) -> date | None:
     """A date that a model gave, if the message mentions its year or month: models fill in today's date."""
     day = point(text[:40], inputs.today) if text.strip() else None
     if day is None:

@@ -15,7 +15,7 @@ from recollect.rules.people.forgetting import matching, means_everything, sought
 from recollect.rules.people.statements import reading
 from recollect.rules.prompt.fences import Fenced, line, plain, section
 from recollect.tasks import answers
-from recollect.tasks.task import DATA, again, ask, object_schema
+from recollect.tasks.task import DATA, repair_request, build_request, object_schema
 
 name = "forget"
 
@@ -74,7 +74,7 @@ def build(inputs: Inputs) -> Request:
         section("STATEMENTS", statement_lines or [Fenced("(none)")], between="\n"),
         section("FORGET", [line(inputs.what[:_MAX_WHAT]) or Fenced("(empty)")]),
     ]
-    return ask(_SYSTEM, "\n".join(parts), max_tokens=200, schema=_SCHEMA)
+    return build_request(_SYSTEM, "\n".join(parts), max_tokens=200, schema=_SCHEMA)
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
@@ -101,7 +101,7 @@ def parse(text: str, inputs: Inputs) -> Reply:
 
 
 def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
-    return again(build(inputs), text, error)
+    return repair_request(build(inputs), text, error)
 
 
 def offline(inputs: Inputs) -> Reply:
@@ -120,7 +120,7 @@ def _numbers(text: str) -> list[int]:
             if key in answer:
                 values = answer[key] if isinstance(answer[key], list) else [] if answer[key] is None else [answer[key]]
                 return [int(digits[0]) for value in values if (digits := re.search(r"\d{1,9}", answers.line(value)))]
-    answer_text = answers.said(text)
+    answer_text = answers.after_thinking(text)
     if _NONE.fullmatch(answer_text):
         return []
     match = _LIST.search(answer_text)

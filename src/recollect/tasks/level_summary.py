@@ -19,7 +19,7 @@ from recollect.rules.facts.grounding import Grounds
 from recollect.rules.prompt.fences import Fenced, line, section
 from recollect.rules.tiers.tiers import Count, clean
 from recollect.tasks import answers
-from recollect.tasks.task import DATA, again, ask, object_schema
+from recollect.tasks.task import DATA, repair_request, build_request, object_schema
 
 name = "level_summary"
 
@@ -66,30 +66,30 @@ _SCHEMA = object_schema({"summary": {"type": "string"}})
 
 def build(inputs: Inputs) -> Request:
     parts = [
-        section(f"SUMMARY {number}", [line(text) or Fenced("(empty)")]) for number, text in enumerate(_shown(inputs), 1)
+        section(f"SUMMARY {number}", [line(text) or Fenced("(empty)")]) for number, text in enumerate(_shorten_summaries(inputs), 1)
     ]
-    parts.append(Fenced(f"Write one summary of at most {words_of(inputs.limit)} words."))
-    return ask(_SYSTEM, "\n".join(parts), max_tokens=200 + 2 * inputs.limit, schema=_SCHEMA)
+    parts.append(Fenced(f"Write one summary of at most {word_limit(inputs.limit)} words."))
+    return build_request(_SYSTEM, "\n".join(parts), max_tokens=200 + 2 * inputs.limit, schema=_SCHEMA)
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
-    return Reply(summary_in(text, "\n".join(_shown(inputs)), (_SYSTEM, _EXAMPLE), inputs.limit, inputs.count))
+    return Reply(parse_summary(text, "\n".join(_shorten_summaries(inputs)), (_SYSTEM, _EXAMPLE), inputs.limit, inputs.count))
 
 
 def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
-    return again(build(inputs), text, error)
+    return repair_request(build(inputs), text, error)
 
 
 def offline(inputs: Inputs) -> Reply:
     return Reply(extract.condense(inputs.summaries, inputs.limit, inputs.count))
 
 
-def words_of(tokens: int) -> int:
+def word_limit(tokens: int) -> int:
     """How many words to ask a model for, so that it stays within so many tokens."""
     return max(int(tokens * _WORDS_PER_TOKEN), _FEWEST_WORDS)
 
 
-def _shown(inputs: Inputs) -> list[str]:
+def _shorten_summaries(inputs: Inputs) -> list[str]:
     texts = extract.looked_at(inputs.summaries)
     max_tokens = extract.level([inputs.count(text) for text in texts], MAX_TOKENS)
     return [extract.within(text, max_tokens, inputs.count) for text in texts]
@@ -103,24 +103,24 @@ _MANY = 24  # words from which on a summary must not repeat itself
 _DIFFERENT = 0.2  # the share of different words, at least
 
 
-def summary_in(text: str, source: str, prompt: Sequence[str], limit: int, count: Count) -> str:
+def parse_summary(text: str, source: str, prompt: Sequence[str], limit: int, count: Count) -> str:
     """The summary in an answer, clean and within the limit; ModelNonsense if it does not summarize the source."""
-    summary = clean(_found(text))
+    summary = clean(_find_summary(text))
     if fault := _fault(summary, source, prompt):
         raise ModelNonsense(fault)
     return extract.within(summary, limit, count)
 
 
-def _found(text: str) -> str:
+def _find_summary(text: str) -> str:
     for answer in answers.objects(text):
         candidates = [answer, *(value for value in answer.values() if isinstance(value, dict))]
         for key in _KEYS:
             for candidate in candidates:
                 if (value := _text(candidate.get(key))).strip():
                     return value
-    if labels := answers.labelled(text, {"summary": r"(?:(?:new|updated)\s+)?summary"}):
+    if labels := answers.parts_by_label(text, {"summary": r"(?:(?:new|updated)\s+)?summary"}):
         return labels[0]["summary"]
-    bare_text = answers.said(text).strip().strip("`").strip()
+    bare_text = answers.after_thinking(text).strip().strip("`").strip()
     # Prose without JSON counts as the summary; broken JSON does not.
     return "" if bare_text[:1] in ("{", "[") or bare_text.startswith("json") else bare_text.strip("\"'")
 

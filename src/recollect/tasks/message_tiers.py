@@ -16,7 +16,7 @@ from recollect.model import Tiers
 from recollect.ports import Request
 from recollect.rules.tiers import tiers
 from recollect.tasks import answers
-from recollect.tasks.task import DATA, Said, again, ask, object_schema, shown
+from recollect.tasks.task import DATA, TaskMessage, repair_request, build_request, object_schema, fence_text
 
 name = "message_tiers"
 
@@ -25,7 +25,7 @@ name = "message_tiers"
 class Inputs:
     """The messages, and how tokens are counted."""
 
-    messages: tuple[Said, ...]
+    messages: tuple[TaskMessage, ...]
     count: tiers.Count = field(compare=False, repr=False)
 
 
@@ -65,9 +65,9 @@ def build(inputs: Inputs) -> Request:
     for number, message in enumerate(inputs.messages, 1):
         tier1_tokens, tier2_tokens = tiers.budgets(message.text, inputs.count)
         token_count += tier1_tokens + tier2_tokens
-        limits = f"tier1 at most {_words(tier1_tokens)} words, tier2 at most {_words(tier2_tokens)} words."
-        parts.append(f"{shown(f'MESSAGE {number}', message.text)}\nMessage {number} is by the {message.role}: {limits}")
-    return ask(
+        limits = f"tier1 at most {_word_limit(tier1_tokens)} words, tier2 at most {_word_limit(tier2_tokens)} words."
+        parts.append(f"{fence_text(f'MESSAGE {number}', message.text)}\nMessage {number} is by the {message.role}: {limits}")
+    return build_request(
         _SYSTEM + json.dumps(example, ensure_ascii=False),
         "\n\n".join(parts),
         max_tokens=200 + 2 * token_count,
@@ -91,14 +91,14 @@ def parse(text: str, inputs: Inputs) -> Reply:
 
 
 def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
-    return again(build(inputs), text, error)
+    return repair_request(build(inputs), text, error)
 
 
 def offline(inputs: Inputs) -> Reply:
     return Reply(tuple(tiers.write(message.text, inputs.count) for message in inputs.messages))
 
 
-def _words(tokens: int) -> int:
+def _word_limit(tokens: int) -> int:
     return max(int(tokens * _WORDS_PER_TOKEN), _FEWEST_WORDS)
 
 
@@ -114,8 +114,8 @@ def _entries(text: str, message_count: int) -> list[Mapping[str, Any]]:
     """The entry of each message, in the order of the messages."""
     entries: list[Mapping[str, Any]] = []
     for answer in answers.objects(text):
-        entries += _within(answer)
-    entries = entries or [*answers.labelled(text, {"tier1": r"tier\s*_?1", "tier2": r"tier\s*_?2"})]
+        entries += _entries_in(answer)
+    entries = entries or [*answers.parts_by_label(text, {"tier1": r"tier\s*_?1", "tier2": r"tier\s*_?2"})]
     if not entries:
         raise ModelNonsense("There is no JSON with tier1 and tier2 in the answer.")
     numbers = [entry.get("message") for entry in entries]
@@ -126,7 +126,7 @@ def _entries(text: str, message_count: int) -> list[Mapping[str, Any]]:
     return entries[:message_count]
 
 
-def _within(answer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+def _entries_in(answer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """The entries in an object: itself, or those it lists under whatever name."""
     if "tier1" in answer or "tier2" in answer:
         return [answer]

@@ -32,7 +32,7 @@ from recollect.rules.people.third_person import MAX_STATEMENT, MAX_STATEMENTS, s
 from recollect.rules.prompt.fences import Fenced, byline, line, plain, section
 from recollect.rules.prompt.labels import author_labels
 from recollect.tasks import answers
-from recollect.tasks.task import DATA, again, ask, object_schema
+from recollect.tasks.task import DATA, repair_request, build_request, object_schema
 
 name = "remember"
 
@@ -99,13 +99,13 @@ def build(inputs: Inputs) -> Request:
         parts.append(section("CONVERSATION", conversation_lines, between="\n"))
     parts.append(section("NEW", [line(inputs.new[:_MAX_NEW]) or Fenced("(what was said last in the conversation)")]))
     parts.append(Fenced(f"The new statement is by {byline(inputs.speaker) if inputs.speaker else person}."))
-    return ask(_SYSTEM, "\n".join(parts), max_tokens=_MAX_TOKENS, schema=_SCHEMA)
+    return build_request(_SYSTEM, "\n".join(parts), max_tokens=_MAX_TOKENS, schema=_SCHEMA)
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
     entry = _entry(text)
     added_statements = tuple(
-        dict.fromkeys(statement for wording in _texts(entry) for statement in _worded(wording, inputs))
+        dict.fromkeys(statement for wording in _texts_to_add(entry) for statement in _third_person(wording, inputs))
     )
     replaced_numbers, same_numbers = (_numbers(entry, key, len(inputs.statements)) for key in ("replace", "same"))
     proposal = Merge(
@@ -113,10 +113,10 @@ def parse(text: str, inputs: Inputs) -> Reply:
     )
     _check_added(proposal, inputs)
     _check_replaced(proposal, inputs)
-    return _settled(proposal, inputs)
+    return _apply_rules(proposal, inputs)
 
 
-def _settled(proposal: Merge, inputs: Inputs) -> Merge:
+def _apply_rules(proposal: Merge, inputs: Inputs) -> Merge:
     """The merge after the rules have added contradictions and duplicates that the model overlooked."""
     remaining_numbers = [number for number in range(1, len(inputs.statements) + 1) if number not in proposal.replaced]
     rule_merge = merge(inputs.name, [inputs.statements[number - 1] for number in remaining_numbers], proposal.added)
@@ -128,14 +128,14 @@ def _settled(proposal: Merge, inputs: Inputs) -> Merge:
 
 
 def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
-    return again(build(inputs), text, error)
+    return repair_request(build(inputs), text, error)
 
 
 def offline(inputs: Inputs) -> Reply:
-    return merge(inputs.name, inputs.statements, _said(inputs))
+    return merge(inputs.name, inputs.statements, _new_statements(inputs))
 
 
-def _said(inputs: Inputs) -> tuple[str, ...]:
+def _new_statements(inputs: Inputs) -> tuple[str, ...]:
     """What is to be remembered, as statements."""
     statements = statements_about(inputs.name, inputs.new, speaker=inputs.speaker) if inputs.new.strip() else ()
     return statements or just_said(inputs.name, inputs.conversation)
@@ -159,13 +159,13 @@ def _entry(text: str) -> Mapping[str, Any]:
     raise ModelNonsense('There is no JSON of the form {"add": [...], "replace": [...], "same": [...]} in the answer.')
 
 
-def _texts(entry: Mapping[str, Any]) -> list[str]:
+def _texts_to_add(entry: Mapping[str, Any]) -> list[str]:
     value = entry["add"]
     values = value if isinstance(value, list) else [value] if value else []
     return [text for item in values[:MAX_STATEMENTS] if (text := " ".join(answers.line(item).split()))]
 
 
-def _worded(text: str, inputs: Inputs) -> Sequence[str]:
+def _third_person(text: str, inputs: Inputs) -> Sequence[str]:
     if len(text) > MAX_STATEMENT:
         raise ModelNonsense(f"A statement has at most {MAX_STATEMENT} characters.")
     if _FIRST_PERSON.search(_QUOTED.sub("", text)):
@@ -188,7 +188,7 @@ def _numbers(entry: Mapping[str, Any], key: str, statement_count: int) -> tuple[
 
 
 def _check_added(proposal: Merge, inputs: Inputs) -> None:
-    new_statements = _said(inputs)
+    new_statements = _new_statements(inputs)
     if new_statements and not proposal.added and not proposal.same:
         raise ModelNonsense("What is new is neither in add nor is a statement named that says the same.")
     source_text = " ".join(
@@ -226,7 +226,7 @@ def _shares(text: str, grounds: Grounds, inputs: Inputs) -> bool:
 
 def _check_replaced(proposal: Merge, inputs: Inputs) -> None:
     """Raise ModelNonsense if something is lost that was not contradicted."""
-    new_readings = [reading(inputs.name, text) for text in (*proposal.added, *_said(inputs))]
+    new_readings = [reading(inputs.name, text) for text in (*proposal.added, *_new_statements(inputs))]
     same_readings = [reading(inputs.name, inputs.statements[number - 1]) for number in proposal.same]
     new_terms = {term for new_reading in new_readings for term in new_reading.terms}
     for number in proposal.replaced:

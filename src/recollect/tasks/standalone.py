@@ -21,7 +21,7 @@ from recollect.ports import Request
 from recollect.rules.prompt.fences import Fenced, line, section
 from recollect.rules.tiers.particulars import topic
 from recollect.tasks import answers
-from recollect.tasks.task import DATA, Said, again, ask, object_schema
+from recollect.tasks.task import DATA, TaskMessage, repair_request, build_request, object_schema
 
 name = "standalone"
 
@@ -37,7 +37,7 @@ class Inputs:
     """The question, what was said before it, oldest first, and what that was about, if known."""
 
     question: str
-    exchange: tuple[Said, ...] = ()
+    exchange: tuple[TaskMessage, ...] = ()
     topic: str = ""
 
 
@@ -75,7 +75,7 @@ def build(inputs: Inputs) -> Request:
     if chat:
         parts.append(section("CHAT", chat, between="\n"))
     parts.append(section("QUESTION", [line(inputs.question[:MAX_QUESTION]) or Fenced("(empty)")]))
-    return ask(_SYSTEM, "\n".join(parts), max_tokens=300, schema=_SCHEMA)
+    return build_request(_SYSTEM, "\n".join(parts), max_tokens=300, schema=_SCHEMA)
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
@@ -95,15 +95,15 @@ def parse(text: str, inputs: Inputs) -> Reply:
 
 
 def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
-    return again(build(inputs), text, error)
+    return repair_request(build(inputs), text, error)
 
 
 def offline(inputs: Inputs) -> Reply:
     question = line(inputs.question[:MAX_QUESTION])
-    if not question or not leans(question):
+    if not question or not depends_on_context(question):
         return _reply(question, inputs)
     question_stems = stems(question, detect(question))
-    terms = [term for term in _about(inputs) if not stems(term, detect(question)) <= question_stems]
+    terms = [term for term in _topic_terms(inputs) if not stems(term, detect(question)) <= question_stems]
     return _reply(f"{question} ({', '.join(terms[:_MAX_TERMS])})" if terms else question, inputs)
 
 
@@ -116,10 +116,10 @@ def _question_in(text: str) -> str:
         for key in ("question", "rewritten", "rewrittenquestion", "standalone", "standalonequestion"):
             if isinstance(answer.get(key), str) and answer[key].strip():
                 return str(answer[key])
-    labels = answers.labelled(text, {"question": r"(?:stand-?alone\s+|rewritten\s+)?question"})
+    labels = answers.parts_by_label(text, {"question": r"(?:stand-?alone\s+|rewritten\s+)?question"})
     if labels:
         return labels[0]["question"].splitlines()[0] if labels[0]["question"] else ""
-    bare_text = answers.said(text).strip().strip("\"'`")
+    bare_text = answers.after_thinking(text).strip().strip("\"'`")
     return bare_text if "\n" not in bare_text and bare_text.endswith(("?", "？", "؟")) else ""
 
 
@@ -151,7 +151,7 @@ _CONTINUES = re.compile(
 )
 
 
-def leans(question: str) -> bool:
+def depends_on_context(question: str) -> bool:
     """Whether a question depends on what was said before; of a long one only the beginning is read."""
     question = question[:MAX_QUESTION]
     language = detect(question)
@@ -167,9 +167,9 @@ def leans(question: str) -> bool:
     )
 
 
-def _about(inputs: Inputs) -> list[str]:
+def _topic_terms(inputs: Inputs) -> list[str]:
     """What the last exchange was about: its topic, its names, its most important words."""
-    last_sentences = _last(inputs.exchange)
+    last_sentences = _last_sentences(inputs.exchange)
     language = detect(" ".join(sentence.text for sentence in last_sentences))
     weights = weigh(last_sentences, language)
     candidates = [
@@ -187,7 +187,7 @@ def _about(inputs: Inputs) -> list[str]:
     return terms
 
 
-def _last(exchange: Sequence[Said]) -> list[Sentence]:
+def _last_sentences(exchange: Sequence[TaskMessage]) -> list[Sentence]:
     """The sentences of the last message of the user and of what followed it."""
     start = max((index for index, message in enumerate(exchange) if message.role == "user"), default=len(exchange) - 1)
     last_sentences = [sentence for message in exchange[max(start, 0) :] for sentence in sentences(message.text)]

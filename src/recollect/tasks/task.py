@@ -46,14 +46,14 @@ class Task(Protocol[I_contra, R_co]):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TaskMessage:
     """A message as tasks see it: who said it, by role, and its text."""
 
     role: Role
     text: str
 
 
-def ask(system: str, user: str, *, max_tokens: int, schema: Mapping[str, Any]) -> Request:
+def build_request(system: str, user: str, *, max_tokens: int, schema: Mapping[str, Any]) -> Request:
     """A request of a task: the instructions, what they are about, and temperature 0."""
     messages: list[ChatMessage] = [{"role": "system", "content": system}, {"role": "user", "content": user}]
     return Request(messages, temperature=0.0, max_tokens=max_tokens, schema=schema)
@@ -64,7 +64,7 @@ def object_schema(properties: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def again(request: Request, text: str, error: ModelNonsense) -> Request:
+def repair_request(request: Request, text: str, error: ModelNonsense) -> Request:
     """The same request once more, with the bad answer and what is wrong with it."""
     bad_answer = seen(text).strip()[:MAX_QUOTED] or "(nothing)"
     fault = f"That answer cannot be used: {line(str(error))} Answer again. Write only the JSON, nothing else."
@@ -75,7 +75,7 @@ def again(request: Request, text: str, error: ModelNonsense) -> Request:
     return replace(request, messages=[*request.messages, *repair_messages])
 
 
-def shown(title: str, text: str) -> Fenced:
+def fence_text(title: str, text: str) -> Fenced:
     """A text between fences; the middle of a long one is left out."""
     if len(text) > MAX_SHOWN:
         tail = MAX_SHOWN // 4

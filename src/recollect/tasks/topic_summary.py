@@ -17,7 +17,7 @@ from recollect.rules.facts.grounding import Grounds
 from recollect.rules.prompt.fences import Fenced, line, section
 from recollect.rules.tiers.tiers import Count
 from recollect.tasks import answers, episode_summary
-from recollect.tasks.task import DATA, again, ask, object_schema
+from recollect.tasks.task import DATA, repair_request, build_request, object_schema
 
 name = "topic_summary"
 
@@ -77,7 +77,7 @@ def build(inputs: Inputs) -> Request:
     request = episode_summary.build(inputs.episode)
     title = section("TITLE SO FAR", [line(inputs.title) or Fenced("(none)")])
     body = f"{title}\n{request.messages[-1]['content']}"
-    return ask(_SYSTEM, body, max_tokens=260 + 2 * inputs.limit, schema=_SCHEMA)
+    return build_request(_SYSTEM, body, max_tokens=260 + 2 * inputs.limit, schema=_SCHEMA)
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
@@ -91,7 +91,7 @@ def parse(text: str, inputs: Inputs) -> Reply:
 
 
 def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
-    return again(build(inputs), text, error)
+    return repair_request(build(inputs), text, error)
 
 
 def offline(inputs: Inputs) -> Reply:
@@ -106,7 +106,7 @@ def _title_in(text: str, inputs: Inputs) -> str:
             raw_title = answer["title"]
             break
     else:
-        labels = answers.labelled(text, {"title": r"title"})
+        labels = answers.parts_by_label(text, {"title": r"title"})
         raw_title = labels[0]["title"].splitlines()[0] if labels and labels[0]["title"].strip() else ""
     title = " ".join(line(raw_title).strip(" \"'`*").rstrip(".").split())
     if not any(map(str.isalnum, title)) or len(title) > MAX_TITLE or title.casefold() == _TITLE.casefold():

@@ -10,8 +10,8 @@ from recollect.errors import ModelNonsense
 from recollect.ports import Request
 from recollect.rules.episodes import extract
 from recollect.rules.prompt.fences import Fenced, line, plain, section
-from recollect.tasks.level_summary import summary_in
-from recollect.tasks.task import DATA, again, ask, object_schema
+from recollect.tasks.level_summary import parse_summary
+from recollect.tasks.task import DATA, repair_request, build_request, object_schema
 
 name = "week_history"
 
@@ -52,17 +52,17 @@ def build(inputs: Inputs) -> Request:
     days = [Fenced(f"{day.isoformat()} ({day:%A}): {line(text[:MAX_DAY])}") for day, text in inputs.days]
     member = plain(inputs.name) or "the member"
     parts = [section("MEMBER", [Fenced(member)]), section("DIARY", days, between="\n")]
-    return ask(_SYSTEM, "\n".join(parts), max_tokens=200 + CHARACTERS, schema=_SCHEMA)
+    return build_request(_SYSTEM, "\n".join(parts), max_tokens=200 + CHARACTERS, schema=_SCHEMA)
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
     dates = " ".join(f"{day.isoformat()} {day:%A %d %B %Y}" for day, _ in inputs.days)
     source = "\n".join([inputs.name, dates, *(digest[:MAX_DAY] for _, digest in inputs.days)])
-    return Reply(summary_in(text, source, (_SYSTEM, _EXAMPLE), MOST, len))
+    return Reply(parse_summary(text, source, (_SYSTEM, _EXAMPLE), MOST, len))
 
 
 def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
-    return again(build(inputs), text, error)
+    return repair_request(build(inputs), text, error)
 
 
 def offline(inputs: Inputs) -> Reply:

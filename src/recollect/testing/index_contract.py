@@ -15,7 +15,7 @@ import pytest
 from recollect.errors import StoreError
 from recollect.model import Entry, Filter, Message
 from recollect.ports import Candidate, Store, Tx
-from recollect.testing.samples import T0, entry, keep, matches, message, put
+from recollect.testing.samples import T0, make_entry, append_messages, find_matches, make_message, append_and_index
 
 SECOND = timedelta(seconds=1)
 WORDS = ("and", "or", "not", "near", "null", "select", "true", "1", "2024", "u1f600", "z")
@@ -23,24 +23,24 @@ SCRIPTS = ("straße", "ärger", "łódź", "привет", "γειά", "שלום
 HOSTILE = ('"', "'", "''", "\\", "*", ":", "(", ")", "-", "^", "&", "|", "!", "<->", "a:b", "it's", 'a"b', "a*", "")
 
 
-def index(store: Store, *entries: Entry) -> None:
+def index_entries(store: Store, *entries: Entry) -> None:
     store.write(lambda tx: tx.put_entries(entries))
 
 
-def matched(
+def search_terms(
     store: Store, groups: Sequence[Sequence[str]], where: Filter | None = None, limit: int = 100
 ) -> tuple[list[Candidate], list[int]]:
-    return store.read(lambda tx: matches(tx, groups, where, limit))
+    return store.read(lambda tx: find_matches(tx, groups, where, limit))
 
 
-def found(store: Store, term: str, where: Filter | None = None) -> list[str]:
-    return [candidate.message_id for candidate in matched(store, [[term]], where)[0]]
+def find_message_ids(store: Store, term: str, where: Filter | None = None) -> list[str]:
+    return [candidate.message_id for candidate in search_terms(store, [[term]], where)[0]]
 
 
-def everywhere() -> list[Message]:
+def messages_in_all_scopes() -> list[Message]:
     """A message in every scope: two spaces, two conversations, two people and nobody."""
     return [
-        message(turn, conversation=id, space=space, user=user, id=f"{space}/{id}/{user}")
+        make_message(turn, conversation=id, space=space, user=user, id=f"{space}/{id}/{user}")
         for space in ("s", "t")
         for id in ("c", "d")
         for turn, user in enumerate(("alex", "kim", None), 1)
@@ -51,42 +51,42 @@ class IndexContract:
     """Passages and their terms."""
 
     def test_a_passage_is_found_by_each_of_its_terms(self, store: Store) -> None:
-        indexed_message = message(time=T0 + SECOND)
-        index(store, entry(indexed_message, ("one", "two", "one", "one")), entry(message(2), ("other",)))
-        (only,), frequencies = matched(store, [["one"], ["two"], ["three"]])
+        indexed_message = make_message(time=T0 + SECOND)
+        index_entries(store, make_entry(indexed_message, ("one", "two", "one", "one")), make_entry(make_message(2), ("other",)))
+        (only,), frequencies = search_terms(store, [["one"], ["two"], ["three"]])
         assert (only.message_id, only.time, only.length) == (indexed_message.id, indexed_message.time, 4)
         assert only.counts == (3, 1, 0)
         assert frequencies == [1, 1, 0]
 
     def test_a_term_is_a_whole_word(self, store: Store) -> None:
-        index(store, entry(message(1), ("car", "cars", "scar", "carpet")), entry(message(2), ("cars",)))
-        (only,), frequencies = matched(store, [["car"]])
+        index_entries(store, make_entry(make_message(1), ("car", "cars", "scar", "carpet")), make_entry(make_message(2), ("cars",)))
+        (only,), frequencies = search_terms(store, [["car"]])
         assert (only.message_id, only.counts, frequencies) == ("c-1", (1,), [1])
-        assert matched(store, [["ca"]]) == ([], [0])
+        assert search_terms(store, [["ca"]]) == ([], [0])
 
     def test_any_word_of_any_script_is_found(self, store: Store) -> None:
         terms = (*WORDS, *SCRIPTS, "x" * 64)
-        index(store, *(entry(message(turn), ("same", term, term)) for turn, term in enumerate(terms, 1)))
+        index_entries(store, *(make_entry(make_message(turn), ("same", term, term)) for turn, term in enumerate(terms, 1)))
         for turn, term in enumerate(terms, 1):
-            candidates, frequencies = matched(store, [[term]])
+            candidates, frequencies = search_terms(store, [[term]])
             assert [(candidate.message_id, candidate.counts) for candidate in candidates] == [(f"c-{turn}", (2,))], term
             assert frequencies == [1], term
 
     def test_what_is_not_a_word_is_not_syntax(self, store: Store) -> None:
-        index(store, entry(message(1), ("a", "b", "it", "s")), entry(message(2), ("word",)))
+        index_entries(store, make_entry(make_message(1), ("a", "b", "it", "s")), make_entry(make_message(2), ("word",)))
         for term in HOSTILE:
-            candidates, frequencies = matched(store, [[term], ["word"], [term, "word"]])
+            candidates, frequencies = search_terms(store, [[term], ["word"], [term, "word"]])
             assert [(candidate.message_id, candidate.counts) for candidate in candidates] == [("c-2", (0, 1, 1))], term
             assert frequencies == [0, 1, 1], term
 
     def test_alternatives_count_as_one(self, store: Store) -> None:
-        index(
+        index_entries(
             store,
-            entry(message(1), ("run", "ran", "run")),
-            entry(message(2), ("ran",)),
-            entry(message(3), ("walk",)),
+            make_entry(make_message(1), ("run", "ran", "run")),
+            make_entry(make_message(2), ("ran",)),
+            make_entry(make_message(3), ("walk",)),
         )
-        candidates, frequencies = matched(store, [["run", "ran", "running"], ["walk"]])
+        candidates, frequencies = search_terms(store, [["run", "ran", "running"], ["walk"]])
         assert [(candidate.message_id, candidate.counts) for candidate in candidates] == [
             ("c-1", (3, 0)),
             ("c-2", (1, 0)),
@@ -95,19 +95,19 @@ class IndexContract:
         assert frequencies == [2, 1]
 
     def test_a_passage_with_several_terms_is_one_candidate(self, store: Store) -> None:
-        index(store, *(entry(message(turn), ("one", "two")) for turn in (1, 2, 3)))
-        candidates, frequencies = matched(store, [["one"], ["two"]])
+        index_entries(store, *(make_entry(make_message(turn), ("one", "two")) for turn in (1, 2, 3)))
+        candidates, frequencies = search_terms(store, [["one"], ["two"]])
         assert [candidate.counts for candidate in candidates] == [(1, 1)] * 3
         assert frequencies == [3, 3]
 
     def test_no_terms_find_nothing(self, store: Store) -> None:
-        index(store, entry(message(1)))
-        assert matched(store, []) == ([], [])
+        index_entries(store, make_entry(make_message(1)))
+        assert search_terms(store, []) == ([], [])
 
     def test_a_limit_keeps_the_newest_and_counts_all(self, store: Store) -> None:
         """Newest means: indexed last. The count is of the whole scope, whatever the limit."""
-        index(store, *(entry(message(turn), ("often", "rare") if turn == 1 else ("often",)) for turn in range(1, 8)))
-        candidates, frequencies = matched(store, [["often"], ["rare"]], limit=2)
+        index_entries(store, *(make_entry(make_message(turn), ("often", "rare") if turn == 1 else ("often",)) for turn in range(1, 8)))
+        candidates, frequencies = search_terms(store, [["often"], ["rare"]], limit=2)
         assert [(candidate.message_id, candidate.counts) for candidate in candidates] == [
             ("c-1", (1, 1)),
             ("c-6", (1, 0)),
@@ -116,16 +116,16 @@ class IndexContract:
         assert frequencies == [7, 1]
 
     def test_passages_of_one_message_are_each_a_candidate(self, store: Store) -> None:
-        indexed_message = message(1)
-        index(store, entry(indexed_message, ("one",)), entry(indexed_message, ("one", "one"), part=1))
-        candidates, frequencies = matched(store, [["one"]])
+        indexed_message = make_message(1)
+        index_entries(store, make_entry(indexed_message, ("one",)), make_entry(indexed_message, ("one", "one"), part=1))
+        candidates, frequencies = search_terms(store, [["one"]])
         assert [(candidate.message_id, candidate.counts) for candidate in candidates] == [("c-1", (1,)), ("c-1", (2,))]
         assert frequencies == [2]
         with pytest.raises(StoreError):
-            index(store, entry(indexed_message, ("again",), part=1))
+            index_entries(store, make_entry(indexed_message, ("again",), part=1))
 
     def test_postings_are_newest_first(self, store: Store) -> None:
-        index(store, *(entry(message(turn), ("often",)) for turn in range(1, 6)))
+        index_entries(store, *(make_entry(make_message(turn), ("often",)) for turn in range(1, 6)))
         (posting,) = store.read(lambda tx: tx.postings(Filter("s"), [["often"]], 3))
         assert list(posting.docs) == sorted(posting.docs, reverse=True)
         assert len(posting.docs) == 3
@@ -133,34 +133,34 @@ class IndexContract:
     # -- scope
 
     def test_a_search_stays_in_its_scope(self, store: Store) -> None:
-        index(store, *(entry(message, ("word",)) for message in everywhere()))
+        index_entries(store, *(make_entry(message, ("word",)) for message in messages_in_all_scopes()))
         for space in ("s", "t"):
             for user in ("alex", "kim", "nobody"):
                 for id in (None, "c", "d", "e"):
                     where = Filter(space, user=user, conversation=id)
                     expected_ids = [
                         message.id
-                        for message in everywhere()
+                        for message in messages_in_all_scopes()
                         if message.space == space and message.user == user and id in (None, message.conversation)
                     ]
-                    assert found(store, "word", where) == expected_ids
-        assert len(found(store, "word", Filter("s"))) == 6
-        assert len(found(store, "word", Filter("s", conversation="d"))) == 3
-        assert found(store, "word", Filter("third")) == []
+                    assert find_message_ids(store, "word", where) == expected_ids
+        assert len(find_message_ids(store, "word", Filter("s"))) == 6
+        assert len(find_message_ids(store, "word", Filter("s", conversation="d"))) == 3
+        assert find_message_ids(store, "word", Filter("third")) == []
 
     def test_candidates_out_of_scope_are_left_out(self, store: Store) -> None:
-        index(store, *(entry(message, ("word",)) for message in everywhere()))
-        docs = [candidate.doc for space in ("s", "t") for candidate in matched(store, [["word"]], Filter(space))[0]]
+        index_entries(store, *(make_entry(message, ("word",)) for message in messages_in_all_scopes()))
+        docs = [candidate.doc for space in ("s", "t") for candidate in search_terms(store, [["word"]], Filter(space))[0]]
         for where in (Filter("s"), Filter("t", user="kim"), Filter("s", user="alex", conversation="d")):
             candidates = store.read(lambda tx: tx.candidates(where, [*docs, 10**9], [["word"]]))  # noqa: B023
-            assert sorted(candidate.message_id for candidate in candidates) == sorted(found(store, "word", where))
+            assert sorted(candidate.message_id for candidate in candidates) == sorted(find_message_ids(store, "word", where))
         assert store.read(lambda tx: tx.candidates(Filter("s"), [], [["word"]])) == []
 
     def test_passages_are_found_by_their_place(self, store: Store) -> None:
         odd = "12\"'\\ é 👋"
-        messages = [message(turn, conversation=id, author=f"by {turn}") for id in ("c", "d", odd) for turn in (1, 2, 3)]
-        store.write(lambda tx: put(tx, *messages, terms=("word", "word")))
-        index(store, entry(messages[1], ("more",), part=1), entry(message(1, space="t"), ("word",)))
+        messages = [make_message(turn, conversation=id, author=f"by {turn}") for id in ("c", "d", odd) for turn in (1, 2, 3)]
+        store.write(lambda tx: append_and_index(tx, *messages, terms=("word", "word")))
+        index_entries(store, make_entry(messages[1], ("more",), part=1), make_entry(make_message(1, space="t"), ("word",)))
         asked_places = [("c", 2), ("d", 1), (odd, 3), ("c", 9), ("e", 1)]
         candidates = store.read(lambda tx: tx.beside(Filter("s"), asked_places, [["word"], ["more"]]))
         places = sorted(
@@ -187,19 +187,19 @@ class IndexContract:
     def test_scopes_with_names_that_run_together_are_apart(self, store: Store) -> None:
         pairs = [("ab", "c"), ("a", "bc"), ("a\u0301b", "c"), ("A", "bc"), ("a ", "bc")]
         for number, (space, user) in enumerate(pairs):
-            index(store, entry(message(space=space, user=user, conversation=user, id=str(number)), ("word",)))
+            index_entries(store, make_entry(make_message(space=space, user=user, conversation=user, id=str(number)), ("word",)))
         for number, (space, user) in enumerate(pairs):
-            assert found(store, "word", Filter(space, user=user)) == [str(number)]
-            assert found(store, "word", Filter(space, conversation=user)) == [str(number)]
+            assert find_message_ids(store, "word", Filter(space, user=user)) == [str(number)]
+            assert find_message_ids(store, "word", Filter(space, conversation=user)) == [str(number)]
 
     def test_filters_narrow_what_is_found_and_not_what_is_counted(self, store: Store) -> None:
         messages = [
-            message(1, role="user", time=T0),
-            message(2, role="assistant", time=T0 + SECOND),
-            message(3, role="user", time=T0 + 2 * SECOND),
-            message(1, role="user", time=T0 + SECOND, conversation="d"),
+            make_message(1, role="user", time=T0),
+            make_message(2, role="assistant", time=T0 + SECOND),
+            make_message(3, role="user", time=T0 + 2 * SECOND),
+            make_message(1, role="user", time=T0 + SECOND, conversation="d"),
         ]
-        index(store, *(entry(message, ("word",)) for message in messages), entry(message(4, user="kim"), ("word",)))
+        index_entries(store, *(make_entry(message, ("word",)) for message in messages), make_entry(make_message(4, user="kim"), ("word",)))
         for where, expected_ids in (
             (Filter("s", user="alex", role="user"), ["c-1", "c-3", "d-1"]),
             (Filter("s", user="alex", after=T0 + SECOND), ["c-2", "c-3", "d-1"]),
@@ -207,30 +207,30 @@ class IndexContract:
             (Filter("s", user="alex", conversation="c", role="assistant"), ["c-2"]),
             (Filter("s", user="alex", role="tool"), []),
         ):
-            candidates, frequencies = matched(store, [["word"]], where)
+            candidates, frequencies = search_terms(store, [["word"]], where)
             assert [candidate.message_id for candidate in candidates] == expected_ids
             assert frequencies == [4]
-        assert matched(store, [["word"]], Filter("s", role="user"))[1] == [5]
+        assert search_terms(store, [["word"]], Filter("s", role="user"))[1] == [5]
 
     def test_a_limit_counts_what_the_filter_lets_through(self, store: Store) -> None:
-        messages = [message(turn, role="user" if turn < 4 else "assistant") for turn in range(1, 10)]
-        index(store, *(entry(message, ("word",)) for message in messages))
-        candidates, frequencies = matched(store, [["word"]], Filter("s", role="user"), limit=2)
+        messages = [make_message(turn, role="user" if turn < 4 else "assistant") for turn in range(1, 10)]
+        index_entries(store, *(make_entry(message, ("word",)) for message in messages))
+        candidates, frequencies = search_terms(store, [["word"]], Filter("s", role="user"), limit=2)
         assert [candidate.message_id for candidate in candidates] == ["c-2", "c-3"]
         assert frequencies == [9]
 
     # -- how much there is
 
     def test_the_tally_counts_passages_and_words_by_language(self, store: Store) -> None:
-        index(
+        index_entries(
             store,
-            entry(message(1), ("a", "b", "a")),
-            entry(message(2), ("c",), language="ru"),
-            entry(message(3, user="kim"), ("d", "e"), language="de"),
-            entry(message(4, user=None), ("f",), language="zh"),
-            entry(message(1, space="t"), ("g",), language="fr"),
+            make_entry(make_message(1), ("a", "b", "a")),
+            make_entry(make_message(2), ("c",), language="ru"),
+            make_entry(make_message(3, user="kim"), ("d", "e"), language="de"),
+            make_entry(make_message(4, user=None), ("f",), language="zh"),
+            make_entry(make_message(1, space="t"), ("g",), language="fr"),
         )
-        index(store, entry(message(5), ()))
+        index_entries(store, make_entry(make_message(5), ()))
         tally = store.read(lambda tx: tx.tally("s", "alex"))
         assert (tally.docs, tally.words, tally.languages) == (3, 4, ("en", "ru"))
         tally = store.read(lambda tx: tx.tally("s", None))
@@ -239,35 +239,35 @@ class IndexContract:
         assert (tally.docs, tally.words, tally.languages) == (0, 0, ())
 
     def test_what_was_thrown_away_is_not_found_and_can_be_put_back(self, store: Store) -> None:
-        messages = [message(turn) for turn in (1, 2, 3)]
-        store.write(lambda tx: keep(tx, *messages))
+        messages = [make_message(turn) for turn in (1, 2, 3)]
+        store.write(lambda tx: append_messages(tx, *messages))
         for _ in range(3):
-            index(store, *(entry(message, ("word",)) for message in messages))
-            assert found(store, "word") == ["c-1", "c-2", "c-3"]
+            index_entries(store, *(make_entry(message, ("word",)) for message in messages))
+            assert find_message_ids(store, "word") == ["c-1", "c-2", "c-3"]
             store.write(lambda tx: tx.reset_view("index"))
-            assert matched(store, [["word"]]) == ([], [0])
+            assert search_terms(store, [["word"]]) == ([], [0])
 
     def test_later_passages_are_newer(self, store: Store) -> None:
         """Also after the last ones were thrown away: a number is given once."""
         docs: list[int] = []
         for _ in range(3):
-            index(store, *(entry(message(turn), ("word",)) for turn in (1, 2)))
-            docs += [candidate.doc for candidate in matched(store, [["word"]])[0]]
+            index_entries(store, *(make_entry(make_message(turn), ("word",)) for turn in (1, 2)))
+            docs += [candidate.doc for candidate in search_terms(store, [["word"]])[0]]
             store.write(lambda tx: tx.reset_view("index"))
         assert docs == sorted(set(docs))
 
     def test_many_passages_at_once(self, store: Store) -> None:
         terms = [(f"w{turn % 7}", f"x{turn % 3}") for turn in range(1, 1_501)]
-        index(store, *(entry(message(turn), pair) for turn, pair in enumerate(terms, 1)))
+        index_entries(store, *(make_entry(make_message(turn), pair) for turn, pair in enumerate(terms, 1)))
         term_counts = Counter(term for pair in terms for term in pair)
         groups = [[term] for term in sorted(term_counts)]
-        candidates, frequencies = matched(store, groups, limit=5_000)
+        candidates, frequencies = search_terms(store, groups, limit=5_000)
         assert len(candidates) == 1_500
         assert frequencies == [term_counts[term] for (term,) in groups]
 
     def test_passages_are_found_in_the_transaction_that_put_them_there(self, store: Store) -> None:
         def put(tx: Tx) -> list[str]:
-            tx.put_entries([entry(message(1), ("word",))])
-            return [candidate.message_id for candidate in matches(tx, [["word"]])[0]]
+            tx.put_entries([make_entry(make_message(1), ("word",))])
+            return [candidate.message_id for candidate in find_matches(tx, [["word"]])[0]]
 
         assert store.write(put) == ["c-1"]

@@ -58,7 +58,7 @@ class ScriptedLLM:
         return answer
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
-        reply = self._next(request)
+        reply = self._next_reply(request)
         text = ""
         for piece in self._pieces(reply):
             if isinstance(piece, Exception):
@@ -69,13 +69,13 @@ class ScriptedLLM:
             elif piece:
                 text += piece
                 yield piece
-        request_tokens = sum(words(message["content"]) for message in request.messages)
-        yield reply if isinstance(reply, Completion) else Completion(text, self._name, request_tokens, words(text))
+        request_tokens = sum(count_words(message["content"]) for message in request.messages)
+        yield reply if isinstance(reply, Completion) else Completion(text, self._name, request_tokens, count_words(text))
 
     async def close(self) -> None:
         self.closed = True
 
-    def _next(self, request: Request) -> Said:
+    def _next_reply(self, request: Request) -> Said:
         place = len(self.requests)
         self.requests.append(request)
         reply = self._replies[place] if place < len(self._replies) else self._default
@@ -102,6 +102,6 @@ class ScriptedLLM:
         return [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def words(text: str) -> int:
+def count_words(text: str) -> int:
     """A count of tokens that a reader can check."""
     return len(text.split())

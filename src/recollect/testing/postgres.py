@@ -85,7 +85,7 @@ class PostgresServer:
         if template is not None:
             command = SQL("{} TEMPLATE {}").format(command, Identifier(template))
             if (
-                self._connected().info.server_version >= BY_FILES
+                self._connect().info.server_version >= BY_FILES
             ):  # by its files, and not block by block through the WAL
                 command = SQL("{} STRATEGY FILE_COPY").format(command)
         self._run(command)
@@ -95,9 +95,9 @@ class PostgresServer:
         self._run(SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(Identifier(name)))
 
     def _run(self, command: Any) -> None:
-        self._connected().execute(command)
+        self._connect().execute(command)
 
-    def _connected(self) -> psycopg.Connection[Any]:
+    def _connect(self) -> psycopg.Connection[Any]:
         if self._connection is None or self._connection.closed:
             self._connection = psycopg.connect(self._url, autocommit=True)
         return self._connection
@@ -114,8 +114,8 @@ def postgres_server(url: str | None = None) -> Iterator[PostgresServer]:
             server.close()
         return
     # Kept short: the path of a socket has at most 107 characters.
-    with tempfile.TemporaryDirectory(prefix="recollect-") as folder, guarded(Path(folder)):
-        pg_server = start(Path(folder))
+    with tempfile.TemporaryDirectory(prefix="recollect-") as folder, guard_server(Path(folder)):
+        pg_server = start_server(Path(folder))
         try:
             server = PostgresServer(pg_server.get_uri())
             server.set(SETTINGS)
@@ -128,7 +128,7 @@ def postgres_server(url: str | None = None) -> Iterator[PostgresServer]:
 
 
 @contextmanager
-def guarded(folder: Path) -> Iterator[None]:
+def guard_server(folder: Path) -> Iterator[None]:
     """Runs a process that waits for the end of ours: if we are killed, it stops the server in this folder and removes
     the folder."""
     guard = subprocess.Popen(["/bin/sh", "-c", GUARD, "guard", folder], stdin=subprocess.PIPE, start_new_session=True)
@@ -138,7 +138,7 @@ def guarded(folder: Path) -> Iterator[None]:
         guard.communicate()  # closes its input, and waits
 
 
-def start(folder: Path) -> Any:
+def start_server(folder: Path) -> Any:
     """Start a server with its data and its socket in this folder."""
     runtime = folder / "runtime"
     runtime.mkdir(mode=0o700)

@@ -9,12 +9,12 @@ import pytest
 
 from recollect.errors import StoreError
 from recollect.ports import Store, Tx
-from recollect.testing.samples import T0, WIDTH, axis, conversation, entry, keep, message
-from recollect.testing.transaction_contract import at_once
+from recollect.testing.samples import T0, WIDTH, axis, make_conversation, make_entry, append_messages, make_message
+from recollect.testing.transaction_contract import run_at_once
 from recollect.testing.vector_contract import EXACT
 
 
-def episode(first: int, vector: Any = None, **columns: Any) -> dict[str, Any]:
+def episode_row(first: int, vector: Any = None, **columns: Any) -> dict[str, Any]:
     """A row of the episodes table."""
     row: dict[str, Any] = {
         "space": "s",
@@ -40,7 +40,7 @@ class RowsContract:
     """Tables the engine reads and writes by name."""
 
     def test_rows_are_found_by_value_and_none_is_a_value(self, store: Store) -> None:
-        store.write(lambda tx: tx.put("episodes", [episode(1), episode(3, parent=1), episode(5)]))
+        store.write(lambda tx: tx.put("episodes", [episode_row(1), episode_row(3, parent=1), episode_row(5)]))
         rows = store.read(lambda tx: tx.rows("episodes", where={"space": "s", "conversation": "c", "parent": None}))
         assert [row["first"] for row in rows] == [1, 5]
         newest = store.read(lambda tx: tx.rows("episodes", limit=1, where={"space": "s"}, newest=True))
@@ -50,11 +50,11 @@ class RowsContract:
         query_vector = np.asarray(axis(0), np.float32)
         half = np.asarray(axis(0)) + np.asarray(axis(1))
         rows = [
-            episode(1, axis(0)),
-            episode(3, half),
-            episode(5),
-            episode(7, axis(0), user_id="bob"),
-            episode(9, axis(2)),
+            episode_row(1, axis(0)),
+            episode_row(3, half),
+            episode_row(5),
+            episode_row(7, axis(0), user_id="bob"),
+            episode_row(9, axis(2)),
         ]
         store.write(lambda tx: tx.put("episodes", rows))
         where = {"space": "s", "user_id": "alex"}
@@ -64,9 +64,9 @@ class RowsContract:
         assert store.read(lambda tx: tx.near("episodes", query_vector, 9, where=where | {"user_id": "eve"})) == []
 
     def test_the_vectors_of_a_conversation_by_turn(self, store: Store) -> None:
-        messages = [message(turn) for turn in (1, 2, 3)]
-        store.write(lambda tx: keep(tx, *messages))
-        entries = [entry(messages[0], vector=axis(0)), entry(messages[2], vector=axis(1))]
+        messages = [make_message(turn) for turn in (1, 2, 3)]
+        store.write(lambda tx: append_messages(tx, *messages))
+        entries = [make_entry(messages[0], vector=axis(0)), make_entry(messages[2], vector=axis(1))]
         store.write(lambda tx: tx.put_entries(entries))
         vectors = store.read(lambda tx: tx.vectors_of("s", "c", 1, 2))
         assert list(vectors) == [1]
@@ -74,10 +74,10 @@ class RowsContract:
         assert vectors[1] == pytest.approx(axis(0), abs=EXACT)
 
     def test_rows_are_removed_by_value_and_never_from_the_log(self, store: Store) -> None:
-        store.write(lambda tx: tx.put("episodes", [episode(1), episode(3, user_id="bob")]))
+        store.write(lambda tx: tx.put("episodes", [episode_row(1), episode_row(3, user_id="bob")]))
         assert store.write(lambda tx: tx.remove("episodes", {"space": "s", "user_id": "bob"})) == 1
         assert len(store.read(lambda tx: tx.rows("episodes"))) == 1
-        store.write(lambda tx: keep(tx, message()))
+        store.write(lambda tx: append_messages(tx, make_message()))
         with pytest.raises(StoreError, match="nothing is removed"):
             store.write(lambda tx: tx.remove("messages", {"space": "s"}))
 
@@ -88,11 +88,11 @@ class RowsContract:
             tx.lock("counting", "s")
             tx.set_note("number", str(int(tx.note("number") or 0) + 1))
 
-        at_once(8, lambda number: store.write(count))
+        run_at_once(8, lambda number: store.write(count))
         assert store.read(lambda tx: tx.note("number")) == "8"
 
     def test_a_view_that_follows_another_is_behind_that_one(self, store: Store) -> None:
-        store.write(lambda tx: tx.lock_conversation(conversation(turns=5)))
+        store.write(lambda tx: tx.lock_conversation(make_conversation(turns=5)))
         assert store.read(lambda tx: tx.lagging("window", T0)) == []
         store.write(lambda tx: tx.set_cursor("index", "s", "c", 3))
         lags = store.read(lambda tx: tx.lagging("window", T0))

@@ -73,13 +73,13 @@ class OpenStore(Protocol):
     def __call__(self, name: str = "memory") -> Store: ...
 
 
-def conversation(
+def make_conversation(
     id: str = "c", *, space: str = "s", user: str | None = "alex", turns: int = 0, at: datetime = T0
 ) -> Conversation:
     return Conversation(space, id, user, created_at=at, changed_at=at, turns=turns, head=b"\x00\xff" * turns)
 
 
-def message(
+def make_message(
     turn: int = 1,
     content: str = "hello",
     *,
@@ -112,10 +112,10 @@ def message(
     )
 
 
-def keep(tx: Tx, *messages: Message, user: str | None = "alex", at: datetime = T0) -> None:
+def append_messages(tx: Tx, *messages: Message, user: str | None = "alex", at: datetime = T0) -> None:
     """Append messages to their conversations, which are created if necessary."""
     for new_message in messages:
-        fresh = conversation(new_message.conversation, space=new_message.space, user=user, at=at)
+        fresh = make_conversation(new_message.conversation, space=new_message.space, user=user, at=at)
         latest = tx.lock_conversation(fresh)
         tx.insert_messages([new_message])
         tx.save_conversation(
@@ -123,7 +123,7 @@ def keep(tx: Tx, *messages: Message, user: str | None = "alex", at: datetime = T
         )
 
 
-def entry(
+def make_entry(
     source: Message,
     terms: Sequence[str] = ("hello",),
     vector: Sequence[float] = (),
@@ -153,13 +153,13 @@ def axis(number: int) -> list[float]:
     return [float(i == number) for i in range(WIDTH)]
 
 
-def put(tx: Tx, *messages: Message, terms: Sequence[str] = ("hello",)) -> None:
+def append_and_index(tx: Tx, *messages: Message, terms: Sequence[str] = ("hello",)) -> None:
     """Append messages and index them."""
-    keep(tx, *messages)
-    tx.put_entries([entry(message, terms) for message in messages])
+    append_messages(tx, *messages)
+    tx.put_entries([make_entry(message, terms) for message in messages])
 
 
-def matches(
+def find_matches(
     tx: Tx, groups: Sequence[Sequence[str]], where: Filter | None = None, limit: int = 100
 ) -> tuple[list[Candidate], list[int]]:
     """The passages with one of the terms, oldest first, and how many of the scope have each."""

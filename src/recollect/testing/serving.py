@@ -47,15 +47,15 @@ class Serving:
 
     def key(self, *, space: str | Iterable[str] = "default", **key_options: Any) -> str:
         """The text of a new key."""
-        from recollect.server.door.keys import create
+        from recollect.server.door.keys import create_key
 
         spaces = [space] if isinstance(space, str) else list(space)
-        return create(self.store, spaces=spaces, **{"name": "a test"} | key_options)[1]
+        return create_key(self.store, spaces=spaces, **{"name": "a test"} | key_options)[1]
 
     def __enter__(self) -> Self:
-        from recollect.server.hosting import listening
+        from recollect.server.hosting import open_listening_socket
 
-        self._socket = listening("127.0.0.1", 0)
+        self._socket = open_listening_socket("127.0.0.1", 0)
         self.port: int = self._socket.getsockname()[1]
         self._thread.start()
         if not self._ready.wait(PATIENCE) or self._failure is not None:

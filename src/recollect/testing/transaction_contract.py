@@ -15,14 +15,14 @@ import pytest
 from recollect.errors import StoreError
 from recollect.model import Filter
 from recollect.ports import Store, Tx
-from recollect.testing.samples import T0, conversation, entry, keep, message, put
+from recollect.testing.samples import T0, make_conversation, make_entry, append_messages, make_message, append_and_index
 
 R = TypeVar("R")
 MEET = 0.3  # seconds to wait for another transaction; in a store with one transaction at a time they never meet
 PATIENCE = 30.0  # seconds until a test that waits for ever fails
 
 
-class Refused(Exception):
+class CallerError(Exception):
     """An error that the function of a transaction raises itself."""
 
 
@@ -35,77 +35,77 @@ class TransactionContract:
         assert store.read(lambda tx: result) is result
 
     def test_an_error_undoes_everything_and_goes_through_unchanged(self, store: Store) -> None:
-        store.write(lambda tx: keep(tx, message(1)))
-        error = Refused("no")
+        store.write(lambda tx: append_messages(tx, make_message(1)))
+        error = CallerError("no")
 
         def fail(tx: Tx) -> None:
-            keep(tx, message(2), message(1, conversation="d"))
-            tx.put_entries([entry(message(1))])
+            append_messages(tx, make_message(2), make_message(1, conversation="d"))
+            tx.put_entries([make_entry(make_message(1))])
             tx.set_cursor("index", "s", "c", 2)
             tx.claim("index", "s", "c", "me", T0, T0 + timedelta(seconds=60))
             tx.set_note("key", "value")
             raise error
 
-        with pytest.raises(Refused) as error_info:
+        with pytest.raises(CallerError) as error_info:
             store.write(fail)
         assert error_info.value is error
-        assert store.read(seen) == ([message(1)], 1, None, 0, 0, 0, None)
-        store.write(lambda tx: keep(tx, message(2)))
+        assert store.read(conversation_state) == ([make_message(1)], 1, None, 0, 0, 0, None)
+        store.write(lambda tx: append_messages(tx, make_message(2)))
         assert len(store.read(lambda tx: tx.messages(Filter("s")))) == 2
 
     def test_an_error_of_the_database_undoes_everything_too(self, store: Store) -> None:
-        store.write(lambda tx: keep(tx, message(1)))
+        store.write(lambda tx: append_messages(tx, make_message(1)))
 
         def fail(tx: Tx) -> None:
             tx.set_note("key", "value")
-            tx.insert_messages([message(2), message(1, id="again")])
+            tx.insert_messages([make_message(2), make_message(1, id="again")])
 
         with pytest.raises(StoreError):
             store.write(fail)
-        assert store.read(seen) == ([message(1)], 1, None, 0, 0, 0, None)
+        assert store.read(conversation_state) == ([make_message(1)], 1, None, 0, 0, 0, None)
 
     def test_an_interruption_undoes_everything(self, store: Store) -> None:
-        def interrupted(tx: Tx) -> None:
-            keep(tx, message(1))
+        def write_and_interrupt(tx: Tx) -> None:
+            append_messages(tx, make_message(1))
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            store.write(interrupted)
+            store.write(write_and_interrupt)
         assert store.read(lambda tx: tx.conversations()) == []
-        store.write(lambda tx: keep(tx, message(1)))
+        store.write(lambda tx: append_messages(tx, make_message(1)))
 
     def test_a_transaction_sees_what_it_wrote(self, store: Store) -> None:
         def write(tx: Tx) -> tuple[object, ...]:
-            keep(tx, message(1))
-            tx.put_entries([entry(message(1))])
+            append_messages(tx, make_message(1))
+            tx.put_entries([make_entry(make_message(1))])
             tx.set_note("key", "value")
             tx.set_cursor("index", "s", "c", 1)
-            return seen(tx)
+            return conversation_state(tx)
 
-        assert store.write(write) == store.read(seen) == ([message(1)], 1, None, 1, 1, 0, "value")
+        assert store.write(write) == store.read(conversation_state) == ([make_message(1)], 1, None, 1, 1, 0, "value")
 
     def test_a_reader_sees_one_moment(self, store: Store) -> None:
         """A write that begins in the middle of a read is not seen by it, and is seen by the next."""
-        store.write(lambda tx: put(tx, message(1)))
+        store.write(lambda tx: append_and_index(tx, make_message(1)))
         write_done = Event()
 
         def write() -> None:
-            store.write(lambda tx: put(tx, message(2)))
+            store.write(lambda tx: append_and_index(tx, make_message(2)))
             write_done.set()
 
         with ThreadPoolExecutor(1) as pool:
 
             def look_twice(tx: Tx) -> tuple[object, object]:
-                first = (seen(tx), tx.stats(T0))
+                first = (conversation_state(tx), tx.stats(T0))
                 futures.append(pool.submit(write))
                 write_done.wait(MEET)  # a store with one transaction at a time writes after this one
-                return first, (seen(tx), tx.stats(T0))
+                return first, (conversation_state(tx), tx.stats(T0))
 
             futures: list[object] = []
             first, second = store.read(look_twice)
         assert first == second
         assert write_done.is_set()
-        assert store.read(seen)[:4] == ([message(1), message(2)], 2, None, 2)
+        assert store.read(conversation_state)[:4] == ([make_message(1), make_message(2)], 2, None, 2)
 
     def test_a_read_changes_nothing(self, store: Store) -> None:
         def sneak(tx: Tx) -> None:
@@ -117,7 +117,7 @@ class TransactionContract:
 
     def test_nobody_else_writes_to_a_locked_conversation(self, store: Store) -> None:
         first_inside = Event()
-        fresh = conversation()
+        fresh = make_conversation()
 
         def slow(tx: Tx) -> int:
             state = tx.lock_conversation(fresh)
@@ -141,12 +141,12 @@ class TransactionContract:
 
     def test_writers_of_one_conversation_lose_nothing(self, store: Store) -> None:
         def one_more(tx: Tx) -> int:
-            state = tx.lock_conversation(conversation())
-            tx.insert_messages([message(state.turns + 1)])
+            state = tx.lock_conversation(make_conversation())
+            tx.insert_messages([make_message(state.turns + 1)])
             tx.save_conversation(replace(state, turns=state.turns + 1))
             return state.turns + 1
 
-        turns = at_once(8, lambda _: [store.write(one_more) for _ in range(5)])
+        turns = run_at_once(8, lambda _: [store.write(one_more) for _ in range(5)])
         assert sorted(turn for turns_of_writer in turns for turn in turns_of_writer) == list(range(1, 41))
         messages = store.read(lambda tx: tx.messages(Filter("s")))
         assert [message.turn for message in messages] == list(range(1, 41))
@@ -156,21 +156,21 @@ class TransactionContract:
         both = Barrier(2)
 
         def write(order: tuple[str, str]) -> None:
-            def locked(tx: Tx) -> None:
+            def lock_both(tx: Tx) -> None:
                 for number, id in enumerate(order):
-                    state = tx.lock_conversation(conversation(id))
+                    state = tx.lock_conversation(make_conversation(id))
                     tx.save_conversation(replace(state, turns=state.turns + 1))
                     if number == 0:
                         with suppress(BrokenBarrierError):  # we are alone in the store, or run again
                             both.wait(MEET)
 
-            store.write(locked)
+            store.write(lock_both)
 
-        at_once(2, lambda number: write((("a", "b"), ("b", "a"))[number]))
+        run_at_once(2, lambda number: write((("a", "b"), ("b", "a"))[number]))
         assert [conversation.turns for conversation in store.read(lambda tx: tx.conversations())] == [2, 2]
 
 
-def seen(tx: Tx) -> tuple[object, ...]:
+def conversation_state(tx: Tx) -> tuple[object, ...]:
     """What a transaction sees of one conversation."""
     state = tx.conversation("s", "c")
     return (
@@ -184,7 +184,7 @@ def seen(tx: Tx) -> tuple[object, ...]:
     )
 
 
-def at_once(count: int, work: Callable[[int], R]) -> list[R]:
+def run_at_once(count: int, work: Callable[[int], R]) -> list[R]:
     """Run the same thing in several threads that start together."""
     start = Barrier(count)
 

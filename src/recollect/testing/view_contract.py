@@ -8,9 +8,9 @@ from threading import Event
 
 from recollect.model import Erasure, Filter, SetAside
 from recollect.ports import Lag, Store, Tx
-from recollect.testing.log_contract import gone
-from recollect.testing.samples import T0, conversation, entry, keep, message
-from recollect.testing.transaction_contract import MEET, PATIENCE, at_once
+from recollect.testing.log_contract import make_tombstone
+from recollect.testing.samples import T0, make_conversation, make_entry, append_messages, make_message
+from recollect.testing.transaction_contract import MEET, PATIENCE, run_at_once
 
 SECOND = timedelta(seconds=1)
 C = ("index", "s", "c")  # one view of one conversation
@@ -66,7 +66,7 @@ class ViewContract:
         assert holds(store, "one")
 
     def test_of_many_who_claim_at_once_one_gets_it(self, store: Store) -> None:
-        outcomes = at_once(8, lambda number: claim(store, f"holder {number}"))
+        outcomes = run_at_once(8, lambda number: claim(store, f"holder {number}"))
         assert outcomes.count(True) == 1
         assert holds(store, f"holder {outcomes.index(True)}")
 
@@ -155,7 +155,7 @@ class ViewContract:
         places = [("s", "a"), ("s", "b"), ("s", "c"), ("t", "d"), ("t", "e"), ("u", "f")]
         for number, (space, id) in enumerate(places):
             store.write(
-                lambda tx: keep(tx, message(conversation=id, space=space), at=T0 + number * SECOND)  # noqa: B023
+                lambda tx: append_messages(tx, make_message(conversation=id, space=space), at=T0 + number * SECOND)  # noqa: B023
             )
         assert lagging(store, limit=3) == ["a", "b", "c"]
         assert lagging(store, limit=1, besides={"s"}) == ["d"]
@@ -163,8 +163,8 @@ class ViewContract:
         assert lagging(store, besides={"s"}, since=T0 + 4 * SECOND) == ["e", "f"]
 
     def test_what_is_unseen_of_a_space(self, store: Store) -> None:
-        store.write(lambda tx: keep(tx, message(conversation="c"), at=T0))
-        store.write(lambda tx: keep(tx, message(conversation="c", space="t"), at=T0 + 9 * SECOND))
+        store.write(lambda tx: append_messages(tx, make_message(conversation="c"), at=T0))
+        store.write(lambda tx: append_messages(tx, make_message(conversation="c", space="t"), at=T0 + 9 * SECOND))
 
         def unseen(space: str, now: datetime = T0, since: datetime = T0) -> bool:
             return store.read(lambda tx: tx.unseen("index", now, space=space, since=since))
@@ -182,16 +182,16 @@ class ViewContract:
         assert not unseen("s", now=T0 + 5 * SECOND)
 
     def test_messages_of_several_conversations_are_read_at_once(self, store: Store) -> None:
-        messages = [message(turn, conversation=id) for id in ("c", "d", "e") for turn in (1, 2, 3)]
-        store.write(lambda tx: keep(tx, *messages, message(1, space="t")))
+        messages = [make_message(turn, conversation=id) for id in ("c", "d", "e") for turn in (1, 2, 3)]
+        store.write(lambda tx: append_messages(tx, *messages, make_message(1, space="t")))
         page = store.read(lambda tx: tx.messages(Filter("s"), after=("", 1), upto=2, among=["e", "c", "x"]))
         assert [(message.conversation, message.turn) for message in page] == [("c", 2), ("e", 2)]
 
     # -- messages set aside
 
     def test_what_was_set_aside_is_due_when_its_time_has_come(self, store: Store) -> None:
-        store.write(lambda tx: tx.put("set_aside", [*map(aside, range(1, 5)), aside(1, space="t"), aside(9, due=None)]))
-        store.write(lambda tx: tx.put("set_aside", [aside(1, view="facts")]))
+        store.write(lambda tx: tx.put("set_aside", [*map(set_aside_row, range(1, 5)), set_aside_row(1, space="t"), set_aside_row(9, due=None)]))
+        store.write(lambda tx: tx.put("set_aside", [set_aside_row(1, view="facts")]))
 
         def due(now: datetime, limit: int = 100) -> list[tuple[str, int]]:
             rows = store.read(lambda tx: tx.set_aside_due("index", now, limit))
@@ -204,28 +204,28 @@ class ViewContract:
         assert first == SetAside("s", "index", "c", 1, 2, T0 + SECOND, "OverflowError")
 
     def test_the_state_of_a_view_counts_what_it_has_set_aside(self, store: Store) -> None:
-        store.write(lambda tx: tx.put("set_aside", [aside(1), aside(2), aside(1, space="t")]))
+        store.write(lambda tx: tx.put("set_aside", [set_aside_row(1), set_aside_row(2), set_aside_row(1, space="t")]))
         states = [store.read(lambda tx: tx.view_state("index", T0, space)) for space in (None, "s", "t", "u")]  # noqa: B023
         assert [state.set_aside for state in states] == [3, 2, 1, 0]
         assert [state.error for state in states] == ["OverflowError", "OverflowError", "OverflowError", None]
         assert store.read(lambda tx: tx.view_state("facts", T0, None)).set_aside == 0
 
     def test_what_was_set_aside_goes_with_the_message_and_with_the_view(self, store: Store) -> None:
-        messages = [message(1), message(2)]
-        store.write(lambda tx: keep(tx, *messages))
-        rows = [aside(turn, view=view) for view in ("index", "facts", "window") for turn in (1, 2)]
-        store.write(lambda tx: tx.put("set_aside", [*rows, aside(1, space="t")]))
-        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(messages[0])]))
+        messages = [make_message(1), make_message(2)]
+        store.write(lambda tx: append_messages(tx, *messages))
+        rows = [set_aside_row(turn, view=view) for view in ("index", "facts", "window") for turn in (1, 2)]
+        store.write(lambda tx: tx.put("set_aside", [*rows, set_aside_row(1, space="t")]))
+        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [make_tombstone(messages[0])]))
         places = [("s", "facts", 2), ("s", "index", 2), ("t", "index", 1)]
-        assert store.read(left_aside) == places, "the window is made anew"
+        assert store.read(set_aside_places) == places, "the window is made anew"
         store.write(lambda tx: tx.reset_view("index", "s"))
-        assert store.read(left_aside) == [places[0], places[2]]
+        assert store.read(set_aside_places) == [places[0], places[2]]
         store.write(lambda tx: tx.reset_view("index"))
-        assert store.read(left_aside) == places[:1]
+        assert store.read(set_aside_places) == places[:1]
 
     def test_a_conversation_lags_by_what_its_cursor_has_not_seen(self, store: Store) -> None:
-        store.write(lambda tx: keep(tx, *(message(turn) for turn in (1, 2, 3))))
-        store.write(lambda tx: tx.lock_conversation(conversation("empty")))
+        store.write(lambda tx: append_messages(tx, *(make_message(turn) for turn in (1, 2, 3))))
+        store.write(lambda tx: tx.lock_conversation(make_conversation("empty")))
         assert store.read(lambda tx: tx.lagging("index", T0)) == [Lag("s", "c", 0, 3)]
         store.write(lambda tx: tx.set_cursor(*C, 2))
         assert store.read(lambda tx: tx.lagging("index", T0)) == [Lag("s", "c", 2, 3)]
@@ -236,7 +236,7 @@ class ViewContract:
     def test_what_waits_longest_comes_first(self, store: Store) -> None:
         for number, id in enumerate("badc"):
             store.write(
-                lambda tx: keep(tx, message(conversation=id), at=T0 + number * SECOND)  # noqa: B023
+                lambda tx: append_messages(tx, make_message(conversation=id), at=T0 + number * SECOND)  # noqa: B023
             )
         assert lagging(store) == ["b", "a", "d", "c"]
         assert lagging(store, limit=2) == ["b", "a"]
@@ -245,7 +245,7 @@ class ViewContract:
         assert lagging(store, since=T0 + 9 * SECOND) == []
 
     def test_what_another_works_on_or_waits_for_does_not_lag(self, store: Store) -> None:
-        store.write(lambda tx: keep(tx, message(conversation="c"), message(conversation="d")))
+        store.write(lambda tx: append_messages(tx, make_message(conversation="c"), make_message(conversation="d")))
         assert claim(store, "one", until=T0 + 10 * SECOND)
         assert lagging(store, T0 + SECOND) == ["d"]
         assert sorted(lagging(store, T0 + 10 * SECOND)) == ["c", "d"]
@@ -255,8 +255,8 @@ class ViewContract:
         assert [lag.conversation for lag in store.read(lambda tx: tx.lagging("facts", T0, limit=1))] in (["c"], ["d"])
 
     def test_the_state_of_a_view_says_how_far_and_why_not_further(self, store: Store) -> None:
-        messages = [message(turn, conversation=id) for id in ("c", "d", "e") for turn in (1, 2)]
-        store.write(lambda tx: keep(tx, *messages, message(space="t")))
+        messages = [make_message(turn, conversation=id) for id in ("c", "d", "e") for turn in (1, 2)]
+        store.write(lambda tx: append_messages(tx, *messages, make_message(space="t")))
         store.write(lambda tx: tx.set_cursor(*C, 1))
         assert claim(store, "one", place=("index", "s", "d"))
         assert claim(store, "one", place=("index", "s", "e"))
@@ -272,19 +272,19 @@ class ViewContract:
     # -- erasing
 
     def test_an_erasure_takes_the_lease_from_whoever_has_read_what_is_gone(self, store: Store) -> None:
-        messages = [message(conversation="c"), message(conversation="d")]
-        store.write(lambda tx: keep(tx, *messages))
+        messages = [make_message(conversation="c"), make_message(conversation="d")]
+        store.write(lambda tx: append_messages(tx, *messages))
         assert claim(store, "one")
         assert claim(store, "one", place=("index", "s", "d"))
-        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(messages[0])]))
+        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [make_tombstone(messages[0])]))
         assert not holds(store, "one")
         assert holds(store, "one", ("index", "s", "d"))
         assert claim(store, "two")
 
     def test_what_is_stored_while_it_is_erased_does_not_stay(self, store: Store) -> None:
         """A worker holds the lease and is about to store passages when an erasure begins."""
-        original = message()
-        store.write(lambda tx: keep(tx, original))
+        original = make_message()
+        store.write(lambda tx: append_messages(tx, original))
         assert claim(store, "one")
         holding = Event()
         erasing = Event()
@@ -293,11 +293,11 @@ class ViewContract:
             if tx.holds(*C, "one"):
                 holding.set()
                 erasing.wait(MEET)
-                tx.put_entries([entry(original)])
+                tx.put_entries([make_entry(original)])
                 tx.release(*C, "one")
 
         def erase(tx: Tx) -> None:
-            tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(original)])
+            tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [make_tombstone(original)])
             erasing.set()
 
         with ThreadPoolExecutor(2) as pool:
@@ -317,7 +317,7 @@ class ViewContract:
         assert store.read(lambda tx: tx.cursor("facts", "s", "c")) == 1
         assert holds(store, "one", ("facts", "s", "c"))
         assert store.read(lambda tx: tx.tally("s", None)).docs == 0
-        assert store.read(lambda tx: tx.messages(Filter("s"))) == [message()]
+        assert store.read(lambda tx: tx.messages(Filter("s"))) == [make_message()]
         assert sorted(lag.space for lag in store.read(lambda tx: tx.lagging("index", T0))) == ["s", "t"]
         assert claim(store, "two")
 
@@ -341,7 +341,7 @@ class ViewContract:
         }
 
 
-def aside(
+def set_aside_row(
     turn: int, *, space: str = "s", view: str = "index", due: int | None = 1
 ) -> dict[str, str | int | datetime | None]:
     """The row of a message on which a view failed twice; its retry is due after as many seconds as its turn."""
@@ -350,16 +350,16 @@ def aside(
     return {**place, "turn": turn, "failures": 2, "retry_at": retry_at, "error": "OverflowError"}
 
 
-def left_aside(tx: Tx) -> list[tuple[str, str, int]]:
+def set_aside_places(tx: Tx) -> list[tuple[str, str, int]]:
     return [(row["space"], row["view"], row["turn"]) for row in tx.rows("set_aside")]
 
 
 def fill(tx: Tx) -> None:
     """One message in each of two spaces, seen by two views, with a worker that holds all leases."""
     for space in ("s", "t"):
-        sample = message(space=space)
-        keep(tx, sample)
-        tx.put_entries([entry(sample)])
+        sample = make_message(space=space)
+        append_messages(tx, sample)
+        tx.put_entries([make_entry(sample)])
         for view in ("index", "facts"):
             tx.set_cursor(view, space, "c", 1)
             tx.claim(view, space, "c", "one", T0, T0 + 60 * SECOND)

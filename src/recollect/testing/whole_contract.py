@@ -11,8 +11,8 @@ from recollect.engine.tables.log import COPYING
 from recollect.engine.transfer import TABLES, copy_store
 from recollect.model import Erasure, Filter, ViewState
 from recollect.ports import Store, Tx
-from recollect.testing.log_contract import gone
-from recollect.testing.samples import ODD_METADATA, ODD_TEXTS, T0, OpenStore, axis, entry, keep, matches, message, put
+from recollect.testing.log_contract import make_tombstone
+from recollect.testing.samples import ODD_METADATA, ODD_TEXTS, T0, OpenStore, axis, make_entry, append_messages, find_matches, make_message, append_and_index
 
 SECOND = timedelta(seconds=1)
 FILLED = {"meta", "conversations", "messages", "erasures", "cursors", "entries", "vectors", "tallies"}
@@ -21,18 +21,18 @@ FILLED = {"meta", "conversations", "messages", "erasures", "cursors", "entries",
 def fill(tx: Tx) -> None:
     """Put something into every table, with odd values among it."""
     messages = [
-        message(turn, text, platform_id=f"p{turn}", metadata=ODD_METADATA[turn % len(ODD_METADATA)])
+        make_message(turn, text, platform_id=f"p{turn}", metadata=ODD_METADATA[turn % len(ODD_METADATA)])
         for turn, text in enumerate(ODD_TEXTS, 1)
     ]
-    messages_of_kim = [message(turn, "日本", conversation="d", author="kim", user="kim") for turn in (1, 2)]
-    keep(tx, *messages, *messages_of_kim, message(1, space="t"), user=None)
+    messages_of_kim = [make_message(turn, "日本", conversation="d", author="kim", user="kim") for turn in (1, 2)]
+    append_messages(tx, *messages, *messages_of_kim, make_message(1, space="t"), user=None)
     tx.put_entries(
         [
-            entry(message, ("word", f"w{message.turn}"), axis(message.turn % 5))
+            make_entry(message, ("word", f"w{message.turn}"), axis(message.turn % 5))
             for message in (*messages, *messages_of_kim)
         ]
     )
-    tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(messages[2])])
+    tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [make_tombstone(messages[2])])
     tx.set_cursor("index", "s", "c", len(messages))
     tx.set_note("embedder", "test/16")
 
@@ -61,15 +61,15 @@ class WholeContract:
 
     def test_statistics_count_what_is_there(self, store: Store) -> None:
         messages = [
-            message(1, "four", time=T0),
-            message(2, "日本😀", time=T0 - SECOND),
-            message(3, "gone", time=T0 - 9 * SECOND),
-            message(1, "", conversation="d", user="kim", time=T0 + SECOND),
-            message(2, "x", conversation="d", user=None, time=T0),
+            make_message(1, "four", time=T0),
+            make_message(2, "日本😀", time=T0 - SECOND),
+            make_message(3, "gone", time=T0 - 9 * SECOND),
+            make_message(1, "", conversation="d", user="kim", time=T0 + SECOND),
+            make_message(2, "x", conversation="d", user=None, time=T0),
         ]
-        store.write(lambda tx: keep(tx, *messages, message(1, "other", space="t", time=T0 + 5 * SECOND)))
-        store.write(lambda tx: tx.put_entries([entry(message) for message in messages]))
-        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [gone(messages[2])]))
+        store.write(lambda tx: append_messages(tx, *messages, make_message(1, "other", space="t", time=T0 + 5 * SECOND)))
+        store.write(lambda tx: tx.put_entries([make_entry(message) for message in messages]))
+        store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [make_tombstone(messages[2])]))
         store.write(lambda tx: tx.set_cursor("index", "s", "c", 3))
         store.write(lambda tx: tx.set_note("embedder", "test/16"))
         stats = store.read(lambda tx: tx.stats(T0, "s"))
@@ -90,11 +90,11 @@ class WholeContract:
             all_rows = store.read(lambda tx: tx.rows(table, None, 1_000))  # noqa: B023
             assert all_rows or table not in FILLED
             for size in (1, 3):
-                assert store.read(lambda tx: paged(tx, table, size)) == all_rows  # noqa: B023
+                assert store.read(lambda tx: read_pages(tx, table, size)) == all_rows  # noqa: B023
 
     def test_rows_can_be_asked_for_by_value_and_from_the_end(self, store: Store) -> None:
-        rows = [cursor(view, id, len(view)) for id in ("c", "d", "e") for view in ("index", "facts")]
-        store.write(lambda tx: tx.put("cursors", [*rows, cursor("index", "c", 1, space="t")]))
+        rows = [cursor_row(view, id, len(view)) for id in ("c", "d", "e") for view in ("index", "facts")]
+        store.write(lambda tx: tx.put("cursors", [*rows, cursor_row("index", "c", 1, space="t")]))
         rows_found = store.read(lambda tx: tx.rows("cursors", where={"space": "s", "view": "facts"}))
         assert [row["conversation"] for row in rows_found] == ["c", "d", "e"]
         rows_found = store.read(
@@ -104,13 +104,13 @@ class WholeContract:
         assert store.read(lambda tx: tx.rows("cursors", where={"space": "third"})) == []
 
     def test_rows_put_twice_are_there_once(self, store: Store) -> None:
-        store.write(lambda tx: tx.put("cursors", [cursor("index", "c", 1), cursor("index", "d", 2)]))
-        store.write(lambda tx: tx.put("cursors", [cursor("index", "d", 7), cursor("index", "e", 3)]))
-        assert store.read(turns) == {"c": 1, "d": 7, "e": 3}
-        store.write(lambda tx: tx.put("cursors", [cursor("index", "c", 10), cursor("index", "f", 4)], add=("turn",)))
-        assert store.read(turns) == {"c": 11, "d": 7, "e": 3, "f": 4}
+        store.write(lambda tx: tx.put("cursors", [cursor_row("index", "c", 1), cursor_row("index", "d", 2)]))
+        store.write(lambda tx: tx.put("cursors", [cursor_row("index", "d", 7), cursor_row("index", "e", 3)]))
+        assert store.read(cursor_turns) == {"c": 1, "d": 7, "e": 3}
+        store.write(lambda tx: tx.put("cursors", [cursor_row("index", "c", 10), cursor_row("index", "f", 4)], add=("turn",)))
+        assert store.read(cursor_turns) == {"c": 11, "d": 7, "e": 3, "f": 4}
         store.write(lambda tx: tx.put("cursors", []))
-        assert store.read(turns) == {"c": 11, "d": 7, "e": 3, "f": 4}
+        assert store.read(cursor_turns) == {"c": 11, "d": 7, "e": 3, "f": 4}
 
     def test_a_copy_is_the_same_store(self, store: Store, open_store: OpenStore) -> None:
         """D3: changed without loss."""
@@ -126,11 +126,11 @@ class WholeContract:
         store.write(fill)
         with closing(open_store("copy")) as copy:
             copy_store(store, copy, lambda table, rows: None)
-            new = message(3, conversation="d")
+            new = make_message(3, conversation="d")
             for target in (store, copy):
-                target.write(lambda tx: put(tx, new, terms=("word", "new")))
+                target.write(lambda tx: append_and_index(tx, new, terms=("word", "new")))
             assert copy.read(answers) == store.read(answers)
-            assert [candidate.message_id for candidate in copy.read(lambda tx: matches(tx, [["new"]]))[0]] == ["d-3"]
+            assert [candidate.message_id for candidate in copy.read(lambda tx: find_matches(tx, [["new"]]))[0]] == ["d-3"]
 
     # -- closing
 
@@ -141,10 +141,10 @@ class WholeContract:
         store.close()
         with closing(open_store()) as reopened_store:
             assert (reopened_store.read(contents), reopened_store.read(answers)) == before
-            new = message(3, conversation="d")
-            reopened_store.write(lambda tx: put(tx, new, terms=("new",)))
+            new = make_message(3, conversation="d")
+            reopened_store.write(lambda tx: append_and_index(tx, new, terms=("new",)))
         with closing(open_store()) as third:
-            assert len(third.read(lambda tx: matches(tx, [["new"], ["word"]]))[0]) == 14
+            assert len(third.read(lambda tx: find_matches(tx, [["new"], ["word"]]))[0]) == 14
 
     def test_closing_twice_is_closing_once(self, store: Store) -> None:
         store.write(fill)
@@ -157,15 +157,15 @@ class WholeContract:
             assert other.read(lambda tx: tx.conversations()) == []
 
 
-def cursor(view: str, id: str, turn: int, space: str = "s") -> dict[str, Any]:
+def cursor_row(view: str, id: str, turn: int, space: str = "s") -> dict[str, Any]:
     return {"space": space, "view": view, "conversation": id, "turn": turn}
 
 
-def turns(tx: Tx) -> dict[str, int]:
+def cursor_turns(tx: Tx) -> dict[str, int]:
     return {row["conversation"]: row["turn"] for row in tx.rows("cursors", where={"space": "s", "view": "index"})}
 
 
-def paged(tx: Tx, table: str, size: int) -> list[Mapping[str, Any]]:
+def read_pages(tx: Tx, table: str, size: int) -> list[Mapping[str, Any]]:
     rows: list[Mapping[str, Any]] = []
     after: Mapping[str, Any] | None = None
     while page := tx.rows(table, after, size):
@@ -182,7 +182,7 @@ def contents(tx: Tx) -> dict[str, list[Mapping[str, Any]]]:
 
 def answers(tx: Tx) -> tuple[object, ...]:
     """What the log, the views and the index answer."""
-    candidates, frequencies = matches(tx, [["word"], ["w3", "w4"]])
+    candidates, frequencies = find_matches(tx, [["word"], ["w3", "w4"]])
     return (
         tx.conversations(),
         [(message, message.seal) for space in ("s", "t") for message in tx.messages(Filter(space))],

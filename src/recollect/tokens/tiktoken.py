@@ -58,7 +58,7 @@ class TiktokenTokenizer:
                 f"tokenizer: {encoding!r} is not known; choose one of {', '.join(ENCODINGS)} or 'estimate'"
             )
         self._encoding = encoding
-        self._loaded: Words | None = None
+        self._loaded: WordWeights | None = None
         self._weight_of_short = lru_cache(maxsize=REMEMBERED)(self._line_weight)
         self._line_weights: dict[bytes, int] = {}
         self._text_counts: dict[bytes, int] = {}
@@ -75,8 +75,8 @@ class TiktokenTokenizer:
         if len(text) <= LONG:
             return self._weight_of_short(text) % MERGED_UNIT
         if len(text) > LARGEST:
-            return len(encoded(text))
-        return remembered(self._text_counts, text, self._text_count)
+            return len(utf8_bytes(text))
+        return look_up_by_digest(self._text_counts, text, self._text_count)
 
     def _text_count(self, text: str) -> int:
         tokens = 0
@@ -89,25 +89,25 @@ class TiktokenTokenizer:
             merged_bytes, count = divmod(self._weight(line), MERGED_UNIT)
             tokens += count * times
             budget -= merged_bytes + LINE_COST
-        return tokens + self._words.count_partly("".join(uncounted_lines), budget)
+        return tokens + self._words.count_within_budget("".join(uncounted_lines), budget)
 
     def _weight(self, line: str) -> int:
         if len(line) <= LONG:
             return self._weight_of_short(line)
-        return remembered(self._line_weights, line, self._line_weight)
+        return look_up_by_digest(self._line_weights, line, self._line_weight)
 
     def _line_weight(self, line: str) -> int:
-        return sum(map(self._words.__getitem__, parted(line)))
+        return sum(map(self._words.__getitem__, split_words(line)))
 
     @property
-    def _words(self) -> Words:
+    def _words(self) -> WordWeights:
         if self._loaded is None:
             with _loading:
-                self._loaded = self._loaded or Words(self._encoding)
+                self._loaded = self._loaded or WordWeights(self._encoding)
         return self._loaded
 
 
-class Words(dict[str, int]):
+class WordWeights(dict[str, int]):
     """The weight of each word: how many tokens it has and how many of its bytes were merged, in one number. When there
     are too many, all are dropped. Special tokens in a stored text are text: a message cannot end its prompt."""
 
@@ -132,27 +132,27 @@ class Words(dict[str, int]):
         return weight
 
     def _piece_weight(self, piece: str) -> int:
-        raw = encoded(piece)
+        raw = utf8_bytes(piece)
         if raw in self._ranks:
             return 1
-        return merged_tokens(raw, self._ranks) + len(raw) * MERGED_UNIT
+        return count_bpe_tokens(raw, self._ranks) + len(raw) * MERGED_UNIT
 
-    def count_partly(self, text: str, budget: int) -> int:
+    def count_within_budget(self, text: str, budget: int) -> int:
         """The number of tokens of a text, or more: at most `budget` bytes of it are merged."""
         tokens = 0
         piece_tokens: dict[str, int] = {}
         for portion in portions(text):
             if len(portion) > MERGED:
-                tokens += len(encoded(portion))
+                tokens += len(utf8_bytes(portion))
                 continue
             for piece, times in Counter(self._split(portion)).items():
                 if piece not in piece_tokens:
-                    raw = encoded(piece)
+                    raw = utf8_bytes(piece)
                     if raw in self._ranks:
                         piece_tokens[piece] = 1
                     elif len(raw) <= budget:
                         budget -= len(raw)
-                        piece_tokens[piece] = merged_tokens(raw, self._ranks)
+                        piece_tokens[piece] = count_bpe_tokens(raw, self._ranks)
                     else:
                         piece_tokens[piece] = len(raw)
                 tokens += piece_tokens[piece] * times
@@ -169,9 +169,9 @@ def load_ranks(encoding: str) -> Mapping[bytes, int]:
     return ranks
 
 
-def remembered(numbers: dict[bytes, int], text: str, compute: Callable[[str], int]) -> int:
+def look_up_by_digest(numbers: dict[bytes, int], text: str, compute: Callable[[str], int]) -> int:
     """A number of a long text, computed once. The key is the text's digest, so that the cache stays small."""
-    key = hashlib.blake2b(encoded(text), digest_size=20).digest()
+    key = hashlib.blake2b(utf8_bytes(text), digest_size=20).digest()
     number = numbers.get(key)
     if number is None:
         number = compute(text)
@@ -181,7 +181,7 @@ def remembered(numbers: dict[bytes, int], text: str, compute: Callable[[str], in
     return number
 
 
-def encoded(text: str) -> bytes:
+def utf8_bytes(text: str) -> bytes:
     """The bytes that are counted. A lone surrogate is not valid text, but a model may send one: it counts as three."""
     return text.encode("utf-8", "surrogatepass")
 
@@ -197,7 +197,7 @@ def portions(text: str) -> Iterator[str]:
         start = end
 
 
-def parted(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The text in parts that can be encoded separately: each is a word with the space before it, unless other white
     space is near.
 
@@ -210,7 +210,7 @@ def parted(text: str) -> list[str]:
     return SPACE.split(text)
 
 
-def merged_tokens(raw: bytes, ranks: Mapping[bytes, int]) -> int:
+def count_bpe_tokens(raw: bytes, ranks: Mapping[bytes, int]) -> int:
     """How many tokens a run of bytes has: the pair of the lowest rank (of equal ones the leftmost) is joined until no
     pair is left. A heap holds the pairs: n log n steps for n bytes."""
     size = len(raw)

@@ -27,14 +27,14 @@ def demo(keep: Path | None) -> None:
     recollect demo
     recollect demo --keep /tmp/demo
     """
-    from recollect.cli.demo.tour import tour
+    from recollect.cli.demo.tour import run_tour
 
     if keep is None:
         with tempfile.TemporaryDirectory(prefix="recollect-demo-") as folder:
-            tour(Path(folder))
+            run_tour(Path(folder))
         return
     if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
         raise click.UsageError(f"--keep: {keep} exists already; name a new folder")
     keep.mkdir(parents=True, exist_ok=True)
-    tour(keep)
+    run_tour(keep)
     click.echo(f"\nKept in {keep}. Try: recollect search databases --store {keep / 'demo.db'}")

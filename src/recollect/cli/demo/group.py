@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.cli.demo.stage import NOW, expect, line, memory, step
+from recollect.cli.demo.stage import NOW, expect, print_line, open_memory, print_step
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,39 +26,39 @@ TALK = (
 
 
 def show_group(out: Console, folder: Path) -> None:
-    step(
+    print_step(
         out,
         "GROUP: alex and noor in a channel of the bakery",
         "A day is written up once, for all who spoke. What is said in private is no part of it.",
     )
-    with memory(folder / "group.db") as demo_memory:
+    with open_memory(folder / "group.db") as demo_memory:
         channel = demo_memory.conversation(CHANNEL)
         for days, author, text in TALK:
-            channel.add("user", text, author=author, time=said(days))
+            channel.add("user", text, author=author, time=days_ago(days))
         private_chat = demo_memory.conversation("private", user=MEMBER)
         private_chat.add("user", "Do not tell Alex, but I am looking for another job.")
-        show_told(out, demo_memory)
+        show_remembering(out, demo_memory)
         demo_memory.settle()
         for digest in demo_memory.digests():
-            line(out, f"{digest.user} today", digest.text)
+            print_line(out, f"{digest.user} today", digest.text)
         profile = demo_memory.profile(user=MEMBER)
         expect(profile.history is not None and "van" in profile.history.text, "the days before are not in the history")
-        line(out, f"{MEMBER} lately", profile.history.text if profile.history else "")
+        print_line(out, f"{MEMBER} lately", profile.history.text if profile.history else "")
         prompt = channel.context("What should I bake for Noor?").messages[0]["content"]
         expect("van" in profile.context and "lemons" in profile.context, "the context is not merged")
         expect("another job" not in prompt, "a private word is in the channel's context")
         out.print("profile, today and the days before stand in the channel's contexts; the private word does not")
 
 
-def show_told(out: Console, demo_memory: BlockingMemory) -> None:
+def show_remembering(out: Console, demo_memory: BlockingMemory) -> None:
     """Show what is remembered and forgotten on request."""
     demo_memory.remember("I am allergic to lemons", user=MEMBER)
     removal = demo_memory.forget("the lemons", user=MEMBER)
     statements = demo_memory.profile(user=MEMBER).statements
     expect(removal.found and removal.id is not None and not statements, "it was not forgotten")
     (statement,) = demo_memory.undo(removal.id or "", user=MEMBER).statements
-    line(out, f"{MEMBER} says", f"remember that I am allergic to lemons; forget the lemons; undo: “{statement.text}”")
+    print_line(out, f"{MEMBER} says", f"remember that I am allergic to lemons; forget the lemons; undo: “{statement.text}”")
 
 
-def said(days: int) -> datetime:
+def days_ago(days: int) -> datetime:
     return NOW - timedelta(days=days, hours=1)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from recollect.cli.terminal.show import indented
+from recollect.cli.terminal.show import print_indented
 from recollect.config import Settings
 from recollect.engine.memory import MemoryEngine
 from recollect.engine.sync import BlockingMemory
@@ -47,7 +47,7 @@ class ScriptedModel:
         self.requests: list[Request] = []
 
     @property
-    def sent(self) -> str:
+    def last_prompt(self) -> str:
         """The first message of the last request: what the memory sent."""
         return self.requests[-1].messages[0]["content"]
 
@@ -67,13 +67,13 @@ class ScriptedModel:
         """There is nothing to close."""
 
 
-def engine(url: str, model: ScriptedModel | None = None) -> MemoryEngine:
+def build_engine(url: str, model: ScriptedModel | None = None) -> MemoryEngine:
     return MemoryEngine(lambda: build(Settings(store=url, level_episodes=LEVEL), clock=StoppedClock(), chat=model))
 
 
 @contextmanager
-def memory(path: Path, model: ScriptedModel | None = None) -> Iterator[BlockingMemory]:
-    with BlockingMemory(lambda: engine(str(path), model)) as blocking_memory:
+def open_memory(path: Path, model: ScriptedModel | None = None) -> Iterator[BlockingMemory]:
+    with BlockingMemory(lambda: build_engine(str(path), model)) as blocking_memory:
         yield blocking_memory
 
 
@@ -83,16 +83,16 @@ def expect(condition: bool, problem: str) -> None:
         raise RecollectError(f"the demo went wrong: {problem}")
 
 
-def step(out: Console, title: str, about: str) -> None:
+def print_step(out: Console, title: str, about: str) -> None:
     out.print()
     out.print(Text(title, style="bold cyan"))
     out.print(Text(about, style="dim"))
 
 
-def line(out: Console, label: str, text: str, width: int = 14) -> None:
+def print_line(out: Console, label: str, text: str, width: int = 14) -> None:
     """Print a label and its text, wrapped and aligned with the other lines."""
     first, *following = Text(text).wrap(out, max(out.width - width, 20))
     first.rstrip()
     out.print(Text(f"{label:<{width}}", style="green") + first)
     for wrapped_line in following:
-        indented(out, wrapped_line, width)
+        print_indented(out, wrapped_line, width)

@@ -8,8 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.cli.demo.stage import LEVEL, ScriptedModel, expect, line, step
-from recollect.cli.terminal.show import counted, show_table, table
+from recollect.cli.demo.stage import LEVEL, ScriptedModel, expect, print_line, print_step
+from recollect.cli.terminal.show import plural, show_table, table
 from recollect.model import Budget
 from recollect.tasks.reply import InlineTiers, render_inline
 
@@ -46,8 +46,8 @@ KNOWN = "Biscuit stays with my sister"
 LINES = (ASKS, f"{SAYS}\n{render_inline(NOTES)}", "With your sister: Biscuit hates trains.")
 
 
-def build_context(out: Console, chat: BlockingConversation) -> None:
-    step(
+def show_context(out: Console, chat: BlockingConversation) -> None:
+    print_step(
         out, f"CONTEXT: {QUESTION}", f"What a model would be sent, in {BUDGET} tokens at most, and the receipt for it."
     )
     receipt = chat.context(QUESTION, budget=Budget(total=BUDGET), system=SYSTEM).receipt
@@ -63,8 +63,8 @@ def build_context(out: Console, chat: BlockingConversation) -> None:
     )
 
 
-def take_turn(out: Console, file: Path, chat: BlockingConversation, model: ScriptedModel) -> None:
-    step(
+def show_turn(out: Console, file: Path, chat: BlockingConversation, model: ScriptedModel) -> None:
+    print_step(
         out,
         f"TURN: {SOUP}",
         "The model is SCRIPTED: the demo needs no key. Older messages are sent short, until it asks for more.",
@@ -75,32 +75,32 @@ def take_turn(out: Console, file: Path, chat: BlockingConversation, model: Scrip
     label = f"MESSAGE[m{RECIPE}]"
     expect(HIDDEN not in before and HIDDEN in after, "the model was not given what it asked for")
     expect(first.raised == ((RECIPE, 3),), f"raised were {first.raised}")
-    line(
+    print_line(
         out,
         "memory sends",
-        f"{first.tokens_in} tokens, with turn {RECIPE}, the recipe, at tier 1: {below(before, label)}",
+        f"{first.tokens_in} tokens, with turn {RECIPE}, the recipe, at tier 1: {line_below(before, label)}",
     )
-    line(out, "model writes", ASKS)
-    line(out, "memory sends", f"{second.tokens_in} tokens, with turn {RECIPE} at tier 3: {below(after, label)}")
-    line(out, "model writes", " ".join(LINES[1].split()))
+    print_line(out, "model writes", ASKS)
+    print_line(out, "memory sends", f"{second.tokens_in} tokens, with turn {RECIPE} at tier 3: {line_below(after, label)}")
+    print_line(out, "model writes", " ".join(LINES[1].split()))
     expect(reply.text == SAYS == chat.history(limit=1)[0].content, "the user was shown something else")
-    line(out, "alex sees", f"{reply.text}")
+    print_line(out, "alex sees", f"{reply.text}")
     tokens = sum(model_round.tokens_in + model_round.tokens_out for model_round in reply.rounds)
-    cost = f"{counted(len(reply.rounds), 'round')}, {tokens:,} tokens"
+    cost = f"{plural(len(reply.rounds), 'round')}, {tokens:,} tokens"
     out.print(f"{cost}. From the block, which alex does not see, the reply has its tiers:")
-    tier1, tier2 = stored_tiers(file, reply.message.turn)
+    tier1, tier2 = read_tiers(file, reply.message.turn)
     expect((tier1, tier2) == (NOTES.reply1, NOTES.reply2), "the tiers the model gave were not kept")
     for tier, text in enumerate((tier1, tier2, reply.text), start=1):
-        line(out, f"  tier {tier}", text)
+        print_line(out, f"  tier {tier}", text)
 
 
-def below(text: str, label: str) -> str:
+def line_below(text: str, label: str) -> str:
     """The line that follows the one with this label."""
     lines = text.splitlines()
     return next(next_line for label_line, next_line in pairwise(lines) if label_line.startswith(label))
 
 
-def stored_tiers(file: Path, turn: int) -> tuple[str, str]:
+def read_tiers(file: Path, turn: int) -> tuple[str, str]:
     with closing(sqlite3.connect(file)) as store:
         tier1, tier2 = store.execute("SELECT tier1, tier2 FROM tiers WHERE turn = ?", (turn,)).fetchone()
     return tier1, tier2
@@ -108,7 +108,7 @@ def stored_tiers(file: Path, turn: int) -> tuple[str, str]:
 
 def show_episodes(out: Console, chat: BlockingConversation, model: ScriptedModel) -> None:
     archive_end = chat.archived()[-1].last
-    step(
+    print_step(
         out,
         f"EPISODES: turns 1 to {archive_end} have left the window, not the log",
         f"Contexts show summaries of them, in levels (of {LEVEL} here, so that there is a tree; of 5 unless set).",
@@ -116,30 +116,30 @@ def show_episodes(out: Console, chat: BlockingConversation, model: ScriptedModel
     tree = chat.episodes()
     expect(tree[0].level > 1 and {episode.first for episode in leaves(tree)} >= {1}, "there is no tree of summaries")
     expect(max(episode.last for episode in leaves(tree)) == archive_end, "a turn that left is in no episode")
-    draw(out, tree)
+    print_tree(out, tree)
     reply = chat.reply(DOG, system=SYSTEM)
-    summaries = model.sent.partition("=== SUMMARIES ===")[2].partition("=== END SUMMARIES ===")[0]
+    summaries = model.last_prompt.partition("=== SUMMARIES ===")[2].partition("=== END SUMMARIES ===")[0]
     expect(KNOWN in summaries, "the summaries do not answer the question")
-    line(out, "alex asks", DOG)
-    line(out, "the summary", f"… {KNOWN} …")
-    line(out, "alex sees", reply.text)
+    print_line(out, "alex asks", DOG)
+    print_line(out, "the summary", f"… {KNOWN} …")
+    print_line(out, "alex sees", reply.text)
 
 
 def leaves(tree: Sequence[Episode]) -> list[Episode]:
     return [leaf for episode in tree for leaf in (leaves(episode.parts) if episode.parts else [episode])]
 
 
-def draw(out: Console, tree: Sequence[Episode], depth: int = 0) -> None:
+def print_tree(out: Console, tree: Sequence[Episode], depth: int = 0) -> None:
     for episode in tree:
         head = f"{'   ' * depth}level {episode.level}, turns {episode.first}-{episode.last}: "
         room = min(out.width, 100) - len(head) - 2
         summary = episode.summary if len(episode.summary) <= room else episode.summary[:room].rsplit(" ", 1)[0] + " …"
         out.print(head + summary)
-        draw(out, episode.parts, depth + 1)
+        print_tree(out, episode.parts, depth + 1)
 
 
 def show_facts(out: Console, memory: BlockingMemory, user: str) -> None:
-    step(
+    print_step(
         out,
         f"FACTS: what is known of {user}",
         "Read out of what alex said, with the day. A new value ends the old one.",
@@ -147,20 +147,20 @@ def show_facts(out: Console, memory: BlockingMemory, user: str) -> None:
     facts = {fact.key: fact for fact in memory.facts(user=user)}
     grid = table("category", "key", "value", "said on", "in turn", right=("in turn",))
     for fact in facts.values():
-        grid.add_row(fact.category, fact.key, fact.value, day(fact.said_at), f"{fact.turn}")
+        grid.add_row(fact.category, fact.key, fact.value, format_day(fact.said_at), f"{fact.turn}")
     show_table(grid)
     history = memory.fact_history("location", user=user)
     expect([fact.value for fact in history] == ["Leiden", "Delft"], "the move is not in the history")
-    out.print("history of location: " + "; ".join(f"{fact.value}, {span(fact)}" for fact in history))
+    out.print("history of location: " + "; ".join(f"{fact.value}, {format_span(fact)}" for fact in history))
     current = facts["location"]
     (message,) = memory.why(current.id, user=user)
     expect(current.value == "Delft" and current.value in message.content, "the fact does not come from its message")
     out.print(f"why Delft? turn {message.turn}: “{message.content}”")
 
 
-def day(moment: datetime | None) -> str:
+def format_day(moment: datetime | None) -> str:
     return "now" if moment is None else f"{moment:%Y-%m-%d}"
 
 
-def span(fact: Fact) -> str:
-    return f"{day(fact.valid_from)} to {day(fact.valid_to)}"
+def format_span(fact: Fact) -> str:
+    return f"{format_day(fact.valid_from)} to {format_day(fact.valid_to)}"

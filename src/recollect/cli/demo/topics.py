@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.cli.demo.stage import NOW, expect, line, memory, step
+from recollect.cli.demo.stage import NOW, expect, print_line, open_memory, print_step
 from recollect.cli.terminal.show import show_table, table
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ BACK = "How many carrots and how much cumin went into the lentil soup for thirty
 
 
 def show_topics(out: Console, folder: Path) -> None:
-    step(out, "TOPICS: what alex talks about", "A topic fades by its half-life: 1 to 30 days, as one comes back to it.")
-    with memory(folder / "topics.db") as demo_memory:
+    print_step(out, "TOPICS: what alex talks about", "A topic fades by its half-life: 1 to 30 days, as one comes back to it.")
+    with open_memory(folder / "topics.db") as demo_memory:
         chat = demo_memory.conversation("chat", user="alex")
         for days, text in TALK:
             time = NOW - timedelta(days=days, minutes=30)
@@ -49,26 +49,26 @@ def show_topics(out: Console, folder: Path) -> None:
             else:
                 chat.add_user_message(text, time=time)
         demo_memory.settle()
-        show(chat)
+        print_topics(chat)
         soup = chat.topics()[-1]
         expect(soup.title == TALK[0][1][:80] and not soup.current, "the soup is not the oldest topic")
         packed_messages = soup.packed
         total = soup.messages
         expect(packed_messages == 9 and bool(soup.summary), f"{packed_messages} messages of the soup are packed")
-        line(out, "alex asks", BACK)
+        print_line(out, "alex asks", BACK)
         returned_topic = chat.add_user_message(BACK)
         history = [message.turn for message in chat.get_full_topic_history(returned_topic.id)]
         expect(returned_topic.id == soup.id and len(history) == total + 1, "the soup did not come back")
         expect(history == sorted(history) and not returned_topic.packed, "its messages are not back in order")
         packed_before = f"{packed_messages} of {total} messages were packed"
-        line(
+        print_line(
             out,
             "the soup",
             f"is back: {packed_before}, all {len(history)} are there again, at priority {returned_topic.priority:.2f}",
         )
 
 
-def show(chat: BlockingConversation) -> None:
+def print_topics(chat: BlockingConversation) -> None:
     grid = table("topic", "kind", "half-life", "priority", "messages", right=("half-life", "priority", "messages"))
     for topic in chat.topics():
         days = f"{topic.half_life.days} day{'' if topic.half_life.days == 1 else 's'}"

@@ -13,10 +13,10 @@ from rich.text import Text
 from recollect.cli.demo import talk
 from recollect.cli.demo.group import show_group
 from recollect.cli.demo.script import drafts
-from recollect.cli.demo.stage import ScriptedModel, engine, expect, memory, step
+from recollect.cli.demo.stage import ScriptedModel, build_engine, expect, open_memory, print_step
 from recollect.cli.demo.topics import show_topics
-from recollect.cli.terminal.show import console, counted, indented, when
-from recollect.cli.terminal.snippet import snippet
+from recollect.cli.terminal.show import console, plural, print_indented, format_time
+from recollect.cli.terminal.snippet import build_snippet
 from recollect.engine.transfer import import_records
 from recollect.formats import dump, open_records
 
@@ -38,33 +38,33 @@ ORIGINAL = "below 2 GB free"
 FORGED = "below 2 MB free"
 
 
-def tour(folder: Path) -> None:
+def run_tour(folder: Path) -> None:
     out = console()
     model = ScriptedModel(talk.LINES)
     file = folder / "demo.db"
     out.print("recollect: a chat program's memory. This runs offline, without a key.", style="bold")
-    with memory(file, model) as demo_memory:
+    with open_memory(file, model) as demo_memory:
         chat = demo_memory.conversation(CHAT, user=USER)
-        keep_messages(out, demo_memory, chat)
-        find(out, demo_memory)
+        show_keeping(out, demo_memory, chat)
+        show_searches(out, demo_memory)
         talk.show_facts(out, demo_memory, USER)
-        talk.build_context(out, chat)
-        talk.take_turn(out, file, chat, model)
+        talk.show_context(out, chat)
+        talk.show_turn(out, file, chat, model)
         demo_memory.settle()
         talk.show_episodes(out, chat, model)
         demo_memory.settle()
         show_topics(out, folder)
         show_group(out, folder)
-        prove(out, demo_memory)
+        show_proof(out, demo_memory)
         messages = list(demo_memory.export())
-        tamper(out, folder)
-        move(out, folder, demo_memory, messages)
+        show_tampering(out, folder)
+        show_move(out, folder, demo_memory, messages)
     out.print("\nThat was all of it: one file, no server, no key.", style="bold")
     out.print("Next: recollect import YOUR_EXPORT, then recollect search WORDS. See recollect --help.")
 
 
-def keep_messages(out: Console, demo_memory: BlockingMemory, chat: BlockingConversation) -> None:
-    step(
+def show_keeping(out: Console, demo_memory: BlockingMemory, chat: BlockingConversation) -> None:
+    print_step(
         out,
         "KEEP",
         "Once an add returns, the message is on the disk. All else is derived from the messages, and follows.",
@@ -76,66 +76,66 @@ def keep_messages(out: Console, demo_memory: BlockingMemory, chat: BlockingConve
     demo_memory.settle()
     stats = demo_memory.stats()
     out.print(
-        f"{counted(stats.messages, 'message')} of {USER} and an assistant, {when(stats.first)} to {when(stats.last)}"
+        f"{plural(stats.messages, 'message')} of {USER} and an assistant, {format_time(stats.first)} to {format_time(stats.last)}"
     )
     out.print(f"added a second time: {duplicates} new, since each has its platform's id")
 
 
-def find(out: Console, demo_memory: BlockingMemory) -> None:
-    step(out, "FIND", "By word, by meaning and in any script. Each hit says what its score is made of.")
+def show_searches(out: Console, demo_memory: BlockingMemory) -> None:
+    print_step(out, "FIND", "By word, by meaning and in any script. Each hit says what its score is made of.")
     for query, about, answer in SEARCHES:
         hit = demo_memory.search(query, user=USER, limit=1)[0]
         expect(answer in hit.message.content, f"{query} found turn {hit.message.turn}")
         expect(query != BY_MEANING or hit.parts["text"] == 0, f"{query} has a word in common with what it found")
         out.print(Text(query, style="green") + Text(f": {about}"))
-        show_found(out, hit, query)
+        print_hit(out, hit, query)
 
 
-def show_found(out: Console, hit: Hit, query: str) -> None:
+def print_hit(out: Console, hit: Hit, query: str) -> None:
     parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items() if round(value, 2))
-    indented(out, snippet(hit.message.content, query), 2)
-    about = f"{when(hit.message.time)}, turn {hit.message.turn}, score {hit.score:.2f}: {parts}"
-    indented(out, Text(about, style="dim"), 2)
+    print_indented(out, build_snippet(hit.message.content, query), 2)
+    about = f"{format_time(hit.message.time)}, turn {hit.message.turn}, score {hit.score:.2f}: {parts}"
+    print_indented(out, Text(about, style="dim"), 2)
 
 
-def prove(out: Console, demo_memory: BlockingMemory) -> None:
-    step(out, "PROVE", "Every message is sealed with the one before it: a changed or missing one breaks the chain.")
+def show_proof(out: Console, demo_memory: BlockingMemory) -> None:
+    print_step(out, "PROVE", "Every message is sealed with the one before it: a changed or missing one breaks the chain.")
     proof = demo_memory.verify()
     expect(proof.ok, f"the log is not whole: {proof.faults}")
     out.print(
-        f"verify: whole, {counted(proof.messages, 'message')}, and one hash that stands for them all: note it elsewhere"
+        f"verify: whole, {plural(proof.messages, 'message')}, and one hash that stands for them all: note it elsewhere"
     )
 
 
-def tamper(out: Console, folder: Path) -> None:
-    step(out, "TAMPER", f"In a copy of the file, “{ORIGINAL}” becomes “{FORGED}”, behind recollect's back.")
+def show_tampering(out: Console, folder: Path) -> None:
+    print_step(out, "TAMPER", f"In a copy of the file, “{ORIGINAL}” becomes “{FORGED}”, behind recollect's back.")
     tampered_file = folder / "tampered.db"
     with closing(sqlite3.connect(folder / "demo.db")) as source, closing(sqlite3.connect(tampered_file)) as copy:
         source.backup(copy)
         copy.execute("UPDATE messages SET content = replace(content, ?, ?)", (ORIGINAL, FORGED))
         copy.commit()
-    with memory(tampered_file) as tampered_memory:
+    with open_memory(tampered_file) as tampered_memory:
         proof = tampered_memory.verify()
     expect(not proof.ok, "a changed message was not noticed")
     expect([fault.turn for fault in proof.faults] == [12], f"the wrong one is named: {proof.faults}")
     out.print(f"verify: not whole, {proof.faults[0]}".partition(" (")[0])
 
 
-def move(out: Console, folder: Path, demo_memory: BlockingMemory, messages: list[Message]) -> None:
-    step(out, "MOVE", "Exported as JSON Lines and imported into a store of another kind: one readable JSON file.")
+def show_move(out: Console, folder: Path, demo_memory: BlockingMemory, messages: list[Message]) -> None:
+    print_step(out, "MOVE", "Exported as JSON Lines and imported into a store of another kind: one readable JSON file.")
     exported_file = folder / "demo.jsonl"
     owners = {conversation.id: conversation for conversation in demo_memory.conversations()}
     text = "".join(dump(message, owners[message.conversation]) + "\n" for message in messages)
     exported_file.write_text(text, encoding="utf-8")
-    new_messages = asyncio.run(imported(exported_file, folder / "demo.json"))
+    new_messages = asyncio.run(import_into(exported_file, folder / "demo.json"))
     expect(new_messages == messages, "the messages that arrived are not those that left")
-    line_count = counted(len(messages), "line")
-    out.print(f"{exported_file.name}: {line_count}; demo.json: {counted(len(new_messages), 'message')}")
+    line_count = plural(len(messages), "line")
+    out.print(f"{exported_file.name}: {line_count}; demo.json: {plural(len(new_messages), 'message')}")
     out.print("each with the same words, id, author, time and turn")
 
 
-async def imported(source: Path, target: Path) -> list[Message]:
-    async with engine(f"json:{target}") as target_engine:
+async def import_into(source: Path, target: Path) -> list[Message]:
+    async with build_engine(f"json:{target}") as target_engine:
         with open_records(source) as records:
             await import_records(target_engine, records, space="default")
         await target_engine.settle()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.cli.terminal.options import SPACE, STORE, given
+from recollect.cli.terminal.options import SPACE, STORE, global_option
 
 if TYPE_CHECKING:
     from recollect.config import Settings
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class MemoryHandle:
     """A memory, the store under it, and the settings it was opened with."""
 
     memory: BlockingMemory
@@ -35,10 +35,10 @@ def current_settings() -> Settings:
     """The settings in force, including --store and --space from the command line."""
     from recollect.config import Settings
 
-    return Settings.load(store=given(STORE), space=given(SPACE))
+    return Settings.load(store=global_option(STORE), space=global_option(SPACE))
 
 
-def file_of(url: str) -> Path | None:
+def store_file(url: str) -> Path | None:
     """The file an address names; None if it names a server."""
     kind, colon, path = url.partition(":")
     if colon and kind in ("json", "sqlite"):
@@ -46,11 +46,11 @@ def file_of(url: str) -> Path | None:
     return None if "://" in url else Path(url)
 
 
-def existing(url: str) -> str:
+def require_existing(url: str) -> str:
     """Return the address of a store; raise NotFound if it names a file that does not exist."""
     from recollect.errors import NotFound
 
-    file = file_of(url)
+    file = store_file(url)
     if file is not None and not file.exists():
         raise NotFound(
             f"there is no store {url}; `recollect import FILE` makes one, or name another: --store, RECOLLECT_STORE"
@@ -59,7 +59,7 @@ def existing(url: str) -> str:
 
 
 @contextmanager
-def opened(*, searching: bool = False) -> Iterator[Opened]:
+def open_for_reading(*, searching: bool = False) -> Iterator[MemoryHandle]:
     """Open an existing memory to read its log; with `searching`, also to search it."""
     from recollect.engine.memory import MemoryEngine
     from recollect.engine.sync import BlockingMemory
@@ -67,17 +67,17 @@ def opened(*, searching: bool = False) -> Iterator[Opened]:
 
     settings = current_settings()
     effective_settings = settings if searching else without_embedder(settings)
-    store = open_store(existing(settings.store), settings)
+    store = open_store(require_existing(settings.store), settings)
     try:
         engine = MemoryEngine(lambda: build(effective_settings, store=store))
         with BlockingMemory(lambda: engine, check_embedder=searching) as memory:
-            yield Opened(memory, store, settings)
+            yield MemoryHandle(memory, store, settings)
     finally:
         store.close()
 
 
 @asynccontextmanager
-async def engine_of(
+async def open_engine(
     settings: Settings, *, follow: bool = False, check_embedder: bool = True
 ) -> AsyncIterator[tuple[MemoryEngine, Store]]:
     """Open a memory to write to, and its store; created if there is none yet."""
@@ -101,7 +101,7 @@ def without_embedder(settings: Settings) -> Settings:
     return replace(offline, chat_model="", memory_model="")
 
 
-def conversation_in(store: Store, space: str, id: str) -> Conversation:
+def find_conversation(store: Store, space: str, id: str) -> Conversation:
     from recollect.errors import NotFound
 
     conversation = store.read(lambda tx: tx.conversation(space, id))

@@ -34,7 +34,7 @@ def printable(text: str) -> str:
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
-def masked(url: str) -> str:
+def mask_password(url: str) -> str:
     """Replace the password in an address with stars."""
     return WORD.sub(r"\1***", PASSWORD.sub(r"\1***@", url))
 
@@ -52,7 +52,7 @@ def report_remains(lines: Iterable[str]) -> None:
         raise click.exceptions.Exit(1)
 
 
-class Failure(click.ClickException):
+class OneLineError(click.ClickException):
     """An error that is printed as one line."""
 
     def show(self, file: IO[Any] | None = None) -> None:
@@ -80,32 +80,32 @@ class Program(click.Group):
         except KeyboardInterrupt:
             raise click.exceptions.Exit(INTERRUPTED) from None
         except RecollectError as error:
-            self._trace(ctx)
-            raise Failure(str(error)) from None
+            self._print_trace(ctx)
+            raise OneLineError(str(error)) from None
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise
-            self._trace(ctx)
-            raise Failure(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from None
+            self._print_trace(ctx)
+            raise OneLineError(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from None
 
     @staticmethod
-    def _trace(ctx: click.Context) -> None:
+    def _print_trace(ctx: click.Context) -> None:
         if ctx.params.get("debug"):
             traceback.print_exc()
 
 
-def _keep(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+def _save_option(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
     if value is not None:
         ctx.meta[f"recollect.{param.name}"] = value
 
 
-def _place(name: str, metavar: str, about: str) -> click.Option:
-    return click.Option([f"--{name}"], metavar=metavar, callback=_keep, expose_value=False, help=about)
+def _place_option(name: str, metavar: str, about: str) -> click.Option:
+    return click.Option([f"--{name}"], metavar=metavar, callback=_save_option, expose_value=False, help=about)
 
 
 PLACE: list[click.Parameter] = [
-    _place("store", "URL", "A SQLite file, json:FILE or postgresql://…  [default: the setting `store`]"),
-    _place("space", "NAME", "The space: nothing crosses it.  [default: the setting `space`]"),
+    _place_option("store", "URL", "A SQLite file, json:FILE or postgresql://…  [default: the setting `store`]"),
+    _place_option("space", "NAME", "The space: nothing crosses it.  [default: the setting `space`]"),
 ]
 
 
@@ -116,13 +116,13 @@ class StoreCommand(click.Command):
         super().__init__(name, **options | {"params": [*options.get("params", ()), *PLACE]})
 
 
-def given(key: str) -> str | None:
+def global_option(key: str) -> str | None:
     """The value of `STORE` or `SPACE` on the command line, if there is one."""
     value: str | None = click.get_current_context().meta.get(key)
     return value
 
 
-def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+def parse_moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
     """Parse a time in ISO 8601; without a zone it is UTC, without a time it is midnight."""
     if value is None:
         return None

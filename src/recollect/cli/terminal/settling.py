@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recollect.cli.terminal.options import printable, warn
-from recollect.cli.terminal.show import counted, progress
+from recollect.cli.terminal.show import plural, progress_bar
 
 if TYPE_CHECKING:
     from recollect.engine.memory import MemoryEngine
@@ -46,7 +46,7 @@ async def settle(memory: MemoryEngine, store: Store) -> int:
 
     lag_at_start = await lags()
     total = sum(lag_at_start.values())
-    with progress("{task.completed:,} of {task.total:,} steps") as bar:
+    with progress_bar("{task.completed:,} of {task.total:,} steps") as bar:
         task = bar.add_task("catching up", total=total)
         work = asyncio.create_task(memory.settle(math.inf))
         try:
@@ -59,11 +59,11 @@ async def settle(memory: MemoryEngine, store: Store) -> int:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
     if set_aside:
-        warn(f"{counted(set_aside, 'message')} set aside, since a view failed on them: `recollect doctor` names them")
+        warn(f"{plural(set_aside, 'message')} set aside, since a view failed on them: `recollect doctor` names them")
     return max(lag_at_start.values())
 
 
-async def follow(memory: MemoryEngine, store: Store, stop: asyncio.Event) -> None:
+async def report_followers(memory: MemoryEngine, store: Store, stop: asyncio.Event) -> None:
     """Print the progress of an open memory's followers, until told to stop."""
     from recollect.errors import StoreError
 
@@ -71,7 +71,7 @@ async def follow(memory: MemoryEngine, store: Store, stop: asyncio.Event) -> Non
     while not stop.is_set():
         try:
             states = await asyncio.to_thread(view_states, store, memory.views)
-            news = reported(states)
+            news = describe_states(states)
             pause = BUSY if any(state.behind for state in states) else IDLE
         except StoreError as error:  # the followers wait for it too
             news = f"waiting for the store: {error}"
@@ -83,19 +83,19 @@ async def follow(memory: MemoryEngine, store: Store, stop: asyncio.Event) -> Non
             await asyncio.wait_for(stop.wait(), pause)
 
 
-def reported(states: Sequence[ViewState]) -> str:
+def describe_states(states: Sequence[ViewState]) -> str:
     """The state of the views in words; empty while they are at work without errors."""
     if not any(state.behind for state in states):
         return "caught up: every view has every message"
     return "\n".join(
-        f"{state.view}: {counted(state.behind, 'message')} behind, to be tried again; the last error was: {state.error}"
+        f"{state.view}: {plural(state.behind, 'message')} behind, to be tried again; the last error was: {state.error}"
         for state in states
         if state.behind and state.waiting
     )
 
 
 @contextmanager
-def stopping() -> Iterator[asyncio.Event]:
+def stop_on_signals() -> Iterator[asyncio.Event]:
     """An event that SIGINT and SIGTERM set, instead of ending the program at once."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -32,7 +32,7 @@ def console(*, stderr: bool = False) -> Console:
     return printer
 
 
-def progress(*columns: str, bytes_read: bool = False, shown: bool = True) -> Progress:
+def progress_bar(*columns: str, bytes_read: bool = False, visible: bool = True) -> Progress:
     """A progress bar on standard error; nothing at all if that is not a terminal. Columns are formats of a task."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -46,7 +46,7 @@ def progress(*columns: str, bytes_read: bool = False, shown: bool = True) -> Pro
         *text_columns,
         TimeRemainingColumn(),
         console=error_console,
-        disable=not (shown and error_console.is_terminal),
+        disable=not (visible and error_console.is_terminal),
         transient=True,
     )
 
@@ -69,7 +69,7 @@ def show_table(grid: Table) -> None:
     click.echo("\n".join(line.rstrip() for line in capture.get().rstrip("\n").split("\n")))
 
 
-def indented(out: Console, text: Text, by: int) -> None:
+def print_indented(out: Console, text: Text, by: int) -> None:
     """Print text indented by so many columns, wrapped to the terminal's width."""
     from rich.text import Text
 
@@ -78,16 +78,16 @@ def indented(out: Console, text: Text, by: int) -> None:
         out.print(Text(" " * by) + line)
 
 
-def when(moment: datetime | None) -> str:
+def format_time(moment: datetime | None) -> str:
     """A time to the minute, in UTC."""
     return "-" if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
 
 
-def counted(number: int, noun: str) -> str:
+def plural(number: int, noun: str) -> str:
     """`1 message`, `1,200 messages`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def json_line(value: Mapping[str, Any]) -> None:
+def print_json(value: Mapping[str, Any]) -> None:
     """Print one line of JSON, in UTF-8 whatever the terminal's encoding is: it is for programs."""
     click.echo((json.dumps(value, ensure_ascii=False, default=datetime.isoformat) + "\n").encode(), nl=False)

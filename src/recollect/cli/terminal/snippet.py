@@ -20,12 +20,12 @@ WORD = re.compile(r"\w+(?:['’.\-]\w+)*[+#]*")
 SPACE = re.compile(r"\s+")
 
 
-def snippet(content: str, query: str) -> Text:
+def build_snippet(content: str, query: str) -> Text:
     """The content on one line, cut around its first match, with the matches marked."""
     from rich.text import Text
 
     line = SPACE.sub(" ", printable(content[:MAX_SEARCHED])).strip()
-    spans = matches(line, query)
+    spans = find_matches(line, query)
     start = 0
     if spans and spans[0][1] > LENGTH:
         start = max(line.rfind(" ", 0, spans[0][0] - BEFORE) + 1, spans[0][0] - 2 * BEFORE)
@@ -44,7 +44,7 @@ def snippet(content: str, query: str) -> Text:
     return excerpt
 
 
-def matches(line: str, query: str) -> list[tuple[int, int]]:
+def find_matches(line: str, query: str) -> list[tuple[int, int]]:
     """The start and end of each word in a line that matches the query."""
     from recollect.language.terms import analyse, query_groups
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from recollect.engine.context import render
-from recollect.engine.context.render import Note, Piece, Talked, current_words, words
+from recollect.engine.context.render import Note, Piece, CurrentTopic, current_text, message_text
 from recollect.errors import InvalidInput
 from recollect.model import Budget, ChatMessage, Context, Episode, Hit, Item, Message, Receipt, Role, Section, Tiers
 from recollect.ports import Tokenizer
@@ -37,7 +37,7 @@ OVER = "does not fit the budget"
 
 
 @dataclass(frozen=True)
-class State:
+class ContextState:
     """The material of a context at one moment. `window` has the messages before the current one, oldest first;
     `author` is who wrote the current one, if known."""
 
@@ -53,7 +53,7 @@ class State:
     past: Sequence[Episode] = ()
     retrieved: Sequence[Hit] = ()
     found: Sequence[Hit] = ()
-    topic: Talked | None = None
+    topic: CurrentTopic | None = None
     channel: bool = False
     raised_turns: int = 20
     author: str | None = None
@@ -69,7 +69,7 @@ class State:
     @cached_property
     def current(self) -> str:
         """The current message as it is sent."""
-        return current_words(self.text, self.author, self.channel, self.labels)
+        return current_text(self.text, self.author, self.channel, self.labels)
 
     @property
     def is_large(self) -> bool:
@@ -89,38 +89,38 @@ class Part:
     between: str = "\n"
 
     def text(self) -> str:
-        body = render.body(self.pieces, self.between)
+        body = render.join_pieces(self.pieces, self.between)
         return fences.section(self.title, [fences.Fenced(body)]) if body else ""
 
     def drop(self, reason: str = OVER) -> None:
         """Leave out the least valuable piece."""
-        self.left_out.append(self.pieces.pop().out(reason))
+        self.left_out.append(self.pieces.pop().omission(reason))
 
 
-def assemble(state: State, budget: Budget, tokenizer: Tokenizer) -> Context:
+def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Context:
     """The context for a state. Raises InvalidInput if not even the system prompt and the message fit."""
     count = tokenizer.count
     head = head_of(state.instructions, state.system)
     room = room_beside(state.current, head, budget, count)
     spoken_messages = [message for message in state.window if message.role in SPOKEN and message.content.strip()]
     last_messages = spoken_messages[-2 * budget.pairs :] if budget.pairs > 0 else []
-    costs = [count(words(message, state.channel, state.labels)) + PER_MESSAGE for message in last_messages]
+    costs = [count(message_text(message, state.channel, state.labels)) + PER_MESSAGE for message in last_messages]
     pieces_by_section, omissions = candidates(state, budget, count)
-    shares = shared(room, budget, {name: total(pieces, count) for name, pieces in pieces_by_section.items()}, costs)
+    shares = share_tokens(room, budget, {name: total_tokens(pieces, count) for name, pieces in pieces_by_section.items()}, costs)
     recent, not_recent = recent_messages(last_messages, costs, shares["recent"])
     room -= sum(item.tokens for _, item in recent)
     parts = [
-        Part(name, TITLES[name], *chosen(pieces_by_section[name], shares[name], count)) for name in pieces_by_section
+        Part(name, TITLES[name], *choose_pieces(pieces_by_section[name], shares[name], count)) for name in pieces_by_section
     ]
     parts[-2].left_out += omissions
-    room -= sum(cost(part, count) for part in parts)
+    room -= sum(part_tokens(part, count) for part in parts)
     recent_turns = {message.turn for message, _ in recent}
     older = [message for message in state.window if message.turn not in recent_turns]
     current_turn = state.window[-1].turn + 1 if state.window else 1
-    history = render.of_window(older, state.tiers, current_turn, state.raised_turns, state.channel, state.labels, count)
-    history.sort(key=lambda piece: rank(state, piece))
-    parts.append(Part("history", "HISTORY", *chosen(history, room, count), between="\n\n"))
-    return fitted(state, budget, tokenizer, head, parts, recent, not_recent)
+    history = render.window_pieces(older, state.tiers, current_turn, state.raised_turns, state.channel, state.labels, count)
+    history.sort(key=lambda piece: history_rank(state, piece))
+    parts.append(Part("history", "HISTORY", *choose_pieces(history, room, count), between="\n\n"))
+    return fit_context(state, budget, tokenizer, head, parts, recent, not_recent)
 
 
 def head_of(instructions: str, system: str | None) -> str:
@@ -129,10 +129,10 @@ def head_of(instructions: str, system: str | None) -> str:
 
 def room_beside(text: str, head: str, budget: Budget, count: Callable[[str], int]) -> int:
     """The tokens that remain besides the message and the system text. Raises InvalidInput if these two do not fit."""
-    return checked_room(budget, count(head) + PER_MESSAGE if head else 0, count(text) + PER_MESSAGE)
+    return remaining_room(budget, count(head) + PER_MESSAGE if head else 0, count(text) + PER_MESSAGE)
 
 
-def checked_room(budget: Budget, system: int, current: int) -> int:
+def remaining_room(budget: Budget, system: int, current: int) -> int:
     if budget.total < 1:
         raise InvalidInput("budget", f"has {budget.total} tokens; it must have at least one")
     if system > budget.system + PER_MESSAGE:
@@ -149,7 +149,7 @@ def checked_room(budget: Budget, system: int, current: int) -> int:
     return room
 
 
-def candidates(state: State, budget: Budget, count: Callable[[str], int]) -> tuple[dict[str, list[Piece]], list[Item]]:
+def candidates(state: ContextState, budget: Budget, count: Callable[[str], int]) -> tuple[dict[str, list[Piece]], list[Item]]:
     """The pieces for each section except history, most valuable first; and the hits that cannot get in."""
     shown_ids = {message.id for message in state.window}
     newest_first = sorted(state.episodes, key=lambda episode: (-episode.last, episode.level))
@@ -158,11 +158,11 @@ def candidates(state: State, budget: Budget, count: Callable[[str], int]) -> tup
     max_tokens = budget.retrieved
     labels = state.labels
     reason = "found by the model's search"
-    search_pieces, search_omissions = render.of_hits(
+    search_pieces, search_omissions = render.hit_pieces(
         state.found, reason, shown_ids, conversation, question, max_tokens, labels, count
     )
     shown_ids |= {hit.message.id for hit in state.found}
-    retrieved_pieces, retrieved_omissions = render.of_hits(
+    retrieved_pieces, retrieved_omissions = render.hit_pieces(
         state.retrieved, "relevant", shown_ids, conversation, question, max_tokens, labels, count
     )
     episode_ids = {episode.id for episode in state.episodes}
@@ -170,19 +170,19 @@ def candidates(state: State, budget: Budget, count: Callable[[str], int]) -> tup
         episode for episode in state.past if episode.conversation != state.conversation or episode.id not in episode_ids
     ]
     pieces_by_section = {
-        "profile": render.of_notes(state.profile, state.channel, count),
+        "profile": render.note_pieces(state.profile, state.channel, count),
         "summaries": [
-            *render.of_episodes(newest_first, count),
-            *render.of_episodes(past_episodes, count, "a past episode close to the message"),
+            *render.episode_pieces(newest_first, count),
+            *render.episode_pieces(past_episodes, count, "a past episode close to the message"),
         ],
         "found": search_pieces,
         "retrieved": retrieved_pieces,
-        "topic": of_topic(state, budget, count),
+        "topic": topic_pieces(state, budget, count),
     }
     return pieces_by_section, [*search_omissions, *retrieved_omissions]
 
 
-def of_topic(state: State, budget: Budget, count: Callable[[str], int]) -> list[Piece]:
+def topic_pieces(state: ContextState, budget: Budget, count: Callable[[str], int]) -> list[Piece]:
     """The topic of the message, except what could be in another section."""
     if state.topic is None:
         return []
@@ -190,17 +190,17 @@ def of_topic(state: State, budget: Budget, count: Callable[[str], int]) -> list[
     shown_turns = {hit.message.turn for hit in hits if hit.message.conversation == state.conversation}
     summaries = (*state.episodes, *state.past) if budget.summaries else ()
     summary_text = " ".join(episode.summary for episode in summaries).casefold()
-    return render.of_topic(
+    return render.topic_pieces(
         state.topic, shown_turns | {message.turn for message in state.window}, summary_text, state.labels, count
     )
 
 
-def total(pieces: Sequence[Piece], count: Callable[[str], int]) -> int:
+def total_tokens(pieces: Sequence[Piece], count: Callable[[str], int]) -> int:
     headings = sum(count(group) + 1 for group in {piece.group for piece in pieces} if group)
     return sum(piece.item.tokens for piece in pieces) + headings + FENCE_COST if pieces else 0
 
 
-def shared(room: int, budget: Budget, needs: Mapping[str, int], recent_costs: Sequence[int]) -> dict[str, int]:
+def share_tokens(room: int, budget: Budget, needs: Mapping[str, int], recent_costs: Sequence[int]) -> dict[str, int]:
     """How many tokens each section gets: what it needs up to its budget, less what more important sections need."""
     shares = {
         "profile": min(needs["profile"], budget.profile),
@@ -242,7 +242,7 @@ def recent_messages(
     return list(zip(messages[split:], items[split:], strict=True)), omissions
 
 
-def rank(state: State, piece: Piece) -> tuple[int, float, int, int]:
+def history_rank(state: ContextState, piece: Piece) -> tuple[int, float, int, int]:
     """The order of choice if not all of history fits: first what the model asked for, then what is relevant, then what
     belongs to the topic of the message, then what is newer."""
     turn = int(str(piece.place[0]))
@@ -251,7 +251,7 @@ def rank(state: State, piece: Piece) -> tuple[int, float, int, int]:
     return (0 if by_request else 1, -state.relevance.get(turn, 0.0), 0 if is_of_topic else 1, -turn)
 
 
-def chosen(pieces: Sequence[Piece], max_tokens: int, count: Callable[[str], int]) -> tuple[list[Piece], list[Item]]:
+def choose_pieces(pieces: Sequence[Piece], max_tokens: int, count: Callable[[str], int]) -> tuple[list[Piece], list[Item]]:
     """The pieces that fit, best first; the fence around them and each heading cost a few tokens too."""
     tokens_left = max_tokens - FENCE_COST
     chosen_pieces: list[Piece] = []
@@ -266,16 +266,16 @@ def chosen(pieces: Sequence[Piece], max_tokens: int, count: Callable[[str], int]
             chosen_pieces.append(piece)
             groups.add(piece.group)
         else:
-            omissions.append(piece.out(f"{OVER}: others are more relevant"))
+            omissions.append(piece.omission(f"{OVER}: others are more relevant"))
     return chosen_pieces, omissions
 
 
-def cost(part: Part, count: Callable[[str], int]) -> int:
+def part_tokens(part: Part, count: Callable[[str], int]) -> int:
     return count("\n\n" + part.text()) if part.pieces else 0
 
 
-def fitted(
-    state: State,
+def fit_context(
+    state: ContextState,
     budget: Budget,
     tokenizer: Tokenizer,
     head: str,
@@ -286,7 +286,7 @@ def fitted(
     """Put the context together and count it as a whole; while it is over the budget, drop what is least valuable."""
     profile_part, summaries_part, found_part, retrieved_part, topic_part, history_part = parts
     while True:
-        context = rendered(state, budget, tokenizer, head, parts, recent, not_recent)
+        context = render_context(state, budget, tokenizer, head, parts, recent, not_recent)
         if context.receipt.tokens <= budget.total:
             return context
         if history_part.pieces:
@@ -308,7 +308,7 @@ def fitted(
             raise InvalidInput("text", f"does not fit a budget of {budget.total} tokens")
 
 
-def labels(recent: Sequence[tuple[Message, Item]]) -> str:
+def recent_labels(recent: Sequence[tuple[Message, Item]]) -> str:
     """Which messages follow word for word: the first and last label, or each label if some between do not follow."""
     first_message, first_item = recent[0]
     last_message, last_item = recent[-1]
@@ -317,8 +317,8 @@ def labels(recent: Sequence[tuple[Message, Item]]) -> str:
     return "Messages " + ", ".join(item.id for _, item in recent)
 
 
-def rendered(
-    state: State,
+def render_context(
+    state: ContextState,
     budget: Budget,
     tokenizer: Tokenizer,
     head: str,
@@ -335,12 +335,12 @@ def rendered(
         if part.pieces or part.left_out:
             pieces = sorted(part.pieces, key=lambda piece: piece.place)
             items = tuple(piece.item for piece in pieces)
-            sections.append(Section(part.name, cost(part, count), items, tuple(part.left_out)))
+            sections.append(Section(part.name, part_tokens(part, count), items, tuple(part.left_out)))
     if recent and state.instructions:
-        blocks.append(f"{labels(recent)} follow in full (tier 3).")
+        blocks.append(f"{recent_labels(recent)} follow in full (tier 3).")
     messages: list[ChatMessage] = [{"role": "system", "content": "\n\n".join(blocks)}] if blocks else []
     messages += [
-        {"role": message.role, "content": words(message, state.channel, state.labels)} for message, _ in recent
+        {"role": message.role, "content": message_text(message, state.channel, state.labels)} for message, _ in recent
     ]
     messages.append({"role": "user", "content": state.current})
     if recent or not_recent:

@@ -21,7 +21,7 @@ from recollect.engine.context.viewers import hears_channel, name_for, own_name, 
 from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.log import warn_of_damage
 from recollect.engine.tables.people import statements_of
-from recollect.engine.views.digest_texts import Merged
+from recollect.engine.views.digest_texts import MergedDigest
 from recollect.model import FACT_CATEGORIES, Fact, Profile, Statement
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim
@@ -39,39 +39,39 @@ CLAIMS = 50  # statements of others about a person that are shown, the newest on
 LINE = 300  # characters of a line, about: a key with many values takes several lines, so that some fit a small budget
 
 
-def of_person(tx: Tx, space: str, person: str, viewer: Viewer) -> list[Note]:
+def person_notes(tx: Tx, space: str, person: str, viewer: Viewer) -> list[Note]:
     """What a chat with one person shows of them, the most important first. What they said themselves comes first, so
     that what others say takes no room from it; of what others say, the newest comes first."""
-    knowledge = known_to(tx, space, person, viewer)
-    facts, statements = own_words(*knowledge)
+    knowledge = knowledge_for_viewer(tx, space, person, viewer)
+    facts, statements = own_knowledge(*knowledge)
     other_facts, other_statements = claims_in(*knowledge)
-    return [*notes(facts), *remembered(statements), *notes(other_facts), *reversed(remembered(other_statements))]
+    return [*fact_notes(facts), *statement_notes(statements), *fact_notes(other_facts), *reversed(statement_notes(other_statements))]
 
 
 def profile_of(tx: Tx, space: str, person: str, viewer: Viewer) -> Profile:
     """What is known of a person, with the text that a chat of theirs would show."""
-    facts, statements = known_to(tx, space, person, viewer)
-    text = listed(facts, statements)
+    facts, statements = knowledge_for_viewer(tx, space, person, viewer)
+    text = profile_text(facts, statements)
     return Profile(person, own_name(tx, space, person), tuple(facts), tuple(statements), text)
 
 
-def known_to(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[list[Fact], list[Statement]]:
+def knowledge_for_viewer(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[list[Fact], list[Statement]]:
     """What a viewer may be shown of a person."""
     statements = [statement for statement in statements_of(tx, space, person) if viewer.sees(statement)]
-    return facts_known_to(tx, space, person, viewer), shown_statements(tx, statements, viewer)
+    return facts_for_viewer(tx, space, person, viewer), hide_private_names(tx, statements, viewer)
 
 
-def facts_known_to(tx: Tx, space: str, person: str, viewer: Viewer) -> list[Fact]:
+def facts_for_viewer(tx: Tx, space: str, person: str, viewer: Viewer) -> list[Fact]:
     """The facts of a person that a viewer may be shown."""
     visible_facts = [fact for fact in facts_of(tx, space, person, active=True) if viewer.sees(fact)]
-    return shown_facts(tx, space, without_answered_claims(visible_facts), viewer)
+    return hide_private_dates(tx, space, without_answered_claims(visible_facts), viewer)
 
 
-def listed(facts: Sequence[Fact], statements: Iterable[Statement]) -> str:
+def profile_text(facts: Sequence[Fact], statements: Iterable[Statement]) -> str:
     """All facts and statements as lines under headings."""
     lines: list[str] = []
     heading = ""
-    for note in sorted([*notes(facts, least=0.0), *remembered(statements)], key=lambda note: note.place):
+    for note in sorted([*fact_notes(facts, least=0.0), *statement_notes(statements)], key=lambda note: note.place):
         if note.heading != heading:
             heading = note.heading
             lines.append(heading)
@@ -79,8 +79,8 @@ def listed(facts: Sequence[Fact], statements: Iterable[Statement]) -> str:
     return "\n".join(lines)
 
 
-def of_group(
-    tx: Tx, space: str, people: Iterable[str], viewer: Viewer, speaker: tuple[str, Merged] | None = None
+def group_notes(
+    tx: Tx, space: str, people: Iterable[str], viewer: Viewer, speaker: tuple[str, MergedDigest] | None = None
 ) -> list[Note]:
     """What a channel shows of those who speak in it: only what was said in it; what others say of them comes last. Of
     the `speaker` it also shows what they did lately: merged with what is known if a model did that, or separately."""
@@ -88,25 +88,25 @@ def of_group(
     claims: list[Note] = []
     for number, person in enumerate(people):
         merged_digest = speaker[1] if speaker is not None and speaker[0] == person else None
-        facts = facts_known_to(tx, space, person, viewer)
+        facts = facts_for_viewer(tx, space, person, viewer)
         own_facts = [fact for fact in facts if not is_claim(fact)]
-        claims += notes([fact for fact in facts if is_claim(fact)], name=person, number=number)
+        claims += fact_notes([fact for fact in facts if is_claim(fact)], name=person, number=number)
         if merged_digest is not None and merged_digest.made_by == "model":
             member_notes.append(
                 Note(person, merged_digest.text, "merged", f"{person}: In short", (number, "", -1, 0.0, "", 0))
             )
             merged_text = merged_digest.text.casefold()
             own_facts = [fact for fact in own_facts if fact.value.casefold() not in merged_text]
-        member_notes += notes(own_facts, name=person, number=number)
+        member_notes += fact_notes(own_facts, name=person, number=number)
         member_notes += (
-            lately(merged_digest, person, number)
+            digest_notes(merged_digest, person, number)
             if merged_digest is not None and merged_digest.made_by != "model"
             else []
         )
     return [*member_notes, *claims]
 
 
-def lately(merged_digest: Merged, person: str, number: int) -> list[Note]:
+def digest_notes(merged_digest: MergedDigest, person: str, number: int) -> list[Note]:
     """What a member did today and in the days before, on separate lines."""
     titled_digests = (("Today", merged_digest.today), ("In the last days", merged_digest.history))
     return [
@@ -124,10 +124,10 @@ def lately(merged_digest: Merged, person: str, number: int) -> list[Note]:
 
 def channel_profile(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[str, str]:
     """What a person is called in a channel, and what they said of themselves there."""
-    return public_name(tx, space, person), listed(*own_words(*known_to(tx, space, person, viewer)))
+    return public_name(tx, space, person), profile_text(*own_knowledge(*knowledge_for_viewer(tx, space, person, viewer)))
 
 
-def own_words(facts: Iterable[Fact], statements: Iterable[Statement]) -> tuple[list[Fact], list[Statement]]:
+def own_knowledge(facts: Iterable[Fact], statements: Iterable[Statement]) -> tuple[list[Fact], list[Statement]]:
     """What a person said of themselves. Only this is merged with digests: a model that rewords it may leave out who
     said what."""
     return list(filterfalse(is_claim, facts)), list(filterfalse(is_claim, statements))
@@ -138,7 +138,7 @@ def claims_in(facts: Iterable[Fact], statements: Iterable[Statement]) -> tuple[l
     return list(filter(is_claim, facts)), list(filter(is_claim, statements))
 
 
-def shown_statements(tx: Tx, statements: Sequence[Statement], viewer: Viewer) -> list[Statement]:
+def hide_private_names(tx: Tx, statements: Sequence[Statement], viewer: Viewer) -> list[Statement]:
     """Statements about one person as a viewer may see them: in what the person said, their private name is replaced by
     the name they have there. What others say stays as it is: a replaced name would reveal that it is the person's."""
     own_statement = next((statement for statement in statements if not is_claim(statement)), None)
@@ -155,7 +155,7 @@ def shown_statements(tx: Tx, statements: Sequence[Statement], viewer: Viewer) ->
     ]
 
 
-def shown_facts(tx: Tx, space: str, facts: Sequence[Fact], viewer: Viewer) -> list[Fact]:
+def hide_private_dates(tx: Tx, space: str, facts: Sequence[Fact], viewer: Viewer) -> list[Fact]:
     """Facts as a viewer may see them: without dates that may have been said where the viewer did not hear them."""
     dated_facts = [fact for fact in facts if fact.speaker != viewer.person and has_dates(fact)]
     if not dated_facts:
@@ -177,7 +177,7 @@ def has_dates(fact: Fact) -> bool:
     return fact.valid_from not in (None, fact.recorded_at, fact.said_at) or fact.valid_to is not None
 
 
-def remembered(statements: Iterable[Statement]) -> list[Note]:
+def statement_notes(statements: Iterable[Statement]) -> list[Note]:
     """Statements that somebody asked to remember, in order: by the person themselves, and by others, who are named. Of
     what others say only the newest, without what says how to answer."""
     all_statements = list(statements)
@@ -190,11 +190,11 @@ def remembered(statements: Iterable[Statement]) -> list[Note]:
             continue
         heading = "Said by others" if from_other else "Remembered"
         rank = (0, "", len(FACT_CATEGORIES) + from_other, 0.0, f"{position:06}")
-        statement_lines.append(Note(statement.id, attributed(statement, statement.text), "remembered", heading, rank))
+        statement_lines.append(Note(statement.id, text_with_speaker(statement, statement.text), "remembered", heading, rank))
     return statement_lines
 
 
-def attributed(item: Fact | Statement, text: str) -> str:
+def text_with_speaker(item: Fact | Statement, text: str) -> str:
     """A line that begins with who says it, if that is somebody else: no text in it can look like another's words."""
     return f"says {byline(item.speaker)}: {text}" if is_claim(item) else text
 
@@ -208,7 +208,7 @@ def says_how_to_answer(person: str, text: str) -> bool:
     return any(fact.category == "instruction" for fact in facts)
 
 
-def notes(facts: Sequence[Fact], *, name: str = "", number: int = 0, least: float = IMPORTANT) -> list[Note]:
+def fact_notes(facts: Sequence[Fact], *, name: str = "", number: int = 0, least: float = IMPORTANT) -> list[Note]:
     """One line for each key and speaker, or several if it has many values; the most important first."""
     groups: dict[tuple[str, str, str, str], list[Fact]] = {}
     ranked_facts = sorted(facts, key=importance_rank)
@@ -219,7 +219,7 @@ def notes(facts: Sequence[Fact], *, name: str = "", number: int = 0, least: floa
     fact_lines = list[Note]()
     for (subject, category, key, _), values in groups.items():
         heading = f"About {subject}" if subject else HEADINGS[category]
-        for line_facts in broken(values):
+        for line_facts in split_into_lines(values):
             place = (
                 number,
                 subject,
@@ -228,7 +228,7 @@ def notes(facts: Sequence[Fact], *, name: str = "", number: int = 0, least: floa
                 key,
                 len(fact_lines),
             )
-            text = attributed(line_facts[0], f"{key}: {', '.join(map(dated, line_facts))}")
+            text = text_with_speaker(line_facts[0], f"{key}: {', '.join(map(dated, line_facts))}")
             reason = f"known, importance {line_facts[0].importance:.1f}"
             fact_lines.append(Note(line_facts[0].id, text, reason, f"{name}: {heading}" if name else heading, place))
     return sorted(fact_lines, key=lambda note: ranks[note.id])
@@ -239,7 +239,7 @@ def importance_rank(fact: Fact) -> tuple[float, float, str]:
     return -fact.importance, -fact.said_at.timestamp(), fact.id
 
 
-def broken(values: Sequence[Fact]) -> Iterator[list[Fact]]:
+def split_into_lines(values: Sequence[Fact]) -> Iterator[list[Fact]]:
     """The values of a key, in groups that each fit on a line."""
     line_facts: list[Fact] = []
     size = 0

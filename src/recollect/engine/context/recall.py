@@ -57,7 +57,7 @@ def search(
         anchors = [passages_by_doc[doc] for doc, _, _ in anchor_ranks]
         # A message that the filter excludes may still complete one that it includes.
         scope = replace(where, role=None, after=None, before=None)
-        neighbours = around(tx, scope, anchors, passages, groups)
+        neighbours = neighbouring_passages(tx, scope, anchors, passages, groups)
         passages = [*passages, *neighbours]
         words = np.vstack([words, word_scores(neighbours, frequencies, tally)])
         if vector.any():
@@ -65,10 +65,10 @@ def search(
     # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
     max_passages = PASSAGES * max(READ, limit + MORE) if where.whole else None
     rankings = fuse(passages, words, cosines, reading, now, weights, max_passages)
-    return chosen(tx, where, passages, rankings, limit, weights)
+    return best_hits(tx, where, passages, rankings, limit, weights)
 
 
-def chosen(
+def best_hits(
     tx: Tx, where: Filter, passages: list[Candidate], rankings: Iterable[Ranked], limit: int, weights: Weights
 ) -> list[Hit]:
     """The best messages, read and ordered by their text too."""
@@ -77,7 +77,7 @@ def chosen(
     for doc, score, parts in rankings:
         if len(best) == max(READ, limit + MORE) or score <= 0:
             break
-        if allowed(passages_by_doc[doc], where):
+        if is_allowed(passages_by_doc[doc], where):
             best.setdefault(passages_by_doc[doc].message_id, (score, parts))
     hits = []
     for message in tx.find_messages(where.space, ids=best, damaged=warn_of_damage):
@@ -89,7 +89,7 @@ def chosen(
     return hits[:limit]
 
 
-def around(
+def neighbouring_passages(
     tx: Tx, scope: Filter, anchors: list[Candidate], known_passages: Iterable[Candidate], groups: list[tuple[str, ...]]
 ) -> list[Candidate]:
     """The passages next to the anchors that are not known yet: the nearest, and more where messages are short."""
@@ -113,7 +113,7 @@ def mean_length(passage: Candidate, lengths: dict[tuple[str, int], int]) -> floa
     return sum(known_lengths) / max(len(known_lengths), 1)
 
 
-def allowed(passage: Candidate, where: Filter) -> bool:
+def is_allowed(passage: Candidate, where: Filter) -> bool:
     """Whether a passage may be returned: a neighbour that the filter excludes is only used for scoring."""
     return (
         where.role in (None, passage.role)

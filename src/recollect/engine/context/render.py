@@ -42,7 +42,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Talked:
+class CurrentTopic:
     """The topic of the message: since when, how many messages, the summary of its packed part, its last messages if the
     conversation returns to it; and which turns of a large window belong to it."""
 
@@ -65,11 +65,11 @@ class Piece:
     place: tuple[float | str, ...]
     group: str = ""
 
-    def out(self, reason: str) -> Item:
+    def omission(self, reason: str) -> Item:
         return replace(self.item, reason=reason)
 
 
-def of_window(
+def window_pieces(
     older: Iterable[Message],
     tiers: Mapping[int, Tiers],
     now: int,
@@ -100,7 +100,7 @@ def of_window(
     return pieces
 
 
-def of_hits(
+def hit_pieces(
     hits: Sequence[Hit],
     reason: str,
     shown_ids: set[str],
@@ -134,7 +134,7 @@ def of_hits(
             text = excerpts.excerpt(text, question_stems, min(max_size, long_size) * CHARACTERS)
             tier = 2
         line = fences.said(label, message.role, message.author, tier, text, labels=labels)
-        group = heading(message, conversation)
+        group = hit_heading(message, conversation)
         # Counted with its line end, as in the section: the tokenizer remembers what it has counted.
         item = Item(label or message.id, count(line + "\n"), f"{reason} ({hit.score:.1f})", tier)
         pieces.append(Piece(line, item, (message.time.date().isoformat(), group, message.turn), group))
@@ -142,7 +142,7 @@ def of_hits(
     return pieces, omissions
 
 
-def heading(message: Message, conversation: str) -> str:
+def hit_heading(message: Message, conversation: str) -> str:
     """The day and conversation under which a retrieved message is shown."""
     name = fences.plain(message.conversation)
     source = (
@@ -151,7 +151,7 @@ def heading(message: Message, conversation: str) -> str:
     return f"{message.time:%Y-%m-%d}, {source}:"
 
 
-def of_episodes(episodes: Iterable[Episode], count: Count, reason: str = "") -> list[Piece]:
+def episode_pieces(episodes: Iterable[Episode], count: Count, reason: str = "") -> list[Piece]:
     """Summaries, each with its turns and days."""
     pieces = []
     for episode in episodes:
@@ -166,7 +166,7 @@ def of_episodes(episodes: Iterable[Episode], count: Count, reason: str = "") -> 
     return pieces
 
 
-def of_topic(topic: Talked, shown_turns: set[int], shown_text: str, labels: Labels, count: Count) -> list[Piece]:
+def topic_pieces(topic: CurrentTopic, shown_turns: set[int], shown_text: str, labels: Labels, count: Count) -> list[Piece]:
     """The topic of the message, without the messages in `shown_turns` and the sentences in `shown_text`."""
     summary = " ".join(sentence for sentence in split(topic.summary) if sentence.casefold() not in shown_text)
     pieces = []
@@ -188,7 +188,7 @@ def of_topic(topic: Talked, shown_turns: set[int], shown_text: str, labels: Labe
     return pieces
 
 
-def of_notes(notes: Sequence[Note], channel: bool, count: Count) -> list[Piece]:
+def note_pieces(notes: Sequence[Note], channel: bool, count: Count) -> list[Piece]:
     """The notes, the most important first; each has its position under its heading, which in a channel names whom it is
     about."""
     people = people_labels(notes) if channel else {}
@@ -217,14 +217,14 @@ def people_labels(notes: Iterable[Note]) -> dict[str, str]:
     return distinct_labels({key: fences.byline(name) for key, name in names.items() if name})
 
 
-def words(message: Message, channel: bool, labels: Labels) -> str:
+def message_text(message: Message, channel: bool, labels: Labels) -> str:
     """The text of a message; in a channel with its author, further lines indented: no text can look like another's."""
     if channel and message.role == "user":
         return f"{labels[message.role, message.author]}: {fences.with_indent(message.content)}"
     return message.content
 
 
-def current_words(text: str, author: str | None, channel: bool, labels: Labels) -> str:
+def current_text(text: str, author: str | None, channel: bool, labels: Labels) -> str:
     """The message to answer; in a channel in the form of the others. If its author is not known, it may not begin with
     what looks like a label."""
     if not channel:
@@ -234,7 +234,7 @@ def current_words(text: str, author: str | None, channel: bool, labels: Labels) 
     return (fences.GUARD if poses(text, labels.values()) else "") + fences.with_indent(text)
 
 
-def body(pieces: Sequence[Piece], between: str) -> str:
+def join_pieces(pieces: Sequence[Piece], between: str) -> str:
     """The text of the pieces in order, under their headings."""
     lines: list[str] = []
     group = ""

@@ -10,21 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from recollect.engine.context.render import Talked
+from recollect.engine.context.render import CurrentTopic
 from recollect.engine.tables import topics as rows
-from recollect.engine.views.topics import LAST, LOOKED_AT, Page, Topics
+from recollect.engine.views.topics import LAST, LOOKED_AT, TopicPage, Topics
 from recollect.model import Message, TopicMessage
 from recollect.ports import Tx, Vectors
 from recollect.rules.topics import topics as rule
 from recollect.rules.topics.centroids import as_kept
 from recollect.rules.topics.topics import Said, State
-from recollect.tasks.standalone import leans
+from recollect.tasks.standalone import depends_on_context
 
 KEPT = 4  # last messages of a topic outside the window that are shown
 LARGE = 8_000  # characters of the window, from which its topics may decide what is shown of it
 
 
-def talked_of(
+def find_current_topic(
     tx: Tx,
     topics: Topics,
     place: tuple[str, str],
@@ -32,13 +32,13 @@ def talked_of(
     vector: Vectors,
     window: Sequence[Message],
     now: datetime,
-) -> Talked | None:
+) -> CurrentTopic | None:
     """The topic that a message in `place` (a space and a conversation) would belong to, with what is worth showing."""
-    page = topics.read(tx, *place)
+    page = topics.read_page(tx, *place)
     if not page.book.states:
         return None
     text = text[:LOOKED_AT]
-    parts = found(tx, topics, page, Said(LAST, "user", text, now, as_kept(vector), leaning=leans(text)))
+    parts = matching_topics(tx, topics, page, Said(LAST, "user", text, now, as_kept(vector), leaning=depends_on_context(text)))
     if not parts:
         return None
     start = window[0].turn if window else LAST
@@ -51,9 +51,9 @@ def talked_of(
         )
         if parts[0].first != page.book.current:  # the conversation returns to it
             last_messages = [
-                message for part in parts for message in rows.loose(tx, page.place, part) if message.turn < start
+                message for part in parts for message in rows.messages_outside_packs(tx, page.place, part) if message.turn < start
             ]
-    return Talked(
+    return CurrentTopic(
         id=parts[0].id,
         title=parts[0].title,
         first=parts[0].first,
@@ -61,22 +61,22 @@ def talked_of(
         messages=sum(part.count for part in parts),
         summary=summary,
         last_messages=sorted(last_messages, key=lambda message: message.turn)[-KEPT:],
-        turns=turns_of(tx, page, parts, window),
+        turns=topic_turns(tx, page, parts, window),
     )
 
 
-def found(tx: Tx, topics: Topics, page: Page, message: Said) -> list[State]:
+def matching_topics(tx: Tx, topics: Topics, page: TopicPage, message: Said) -> list[State]:
     """The topic a message belongs to, active or faded, with all its parts; empty if the message opens a new topic."""
     first = rule.chosen(page.book, message, topics.rule)
     if first is not None:
         return rule.parts(page.book.states, first)
-    faded_topics = page.faded(tx)
-    topics.remember(page)
+    faded_topics = page.load_faded(tx)
+    topics.cache_faded(page)
     returned_topic = faded_topics.returned(message.vector, topics.rule.similarity)
     return [] if returned_topic is None else rule.parts(faded_topics.states, returned_topic)
 
 
-def turns_of(tx: Tx, page: Page, parts: Sequence[State], window: Sequence[Message]) -> frozenset[int]:
+def topic_turns(tx: Tx, page: TopicPage, parts: Sequence[State], window: Sequence[Message]) -> frozenset[int]:
     """The turns of a large window that belong to this topic: if not all of the window fits, they are chosen first."""
     if not window or sum(len(message.content) for message in window) < LARGE:
         return frozenset()

@@ -36,7 +36,7 @@ PAGE = 50  # messages read for a first look
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class ConversationTarget:
     """The conversation that a request is for, and its user: the trunk or one of its branches. If the client has not
     `named` it, it is the one that begins as its messages do, or else one that they continue."""
 
@@ -47,7 +47,7 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ConversationLine:
     """One path through the tree, from the first message to the last, which is in the conversation `id`. None stands for
     messages that were not read."""
 
@@ -58,7 +58,7 @@ class Line:
 class Tree:
     """A conversation with its branches, read as needed, for a client that sends so many messages."""
 
-    def __init__(self, tx: Tx, target: Where, sent_count: int) -> None:
+    def __init__(self, tx: Tx, target: ConversationTarget, sent_count: int) -> None:
         self._tx = tx
         self._target = target
         self._sent_count = sent_count
@@ -67,41 +67,41 @@ class Tree:
         self._messages: dict[str, tuple[Message | None, ...]] = {}
         self._utterances: dict[str, Utterance] = {}
         self.root = root_of(tx, target)
-        trunk = log.owned(tx, target.space, self.root, target.user)
+        trunk = log.find_own_conversation(tx, target.space, self.root, target.user)
         self._conversations: dict[str, Conversation | None] = {self.root: trunk}
 
     @cached_property
-    def last(self) -> int:
+    def last_number(self) -> int:
         """The number of the last branch of any user; 1 if there is none."""
         below = 1
         above = 2
-        while self._numbered(above):
+        while self._branch(above):
             below = above
             above *= 2
         while above - below > 1:
             middle = (below + above) // 2
-            below, above = (middle, above) if self._numbered(middle) else (below, middle)
+            below, above = (middle, above) if self._branch(middle) else (below, middle)
         return below
 
-    def _numbered(self, number: int) -> Conversation | None:
+    def _branch(self, number: int) -> Conversation | None:
         return self._tx.conversation(self._target.space, f"{self.root}~{number}")
 
     @property
-    def next(self) -> str:
+    def next_id(self) -> str:
         """The id of the next new branch."""
-        return f"{self.root}~{self.last + 1}"
+        return f"{self.root}~{self.last_number + 1}"
 
     @cached_property
     def branches(self) -> list[str]:
         """The user's branches, those that changed last first; if there are very many, only those made last."""
         conversations: list[Conversation | None] = []
-        if MOST < self.last <= LISTED:
+        if MOST < self.last_number <= LISTED:
             page = self._tx.conversations(
                 self._target.space, self._target.user, after=(self._target.space, f"{self.root}~"), limit=LISTED
             )
-            conversations += [conversation for conversation in page if number(conversation.id, self.root) > 1]
+            conversations += [conversation for conversation in page if branch_number(conversation.id, self.root) > 1]
         else:
-            conversations += [self._numbered(index) for index in range(self.last, max(self.last - MOST, 1), -1)]
+            conversations += [self._branch(index) for index in range(self.last_number, max(self.last_number - MOST, 1), -1)]
         own_conversations = [
             conversation
             for conversation in conversations
@@ -115,20 +115,20 @@ class Tree:
         """The sort key of a branch: the target itself, then by the last change."""
         return conversation.id == self._target.id, conversation.changed_at
 
-    def near(self, history: Sequence[Utterance]) -> list[Line]:
+    def near_lines(self, history: Sequence[Utterance]) -> list[ConversationLine]:
         """The trunk, and the branches that a history from its beginning may lead into."""
-        lines = [self.line(self.root) or Line(self.root)]
+        lines = [self.line(self.root) or ConversationLine(self.root)]
         seen_ids = {self.root}
         for line in lines:
-            fit = reconcile.opened(self.said(line), history)
+            fit = reconcile.opened(self.utterances_of(line), history)
             if fit.known == len(history) or (fit.known == len(history) - 1 and fit.at_end):
                 break  # no branch has more of it
             counts_by_position = {
-                place(line.messages[index]): known_count for known_count, index in enumerate(fit.places)
+                position_of(line.messages[index]): known_count for known_count, index in enumerate(fit.places)
             }
             for id in self.branches:
-                first = self.first(id)
-                count = None if first is None else counts_by_position.get(leaves(first))
+                first = self.first_message(id)
+                count = None if first is None else counts_by_position.get(branch_origin(first))
                 if first is None or count is None or id in seen_ids:
                     continue
                 if reconcile.starts([self._utterance(first)], history[count + 1], 0) and (branch := self.line(id)):
@@ -136,12 +136,12 @@ class Tree:
                     lines.append(branch)
         return lines
 
-    def every(self) -> list[Line]:
+    def all_lines(self) -> list[ConversationLine]:
         """All lines that are compared: first the target's own, then those that changed last."""
         ids = dict.fromkeys(
             (self._target.id, self.root, *self.branches) if self._sent_count > 1 else (self._target.id,)
         )
-        lines: list[Line] = []
+        lines: list[ConversationLine] = []
         message_count = 0
         for id in ids:
             line = self.line(id)
@@ -150,42 +150,42 @@ class Tree:
                 message_count += len(line.messages)
             if message_count > READ:
                 break
-        return lines or [Line(self.root)]
+        return lines or [ConversationLine(self.root)]
 
-    def leaving(self, message: Message) -> list[Message]:
+    def branch_starts_after(self, message: Message) -> list[Message]:
         """The first messages of the branches that leave after a message."""
-        firsts = (self.first(id) for id in self.branches)
-        return [first for first in firsts if first is not None and leaves(first) == place(message)]
+        firsts = (self.first_message(id) for id in self.branches)
+        return [first for first in firsts if first is not None and branch_origin(first) == position_of(message)]
 
-    def line(self, id: str) -> Line | None:
+    def line(self, id: str) -> ConversationLine | None:
         """The line that ends in a conversation; None if there is none, or if it is not known what it leaves."""
         way = [(id, 0)]
         parts: list[tuple[Message | None, ...]] = []
         while way[-1][0] != self.root:
-            first = self.first(way[-1][0]) if self._conversation(way[-1][0]) else None
-            origin = None if first is None else leaves(first)
+            first = self.first_message(way[-1][0]) if self._conversation(way[-1][0]) else None
+            origin = None if first is None else branch_origin(first)
             if origin is None or origin[0] in (conversation for conversation, _ in way):
                 return None
             way.append(origin)
         for conversation, turn in reversed(way[1:]):
-            part = self._upto(conversation, turn)
+            part = self._own_messages_upto(conversation, turn)
             if part is None:
                 return None
             parts.append(part)
-        own_messages = self._read(id)
-        return Line(id, (*(message for part in parts for message in part), *own_messages)) if own_messages else None
+        own_messages = self._own_messages(id)
+        return ConversationLine(id, (*(message for part in parts for message in part), *own_messages)) if own_messages else None
 
-    def first(self, id: str) -> Message | None:
+    def first_message(self, id: str) -> Message | None:
         if id not in self._firsts:
             self._firsts[id] = next(
                 iter(self._tx.messages(self._filter(id), limit=1, damaged=log.warn_of_damage)), None
             )
         return self._firsts[id]
 
-    def said(self, line: Line) -> list[Utterance]:
+    def utterances_of(self, line: ConversationLine) -> list[Utterance]:
         return [UNKNOWN if message is None else self._utterance(message) for message in line.messages]
 
-    def prefaced(self, line: Line, preface: Sequence[Spoken]) -> tuple[list[Message], list[Spoken]]:
+    def split_preface(self, line: ConversationLine, preface: Sequence[Spoken]) -> tuple[list[Message], list[Spoken]]:
         """The messages that the line has of what a client puts before its own messages, and those that are new."""
         if not preface:
             return [], []
@@ -214,13 +214,13 @@ class Tree:
     def _conversation(self, id: str) -> Conversation | None:
         """A conversation of this tree, if it is the user's."""
         if id not in self._conversations:
-            conversation = self._tx.conversation(self._target.space, id) if number(id, self.root) else None
+            conversation = self._tx.conversation(self._target.space, id) if branch_number(id, self.root) else None
             self._conversations[id] = (
                 conversation if conversation is not None and conversation.user == self._target.user else None
             )
         return self._conversations[id]
 
-    def _read(self, id: str) -> tuple[Message | None, ...]:
+    def _own_messages(self, id: str) -> tuple[Message | None, ...]:
         """A conversation's own messages; of a long one, only both ends."""
         if id not in self._messages:
             conversation = self._conversation(id)
@@ -237,32 +237,32 @@ class Tree:
                 self._messages[id] = (*ends[0], None, *ends[1])
         return self._messages[id]
 
-    def _upto(self, id: str, turn: int) -> tuple[Message | None, ...] | None:
+    def _own_messages_upto(self, id: str, turn: int) -> tuple[Message | None, ...] | None:
         """A conversation's own messages up to a turn; None if it has no such turn."""
         conversation = self._conversation(id)
-        own_messages = self._read(id)
+        own_messages = self._own_messages(id)
         if conversation is None or not 1 <= turn <= conversation.turns:
             return None
         beyond = conversation.turns - turn  # messages after that turn
         return own_messages[: turn if turn <= self._reach else max(len(own_messages) - beyond, self._reach + 1)]
 
 
-def root_of(tx: Tx, target: Where) -> str:
+def root_of(tx: Tx, target: ConversationTarget) -> str:
     """The trunk of a branch; any other conversation is its own trunk, whatever its id looks like."""
     match = NUMBERED.fullmatch(target.id)
     if match is None:
         return target.id
     first_messages = tx.messages(Filter(target.space, conversation=target.id), limit=1, damaged=log.warn_of_damage)
-    return match[1] if first_messages and leaves(first_messages[0]) else target.id
+    return match[1] if first_messages and branch_origin(first_messages[0]) else target.id
 
 
-def number(id: str, root: str) -> int:
+def branch_number(id: str, root: str) -> int:
     """The number of a branch: 1 for the trunk, 0 if it is not a branch of this root."""
     match = NUMBERED.fullmatch(id)
     return 1 if id == root else int(match[2]) if match and match[1] == root else 0
 
 
-def leaves(first: Message) -> tuple[str, int] | None:
+def branch_origin(first: Message) -> tuple[str, int] | None:
     """The conversation and the turn that a branch leaves, by its first message."""
     notes = first.metadata.get(OURS)
     branch = notes.get("branch") if isinstance(notes, dict) else None
@@ -270,11 +270,11 @@ def leaves(first: Message) -> tuple[str, int] | None:
     return (of, after) if isinstance(of, str) and isinstance(after, int) else None
 
 
-def place(message: Message | None) -> tuple[str, int] | None:
+def position_of(message: Message | None) -> tuple[str, int] | None:
     return None if message is None else (message.conversation, message.turn)
 
 
-def elsewhere(tx: Tx, target: Where, history: Sequence[Utterance]) -> Where:
+def find_continued(tx: Tx, target: ConversationTarget, history: Sequence[Utterance]) -> ConversationTarget:
     """The conversation that a history continues although it begins like none: its client has left out the beginning."""
     is_short = len(history) <= reconcile.EVIDENCE
     if target.named or is_short or tx.conversation(target.space, target.id) is not None:
@@ -290,71 +290,71 @@ def elsewhere(tx: Tx, target: Where, history: Sequence[Utterance]) -> Where:
         candidate = replace(target, id=chat.id)
         tree = Tree(tx, candidate, len(history))
         line = tree.line(chat.id)
-        if line is not None and reconcile.continues(tree.said(line), history):
+        if line is not None and reconcile.continues(tree.utterances_of(line), history):
             return candidate
     return target
 
 
-def reconciled(tx: Tx, target: Where, sent_messages: Sequence[Spoken], now: datetime) -> list[Message]:
+def reconcile_messages(tx: Tx, target: ConversationTarget, sent_messages: Sequence[Spoken], now: datetime) -> list[Message]:
     """The message of the log for each one sent: those that are there, and the others, which are added.
 
     A new preface is neither added nor returned if nothing else is new.
     """
     utterances = [sent_message.utterance for sent_message in sent_messages]
-    target = elsewhere(tx, target, utterances)
+    target = find_continued(tx, target, utterances)
     tx.lock("lines", target.space, root_of(tx, target))
     tree = Tree(tx, target, len(sent_messages))
-    near_lines = tree.near(utterances)
-    far_lines: list[Line] = []
+    near_lines = tree.near_lines(utterances)
+    far_lines: list[ConversationLine] = []
 
     def others() -> list[list[Utterance]]:
-        far_lines.extend(tree.every())
-        return [tree.said(line) for line in far_lines]
+        far_lines.extend(tree.all_lines())
+        return [tree.utterances_of(line) for line in far_lines]
 
-    line_index, fit = reconcile.best([tree.said(line) for line in near_lines], utterances, others)
+    line_index, fit = reconcile.best([tree.utterances_of(line) for line in near_lines], utterances, others)
     line = (far_lines or near_lines)[line_index]
     known_messages = [message for index in fit.places if (message := line.messages[index]) is not None]
-    known_preface, new_preface = tree.prefaced(line, sent_messages[: fit.preface])
+    known_preface, new_preface = tree.split_preface(line, sent_messages[: fit.preface])
     new_messages = sent_messages[fit.preface + fit.known :]
     if not new_messages:
         return [*known_preface, *known_messages]
     conversation = line.id
     notes: dict[str, Any] = {}
     if not fit.at_end:
-        conversation = tree.next
+        conversation = tree.next_id
         notes = {"branch": {"of": known_messages[-1].conversation, "after": known_messages[-1].turn}}
     elif line.messages and not known_messages:
         notes = {"alone": True}
     drafts = [sent_message.draft({"preface": True}) for sent_message in new_preface]
     drafts += [sent_message.draft({} if index else notes) for index, sent_message in enumerate(new_messages)]
     added_messages = [
-        entry.message for entry in log.append(tx, log.Batch(target.space, conversation, target.user, drafts), now)
+        entry.message for entry in log.append_messages(tx, log.Batch(target.space, conversation, target.user, drafts), now)
     ]
     return [*known_preface, *added_messages[: len(new_preface)], *known_messages, *added_messages[len(new_preface) :]]
 
 
-def answered(tx: Tx, target: Where, question: Message, batch: log.Batch, now: datetime) -> Message:
+def keep_reply(tx: Tx, target: ConversationTarget, question: Message, batch: log.Batch, now: datetime) -> Message:
     """Keep a reply: after the message it answers, or in a branch if that already has an answer. The same reply is kept
     only once."""
     target = replace(target, id=question.conversation)
     tx.lock("lines", target.space, root_of(tx, target))
     draft = batch.drafts[0]
     utterance = Spoken("assistant", draft.content, draft.metadata.get("openai", {})).utterance
-    next_message = after(tx, question)
+    next_message = find_next_message(tx, question)
     conversation = question.conversation
     if next_message is not None:
         tree = Tree(tx, target, 1)
-        for answer in (next_message, *tree.leaving(question)):
+        for answer in (next_message, *tree.branch_starts_after(question)):
             if answer.id == draft.id or said(answer) == utterance:
                 return answer
-        conversation = tree.next
+        conversation = tree.next_id
         branch = {"of": question.conversation, "after": question.turn}
         notes = {**draft.metadata.get(OURS, {}), "branch": branch}
         draft = replace(draft, metadata={**draft.metadata, OURS: notes})
-    return log.append(tx, log.Batch(target.space, conversation, target.user, [draft]), now)[0].message
+    return log.append_messages(tx, log.Batch(target.space, conversation, target.user, [draft]), now)[0].message
 
 
-def after(tx: Tx, question: Message) -> Message | None:
+def find_next_message(tx: Tx, question: Message) -> Message | None:
     """The message that follows another in its conversation, except those that a client need not send back."""
     where = Filter(question.space, conversation=question.conversation)
     turn = question.turn

@@ -46,7 +46,7 @@ class TooLong(InvalidInput):
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class RelayRequest:
     """A request of a client: its body, the space and user whose memory is used, and options.
 
     Without a `conversation`, it is the one that begins as the messages do. `budget` is the total of tokens that the
@@ -61,14 +61,14 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ModelPrompt:
     """The messages that the model is sent, and their tokens."""
 
     messages: list[Mapping[str, Any]]
     tokens: int
 
 
-async def relay_of(memory: MemoryEngine, body: Mapping[str, Any]) -> Relay:
+async def find_relay(memory: MemoryEngine, body: Mapping[str, Any]) -> Relay:
     """The model that a request names; raises NoModel, which says how to configure one."""
     model = body.get("model")
     if not isinstance(model, str | None):
@@ -87,7 +87,7 @@ def model_names(memory: MemoryEngine) -> tuple[str, ...]:
     return memory._chat.names
 
 
-async def embedded(memory: MemoryEngine, texts: Sequence[str]) -> tuple[Vectors, str, int]:
+async def embed_texts(memory: MemoryEngine, texts: Sequence[str]) -> tuple[Vectors, str, int]:
     """The vectors of texts by the memory's embedder, the name of that embedder, and how many tokens the texts have."""
     parts = memory._opened
     await parts.embedder.ready()
@@ -96,10 +96,10 @@ async def embedded(memory: MemoryEngine, texts: Sequence[str]) -> tuple[Vectors,
     return vectors, parts.embedder.identity, tokens
 
 
-async def passed_on(memory: MemoryEngine, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+async def relay_without_memory(memory: MemoryEngine, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any]]:
     """The answer to a request that does not use the memory."""
     message_rules.checked(body.get("messages"))
-    relay = await relay_of(memory, body)
+    relay = await find_relay(memory, body)
     async with aclosing(relay.relay(body)) as chunks:  # type: ignore[type-var]
         async for chunk in chunks:
             # The usage of a stream is always requested, but passed on only to clients that asked for it.
@@ -107,14 +107,14 @@ async def passed_on(memory: MemoryEngine, body: Mapping[str, Any]) -> AsyncGener
                 yield chunk
 
 
-def speaks(body: Mapping[str, Any]) -> bool:
+def has_speech(body: Mapping[str, Any]) -> bool:
     """Whether a request has messages besides instructions, which alone are nothing to remember."""
     return any(
         message["role"] not in message_rules.INSTRUCTIONS for message in message_rules.checked(body.get("messages"))
     )
 
 
-async def begin(memory: MemoryEngine, request: Asking) -> Talk:
+async def begin_exchange(memory: MemoryEngine, request: RelayRequest) -> RelayExchange:
     """Keep what is new of the client's messages, and build the first context. With no model, nothing is kept."""
     messages = message_rules.checked(request.body.get("messages"))
 
@@ -128,16 +128,16 @@ async def begin(memory: MemoryEngine, request: Asking) -> Talk:
     if not sent_messages or sent_messages[-1].silent:
         raise InvalidInput("messages", "ends in a message with nothing in it")
     sent_messages = [sent_message for sent_message in sent_messages if not sent_message.silent]
-    relay = await relay_of(memory, request.body)
+    relay = await find_relay(memory, request.body)
     id = request.conversation or message_rules.opening(sent_messages, request.space, request.user)
     if len(checked_id("conversation", id)) > MAX_ID - NUMBER:
         raise InvalidInput("conversation", f"has {len(id)} characters; at most {MAX_ID - NUMBER} are allowed")
     by_name = bool(request.conversation)
-    target = branches.Where(checked_id("space", request.space), checked_id("user", request.user), id, by_name)
+    target = branches.ConversationTarget(checked_id("space", request.space), checked_id("user", request.user), id, by_name)
     await memory._caught_up(target.space)
     now = memory._opened.clock.now()
-    kept_messages: list[Message] = await memory._write(lambda tx: branches.reconciled(tx, target, sent_messages, now))
-    exchange = Talk(memory, request, relay, target, kept_messages)
+    kept_messages: list[Message] = await memory._write(lambda tx: branches.reconcile_messages(tx, target, sent_messages, now))
+    exchange = RelayExchange(memory, request, relay, target, kept_messages)
     try:
         await exchange.prepare()
     except BaseException:
@@ -146,15 +146,15 @@ async def begin(memory: MemoryEngine, request: Asking) -> Talk:
     return exchange
 
 
-class Talk:
+class RelayExchange:
     """One request and its answer: `whole`, or in chunks by `stream`."""
 
     def __init__(
         self,
         memory: MemoryEngine,
-        request: Asking,
+        request: RelayRequest,
         relay: Relay,
-        target: branches.Where,
+        target: branches.ConversationTarget,
         kept_messages: Sequence[Message],
     ) -> None:
         self._memory = memory
@@ -169,11 +169,11 @@ class Talk:
         self._conversation = AsyncConversation(memory, target.space, kept_messages[-1].conversation, target.user)
         self._turn = turn.Turn(kept_messages[-1])
         self._usages = list[dict[str, Any]]()
-        self._prompt = Told([], 0)
+        self._prompt = ModelPrompt([], 0)
         self.tokens = 0
-        self._tools = turn.Tools(
+        self._tools = turn.TurnTools(
             model=memory._chat.for_task(TASK),
-            context=partial(self._conversation._answering, sized(request.budget), None),
+            context=partial(self._conversation._answer_context, sized(request.budget), None),
             search=self._conversation._search,
             write=memory._write,
             count=self._count,
@@ -190,27 +190,27 @@ class Talk:
         return self._turn.asked.conversation
 
     def _append_reply(self, tx: Tx, batch: log.Batch, now: datetime) -> Message:
-        return branches.answered(tx, self._target, self._messages[-1], batch, now)
+        return branches.keep_reply(tx, self._target, self._messages[-1], batch, now)
 
     # -- what the model is sent
 
     async def prepare(self) -> None:
         """Build the first context, so that a request that does not fit fails before anything is answered."""
-        self._prompt = await self._tell(self._asks)
+        self._prompt = await self._build_prompt(self._may_ask)
         self.tokens = self._prompt.tokens
 
     @property
-    def _asks(self) -> bool:
+    def _may_ask(self) -> bool:
         """Whether the model may ask for more: not if the client requires a format of the answer."""
         response_format = self._body.get("response_format")
         has_format = isinstance(response_format, dict) and response_format.get("type") != "text"
-        return self._single and not has_format and not self._body.get("logprobs")
+        return self._is_single and not has_format and not self._body.get("logprobs")
 
     @property
-    def _single(self) -> bool:
+    def _is_single(self) -> bool:
         return self._body.get("n") in (None, 1)
 
-    async def _tell(self, with_markers: bool) -> Told:
+    async def _build_prompt(self, with_markers: bool) -> ModelPrompt:
         budget = sized(self._limit)
         is_branch = self._messages[0].conversation != self.conversation
         run = self._memory._run
@@ -227,13 +227,13 @@ class Talk:
                 layout.text, self._turn.asked, self._turn.found, room, layout.system, with_markers, tail_ids
             )
         except InvalidInput as error:
-            return await run(self._bare, layout, budget, error)
-        self._turn.context = noted(context, budget, layout)
+            return await run(self._bare_prompt, layout, budget, error)
+        self._turn.context = with_client_section(context, budget, layout)
         first = context.messages[0]
         system = [{"role": layout.role, "content": first["content"]}] if len(context.messages) > 1 else []
-        return Told([*system, *layout.tail], self._turn.context.receipt.tokens)
+        return ModelPrompt([*system, *layout.tail], self._turn.context.receipt.tokens)
 
-    def _bare(self, layout: Layout, budget: Budget, error: InvalidInput) -> Told:
+    def _bare_prompt(self, layout: Layout, budget: Budget, error: InvalidInput) -> ModelPrompt:
         """Only what the client sends, because there is no room for more."""
         system = [{"role": layout.role, "content": layout.system}] if layout.system else []
         tokens = layout.beside + self._count(layout.text) + PER_MESSAGE + PER_REPLY
@@ -241,7 +241,7 @@ class Talk:
         if self._limit is not None and tokens > budget.total:
             reason = f"have {tokens} tokens from the user's last message on, and the budget is {budget.total}"
             raise TooLong("messages", f"{reason}; send less, or allow more") from error
-        return Told([*system, *layout.tail], tokens)
+        return ModelPrompt([*system, *layout.tail], tokens)
 
     def _request(self) -> dict[str, Any]:
         """The request to the model: the client's, with the messages of the prompt. The usage of a stream is always
@@ -263,95 +263,95 @@ class Talk:
 
     # -- what it answers
 
-    async def whole(self) -> dict[str, Any]:
+    async def answer_whole(self) -> dict[str, Any]:
         """The answer as a whole. If the client stops waiting, it is given up and not kept."""
         with self._memory._turn_of(self._target.space, self.conversation):
             rounds_left = self._rounds
-            with_markers = self._asks
+            with_markers = self._may_ask
             while True:
-                answer = Answer(await self._asked())
-                cost = await self._cost(answer.reply.get("usage"), answer.reply, answer.first)
-                if not await self._again(answer.first, cost, rounds_left, with_markers):
+                answer = Answer(await self._ask_model())
+                cost = await self._round_cost(answer.reply.get("usage"), answer.reply, answer.first)
+                if not await self._needs_another_round(answer.first, cost, rounds_left, with_markers):
                     break
                 if answer.first.asks:
                     rounds_left -= 1
                 else:
                     with_markers = False
-                self._prompt = await self._tell(with_markers)
+                self._prompt = await self._build_prompt(with_markers)
             final = answer.last(self._frame(), added(self._usages))
             self._turn.said = answer.first.words
-            await turn.seen_through(self._keep(answer.first))
+            await turn.run_to_end(self._keep_reply(answer.first))
             return final
 
-    async def _asked(self) -> dict[str, Any]:
+    async def _ask_model(self) -> dict[str, Any]:
         async with aclosing(self._relay.relay(self._request())) as replies:  # type: ignore[type-var]
             try:
                 return [reply async for reply in replies][-1]
             except ModelError as error:
-                raise discreet(error, self._prompt.messages) from None
+                raise redact_error(error, self._prompt.messages) from None
 
     async def stream(self) -> AsyncGenerator[dict[str, Any]]:
         """The answer in chunks. It is in the log before the client is told that it has ended."""
         with self._memory._turn_of(self._target.space, self.conversation) as turns:
             turns.append((self._turn, self._tools))
             try:
-                async with aclosing(self._streamed()) as chunks:
+                async with aclosing(self._answer_chunks()) as chunks:
                     async for chunk in chunks:
                         if self._turn.ended:
                             raise RecollectError("the memory was closed during this turn; open it again and ask again")
                         yield {"usage": None, **chunk} if wants_usage(self._body) else chunk
             except BaseException:
-                await turn.cut_off(self._turn, self._tools)
+                await turn.keep_partial_reply(self._turn, self._tools)
                 raise
 
-    async def _streamed(self) -> AsyncGenerator[dict[str, Any]]:
+    async def _answer_chunks(self) -> AsyncGenerator[dict[str, Any]]:
         passing = Passing(self._frame())
         rounds_left = self._rounds
-        with_markers = self._asks
+        with_markers = self._may_ask
         while True:
-            async with aclosing(self._chunks()) as source:
+            async with aclosing(self._model_chunks()) as source:
                 async for chunk in source:
                     passed_chunk = passing.feed(chunk)
                     self._turn.said = passing.first.words
                     if passed_chunk:
                         yield passed_chunk
             passing.finish()
-            cost = await self._cost(passing.usages[-1], passing.frame, passing.first)
-            if not await self._again(passing.first, cost, rounds_left, with_markers):
+            cost = await self._round_cost(passing.usages[-1], passing.frame, passing.first)
+            if not await self._needs_another_round(passing.first, cost, rounds_left, with_markers):
                 break
             if passing.first.asks:
                 rounds_left -= 1
             else:
                 with_markers = False
             passing.again()
-            self._prompt = await self._tell(with_markers)
+            self._prompt = await self._build_prompt(with_markers)
         last_chunks = passing.last()
         self._turn.said = passing.first.words
-        await turn.seen_through(self._keep(passing.first))
+        await turn.run_to_end(self._keep_reply(passing.first))
         for chunk in last_chunks:
             yield chunk
         if wants_usage(self._body):
             yield passing.cost(added(self._usages))
 
-    async def _chunks(self) -> AsyncGenerator[dict[str, Any]]:
+    async def _model_chunks(self) -> AsyncGenerator[dict[str, Any]]:
         async with aclosing(self._relay.relay(self._request())) as chunks:  # type: ignore[type-var]
             try:
                 async for chunk in chunks:
                     yield chunk
             except ModelError as error:
-                raise discreet(error, self._prompt.messages) from None
+                raise redact_error(error, self._prompt.messages) from None
 
-    async def _again(self, first: Choice, cost: Completion, rounds_left: int, with_markers: bool) -> bool:
+    async def _needs_another_round(self, first: Choice, cost: Completion, rounds_left: int, with_markers: bool) -> bool:
         """Whether to ask the model once more: it asked for something, or wrote nothing but notes for the memory."""
         assert first.held is not None
-        if self._single and first.asks and rounds_left and not first.calls:
-            self._turn.rounds.append(await turn.serve(self._turn, self._tools, first.held, cost))
+        if self._is_single and first.asks and rounds_left and not first.calls:
+            self._turn.rounds.append(await turn.serve_requests(self._turn, self._tools, first.held, cost))
             return True
-        self._turn.rounds.append(turn.receipt_of(self._turn, cost))
+        self._turn.rounds.append(turn.round_receipt(self._turn, cost))
         has_notes = first.held.markers.asks or first.held.inline is not None
-        return self._single and with_markers and has_notes and first.said_nothing
+        return self._is_single and with_markers and has_notes and first.said_nothing
 
-    async def _cost(self, usage: object, reply: Mapping[str, Any], first: Choice) -> Completion:
+    async def _round_cost(self, usage: object, reply: Mapping[str, Any], first: Choice) -> Completion:
         """What a round cost: as the server says, or else as counted here."""
         counts = usage if isinstance(usage, dict) else {}
         prompt_tokens = counts.get("prompt_tokens")
@@ -370,7 +370,7 @@ class Talk:
         self._usages.append(counts)
         return Completion("", str(reply.get("model") or self._model), prompt_tokens, completion_tokens)
 
-    async def _keep(self, first: Choice) -> None:
+    async def _keep_reply(self, first: Choice) -> None:
         """Put the reply into the log, unless there is nothing in it."""
         assert first.held is not None
         wire_fields = message_rules.aloud(
@@ -379,9 +379,9 @@ class Talk:
         if first.calls:
             wire_fields |= message_rules.calls_told([first.calls[place] for place in sorted(first.calls)])
         self._turn.told = {message_rules.WIRE: wire_fields} if wire_fields else {}
-        if first.calls or not turn.is_blank(self._turn.shown):
+        if first.calls or not turn.is_blank(self._turn.visible_text):
             self._turn.inline = first.held.inline
-            await turn.keep(self._turn, self._tools, partial=not first.complete)
+            await turn.keep_reply(self._turn, self._tools, partial=not first.complete)
 
 
 def wants_usage(body: Mapping[str, Any]) -> bool:
@@ -389,7 +389,7 @@ def wants_usage(body: Mapping[str, Any]) -> bool:
     return isinstance(options, dict) and bool(options.get("include_usage"))
 
 
-def noted(context: Context, budget: Budget, layout: Layout) -> Context:
+def with_client_section(context: Context, budget: Budget, layout: Layout) -> Context:
     """The context with the client's own messages added to its receipt."""
     receipt = context.receipt
     sections = (*receipt.sections, Section("client", layout.beside))
@@ -397,7 +397,7 @@ def noted(context: Context, budget: Budget, layout: Layout) -> Context:
     return replace(context, receipt=receipt)
 
 
-def discreet(error: ModelError, messages: Sequence[Mapping[str, Any]]) -> ModelError:
+def redact_error(error: ModelError, messages: Sequence[Mapping[str, Any]]) -> ModelError:
     """The error without the server's text, if that repeats what the server was sent: it may be memory."""
     if error.refusal is not None:
         server_words = error.refusal.message

@@ -18,14 +18,14 @@ def facts_of(tx: Tx, space: str, person: str, *, active: bool = False) -> list[F
     return [to_fact(row) for row in tx.rows(TABLE, where=where | {"active": 1} if active else where)]
 
 
-def put(tx: Tx, facts: Iterable[Fact]) -> None:
-    tx.put(TABLE, [row_of(fact) for fact in facts])
+def put_facts(tx: Tx, facts: Iterable[Fact]) -> None:
+    tx.put(TABLE, [fact_row(fact) for fact in facts])
 
 
 NAMES = tuple(field.name for field in fields(Fact) if field.name not in ("user", "active"))
 
 
-def row_of(fact: Fact) -> dict[str, Any]:
+def fact_row(fact: Fact) -> dict[str, Any]:
     return {name: getattr(fact, name) for name in NAMES} | {"user_id": fact.user, "active": int(fact.active)}
 
 

@@ -33,7 +33,7 @@ class Finding:
     fact: FoundFact
 
     @property
-    def said(self) -> tuple[datetime, str, int, int]:
+    def sort_key(self) -> tuple[datetime, str, int, int]:
         """Sorts findings by the order in which they were said."""
         return self.message.time, self.message.conversation, self.message.turn, self.number
 
@@ -44,7 +44,7 @@ def slot_of(fact: FoundFact | Fact) -> str:
     return json.dumps([subject, fact.category, OPPOSITES.get(fact.key, fact.key)], ensure_ascii=False)
 
 
-def noted(
+def record_findings(
     tx: Tx, person: str, audience: str | None, found_facts: Iterable[tuple[Message, FoundFact]]
 ) -> dict[str, tuple[list[Finding], bool]]:
     """Store findings. Returns for each changed slot: all its findings, in order, and True if it has to be weighed
@@ -55,21 +55,21 @@ def noted(
         tidy_fact = rules.tidied(fact)
         messages[message.id] = message
         new_findings.setdefault(slot_of(tidy_fact), []).append(Finding(message, number, audience, tidy_fact))
-    stale_slots = {slot for message in messages.values() for slot in unread(tx, person, message)}
+    stale_slots = {slot for message in messages.values() for slot in drop_findings(tx, person, message)}
     slots: dict[str, tuple[list[Finding], bool]] = {}
     for slot in sorted({*new_findings, *stale_slots}):
-        fresh = sorted(new_findings.get(slot, ()), key=lambda finding: finding.said)
+        fresh = sorted(new_findings.get(slot, ()), key=lambda finding: finding.sort_key)
         earlier = findings_of(
             tx, fresh[0].message.space if fresh else next(iter(messages.values())).space, person, slot
         )
-        is_late = bool(earlier and fresh and fresh[0].said[:3] <= earlier[-1].said[:3])
+        is_late = bool(earlier and fresh and fresh[0].sort_key[:3] <= earlier[-1].sort_key[:3])
         reweigh = slot in stale_slots or is_late
-        slots[slot] = (sorted([*earlier, *fresh], key=lambda finding: finding.said) if reweigh else fresh, reweigh)
-    tx.put(TABLE, [row_of(person, slot, finding) for slot, findings in new_findings.items() for finding in findings])
+        slots[slot] = (sorted([*earlier, *fresh], key=lambda finding: finding.sort_key) if reweigh else fresh, reweigh)
+    tx.put(TABLE, [finding_row(person, slot, finding) for slot, findings in new_findings.items() for finding in findings])
     return slots
 
 
-def unread(tx: Tx, person: str, message: Message) -> set[str]:
+def drop_findings(tx: Tx, person: str, message: Message) -> set[str]:
     """Delete what an earlier reading of a message found. Returns the slots of the deleted findings."""
     where = {"space": message.space, "user_id": person, "message_id": message.id}
     slots = {str(row["slot"]) for row in tx.rows(TABLE, where=where)}
@@ -83,7 +83,7 @@ def findings_of(tx: Tx, space: str, person: str, slot: str) -> list[Finding]:
     return [to_finding(row) for row in tx.rows(TABLE, where={"space": space, "user_id": person, "slot": slot})]
 
 
-def weighed(
+def weigh_findings(
     facts_before: Sequence[Fact], findings: Iterable[Finding], person: str
 ) -> tuple[dict[str, Fact], list[rules.Action]]:
     """The facts of a slot after these findings, by id, and the actions that led to them."""
@@ -99,7 +99,7 @@ def weighed(
 # -- rows
 
 
-def row_of(person: str, slot: str, finding: Finding) -> dict[str, Any]:
+def finding_row(person: str, slot: str, finding: Finding) -> dict[str, Any]:
     message = finding.message
     return {
         "space": message.space,
@@ -112,11 +112,11 @@ def row_of(person: str, slot: str, finding: Finding) -> dict[str, Any]:
         "message_id": message.id,
         "author": message.author,
         "audience": finding.audience,
-        "found": plain(finding.fact),
+        "found": json_values(finding.fact),
     }
 
 
-def plain(fact: FoundFact) -> dict[str, Any]:
+def json_values(fact: FoundFact) -> dict[str, Any]:
     values = asdict(fact)
     return values | {name: values[name].isoformat() for name in ("since", "until") if values[name]}
 

@@ -50,40 +50,40 @@ class Batch:
     check: Callable[[list[Added]], None] | None = field(default=None, compare=False, repr=False)
 
 
-def drawn(batch: Batch, now: datetime) -> Batch:
+def with_ids(batch: Batch, now: datetime) -> Batch:
     """The batch with an id for every message. Called before the transaction, so that a retry uses the same ids."""
     return replace(
         batch, drafts=[draft if draft.id is not None else replace(draft, id=new_id(now)) for draft in batch.drafts]
     )
 
 
-def ids_of(batches: Sequence[Batch]) -> set[str]:
+def draft_ids(batches: Sequence[Batch]) -> set[str]:
     return {draft.id for batch in batches for draft in batch.drafts if draft.id is not None}
 
 
-def append(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str] = ()) -> list[Added]:
+def append_messages(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str] = ()) -> list[Added]:
     """Add messages to the end of a conversation, each once: for one whose id exists, the stored message is returned.
 
     Ids in `fresh_ids` were generated just now and are not searched for.
     """
     new_conversation = Conversation(batch.space, batch.conversation, batch.user, created_at=now, changed_at=now)
-    conversation = adopted(tx, tx.lock_conversation(new_conversation), batch.user)
+    conversation = adopt_conversation(tx, tx.lock_conversation(new_conversation), batch.user)
     drafts = [rules.checked(draft, conversation, now) for draft in batch.drafts]
     if batch.user is None:
         refuse_strangers(conversation, drafts)
-    existing = known_messages(tx, conversation, drafts, fresh_ids)
+    existing = existing_messages(tx, conversation, drafts, fresh_ids)
     additions: list[Added] = []
     new_messages: list[Message] = []
     head = conversation.head
     for draft in drafts:
-        duplicate = next((existing[key] for key in keys(draft) if key in existing), None)
+        duplicate = next((existing[key] for key in draft_keys(draft) if key in existing), None)
         if duplicate is None:
             message = rules.sealed(
-                from_draft(draft, conversation, conversation.turns + len(new_messages) + 1, now), head, os.urandom(16)
+                message_from_draft(draft, conversation, conversation.turns + len(new_messages) + 1, now), head, os.urandom(16)
             )
             head = message.seal.link
             new_messages.append(message)
-            existing.update((key, message) for key in keys(draft))
+            existing.update((key, message) for key in draft_keys(draft))
         additions.append(Added(duplicate or message, duplicate is None))
     if batch.check is not None:
         batch.check(additions)
@@ -95,7 +95,7 @@ def append(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str] = ())
     return additions
 
 
-def keys(draft: Draft) -> Iterator[str]:
+def draft_keys(draft: Draft) -> Iterator[str]:
     """Keys that two drafts share if they are the same message."""
     if draft.id is not None:
         yield "id " + draft.id
@@ -103,7 +103,7 @@ def keys(draft: Draft) -> Iterator[str]:
         yield "platform " + draft.platform_id
 
 
-def known_messages(
+def existing_messages(
     tx: Tx, conversation: Conversation, drafts: Sequence[Draft], fresh_ids: Collection[str]
 ) -> dict[str, Message]:
     ids = [draft.id for draft in drafts if draft.id is not None and draft.id not in fresh_ids]
@@ -130,7 +130,7 @@ def known_messages(
     return existing
 
 
-def from_draft(draft: Draft, conversation: Conversation, turn: int, now: datetime) -> Message:
+def message_from_draft(draft: Draft, conversation: Conversation, turn: int, now: datetime) -> Message:
     return Message(
         space=conversation.space,
         conversation=conversation.id,
@@ -146,7 +146,7 @@ def from_draft(draft: Draft, conversation: Conversation, turn: int, now: datetim
     )
 
 
-def adopted(tx: Tx, conversation: Conversation, user: str | None) -> Conversation:
+def adopt_conversation(tx: Tx, conversation: Conversation, user: str | None) -> Conversation:
     """The conversation, if it belongs to this user or no user is given; raises if it belongs to somebody else.
 
     After an erasure a person's chat is empty and has no owner; if the person returns, it becomes theirs again.
@@ -167,10 +167,10 @@ def refuse_strangers(conversation: Conversation, drafts: Iterable[Draft]) -> Non
         raise ScopeError(f"conversation {conversation.id!r} is a chat with one user, and no channel; name that user")
 
 
-def owned(tx: Tx, space: str, conversation: str, user: str | None) -> Conversation | None:
+def find_own_conversation(tx: Tx, space: str, conversation: str, user: str | None) -> Conversation | None:
     """The conversation, or None if there is none; raises if it belongs to another user."""
     existing = tx.conversation(space, conversation)
-    return None if existing is None else adopted(tx, existing, user)
+    return None if existing is None else adopt_conversation(tx, existing, user)
 
 
 # -- verification
@@ -211,10 +211,10 @@ def verify(tx: Tx) -> Verification:
             for damaged_turn, reason in sorted(damage_by_turn.items())
         ]
         root.update(conversation.head)
-    return Verification(conversations, messages, tombstones, (*faults, *forged_erasures(tx)), root.hexdigest())
+    return Verification(conversations, messages, tombstones, (*faults, *erasure_faults(tx)), root.hexdigest())
 
 
-def forged_erasures(tx: Tx) -> Iterator[Fault]:
+def erasure_faults(tx: Tx) -> Iterator[Fault]:
     """Erasures whose recorded count differs from the messages that name them: a message may be made to look erased. The
     id of an unrecorded erasure is not shown: a damaged row may contain anything."""
     recorded_counts = tx.erasures()
@@ -248,7 +248,7 @@ def warn_of_damage(error: DamagedMessage) -> None:
     logger.warning("%s; run `recollect verify`", error)
 
 
-def damaged_messages(tx: Tx, where: Filter) -> list[DamagedMessage]:
+def find_damaged_messages(tx: Tx, where: Filter) -> list[DamagedMessage]:
     """Every message that matches the filter and cannot be read."""
     errors: list[DamagedMessage] = []
     for _ in every_message(tx, where, errors.append):
@@ -256,7 +256,7 @@ def damaged_messages(tx: Tx, where: Filter) -> list[DamagedMessage]:
     return errors
 
 
-def refusal(errors: Sequence[StoreError], advice: str) -> StoreError:
+def damage_error(errors: Sequence[StoreError], advice: str) -> StoreError:
     """The error of an operation that needs every message: how many cannot be read, where they are, and what to do."""
     listing = "; ".join(map(str, errors[:MAX_LISTED])) + ("; …" if len(errors) > MAX_LISTED else "")
     return StoreError(f"{len(errors):,} of the store cannot be read: {listing}. {advice}")
@@ -285,15 +285,15 @@ OF_PEOPLE = (
 )
 
 
-def erase(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
+def erase_person(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
     """Erase a person's messages: what they wrote, and what was written to them in their own chats."""
-    conversations = lock_all_of(tx, space, user, now)
+    conversations = lock_conversations_of(tx, space, user, now)
     drop_answers(tx, space)
     tx.remove("leases", {"space": space, "view": DIGESTING})  # their names contain user ids
     messages = {(m.conversation, m.turn): m for m in messages_of(tx, space, user) if m.conversation in conversations}
     if not messages:
         # Others may have stated facts about a person who never wrote, or given them a name.
-        if not remove_all_of(tx, space, user) + unname(tx, space, user, conversations.values(), now):
+        if not remove_rows_of_person(tx, space, user) + anonymise_conversations(tx, space, user, conversations.values(), now):
             raise NotFound(f"user {user!r} has no messages in space {space!r}; nothing was erased")
         return Erasure(new_id(now), space, now, messages=0, conversations=0, entries=0)
     drop_digests(tx, space, messages)
@@ -301,15 +301,15 @@ def erase(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
     conversation_ids = {conversation for conversation, _ in messages}
     erasure = Erasure(new_id(now), space, now, len(tombstones), len(conversation_ids), entries=0)
     entry_count = tx.erase(erasure, tombstones)
-    remove_all_of(tx, space, user)
+    remove_rows_of_person(tx, space, user)
     for conversation in conversations.values():
         if conversation.user == user:
             tx.save_conversation(replace(conversation, user=None))
-    unname(tx, space, user, conversations.values(), now)
+    anonymise_conversations(tx, space, user, conversations.values(), now)
     return replace(erasure, entries=entry_count)
 
 
-def unname(tx: Tx, space: str, user: str, conversations: Iterable[Conversation], now: datetime) -> int:
+def anonymise_conversations(tx: Tx, space: str, user: str, conversations: Iterable[Conversation], now: datetime) -> int:
     """Give a random id to each empty conversation of this person, or of nobody, whose id contains the person's id. The
     seals of erased messages do not cover the id, so the chain stays valid. Returns how many were renamed."""
     count = 0
@@ -328,7 +328,7 @@ def is_empty(tx: Tx, conversation: Conversation) -> bool:
     return all(message.erased for message in messages) and not errors
 
 
-def remove_all_of(tx: Tx, space: str, user: str) -> int:
+def remove_rows_of_person(tx: Tx, space: str, user: str) -> int:
     """Delete what is stored about a person outside the log. A document without a user is theirs if its namespace names
     them. Returns the number of rows."""
     documents = [
@@ -377,7 +377,7 @@ def messages_of(tx: Tx, space: str, user: str) -> Iterator[Message]:
         yield from (unreadable_message(error) for error in errors if error.turn)
 
 
-def lock_all_of(tx: Tx, space: str, user: str, now: datetime) -> dict[str, Conversation]:
+def lock_conversations_of(tx: Tx, space: str, user: str, now: datetime) -> dict[str, Conversation]:
     """Lock and return the conversations a person is in: nobody else appends or erases until the transaction ends."""
     ids = {message.conversation for message in messages_of(tx, space, user)}
     ids |= {conversation.id for conversation in every_conversation(tx, space, user)}

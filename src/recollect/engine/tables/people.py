@@ -44,14 +44,14 @@ def statements_of(tx: Tx, space: str, person: str, *, kind: str = SAID, active: 
     return sorted(map(to_statement, rows), key=lambda statement: (statement.said_at, statement.id))
 
 
-def put(tx: Tx, statements: Iterable[Statement], kind: str = SAID) -> None:
-    tx.put(TABLE, [row_of(statement) | {"kind": kind} for statement in statements])
+def put_statements(tx: Tx, statements: Iterable[Statement], kind: str = SAID) -> None:
+    tx.put(TABLE, [statement_row(statement) | {"kind": kind} for statement in statements])
 
 
 NAMES = tuple(field.name for field in fields(Statement) if field.name not in ("user", "active"))
 
 
-def row_of(statement: Statement) -> dict[str, Any]:
+def statement_row(statement: Statement) -> dict[str, Any]:
     return {name: getattr(statement, name) for name in NAMES} | {
         "user_id": statement.user,
         "active": int(statement.active),
@@ -62,7 +62,7 @@ def to_statement(row: Mapping[str, Any]) -> Statement:
     return Statement(**{name: row[name] for name in NAMES}, user=row["user_id"], active=bool(row["active"]))
 
 
-def said_in(tx: Tx, messages: Iterable[Message]) -> list[tuple[Message, Statement]]:
+def statements_in(tx: Tx, messages: Iterable[Message]) -> list[tuple[Message, Statement]]:
     """The statements these messages asked to remember, about anybody, active or not; each with its message."""
     messages_by_id = {message.id: message for message in messages if message.role == "user" and not message.erased}
     pairs = list[tuple[Message, Statement]]()
@@ -85,7 +85,7 @@ def may_give_way(old: Statement, new: Statement) -> bool:
     return old.speaker == new.speaker or (not is_claim(new) and heard_both)
 
 
-def across(name: str, new: Statement, others: Iterable[Statement]) -> tuple[list[Statement], Statement | None]:
+def weigh_across_audiences(name: str, new: Statement, others: Iterable[Statement]) -> tuple[list[Statement], Statement | None]:
     """What a new statement does to those of another audience: rows to store, and the one that already says the same.
 
     The newer one wins here, too, but no text moves to another audience: the rest of a private statement stays private.
@@ -105,7 +105,7 @@ def across(name: str, new: Statement, others: Iterable[Statement]) -> tuple[list
     return rows, None
 
 
-def retire_contradicted(tx: Tx, space: str, person: str, retired_facts: Sequence[Fact], when: datetime) -> None:
+def retire_contradicted_statements(tx: Tx, space: str, person: str, retired_facts: Sequence[Fact], when: datetime) -> None:
     """Retire the statements that say the same as facts that were retired: the speaker's newer word wins, whether it
     came as a statement or as a fact."""
     if not retired_facts:
@@ -113,14 +113,14 @@ def retire_contradicted(tx: Tx, space: str, person: str, retired_facts: Sequence
     active_senses = {fact_sense(fact) for fact in facts_of(tx, space, person, active=True)}
     lost_senses = {fact_sense(fact) for fact in retired_facts} - active_senses
     candidates = [statement for statement in statements_of(tx, space, person) if statement.said_at <= when]
-    put(
+    put_statements(
         tx,
         [
             replace(statement, active=False, retired_at=when, retired_by=retired_facts[0].retired_by)
             for statement in candidates
             if any(
                 (statement.speaker, fact.category, fact.key, fact.value.casefold()) in lost_senses
-                for fact in reading(worded_name(tx, statement), statement.text).facts
+                for fact in reading(name_in_statement(tx, statement), statement.text).facts
             )
         ],
     )
@@ -131,17 +131,17 @@ def fact_sense(fact: Fact) -> tuple[str, str, str, str]:
     return fact.speaker, fact.category, fact.key, fact.value.casefold()
 
 
-def worded_name(tx: Tx, statement: Statement) -> str:
+def name_in_statement(tx: Tx, statement: Statement) -> str:
     """The name that a statement uses for its person: their current name where it was said, or an earlier one."""
     name = name_for(tx, statement.space, statement.user, viewer_of_statement(tx, statement))
-    if calls(statement.text, name):
+    if begins_with_name(statement.text, name):
         return name
     rows = tx.rows(PEOPLE, where={"space": statement.space, "user_id": statement.user, "kind": KINDS})
     earlier_names = (statement.user, *(row["name"] for row in rows))
-    return next((earlier_name for earlier_name in earlier_names if calls(statement.text, earlier_name)), name)
+    return next((earlier_name for earlier_name in earlier_names if begins_with_name(statement.text, earlier_name)), name)
 
 
-def calls(text: str, name: str) -> bool:
+def begins_with_name(text: str, name: str) -> bool:
     """Whether a statement begins with a name."""
     return re.match(rf"{re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 

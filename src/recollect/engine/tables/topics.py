@@ -45,10 +45,10 @@ def states_of(tx: Tx, place: Place, *, active: bool | None = None) -> dict[int, 
 
 
 def put_states(tx: Tx, place: Place, states: Iterable[State]) -> None:
-    tx.put(TABLE, [row_of(place, state) for state in states])
+    tx.put(TABLE, [state_row(place, state) for state in states])
 
 
-def row_of(place: Place, state: State) -> dict[str, Any]:
+def state_row(place: Place, state: State) -> dict[str, Any]:
     return {
         **place,
         "first": state.first,
@@ -103,7 +103,7 @@ def to_state(row: Mapping[str, Any]) -> State:
 # -- the last messages
 
 
-def recent_bytes(recent: Sequence[tuple[int, Row]]) -> bytes:
+def encode_recent_messages(recent: Sequence[tuple[int, Row]]) -> bytes:
     """The turns and vectors of the last messages as bytes: the index may not have them yet."""
     if not recent:
         return b""
@@ -115,7 +115,7 @@ def recent_bytes(recent: Sequence[tuple[int, Row]]) -> bytes:
     return len(recent).to_bytes(2, "big") + turns.tobytes() + rows.tobytes()
 
 
-def recent_of(tx: Tx, place: Place, data: bytes) -> list[tuple[int, Seen]]:
+def load_recent_messages(tx: Tx, place: Place, data: bytes) -> list[tuple[int, Seen]]:
     """The last messages, from these bytes and the log."""
     if not data:
         return []
@@ -149,14 +149,14 @@ def topic_at(tx: Tx, place: Place, turn: int) -> int | None:
     return int(rows[0]["topic"]) if rows else None
 
 
-def loose(tx: Tx, place: Place, state: State, after: int | None = None) -> list[TopicMessage]:
+def messages_outside_packs(tx: Tx, place: Place, state: State, after: int | None = None) -> list[TopicMessage]:
     """The messages of a topic that are in no pack, in order; with `after`, those after that turn."""
     start = state.packed_upto if after is None else after
     rows = tx.rows(TURNS, {**place, "turn": start}, where={**place, "topic": state.first})
-    return said_in(tx, place, [row["message_id"] for row in rows])
+    return topic_messages(tx, place, [row["message_id"] for row in rows])
 
 
-def said_in(tx: Tx, place: Place, ids: Iterable[str]) -> list[TopicMessage]:
+def topic_messages(tx: Tx, place: Place, ids: Iterable[str]) -> list[TopicMessage]:
     messages = tx.find_messages(place["space"], ids=ids, damaged=warn_of_damage)
     readable = [message for message in messages if not message.erased]
     return [
@@ -165,7 +165,7 @@ def said_in(tx: Tx, place: Place, ids: Iterable[str]) -> list[TopicMessage]:
     ]
 
 
-def packed_of(tx: Tx, place: Place, state: State) -> list[TopicMessage]:
+def messages_in_packs(tx: Tx, place: Place, state: State) -> list[TopicMessage]:
     """The messages of a topic that are in packs, in order."""
     if not state.packed_upto:
         return []
@@ -173,25 +173,25 @@ def packed_of(tx: Tx, place: Place, state: State) -> list[TopicMessage]:
     return [message for row in rows for message in compression.unpack(bytes(row["packed"]))]
 
 
-def history_of(tx: Tx, place: Place, parts: Sequence[State]) -> list[TopicMessage]:
+def messages_of_parts(tx: Tx, place: Place, parts: Sequence[State]) -> list[TopicMessage]:
     """Every message of a topic and of the topics merged into it, in order."""
-    messages = [message for part in parts for message in (*packed_of(tx, place, part), *loose(tx, place, part))]
+    messages = [message for part in parts for message in (*messages_in_packs(tx, place, part), *messages_outside_packs(tx, place, part))]
     return sorted(messages, key=lambda message: message.turn)
 
 
-def active_of(tx: Tx, place: Place, parts: Sequence[State]) -> list[TopicMessage]:
+def active_messages_of_parts(tx: Tx, place: Place, parts: Sequence[State]) -> list[TopicMessage]:
     """The messages of the active set, in order: those in no pack, and those in packs if the topic was opened again."""
     messages = list[TopicMessage]()
     for part in parts:
-        messages += packed_of(tx, place, part) if part.opened is not None else []
-        messages += loose(tx, place, part)
+        messages += messages_in_packs(tx, place, part) if part.opened is not None else []
+        messages += messages_outside_packs(tx, place, part)
     return sorted(messages, key=lambda message: message.turn)
 
 
-def packed_away(tx: Tx, place: Place, state: State, packed_before: int) -> State:
+def pack_messages(tx: Tx, place: Place, state: State, packed_before: int) -> State:
     """Put the messages that left the active set into packs; `packed_before` of them are there already."""
     topic_key = {**place, "topic": state.first}
-    messages = loose(tx, place, state)[: state.packed - packed_before]
+    messages = messages_outside_packs(tx, place, state)[: state.packed - packed_before]
     if not messages:
         return state
     last_packs = tx.rows(PACKS, limit=1, where=topic_key, newest=True)

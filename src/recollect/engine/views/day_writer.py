@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date, tzinfo
 from typing import Any
 
-from recollect.engine.work.ask import Answer, Asking
+from recollect.engine.work.ask import TaskResult, TaskRunner
 from recollect.model import Message
 from recollect.rules.days import split
 from recollect.rules.people.transcript import transcript
@@ -21,7 +21,7 @@ MEMBERS = 60  # in one model call: an answer has room for so many entries
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class DayEntries:
     """The entries of a day by member, the members whose entry the built-in writer wrote, and why the model failed."""
 
     entries: Mapping[str, str]
@@ -29,33 +29,33 @@ class Written:
     outage: str | None = None
 
 
-class Diary:
+class DayWriter:
     """Writes days, with the memory model or without."""
 
     def __init__(
-        self, asking: Asking, count: Callable[[str], int], run: Callable[..., Awaitable[Any]], tokens: int
+        self, asking: TaskRunner, count: Callable[[str], int], run: Callable[..., Awaitable[Any]], tokens: int
     ) -> None:
         self._asking = asking
         self._count = count
         self._run = run
         self._tokens = tokens
 
-    async def written(self, day: date, zone: tzinfo, messages: Sequence[Message], names: Mapping[str, str]) -> Written:
+    async def write_day(self, day: date, zone: tzinfo, messages: Sequence[Message], names: Mapping[str, str]) -> DayEntries:
         """The entries of all who spoke on a day."""
-        if not self._asking.possible:
-            return await self._entries(day_digest.Inputs(day, zone, tuple(messages), spoke_in(messages), names))
-        sizes = await self._run(self._sizes, messages, names, zone)
+        if not self._asking.has_model:
+            return await self._write_entries(day_digest.Inputs(day, zone, tuple(messages), authors_in(messages), names))
+        sizes = await self._run(self._token_counts, messages, names, zone)
         times = [message.time for message in messages]
         parts = [
-            await self._entries(day_digest.Inputs(day, zone, part, spoke_in(part), names))
+            await self._write_entries(day_digest.Inputs(day, zone, part, authors_in(part), names))
             for part in (tuple(messages[first:end]) for first, end in split(sizes, times, self._tokens))
         ]
-        return await self._together(day, zone, messages, names, parts)
+        return await self._merge_parts(day, zone, messages, names, parts)
 
-    def _sizes(self, messages: Iterable[Message], names: Mapping[str, str], zone: tzinfo) -> list[int]:
-        return [self._count(transcript([day_digest.shown(message)], names, zone)) for message in messages]
+    def _token_counts(self, messages: Iterable[Message], names: Mapping[str, str], zone: tzinfo) -> list[int]:
+        return [self._count(transcript([day_digest.shorten_message(message)], names, zone)) for message in messages]
 
-    async def _entries(self, inputs: day_digest.Inputs) -> Written:
+    async def _write_entries(self, inputs: day_digest.Inputs) -> DayEntries:
         entries = dict[str, str]()
         offline = set[str]()
         outage = None
@@ -64,17 +64,17 @@ class Diary:
             entries |= answer.reply.entries
             offline |= answer.reply.offline
             outage = outage or answer.outage
-        return Written(entries, frozenset(offline), outage)
+        return DayEntries(entries, frozenset(offline), outage)
 
-    async def _ask(self, inputs: day_digest.Inputs) -> Answer[day_digest.Reply]:
-        if self._asking.possible:
+    async def _ask(self, inputs: day_digest.Inputs) -> TaskResult[day_digest.Reply]:
+        if self._asking.has_model:
             return await self._asking.ask(day_digest, inputs)
         # In a thread: the built-in writer reads every word.
-        return Answer(await self._run(day_digest.offline, inputs), "offline")
+        return TaskResult(await self._run(day_digest.offline, inputs), "offline")
 
-    async def _together(
-        self, day: date, zone: tzinfo, messages: Sequence[Message], names: Mapping[str, str], parts: Sequence[Written]
-    ) -> Written:
+    async def _merge_parts(
+        self, day: date, zone: tzinfo, messages: Sequence[Message], names: Mapping[str, str], parts: Sequence[DayEntries]
+    ) -> DayEntries:
         """Merge the entries of several parts into one entry for each member."""
         if len(parts) == 1:
             return parts[0]
@@ -91,33 +91,33 @@ class Diary:
             note_messages = tuple(
                 replace(first_messages[user], content=text) for user in members_to_merge for text in notes[user]
             )
-            result = await self._noted(
+            result = await self._write_from_notes(
                 day_digest.Inputs(day, zone, note_messages, tuple(members_to_merge), names, notes=True)
             )
             entries |= result.entries
             offline |= result.offline
             outage = outage or result.outage
-        return Written(entries, frozenset(offline), outage)
+        return DayEntries(entries, frozenset(offline), outage)
 
-    async def _noted(self, inputs: day_digest.Inputs) -> Written:
+    async def _write_from_notes(self, inputs: day_digest.Inputs) -> DayEntries:
         """Make entries from notes, for as many members at a time as fit into one model call."""
         notes_by_member = [
             [message for message in inputs.messages if message.author == user] for user in inputs.members
         ]
-        sizes = [sum(self._sizes(notes, inputs.names, inputs.zone)) for notes in notes_by_member]
+        sizes = [sum(self._token_counts(notes, inputs.names, inputs.zone)) for notes in notes_by_member]
         times = [notes[0].time for notes in notes_by_member]
         entries = dict[str, str]()
         offline = set[str]()
         outage = None
         for first, end in split(sizes, times, self._tokens):
             messages = tuple(note for notes in notes_by_member[first:end] for note in notes)
-            result = await self._entries(replace(inputs, messages=messages, members=inputs.members[first:end]))
+            result = await self._write_entries(replace(inputs, messages=messages, members=inputs.members[first:end]))
             entries |= result.entries
             offline |= result.offline
             outage = outage or result.outage
-        return Written(entries, frozenset(offline), outage)
+        return DayEntries(entries, frozenset(offline), outage)
 
 
-def spoke_in(messages: Iterable[Message]) -> tuple[str, ...]:
+def authors_in(messages: Iterable[Message]) -> tuple[str, ...]:
     """The authors, in the order of their first messages."""
     return tuple(dict.fromkeys(message.author for message in messages))

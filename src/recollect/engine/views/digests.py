@@ -15,7 +15,7 @@ from typing import Any
 from recollect.engine.context.viewers import PEOPLE, public_name
 from recollect.engine.tables.log import warn_of_damage
 from recollect.engine.views.facts import command_of
-from recollect.engine.work.view import Run, Saved
+from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Filter, Message, Span
 from recollect.ports import Clock, Tx
 from recollect.rules.days import Spoke, bounds, day_of, noted, zone_named
@@ -38,56 +38,56 @@ class DaysView:
         self._clock = clock
         self._zone = zone
 
-    def first(self, done: int, turns: int) -> int:
+    def read_after(self, done: int, turns: int) -> int:
         return done
 
     async def prepare(self, runs: Sequence[Run]) -> Sequence[Run]:
         return runs
 
-    def save(self, tx: Tx, run: Run) -> Saved | None:
+    def save(self, tx: Tx, run: Run) -> SaveResult | None:
         space = run.lag.space
         conversation = run.lag.conversation
         stored_conversation = tx.conversation(space, conversation)
         if stored_conversation is None or stored_conversation.user is not None:
             return None
         tx.lock(LOCK, space)
-        zone, was_reset = zoned(tx, space, self._zone)
+        zone, was_reset = apply_zone(tx, space, self._zone)
         if was_reset:  # the days and the cursor of this view were deleted
-            return Saved(0, len(run.messages))
+            return SaveResult(0, len(run.messages))
         today = day_of(self._clock.now(), zone)
-        if min(note(tx, space, conversation, run.messages, zone), default=today) < today:
-            touch(tx, space)
+        if min(note_activities(tx, space, conversation, run.messages, zone), default=today) < today:
+            bump_version(tx, space)
         return None
 
 
-def note(tx: Tx, space: str, conversation: str, messages: Iterable[Message], zone: tzinfo) -> set[date]:
+def note_activities(tx: Tx, space: str, conversation: str, messages: Iterable[Message], zone: tzinfo) -> set[date]:
     """Note who spoke on which day. Returns the days."""
     turns: dict[tuple[date, str], list[int]] = {}
     for message in messages:
-        if counts(message):
+        if is_part_of_day(message):
             turns.setdefault((day_of(message.time, zone), message.author), []).append(message.turn)
     days = {day for day, _ in turns}
     earlier = {
-        (day, activity.user): activity for day in days for activity in spoken(tx, space, day, conversation=conversation)
+        (day, activity.user): activity for day in days for activity in activities_on(tx, space, day, conversation=conversation)
     }
     tx.put(
         DAYS,
         [
-            row_of(space, day, noted(earlier.get((day, user)), conversation, user, new_turns))
+            activity_row(space, day, noted(earlier.get((day, user)), conversation, user, new_turns))
             for (day, user), new_turns in sorted(turns.items())
         ],
     )
     return days
 
 
-def counts(message: Message) -> bool:
+def is_part_of_day(message: Message) -> bool:
     """Whether a message of a channel counts for its day."""
     return (
         message.role == "user" and not message.erased and bool(message.content.strip()) and command_of(message) is None
     )
 
 
-def row_of(space: str, day: date, activity: Spoke) -> dict[str, Any]:
+def activity_row(space: str, day: date, activity: Spoke) -> dict[str, Any]:
     turns = {"first": activity.first, "last": activity.last, "messages": activity.messages}
     return {
         "space": space,
@@ -98,13 +98,13 @@ def row_of(space: str, day: date, activity: Spoke) -> dict[str, Any]:
     }
 
 
-def spoken(tx: Tx, space: str, day: date, **where: str) -> list[Spoke]:
+def activities_on(tx: Tx, space: str, day: date, **where: str) -> list[Spoke]:
     """Who spoke on a day, where, and how much."""
     rows = tx.rows(DAYS, where={"space": space, "day": day.isoformat(), **where})
     return [Spoke(row["conversation"], row["user_id"], row["first"], row["last"], row["messages"]) for row in rows]
 
 
-def said_on(tx: Tx, space: str, day: date, activities: Sequence[Spoke], zone: tzinfo) -> list[Message]:
+def messages_on(tx: Tx, space: str, day: date, activities: Sequence[Spoke], zone: tzinfo) -> list[Message]:
     """The messages of a day in the channels of a space, in the order of their times."""
     begin, end = bounds(day, zone)
     messages: list[Message] = []
@@ -114,7 +114,7 @@ def said_on(tx: Tx, space: str, day: date, activities: Sequence[Spoke], zone: tz
         first = min(first for first, _ in turns)
         last = max(last for _, last in turns)
         channel_messages = tx.messages(where, after=(channel, first - 1), upto=last, damaged=warn_of_damage)
-        messages += [message for message in channel_messages if counts(message)]
+        messages += [message for message in channel_messages if is_part_of_day(message)]
     return sorted(messages, key=time_order)
 
 
@@ -122,12 +122,12 @@ def time_order(message: Message) -> tuple[datetime, str, int]:
     return message.time, message.conversation, message.turn
 
 
-def spans(activities: Iterable[Spoke]) -> tuple[Span, ...]:
+def activity_spans(activities: Iterable[Spoke]) -> tuple[Span, ...]:
     """The turns of these activities."""
     return tuple(Span(activity.conversation, activity.first, activity.last) for activity in activities)
 
 
-def names_of(tx: Tx, space: str, members: Iterable[str]) -> dict[str, str]:
+def public_names(tx: Tx, space: str, members: Iterable[str]) -> dict[str, str]:
     """Public names by id: of these members, and of everybody who has a display name."""
     names: dict[str, str] = {}
     rows = tx.rows(PEOPLE, where={"space": space, "kind": "display"})
@@ -144,7 +144,7 @@ def space_row(tx: Tx, space: str) -> Mapping[str, Any]:
     return rows[0] if rows else {"space": space, "time_zone": None, "noted": None, "version": 0}
 
 
-def zoned(tx: Tx, space: str, default: str) -> tuple[tzinfo, bool]:
+def apply_zone(tx: Tx, space: str, default: str) -> tuple[tzinfo, bool]:
     """The time zone of a space; and whether days were noted in another zone and were deleted now, to be noted again."""
     row = space_row(tx, space)
     name = row["time_zone"] or default
@@ -162,15 +162,15 @@ def zoned(tx: Tx, space: str, default: str) -> tuple[tzinfo, bool]:
 def set_zone(tx: Tx, space: str, name: str, default: str) -> None:
     tx.lock(LOCK, space)
     tx.put(SPACES, [dict(space_row(tx, space)) | {"time_zone": name}])
-    zoned(tx, space, default)
+    apply_zone(tx, space, default)
 
 
-def touch(tx: Tx, space: str) -> None:
+def bump_version(tx: Tx, space: str) -> None:
     """Invalidate what others have cached of this space's digests."""
     tx.put(SPACES, [{"space": space, "version": 1}], add=("version",))
 
 
-def begin_anew(tx: Tx, space: str | None) -> None:
+def bump_versions(tx: Tx, space: str | None) -> None:
     """Invalidate all caches of one space, or of all: the view was deleted."""
     for row in tx.rows(SPACES, where=None if space is None else {"space": space}):
-        touch(tx, row["space"])
+        bump_version(tx, row["space"])

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from recollect.engine.work.ask import Answer, Asking
+from recollect.engine.work.ask import TaskResult, TaskRunner
 from recollect.engine.work.faults import readable_messages, reason_of
-from recollect.engine.work.view import Run, Saved
+from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Conversation, Episode, Filter, Message
 from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
 from recollect.rules.episodes.extract import Line
@@ -43,7 +43,7 @@ BACKLOG = 1_000  # turns: a conversation further behind is an import; its inacti
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class EpisodeRecord:
     """An episode as it is stored.
 
     `parent` is the first turn of the episode it has become part of; `base` the model's summary of it up to turn
@@ -89,55 +89,55 @@ class Writer:
         self,
         lag: Lag,
         user: str,
-        active: Sequence[Kept],
+        active: Sequence[EpisodeRecord],
         left_messages: Sequence[Message],
         vectors_by_turn: Mapping[int, Vectors],
         pending: bool,
-    ) -> list[Kept]:
+    ) -> list[EpisodeRecord]:
         """The episodes that are new or changed now that these messages have left the window.
 
         `vectors_by_turn` has the vectors of these messages and of those of the last episode.
         """
-        active_records = {key(record.episode): record for record in active}
-        changes: dict[tuple[int, int], Kept] = {}
+        active_records = {episode_key(record.episode): record for record in active}
+        changes: dict[tuple[int, int], EpisodeRecord] = {}
         messages = [message for message in left_messages if not message.erased and message.content.strip()]
-        vectors = stacked([vectors_by_turn.get(message.turn) for message in messages])
-        for start, end in pieces(messages, vectors):
+        vectors = stack_vectors([vectors_by_turn.get(message.turn) for message in messages])
+        for start, end in part_bounds(messages, vectors):
             part = messages[start:end]
-            last_record = newest(active_records.values())
-            continues_last = last_record is not None and self._goes_on(
+            last_record = newest_episode(active_records.values())
+            continues_last = last_record is not None and self._is_continued_by(
                 last_record.episode, part, vectors[start:end], vectors_by_turn
             )
-            record = await self._level_one(lag, user, last_record if continues_last else None, part)
-            self._note(record, active_records, changes)
+            record = await self._extend_or_begin(lag, user, last_record if continues_last else None, part)
+            self._register(record, active_records, changes)
             while merge := next_merge([*active_records], self._at_level, self._in_all):
                 parts = [active_records.pop((merge.level, first)) for first in merge.firsts]
-                merged_record = await self._merged(parts)
+                merged_record = await self._merge_parts(parts)
                 for part_record in parts:
-                    changes[key(part_record.episode)] = absorbed(part_record, merged_record.episode.first)
-                self._note(merged_record, active_records, changes)
+                    changes[episode_key(part_record.episode)] = absorb_episode(part_record, merged_record.episode.first)
+                self._register(merged_record, active_records, changes)
         is_far_behind = lag.turns - lag.done > BACKLOG
         return [
-            waiting(record, pending and (record.parent is None or not is_far_behind)) for record in changes.values()
+            mark_pending(record, pending and (record.parent is None or not is_far_behind)) for record in changes.values()
         ]
 
     @staticmethod
-    def _note(record: Kept, *indexes: dict[tuple[int, int], Kept]) -> None:
+    def _register(record: EpisodeRecord, *indexes: dict[tuple[int, int], EpisodeRecord]) -> None:
         for index in indexes:
-            index[key(record.episode)] = record
+            index[episode_key(record.episode)] = record
 
-    async def _level_one(self, lag: Lag, user: str, last_record: Kept | None, part: Sequence[Message]) -> Kept:
+    async def _extend_or_begin(self, lag: Lag, user: str, last_record: EpisodeRecord | None, part: Sequence[Message]) -> EpisodeRecord:
         """The last episode with these messages added, or a new one."""
         if last_record is not None:
             record = replace(last_record, episode=replace(last_record.episode, last=part[-1].turn, ended=part[-1].time))
         else:
             turns = (part[0].turn, part[-1].turn)
             times = (part[0].time, part[-1].time)
-            record = Kept(Episode(lag.space, lag.conversation, 1, *turns, *times, ""), user)
+            record = EpisodeRecord(Episode(lag.space, lag.conversation, 1, *turns, *times, ""), user)
         reply = await self._run(episode_summary.offline, self.message_inputs(part, record.episode.summary))
         return await self.with_summary(record, reply)
 
-    def _goes_on(
+    def _is_continued_by(
         self, last: Episode, part: Sequence[Message], vectors: Vectors, vectors_by_turn: Mapping[int, Vectors]
     ) -> bool:
         earlier_vectors = [
@@ -150,21 +150,21 @@ class Writer:
             np.mean(earlier_vectors, axis=0), vectors, unrelated=calibration.unrelated, spread=calibration.spread
         )
 
-    async def _merged(self, parts: Sequence[Kept]) -> Kept:
+    async def _merge_parts(self, parts: Sequence[EpisodeRecord]) -> EpisodeRecord:
         first = parts[0].episode
         last = parts[-1].episode
         episode = Episode(
             first.space, first.conversation, first.level + 1, first.first, last.last, first.began, last.ended, ""
         )
         reply = await self._run(level_summary.offline, self.level_inputs([part.episode.summary for part in parts]))
-        return await self.with_summary(Kept(episode, parts[0].user), reply)
+        return await self.with_summary(EpisodeRecord(episode, parts[0].user), reply)
 
     def level_inputs(self, summaries: Sequence[str]) -> level_summary.Inputs:
         size = sum(self._tokenizer.count(summary) for summary in summaries)
-        limit = within(size // LEVEL_SHARE, LEVEL_TOKENS)
+        limit = clamp(size // LEVEL_SHARE, LEVEL_TOKENS)
         return level_summary.Inputs(tuple(summaries), limit, self._tokenizer.count)
 
-    async def with_summary(self, record: Kept, reply: episode_summary.Reply | level_summary.Reply) -> Kept:
+    async def with_summary(self, record: EpisodeRecord, reply: episode_summary.Reply | level_summary.Reply) -> EpisodeRecord:
         """The episode with a summary and its vector. If the embedder fails it has none: search finds its messages."""
         episode = replace(record.episode, summary=reply.summary, made_by="offline")
         vector_bytes = None
@@ -180,7 +180,7 @@ class Writer:
         messages = [message for message in part if not message.erased and message.content.strip()]
         lines = tuple(Line(message.role, message.author, message.content) for message in messages)
         size = sum(len(line.text) for line in lines) // CHARACTERS + self._tokenizer.count(before) * SHARE
-        return episode_summary.Inputs(lines, before, within(size // SHARE, TOKENS), self._tokenizer.count)
+        return episode_summary.Inputs(lines, before, clamp(size // SHARE, TOKENS), self._tokenizer.count)
 
 
 class EpisodesView:
@@ -190,44 +190,44 @@ class EpisodesView:
     at_once = 0
     ordered = False
 
-    def __init__(self, asking: Asking, writer: Writer, read: Callable[..., Awaitable[Any]]) -> None:
+    def __init__(self, asking: TaskRunner, writer: Writer, read: Callable[..., Awaitable[Any]]) -> None:
         self._asking = asking
         self._writer = writer
         self._read = read
 
-    def first(self, done: int, turns: int) -> int:
+    def read_after(self, done: int, turns: int) -> int:
         return done
 
-    async def prepare(self, runs: Sequence[Run]) -> list[Written]:
-        results = list[Written]()
+    async def prepare(self, runs: Sequence[Run]) -> list[WrittenEpisodes]:
+        results = list[WrittenEpisodes]()
         calls_left = CALLS
         pending_by_run = await self._read(lambda tx: [pending_episodes(tx, run.lag) for run in runs])
         for run, pending_records in zip(runs, pending_by_run, strict=True):
-            results.append(await self._written(run.lag, pending_records, calls_left))
+            results.append(await self._write_summaries(run.lag, pending_records, calls_left))
             calls_left -= len(results[-1].records)
         return results
 
-    async def _written(self, lag: Lag, pending_records: Sequence[Kept], max_calls: int) -> Written:
+    async def _write_summaries(self, lag: Lag, pending_records: Sequence[EpisodeRecord], max_calls: int) -> WrittenEpisodes:
         """Have the model write pending episodes, with at most `max_calls` calls; the others stay pending."""
-        new_records: list[Kept] = []
+        new_records: list[EpisodeRecord] = []
         for record in pending_records[:max_calls]:
-            answer = await self._asked(record, {key(other.episode): other for other in new_records})
+            answer = await self._ask_model(record, {episode_key(other.episode): other for other in new_records})
             if answer.outage is not None:
-                return Written(new_records, Saved(lag.done, len(new_records), answer.outage))
+                return WrittenEpisodes(new_records, SaveResult(lag.done, len(new_records), answer.outage))
             new_record = await self._writer.with_summary(record, answer.reply)
             episode = replace(new_record.episode, made_by=answer.made_by, pending=False)
             new_records.append(replace(new_record, episode=episode, base=episode.summary, base_last=episode.last))
         if len(pending_records) > max_calls:
-            return Written(new_records, Saved(lag.done, len(new_records)))
-        return Written(new_records, Saved(lag.turns, max(len(new_records), 1)))
+            return WrittenEpisodes(new_records, SaveResult(lag.done, len(new_records)))
+        return WrittenEpisodes(new_records, SaveResult(lag.turns, max(len(new_records), 1)))
 
-    async def _asked(
-        self, record: Kept, new_records: Mapping[tuple[int, int], Kept]
-    ) -> Answer[episode_summary.Reply] | Answer[level_summary.Reply]:
+    async def _ask_model(
+        self, record: EpisodeRecord, new_records: Mapping[tuple[int, int], EpisodeRecord]
+    ) -> TaskResult[episode_summary.Reply] | TaskResult[level_summary.Reply]:
         episode = record.episode
         if episode.level > 1:
             parts = await self._read(lambda tx: parts_of(tx, episode))
-            summaries = [new_records.get(key(part.episode), part).episode.summary for part in parts]
+            summaries = [new_records.get(episode_key(part.episode), part).episode.summary for part in parts]
             return await self._asking.ask(level_summary, self._writer.level_inputs(summaries))
         begin = max(record.base_last, episode.first - 1)
         where = Filter(episode.space, conversation=episode.conversation)
@@ -238,40 +238,40 @@ class EpisodesView:
         messages = await self._read(load_messages)
         return await self._asking.ask(episode_summary, self._writer.message_inputs(messages, record.base))
 
-    def save(self, tx: Tx, result: Written) -> Saved:
+    def save(self, tx: Tx, result: WrittenEpisodes) -> SaveResult:
         for record in result.records:
             episode = record.episode
-            lock(tx, episode.space, episode.conversation)
-            current = stored(tx, episode)
+            lock_conversation(tx, episode.space, episode.conversation)
+            current = find_episode(tx, episode)
             if current is None:
                 continue
             if current.episode.last != episode.last:  # it has grown meanwhile: the model is asked about the rest later
-                put(tx, [replace(current, base=record.base, base_last=record.base_last)])
+                put_episodes(tx, [replace(current, base=record.base, base_last=record.base_last)])
                 continue
             new_episode = replace(episode, active=current.episode.active)
-            put(tx, [replace(record, episode=new_episode, parent=current.parent)])
+            put_episodes(tx, [replace(record, episode=new_episode, parent=current.parent)])
         return result.progress
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenEpisodes:
     """The episodes the model wrote, and how far the view got."""
 
-    records: Sequence[Kept]
-    progress: Saved
+    records: Sequence[EpisodeRecord]
+    progress: SaveResult
 
 
 # -- pieces of a run
 
 
-def stacked(vectors: Sequence[Vectors | None]) -> Vectors:
+def stack_vectors(vectors: Sequence[Vectors | None]) -> Vectors:
     """One row for each message; zeros for one that has no vector."""
     width = max((len(vector) for vector in vectors if vector is not None), default=1)
     rows = [np.zeros(width, np.float32) if vector is None else vector for vector in vectors]
     return np.array(rows, np.float32).reshape(len(vectors), width)
 
 
-def pieces(messages: Sequence[Message], vectors: Vectors) -> list[tuple[int, int]]:
+def part_bounds(messages: Sequence[Message], vectors: Vectors) -> list[tuple[int, int]]:
     """The start and end of each part into which a run of messages is cut."""
     if not messages:
         return []
@@ -284,44 +284,44 @@ def pieces(messages: Sequence[Message], vectors: Vectors) -> list[tuple[int, int
     return list(pairwise(starts))
 
 
-def within(size: int, bounds: tuple[int, int]) -> int:
+def clamp(size: int, bounds: tuple[int, int]) -> int:
     return min(max(size, bounds[0]), bounds[1])
 
 
-def key(episode: Episode) -> tuple[int, int]:
+def episode_key(episode: Episode) -> tuple[int, int]:
     return episode.level, episode.first
 
 
-def newest(active: Iterable[Kept]) -> Kept | None:
+def newest_episode(active: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
     """The last episode of level 1."""
     level_one = [record for record in active if record.episode.level == 1]
     return max(level_one, key=lambda record: record.episode.first, default=None)
 
 
-def absorbed(record: Kept, parent: int) -> Kept:
+def absorb_episode(record: EpisodeRecord, parent: int) -> EpisodeRecord:
     return replace(record, episode=replace(record.episode, active=False), parent=parent)
 
 
-def waiting(record: Kept, pending: bool) -> Kept:
+def mark_pending(record: EpisodeRecord, pending: bool) -> EpisodeRecord:
     # If the model has written it already and nothing was added, it need not be written again.
     is_written = record.base_last == record.episode.last and bool(record.base)
     return replace(record, episode=replace(record.episode, pending=pending and not is_written))
 
 
-def after_model(record: Kept, current: Kept) -> Kept:
+def reconcile_with_model(record: EpisodeRecord, current: EpisodeRecord) -> EpisodeRecord:
     """What to store of an episode the built-in writer has changed, given what the model may have stored meanwhile."""
     record = replace(record, base=current.base, base_last=current.base_last)
     if current.episode.last == record.episode.last and current.episode.made_by == "model":
         # It was only merged into another: it keeps the model's summary.
         episode = replace(current.episode, active=record.episode.active)
         return replace(record, episode=episode, vector=current.vector)
-    return waiting(record, record.episode.pending)
+    return mark_pending(record, record.episode.pending)
 
 
 # -- rows
 
 
-def lock(tx: Tx, space: str, conversation: str) -> None:
+def lock_conversation(tx: Tx, space: str, conversation: str) -> None:
     """Lock a conversation: nobody else writes its episodes until the transaction ends."""
     stored_conversation = tx.conversation(space, conversation)
     assert stored_conversation is not None  # it has messages
@@ -330,44 +330,44 @@ def lock(tx: Tx, space: str, conversation: str) -> None:
     )
 
 
-def active_episodes(tx: Tx, space: str, conversation: str) -> list[Kept]:
+def active_episodes(tx: Tx, space: str, conversation: str) -> list[EpisodeRecord]:
     """The episodes that are part of no other, in order of level and turn."""
     rows = tx.rows(TABLE, where={"space": space, "conversation": conversation, "parent": None})
-    return [to_kept(row) for row in rows]
+    return [to_record(row) for row in rows]
 
 
-def pending_episodes(tx: Tx, lag: Lag) -> list[Kept]:
+def pending_episodes(tx: Tx, lag: Lag) -> list[EpisodeRecord]:
     """The episodes of a conversation that wait for the model, in the order in which it writes them."""
     rows = tx.rows(TABLE, where={"space": lag.space, "conversation": lag.conversation, "pending": 1})
-    return sorted(map(to_kept, rows), key=lambda record: (record.episode.last, record.episode.level))
+    return sorted(map(to_record, rows), key=lambda record: (record.episode.last, record.episode.level))
 
 
-def parts_of(tx: Tx, episode: Episode) -> list[Kept]:
-    return parts_of_all(tx, [episode]).get((episode.conversation, episode.first), [])
+def parts_of(tx: Tx, episode: Episode) -> list[EpisodeRecord]:
+    return parts_by_episode(tx, [episode]).get((episode.conversation, episode.first), [])
 
 
-def stored(tx: Tx, episode: Episode) -> Kept | None:
+def find_episode(tx: Tx, episode: Episode) -> EpisodeRecord | None:
     place = {"space": episode.space, "conversation": episode.conversation}
     rows = tx.rows(TABLE, where={**place, "level": episode.level, "first": episode.first})
-    return to_kept(rows[0]) if rows else None
+    return to_record(rows[0]) if rows else None
 
 
-def tree(tx: Tx, space: str, conversation: str) -> list[Episode]:
+def episode_tree(tx: Tx, space: str, conversation: str) -> list[Episode]:
     """The active episodes, highest level first and then oldest first, each with its parts down to level 1."""
-    records = [to_kept(row) for row in tx.rows(TABLE, where={"space": space, "conversation": conversation})]
+    records = [to_record(row) for row in tx.rows(TABLE, where={"space": space, "conversation": conversation})]
     episodes_by_key: dict[tuple[int, int], Episode] = {}
     for record in records:  # in order of level: the parts of an episode come before it
         parts = [
-            episodes_by_key[key(part.episode)]
+            episodes_by_key[episode_key(part.episode)]
             for part in records
             if part.parent == record.episode.first and part.episode.level == record.episode.level - 1
         ]
-        episodes_by_key[key(record.episode)] = replace(record.episode, parts=tuple(parts))
-    active = [episodes_by_key[key(record.episode)] for record in records if record.parent is None]
+        episodes_by_key[episode_key(record.episode)] = replace(record.episode, parts=tuple(parts))
+    active = [episodes_by_key[episode_key(record.episode)] for record in records if record.parent is None]
     return sorted(active, key=lambda episode: (-episode.level, episode.first))
 
 
-def nearest(tx: Tx, where: Filter, vector: Vectors, limit: int, least: float) -> list[Episode]:
+def nearest_episodes(tx: Tx, where: Filter, vector: Vectors, limit: int, least: float) -> list[Episode]:
     """The episodes of a person, or of a channel, that are closest in meaning and close enough, best first.
 
     The search starts with the active episodes and descends from each into the part that is closer still: so it costs
@@ -375,22 +375,22 @@ def nearest(tx: Tx, where: Filter, vector: Vectors, limit: int, least: float) ->
     """
     scope: dict[str, Any] = {"space": where.space, "parent": None}
     scope |= {"user_id": where.user} if where.user is not None else {"conversation": where.conversation or ""}
-    hits = [(to_kept(row), cosine) for row, cosine in tx.near(TABLE, vector, limit, where=scope)]
-    close_hits = sorted((hit for hit in deepest(tx, hits, vector) if hit[1] >= least), key=lambda hit: -hit[1])
+    hits = [(to_record(row), cosine) for row, cosine in tx.near(TABLE, vector, limit, where=scope)]
+    close_hits = sorted((hit for hit in descend_to_closest(tx, hits, vector) if hit[1] >= least), key=lambda hit: -hit[1])
     return [record.episode for record, _ in close_hits]
 
 
-def deepest(tx: Tx, hits: Sequence[tuple[Kept, float]], vector: Vectors) -> list[tuple[Kept, float]]:
+def descend_to_closest(tx: Tx, hits: Sequence[tuple[EpisodeRecord, float]], vector: Vectors) -> list[tuple[EpisodeRecord, float]]:
     """Each of these episodes, or its closest part at any level that is closer still. One query for each level."""
     best = list(hits)
     open_positions = set(range(len(hits)))
     for level in range(max((record.episode.level for record, _ in hits), default=1), 1, -1):
         positions = [position for position in open_positions if best[position][0].episode.level == level]
-        parts = parts_of_all(tx, [best[position][0].episode for position in positions])
+        parts = parts_by_episode(tx, [best[position][0].episode for position in positions])
         for position in positions:
             part_records = parts.get((best[position][0].episode.conversation, best[position][0].episode.first), ())
             closest = max(
-                ((part, likeness(part, vector)) for part in part_records),
+                ((part, cosine_to(part, vector)) for part in part_records),
                 key=lambda part: part[1],
                 default=best[position],
             )
@@ -401,28 +401,28 @@ def deepest(tx: Tx, hits: Sequence[tuple[Kept, float]], vector: Vectors) -> list
     return best
 
 
-def parts_of_all(tx: Tx, episodes: Sequence[Episode]) -> dict[tuple[str, int], list[Kept]]:
+def parts_by_episode(tx: Tx, episodes: Sequence[Episode]) -> dict[tuple[str, int], list[EpisodeRecord]]:
     """The parts of episodes of one level, by the conversation and the first turn of the episode."""
     if not episodes:
         return {}
     chats = tuple(dict.fromkeys(episode.conversation for episode in episodes))
     firsts = tuple(dict.fromkeys(episode.first for episode in episodes))
     where = {"space": episodes[0].space, "conversation": chats, "level": episodes[0].level - 1, "parent": firsts}
-    parts: dict[tuple[str, int], list[Kept]] = {}
+    parts: dict[tuple[str, int], list[EpisodeRecord]] = {}
     for row in tx.rows(TABLE, where=where):
-        parts.setdefault((row["conversation"], row["parent"]), []).append(to_kept(row))
+        parts.setdefault((row["conversation"], row["parent"]), []).append(to_record(row))
     return parts
 
 
-def likeness(record: Kept, vector: Vectors) -> float:
+def cosine_to(record: EpisodeRecord, vector: Vectors) -> float:
     return 0.0 if record.vector is None else float(np.frombuffer(record.vector, np.float16).astype(np.float32) @ vector)
 
 
-def put(tx: Tx, records: Sequence[Kept]) -> None:
-    tx.put(TABLE, [row_of(record) for record in records])
+def put_episodes(tx: Tx, records: Sequence[EpisodeRecord]) -> None:
+    tx.put(TABLE, [episode_row(record) for record in records])
 
 
-def row_of(record: Kept) -> dict[str, Any]:
+def episode_row(record: EpisodeRecord) -> dict[str, Any]:
     episode = record.episode
     return {
         "space": episode.space,
@@ -443,7 +443,7 @@ def row_of(record: Kept) -> dict[str, Any]:
     }
 
 
-def to_kept(row: Mapping[str, Any]) -> Kept:
+def to_record(row: Mapping[str, Any]) -> EpisodeRecord:
     episode = Episode(
         row["space"],
         row["conversation"],
@@ -457,4 +457,4 @@ def to_kept(row: Mapping[str, Any]) -> Kept:
         bool(row["pending"]),
         row["parent"] is None,
     )
-    return Kept(episode, row["user_id"], row["parent"], row["base"], row["base_last"], row["vec"])
+    return EpisodeRecord(episode, row["user_id"], row["parent"], row["base"], row["base_last"], row["vec"])

@@ -14,20 +14,20 @@ from datetime import datetime
 from typing import Any
 
 from recollect.engine.context.viewers import is_channel, own_name, viewer_alone
-from recollect.engine.tables.facts import facts_of, put
-from recollect.engine.tables.findings import noted, slot_of, weighed
+from recollect.engine.tables.facts import facts_of, put_facts
+from recollect.engine.tables.findings import record_findings, slot_of, weigh_findings
 from recollect.engine.tables.log import warn_of_damage
 from recollect.engine.tables.people import (
     FORGET,
     note_people,
     put_name,
-    retire_contradicted,
-    said_in,
+    retire_contradicted_statements,
+    statements_in,
     statements_of,
-    worded_name,
+    name_in_statement,
 )
-from recollect.engine.work.ask import Asking
-from recollect.engine.work.view import Run, Saved
+from recollect.engine.work.ask import TaskRunner
+from recollect.engine.work.view import Run, SaveResult
 from recollect.language.smalltalk import is_small_talk
 from recollect.model import Fact, Filter, FoundFact, Message, Statement
 from recollect.ports import Tx
@@ -45,12 +45,12 @@ LOCK = "facts"
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class Extraction:
     """The facts found in a run, by message, and how far they are final."""
 
     run: Run
     facts_by_message: Sequence[tuple[Message, tuple[FoundFact, ...]]]
-    progress: Saved | None
+    progress: SaveResult | None
 
 
 class FactsView:
@@ -60,19 +60,19 @@ class FactsView:
     at_once = 64  # each may be a call of a model
     ordered = False
 
-    def __init__(self, asking: Asking, read: Callable[..., Awaitable[Any]], run: Callable[..., Awaitable[Any]]) -> None:
+    def __init__(self, asking: TaskRunner, read: Callable[..., Awaitable[Any]], run: Callable[..., Awaitable[Any]]) -> None:
         self._asking = asking
         self._read = read
         self._run = run
 
-    def first(self, done: int, turns: int) -> int:
+    def read_after(self, done: int, turns: int) -> int:
         return done
 
-    async def prepare(self, runs: Sequence[Run]) -> list[Read]:
-        replies = await self._read(lambda tx: [said_before(tx, run) for run in runs])
-        return [await self._found(run, last_reply) for run, last_reply in zip(runs, replies, strict=True)]
+    async def prepare(self, runs: Sequence[Run]) -> list[Extraction]:
+        replies = await self._read(lambda tx: [last_reply_before(tx, run) for run in runs])
+        return [await self._extract_facts(run, last_reply) for run, last_reply in zip(runs, replies, strict=True)]
 
-    async def _found(self, run: Run, last_reply: str) -> Read:
+    async def _extract_facts(self, run: Run, last_reply: str) -> Extraction:
         """Extract the facts of a run; `last_reply` is what the assistant said before it."""
         facts_by_message = list[tuple[Message, tuple[FoundFact, ...]]]()
         outage = None
@@ -80,37 +80,37 @@ class FactsView:
         for message in run.messages:
             if message.role == "assistant":
                 last_reply = message.content
-            elif is_telling(message):
+            elif may_state_facts(message):
                 inputs = fact_extraction.Inputs(
                     message.content, message.time.date(), (last_reply,) if last_reply else ()
                 )
                 is_near = message.turn > run.lag.turns - NEAR
-                if is_near and outage is None and self._asking.possible:
+                if is_near and outage is None and self._asking.has_model:
                     answer = await self._asking.ask(fact_extraction, inputs)
                     reply = answer.reply
                     outage = answer.outage
                 else:
                     reply = await self._run(fact_extraction.offline, inputs)
-                facts_by_message.append((message, about_author(message, reply.facts)))
+                facts_by_message.append((message, attribute_to_author(message, reply.facts)))
             upto = message.turn if outage is None else upto
-        return Read(run, facts_by_message, Saved(upto, max(len(facts_by_message), 1), outage) if outage else None)
+        return Extraction(run, facts_by_message, SaveResult(upto, max(len(facts_by_message), 1), outage) if outage else None)
 
-    def save(self, tx: Tx, result: Read) -> Saved | None:
+    def save(self, tx: Tx, result: Extraction) -> SaveResult | None:
         space = result.run.lag.space
         conversation = result.run.lag.conversation
         note_people(tx, result.run.messages)
-        keep(tx, space, conversation, result.facts_by_message, told=told(tx, result.run.messages))
+        store_facts(tx, space, conversation, result.facts_by_message, from_commands=facts_from_commands(tx, result.run.messages))
         return result.progress
 
 
-def about_author(message: Message, facts: Sequence[FoundFact]) -> tuple[FoundFact, ...]:
+def attribute_to_author(message: Message, facts: Sequence[FoundFact]) -> tuple[FoundFact, ...]:
     """The facts with the author as subject of "I", if the message is in the memory of another user."""
     if message.user in (None, message.author):
         return tuple(facts)
     return tuple(replace(fact, subject=fact.subject or message.author) for fact in facts)
 
 
-def is_telling(message: Message) -> bool:
+def may_state_facts(message: Message) -> bool:
     """Whether a message may state facts: a user's words, neither small talk nor a command to the memory."""
     return (
         message.role == "user"
@@ -120,7 +120,7 @@ def is_telling(message: Message) -> bool:
     )
 
 
-def said_before(tx: Tx, run: Run) -> str:
+def last_reply_before(tx: Tx, run: Run) -> str:
     """The assistant's last message before a run, or an empty text."""
     if not run.messages or run.messages[0].turn == 1:
         return ""
@@ -130,48 +130,48 @@ def said_before(tx: Tx, run: Run) -> str:
     return replies[0].content if replies else ""
 
 
-def keep(
+def store_facts(
     tx: Tx,
     space: str,
     conversation: str,
     facts_by_message: Iterable[tuple[Message, Sequence[FoundFact]]],
     *,
-    told: Iterable[tuple[str, Message, Sequence[FoundFact]]] = (),
+    from_commands: Iterable[tuple[str, Message, Sequence[FoundFact]]] = (),
 ) -> list[rules.Action]:
     """Weigh found facts against the known ones, and store the result. They are about their speaker; those
     `from_commands` are about the person named with them."""
     audience = conversation if is_channel(tx, space, conversation) else None
     by_person: dict[str, list[tuple[Message, FoundFact]]] = {}
-    for person, message, facts in (*((m.user or m.author, m, facts) for m, facts in facts_by_message), *told):
+    for person, message, facts in (*((m.user or m.author, m, facts) for m, facts in facts_by_message), *from_commands):
         for fact in facts:
             by_person.setdefault(person, []).append((message, fact))
     actions: list[rules.Action] = []
     for person in sorted(by_person):  # always in the same order, so that writers do not deadlock
         tx.lock(LOCK, space, person)
-        actions += kept_of(tx, space, person, audience, by_person[person])
+        actions += store_facts_of(tx, space, person, audience, by_person[person])
     return actions
 
 
-def kept_of(
+def store_facts_of(
     tx: Tx, space: str, person: str, audience: str | None, found_facts: Sequence[tuple[Message, FoundFact]]
 ) -> list[rules.Action]:
-    forget_requests = forgotten_of(tx, space, person)
+    forget_requests = forget_requests_of(tx, space, person)
     by_slot: dict[str, list[Fact]] = {}
     for fact in facts_of(tx, space, person):
         by_slot.setdefault(slot_of(fact), []).append(fact)
     changed_facts: dict[str, Fact] = {}
     all_actions: list[rules.Action] = []
-    for slot, (findings, reweigh) in noted(tx, person, audience, found_facts).items():
+    for slot, (findings, reweigh) in record_findings(tx, person, audience, found_facts).items():
         known_facts = {fact.id: fact for fact in by_slot.get(slot, ())}
-        facts, actions = weighed([] if reweigh else [*known_facts.values()], findings, person)
-        facts = {id: still_forgotten(fact, forget_requests) for id, fact in facts.items()}
+        facts, actions = weigh_findings([] if reweigh else [*known_facts.values()], findings, person)
+        facts = {id: retire_if_forgotten(fact, forget_requests) for id, fact in facts.items()}
         for id in known_facts.keys() - facts.keys():
             tx.remove("facts", {"space": space, "user_id": person, "id": id})
         changed_facts |= {id: fact for id, fact in facts.items() if fact != known_facts.get(id)}
         all_actions += actions
-    put(tx, changed_facts.values())
+    put_facts(tx, changed_facts.values())
     retired_facts = [fact for fact in changed_facts.values() if not fact.active]
-    retire_contradicted(tx, space, person, retired_facts, max((message.time for message, _ in found_facts)))
+    retire_contradicted_statements(tx, space, person, retired_facts, max((message.time for message, _ in found_facts)))
     # A name is public only if the person said it themselves in a channel.
     public_facts = [
         fact for fact in changed_facts.values() if fact.active and fact.audience is not None and not is_claim(fact)
@@ -185,7 +185,7 @@ def kept_of(
 
 
 @dataclass(frozen=True, slots=True)
-class Requests:
+class ForgetRequests:
     """The requests to forget something about a person, the person's name, and what the person may see."""
 
     statements: Sequence[Statement]
@@ -193,23 +193,23 @@ class Requests:
     viewer: Viewer
 
 
-def forgotten_of(tx: Tx, space: str, person: str) -> Requests:
+def forget_requests_of(tx: Tx, space: str, person: str) -> ForgetRequests:
     statements = statements_of(tx, space, person, kind=FORGET)
     if not statements:
-        return Requests((), person, Viewer(person))
-    return Requests(statements, own_name(tx, space, person), viewer_alone(tx, space, person))
+        return ForgetRequests((), person, Viewer(person))
+    return ForgetRequests(statements, own_name(tx, space, person), viewer_alone(tx, space, person))
 
 
-def still_forgotten(fact: Fact, requests: Requests) -> Fact:
+def retire_if_forgotten(fact: Fact, requests: ForgetRequests) -> Fact:
     """The fact, retired if a request by somebody who may make it came after the fact was said; it does not matter when
     the message is read."""
     for request in requests.statements:
         if fact.active and fact.said_at <= request.said_at and is_meant(fact, request, requests):
-            return retired(fact, request.id, request.said_at)
+            return retire_fact(fact, request.id, request.said_at)
     return fact
 
 
-def is_meant(fact: Fact, request: Statement, requests: Requests) -> bool:
+def is_meant(fact: Fact, request: Statement, requests: ForgetRequests) -> bool:
     """Whether a request to forget applies to this fact. The request lists the facts it retired: if there are several,
     any other fact has to say exactly the same as the request."""
     name = requests.name
@@ -217,12 +217,12 @@ def is_meant(fact: Fact, request: Statement, requests: Requests) -> bool:
         return True
     if not may_take_back(request.speaker, fact, requests.viewer):
         return False
-    if len(request.sources) > 1 and not is_exactly(fact, request.text, name):
+    if len(request.sources) > 1 and not says_exactly(fact, request.text, name):
         return False
     return bool(matching_facts([fact], request.text, name=name))
 
 
-def is_exactly(fact: Fact, request_text: str, name: str) -> bool:
+def says_exactly(fact: Fact, request_text: str, name: str) -> bool:
     candidates = reading(name, sought(name, request_text)).facts
     return any(
         (candidate.subject, candidate.category, candidate.key) == (fact.subject, fact.category, fact.key)
@@ -231,18 +231,18 @@ def is_exactly(fact: Fact, request_text: str, name: str) -> bool:
     )
 
 
-def retired(fact: Fact, by: str, when: datetime) -> Fact:
+def retire_fact(fact: Fact, by: str, when: datetime) -> Fact:
     """The fact as forgotten: it stays stored, with an end of its validity."""
     end = max(when, fact.valid_from) if fact.valid_from else when
     return replace(fact, active=False, valid_to=end, retired_at=when, retired_by=by)
 
 
-def standing(fact: Fact) -> Fact:
+def reactivate_fact(fact: Fact) -> Fact:
     """The fact as active again."""
     return replace(fact, active=True, valid_to=None, retired_at=None, retired_by=None)
 
 
-def taken(fact: Fact, facts: Iterable[Fact]) -> bool:
+def is_replaced(fact: Fact, facts: Iterable[Fact]) -> bool:
     """Whether another active value by the same speaker has replaced a fact."""
     slot = (fact.speaker, fact.category, fact.key, fact.subject)
     return not is_several(fact.category, fact.key) and any(
@@ -250,21 +250,21 @@ def taken(fact: Fact, facts: Iterable[Fact]) -> bool:
     )
 
 
-def told(tx: Tx, messages: Iterable[Message]) -> list[tuple[str, Message, list[FoundFact]]]:
+def facts_from_commands(tx: Tx, messages: Iterable[Message]) -> list[tuple[str, Message, list[FoundFact]]]:
     """The facts in the statements that messages asked to remember, with the person each is about."""
     return [
-        (statement.user, message, facts_in(worded_name(tx, statement), statement, message))
-        for message, statement in said_in(tx, messages)
+        (statement.user, message, facts_in_statement(name_in_statement(tx, statement), statement, message))
+        for message, statement in statements_in(tx, messages)
     ]
 
 
-def facts_in(name: str, statement: Statement, message: Message) -> list[FoundFact]:
+def facts_in_statement(name: str, statement: Statement, message: Message) -> list[FoundFact]:
     """The facts in a statement. An explicit "remember" corrects what was said before."""
     facts = find(first_person(name, statement.text), message.time.date())
     return [replace(fact, corrects=True) for fact in facts]
 
 
-def note_read(tx: Tx, command: Message) -> None:
+def mark_command_read(tx: Tx, command: Message) -> None:
     """Move the view's cursor past a command that was carried out, if the cursor is just before it."""
     position = (FactsView.name, command.space, command.conversation)
     if command_of(command) is not None and tx.cursor(*position) == command.turn - 1:

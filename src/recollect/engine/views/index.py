@@ -31,7 +31,7 @@ class IndexView:
         self._embedder = embedder
         self._run = run
 
-    def first(self, done: int, turns: int) -> int:
+    def read_after(self, done: int, turns: int) -> int:
         return done
 
     async def prepare(self, runs: Sequence[Run]) -> list[list[Entry]]:
@@ -51,7 +51,7 @@ class IndexView:
 
     def save(self, tx: Tx, result: Sequence[Entry]) -> None:
         if result:
-            if self.check(tx) is None:
+            if self.check_embedder(tx) is None:
                 tx.set_note(EMBEDDER, self._embedder.identity)
             tx.put_entries(result)
 
@@ -61,9 +61,9 @@ class IndexView:
             self._embedder.identity  # noqa: B018  an endpoint knows it only once it has answered
         except EmbedderError:
             return
-        self.check(tx)
+        self.check_embedder(tx)
 
-    def check(self, tx: Tx) -> str | None:
+    def check_embedder(self, tx: Tx) -> str | None:
         """Raise if another embedder made the stored vectors. Returns the embedder that made them, or None."""
         made_by = tx.note(EMBEDDER)
         if made_by is not None and made_by != self._embedder.identity:

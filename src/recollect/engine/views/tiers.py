@@ -12,14 +12,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recollect.engine.work.ask import Asking
-from recollect.engine.work.view import Run, Saved
+from recollect.engine.work.ask import TaskRunner
+from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Message, Tiers
 from recollect.ports import Tokenizer, Tx
 from recollect.rules.tiers import tiers as rules
 from recollect.rules.tiers.requested_tier import raised
 from recollect.tasks import message_tiers
-from recollect.tasks.task import Said
+from recollect.tasks.task import TaskMessage
 
 NEAR = 60  # turns from the end of a conversation that are given tiers as they come
 
@@ -28,12 +28,12 @@ WEAK = ("offline", "none")  # tiers a model may still make better
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class RunTiers:
     """The tiers made of a run, and how far that is final."""
 
     run: Run
     tiers: Mapping[int, Tiers]
-    progress: Saved | None
+    progress: SaveResult | None
 
 
 class TiersView:
@@ -45,7 +45,7 @@ class TiersView:
 
     def __init__(
         self,
-        asking: Asking,
+        asking: TaskRunner,
         tokenizer: Tokenizer,
         read: Callable[..., Awaitable[Any]],
         run: Callable[..., Awaitable[Any]],
@@ -55,52 +55,52 @@ class TiersView:
         self._read = read
         self._run = run
 
-    def first(self, done: int, turns: int) -> int:
+    def read_after(self, done: int, turns: int) -> int:
         return max(done, turns - NEAR)
 
-    async def prepare(self, runs: Sequence[Run]) -> list[Made]:
+    async def prepare(self, runs: Sequence[Run]) -> list[RunTiers]:
         def load(tx: Tx) -> list[dict[int, Tiers]]:
             return [load_tiers(tx, run.lag.space, run.lag.conversation, run.lag.done) for run in runs]
 
         tiers_by_run = await self._read(load)
-        if not self._asking.possible:
-            results: list[Made] = await self._run(lambda: list(map(self._written, runs, tiers_by_run)))
+        if not self._asking.has_model:
+            results: list[RunTiers] = await self._run(lambda: list(map(self._write_offline, runs, tiers_by_run)))
             return results
-        return [await self._made(run, known_tiers) for run, known_tiers in zip(runs, tiers_by_run, strict=True)]
+        return [await self._make_tiers(run, known_tiers) for run, known_tiers in zip(runs, tiers_by_run, strict=True)]
 
-    def _written(self, run: Run, known_tiers: Mapping[int, Tiers]) -> Made:
+    def _write_offline(self, run: Run, known_tiers: Mapping[int, Tiers]) -> RunTiers:
         """Have the built-in writer make the tiers of messages that have none."""
         new_messages = (message for message in run.messages if not message.erased and message.turn not in known_tiers)
-        return Made(
+        return RunTiers(
             run, {message.turn: rules.write(message.content, self._tokenizer.count) for message in new_messages}, None
         )
 
-    async def _made(self, run: Run, known_tiers: Mapping[int, Tiers]) -> Made:
+    async def _make_tiers(self, run: Run, known_tiers: Mapping[int, Tiers]) -> RunTiers:
         new_tiers = dict[int, Tiers]()
         upto = run.lag.done
         outage = None
         for message in run.messages:
             earlier = known_tiers.get(message.turn)
-            if message.erased or (earlier is not None and not (earlier.made_by in WEAK and self._asking.possible)):
+            if message.erased or (earlier is not None and not (earlier.made_by in WEAK and self._asking.has_model)):
                 pass
             elif outage is None:
                 new_tiers[message.turn], outage = await self.tiers_of(message)
             elif earlier is None:
                 new_tiers[message.turn] = rules.write(message.content, self._tokenizer.count)
             upto = message.turn if outage is None else upto
-        return Made(run, new_tiers, Saved(upto, len(new_tiers), outage) if outage else None)
+        return RunTiers(run, new_tiers, SaveResult(upto, len(new_tiers), outage) if outage else None)
 
     async def tiers_of(self, message: Message) -> tuple[Tiers, str | None]:
         """The tiers of one message, by the memory model or else by the built-in writer; and why to ask again later."""
         count = self._tokenizer.count
         if rules.is_short(message.content, count):
             return Tiers(), None
-        inputs = message_tiers.Inputs((Said(message.role, message.content),), count)
+        inputs = message_tiers.Inputs((TaskMessage(message.role, message.content),), count)
         answer = await self._asking.ask(message_tiers, inputs)
         reply_tiers = answer.reply.tiers[0]
         return Tiers(reply_tiers.tier1, reply_tiers.tier2, answer.made_by), answer.outage
 
-    def save(self, tx: Tx, result: Made) -> Saved | None:
+    def save(self, tx: Tx, result: RunTiers) -> SaveResult | None:
         put_tiers(tx, result.run.lag.space, result.run.lag.conversation, result.tiers)
         return result.progress
 

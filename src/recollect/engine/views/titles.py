@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.engine.tables import topics as rows
-from recollect.engine.views.episodes import CALLS, CHARACTERS, SHARE, TOKENS, within
-from recollect.engine.views.topics import TITLES, Topics, lock
-from recollect.engine.work.ask import Answer, Asking
-from recollect.engine.work.view import Run, Saved
+from recollect.engine.views.episodes import CALLS, CHARACTERS, SHARE, TOKENS, clamp
+from recollect.engine.views.topics import TITLES, Topics, lock_conversation
+from recollect.engine.work.ask import TaskResult, TaskRunner
+from recollect.engine.work.view import Run, SaveResult
 from recollect.model.topics import TopicMessage
 from recollect.ports import Lag, Tokenizer, Tx
 from recollect.rules.episodes.extract import Line
@@ -28,7 +28,7 @@ LINES = 120  # messages that are looked at for one summary, the last
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PendingTopic:
     """A topic that waits for a title or summary: the summary so far, and the new messages."""
 
     state: State
@@ -37,7 +37,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class TopicText:
     """The title and summary of a topic, up to the turn it was packed to, and who wrote them."""
 
     state: State
@@ -48,10 +48,10 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class TitlesResult:
     place: rows.Place
-    texts: Sequence[Written]
-    progress: Saved
+    texts: Sequence[TopicText]
+    progress: SaveResult
 
 
 class TitlesView:
@@ -63,7 +63,7 @@ class TitlesView:
 
     def __init__(
         self,
-        asking: Asking,
+        asking: TaskRunner,
         tokenizer: Tokenizer,
         topics: Topics,
         run: Callable[..., Awaitable[Any]],
@@ -75,60 +75,60 @@ class TitlesView:
         self._run = run
         self._read = read
 
-    def first(self, done: int, turns: int) -> int:
+    def read_after(self, done: int, turns: int) -> int:
         return done
 
-    async def prepare(self, runs: Sequence[Run]) -> list[Result]:
-        asks = self._asking.possible
+    async def prepare(self, runs: Sequence[Run]) -> list[TitlesResult]:
+        asks = self._asking.has_model
         calls_left = CALLS
         places = [rows.place_of(*run.place) for run in runs]
-        waiting_by_run = await self._read(lambda tx: [pending(tx, place, asks) for place in places])
-        results: list[Result] = []
+        waiting_by_run = await self._read(lambda tx: [pending_topics(tx, place, asks) for place in places])
+        results: list[TitlesResult] = []
         for run, place, waiting_topics in zip(runs, places, waiting_by_run, strict=True):
-            results.append(await self._written(run.lag, place, waiting_topics, calls_left))
+            results.append(await self._write_texts(run.lag, place, waiting_topics, calls_left))
             calls_left -= len(results[-1].texts)
         return results
 
-    async def _written(self, lag: Lag, place: rows.Place, waiting_topics: Sequence[Wanted], max_calls: int) -> Result:
+    async def _write_texts(self, lag: Lag, place: rows.Place, waiting_topics: Sequence[PendingTopic], max_calls: int) -> TitlesResult:
         """Write the texts of pending topics, with at most `max_calls` calls; the others stay pending."""
-        texts: list[Written] = []
+        texts: list[TopicText] = []
         for topic in waiting_topics[:max_calls]:
-            answer = await self._answered(topic)
-            texts.append(written(topic, answer))
+            answer = await self._ask(topic)
+            texts.append(to_topic_text(topic, answer))
             if answer.outage is not None:
-                return Result(place, texts, Saved(lag.done, len(texts), answer.outage))
+                return TitlesResult(place, texts, SaveResult(lag.done, len(texts), answer.outage))
         if len(waiting_topics) > max_calls:
-            return Result(place, texts, Saved(lag.done, len(texts)))
-        return Result(place, texts, Saved(lag.turns, max(len(texts), 1)))
+            return TitlesResult(place, texts, SaveResult(lag.done, len(texts)))
+        return TitlesResult(place, texts, SaveResult(lag.turns, max(len(texts), 1)))
 
-    async def _answered(self, topic: Wanted) -> Answer[topic_summary.Reply]:
+    async def _ask(self, topic: PendingTopic) -> TaskResult[topic_summary.Reply]:
         # A faded topic is summarised by the built-in writer: it is rarely read.
-        if self._asking.possible and topic.state.faded_at is None:
-            return await self._asking.ask(topic_summary, self.inputs(topic))
-        answer: Answer[topic_summary.Reply] = await self._run(self.offline, topic)
+        if self._asking.has_model and topic.state.faded_at is None:
+            return await self._asking.ask(topic_summary, self.task_inputs(topic))
+        answer: TaskResult[topic_summary.Reply] = await self._run(self.write_offline, topic)
         return answer
 
-    def offline(self, topic: Wanted) -> Answer[topic_summary.Reply]:
+    def write_offline(self, topic: PendingTopic) -> TaskResult[topic_summary.Reply]:
         """The built-in writer's title and summary."""
-        return Answer(topic_summary.offline(self.inputs(topic)), "offline")
+        return TaskResult(topic_summary.offline(self.task_inputs(topic)), "offline")
 
-    def inputs(self, topic: Wanted) -> topic_summary.Inputs:
+    def task_inputs(self, topic: PendingTopic) -> topic_summary.Inputs:
         lines = tuple(
             Line(message.role, message.author, message.content) for message in topic.lines if message.content.strip()
         )
         size = sum(len(line.text) for line in lines) // CHARACTERS + self._tokenizer.count(topic.before) * SHARE
-        limit = within(size // SHARE, TOKENS)
+        limit = clamp(size // SHARE, TOKENS)
         return topic_summary.Inputs(topic.state.title, lines, topic.before, limit, self._tokenizer.count)
 
-    def save(self, tx: Tx, result: Result) -> Saved:
+    def save(self, tx: Tx, result: TitlesResult) -> SaveResult:
         if result.texts:
-            lock(tx, result.place["space"], result.place["conversation"])
-            self.keep(tx, result.place, result.texts)
+            lock_conversation(tx, result.place["space"], result.place["conversation"])
+            self.store_texts(tx, result.place, result.texts)
         return result.progress
 
-    def keep(self, tx: Tx, place: rows.Place, texts: Sequence[Written]) -> None:
+    def store_texts(self, tx: Tx, place: rows.Place, texts: Sequence[TopicText]) -> None:
         """Store the texts of topics that still exist. The conversation is locked."""
-        page = self._topics.read(tx, place["space"], place["conversation"])
+        page = self._topics.read_page(tx, place["space"], place["conversation"])
         changed_states = list[State]()
         for text in texts:
             state = page.state(tx, text.state.first)
@@ -150,27 +150,27 @@ class TitlesView:
             page.book = replace(page.book, states={**page.book.states, state.first: new_state})
             changed_states.append(new_state)
         if texts:
-            self._topics.stamp(tx, page, changed_states)
+            self._topics.write_head(tx, page, changed_states)
 
 
-def written(topic: Wanted, answer: Answer[topic_summary.Reply]) -> Written:
+def to_topic_text(topic: PendingTopic, answer: TaskResult[topic_summary.Reply]) -> TopicText:
     reply = answer.reply
-    return Written(topic.state, reply.title, reply.summary, answer.made_by, answer.outage is None)
+    return TopicText(topic.state, reply.title, reply.summary, answer.made_by, answer.outage is None)
 
 
-def pending(tx: Tx, place: rows.Place, asks: bool) -> list[Wanted]:
+def pending_topics(tx: Tx, place: rows.Place, asks: bool) -> list[PendingTopic]:
     """The pending topics, oldest first."""
     states = [rows.to_state(row) for row in tx.rows(rows.TABLE, limit=CALLS + 1, where={**place, "pending": 1})]
-    return [wanted(tx, place, state, asks) for state in states]
+    return [load_pending_topic(tx, place, state, asks) for state in states]
 
 
-def wanted(tx: Tx, place: rows.Place, state: State, asks: bool) -> Wanted:
+def load_pending_topic(tx: Tx, place: rows.Place, state: State, asks: bool) -> PendingTopic:
     """A pending topic with its messages to write about: if it was packed, the new ones in the packs; else the first."""
     if not state.packed_upto:
-        return Wanted(state, "", rows.loose(tx, place, state)[:LINES])
+        return PendingTopic(state, "", rows.messages_outside_packs(tx, place, state)[:LINES])
     summary = rows.summary_of(tx, place, state.first)
     before, upto = (summary["base"], summary["base_upto"]) if asks else (summary["summary"], summary["upto"])
     topic_key = {**place, "topic": state.first}
     packs = tx.rows(rows.PACKS, {**topic_key, "last": upto}, where=topic_key)
     messages = [message for row in packs for message in compression.unpack(bytes(row["packed"])) if message.turn > upto]
-    return Wanted(state, before, messages[-LINES:])
+    return PendingTopic(state, before, messages[-LINES:])

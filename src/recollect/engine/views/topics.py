@@ -20,7 +20,7 @@ import numpy as np
 
 from recollect.engine.tables import topics as rows
 from recollect.engine.work.faults import readable_messages
-from recollect.engine.work.view import Run, Saved
+from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Conversation, Filter, Message
 from recollect.ports import Tx, Vectors
 from recollect.rules.topics import topics as rule
@@ -28,7 +28,7 @@ from recollect.rules.topics.centroids import as_kept
 from recollect.rules.topics.drift import REACH
 from recollect.rules.topics.faded import Faded
 from recollect.rules.topics.topics import Book, Said, State, TopicRule
-from recollect.tasks.standalone import leans
+from recollect.tasks.standalone import depends_on_context
 
 VIEW = "topics"
 TITLES = "titles"
@@ -47,7 +47,7 @@ class Stamp(NamedTuple):
     faded_part: str
 
     @classmethod
-    def read(cls, text: str) -> Stamp:
+    def parse(cls, text: str) -> Stamp:
         # A stamp of an older version has one part, which stands for both: it must not read as "no faded topics".
         return cls(text, text.partition(":")[2] if ":" in text else text)
 
@@ -58,7 +58,7 @@ class Stamp(NamedTuple):
 
 
 @dataclass(slots=True)
-class Page:
+class TopicPage:
     """A conversation's topics within a transaction: as they were read, and as they are now."""
 
     place: rows.Place
@@ -71,20 +71,20 @@ class Page:
     faded_topics: Faded | None = None
     cold: bool = True  # read from the store, not from the cache
 
-    def faded(self, tx: Tx) -> Faded:
+    def load_faded(self, tx: Tx) -> Faded:
         """The topics that have left the active set, loaded when first needed."""
         if self.faded_topics is None:
             self.faded_topics = Faded.of(rows.states_of(tx, self.place, active=False))
         return self.faded_topics
 
-    def was(self, first: int) -> State | None:
+    def previous_state(self, first: int) -> State | None:
         """A topic as it is stored, as far as this page has read it."""
         state = self.before.get(first)
         return self.faded_topics.states.get(first) if state is None and self.faded_topics is not None else state
 
     def state(self, tx: Tx, first: int) -> State | None:
         """A topic of this conversation, faded or not; a faded one is added to the page, with all parts of its root."""
-        if first not in self.book.states and first in (faded_states := self.faded(tx).states):
+        if first not in self.book.states and first in (faded_states := self.load_faded(tx).states):
             parts = {part.first: part for part in rule.parts(faded_states, rule.root(faded_states, first))}
             self.book = replace(self.book, states={**parts, **self.book.states})
         return self.book.states.get(first)
@@ -100,15 +100,15 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class FollowResult:
     """The page after following, and the messages that need a vector before it can continue."""
 
-    page: Page
+    page: TopicPage
     missing: Sequence[Message] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class CachedTopics:
     """The topics of a conversation in the cache: valid while the store has the same stamp. The faded topics have a
     stamp of their own, since they are many and change less often."""
 
@@ -126,10 +126,10 @@ class Topics:
         """`asks`: whether there is a model that writes titles."""
         self.rule = topic_rule
         self._asks = asks
-        self._entries: OrderedDict[tuple[str, str], Held] = OrderedDict()
+        self._entries: OrderedDict[tuple[str, str], CachedTopics] = OrderedDict()
         self._lock = Lock()
 
-    def read(self, tx: Tx, space: str, conversation: str) -> Page:
+    def read_page(self, tx: Tx, space: str, conversation: str) -> TopicPage:
         """The topics as the store has them."""
         place = rows.place_of(space, conversation)
         head = tx.rows(rows.HEADS, where=place)
@@ -137,20 +137,20 @@ class Topics:
             # What was erased, or is being rebuilt, is not cached.
             entry = self._entries.get((space, conversation)) if head else self._entries.pop((space, conversation), None)
         if not head:
-            return Page(place)
-        stamp = Stamp.read(head[0]["stamp"])
+            return TopicPage(place)
+        stamp = Stamp.parse(head[0]["stamp"])
         cold = entry is None or entry.stamp != stamp
         if entry is None or cold:
-            recent = rows.recent_of(tx, place, bytes(head[0]["recent"]))
+            recent = rows.load_recent_messages(tx, place, bytes(head[0]["recent"]))
             states = rows.states_of(tx, place, active=True)
             book = Book(states, head[0]["current"], tuple(recent_message for _, recent_message in recent))
             faded_topics = (
                 entry.faded_topics if entry is not None and entry.stamp.faded_part == stamp.faded_part else None
             )
-            entry = Held(stamp, head[0]["turn"], book, tuple(turn for turn, _ in recent), faded_topics)
-            self._hold(place, entry)
+            entry = CachedTopics(stamp, head[0]["turn"], book, tuple(turn for turn, _ in recent), faded_topics)
+            self._put_in_cache(place, entry)
         turns = list(entry.turns)
-        return Page(
+        return TopicPage(
             place,
             entry.turn,
             entry.book,
@@ -161,7 +161,7 @@ class Topics:
             cold=cold,
         )
 
-    def remember(self, page: Page) -> None:
+    def cache_faded(self, page: TopicPage) -> None:
         """Cache the faded topics that an unchanged page has loaded, so that they are not loaded with each message."""
         place = page.place["space"], page.place["conversation"]
         with self._lock:
@@ -172,7 +172,7 @@ class Topics:
             and page.faded_topics is not None
             and entry.stamp == page.stamp
         ):
-            self._hold(page.place, replace(entry, faded_topics=page.faded_topics))
+            self._put_in_cache(page.place, replace(entry, faded_topics=page.faded_topics))
 
     def follow(
         self,
@@ -182,8 +182,8 @@ class Topics:
         upto: int,
         vectors: Mapping[int, Vectors],
         new_message: Message | None = None,
-        page: Page | None = None,
-    ) -> Followed:
+        page: TopicPage | None = None,
+    ) -> FollowResult:
         """Assign messages up to a turn to topics, as far as there are vectors: `vectors`, or the index's; at most
         `AT_ONCE` messages, since others wait for the lock.
 
@@ -191,10 +191,10 @@ class Topics:
         already, and `page` may have been read.
         """
         if new_message is None:
-            lock(tx, space, conversation)
-        page = page or self.read(tx, space, conversation)
+            lock_conversation(tx, space, conversation)
+        page = page or self.read_page(tx, space, conversation)
         if page.turn >= upto:
-            return Followed(page)
+            return FollowResult(page)
         is_next = new_message is not None and page.turn == upto - 1
         where = Filter(space, conversation=conversation)
         messages = (
@@ -203,7 +203,7 @@ class Topics:
             else readable_messages(tx, VIEW, where, after=page.turn, upto=min(upto, page.turn + AT_ONCE))
         )
         if not messages:  # none of them can be read
-            return Followed(page)
+            return FollowResult(page)
         upto = messages[-1].turn
         known_vectors = dict(vectors)
         index_cursor = page.turn
@@ -214,37 +214,37 @@ class Topics:
         notes = {} if is_next else notes_between(tx, page, upto)
         for number, message in enumerate(messages):
             if needs_vector(message) and message.turn not in known_vectors and message.turn > index_cursor:
-                self.write(tx, page)
+                self.write_page(tx, page)
                 remaining = messages[number:]
                 missing = [message for message in remaining if needs_vector(message) and message.turn > index_cursor]
-                return Followed(page, missing)
-            self._take(tx, page, message, known_vectors.get(message.turn))
+                return FollowResult(page, missing)
+            self._assign_message(tx, page, message, known_vectors.get(message.turn))
             page.turn = message.turn
             for note in notes.get(message.turn, ()):
-                apply(tx, page, note)
-        self.write(tx, page)
-        return Followed(page)
+                apply_note(tx, page, note)
+        self.write_page(tx, page)
+        return FollowResult(page)
 
-    def _take(self, tx: Tx, page: Page, message: Message, vector: Vectors | None) -> None:
+    def _assign_message(self, tx: Tx, page: TopicPage, message: Message, vector: Vectors | None) -> None:
         if message.erased or (page.book.current is None and not message.content.strip()):
             return
-        topic_input = said_of(
+        topic_input = topic_input_of(
             message, vector, max([0, *(len(recent_message.vector) for recent_message in page.book.recent)])
         )
-        page.book = rule.step(even(page.book, len(topic_input.vector)), topic_input, self.rule, lambda: page.faded(tx))
+        page.book = rule.step(with_even_vectors(page.book, len(topic_input.vector)), topic_input, self.rule, lambda: page.load_faded(tx))
         page.turns = [*page.turns, message.turn][-REACH:]
         assert page.book.current is not None
         page.assignments.append((message, page.book.current))
 
-    def write(self, tx: Tx, page: Page) -> None:
+    def write_page(self, tx: Tx, page: TopicPage) -> None:
         """Store what has changed on a page, and the view's cursor."""
         rows.put_turns(tx, page.place, page.assignments)
         changed_states = []
-        for state in rule.changed(page.was, page.book.states):
-            state_before = page.was(state.first)
+        for state in rule.changed(page.previous_state, page.book.states):
+            state_before = page.previous_state(state.first)
             packed_before = 0 if state_before is None else state_before.packed
             if state.packed > packed_before:
-                state = replace(rows.packed_away(tx, page.place, state, packed_before), pending=True)
+                state = replace(rows.pack_messages(tx, page.place, state, packed_before), pending=True)
             elif (
                 self._asks
                 and state.made_by != "model"
@@ -256,13 +256,13 @@ class Topics:
         states = {**page.book.states, **{state.first: state for state in changed_states}}
         page.book = replace(page.book, states=states)
         page.assignments = []
-        self.stamp(tx, page, changed_states)
+        self.write_head(tx, page, changed_states)
         tx.set_cursor(VIEW, page.place["space"], page.place["conversation"], page.turn)
 
-    def stamp(self, tx: Tx, page: Page, changed_states: Iterable[State]) -> None:
+    def write_head(self, tx: Tx, page: TopicPage, changed_states: Iterable[State]) -> None:
         """Store the head row with a new stamp, so that other caches become invalid, and cache the page."""
         states_after = {state.first: state for state in changed_states}
-        states_before = {first: page.was(first) for first in states_after}
+        states_before = {first: page.previous_state(first) for first in states_after}
         has_faded = any(
             state.faded_at is not None
             for state in (*states_after.values(), *states_before.values())
@@ -274,12 +274,12 @@ class Topics:
         recent = [
             (turn, recent_message.vector) for turn, recent_message in zip(page.turns, page.book.recent, strict=True)
         ]
-        head = {"turn": page.turn, "current": page.book.current, "recent": rows.recent_bytes(recent)}
+        head = {"turn": page.turn, "current": page.book.current, "recent": rows.encode_recent_messages(recent)}
         tx.put(rows.HEADS, [{**page.place, **head, "stamp": page.stamp.text}])
         active_book = replace(page.book, states=rule.active(page.book.states))
-        self._hold(page.place, Held(page.stamp, page.turn, active_book, tuple(page.turns), page.faded_topics))
+        self._put_in_cache(page.place, CachedTopics(page.stamp, page.turn, active_book, tuple(page.turns), page.faded_topics))
 
-    def _hold(self, place: rows.Place, entry: Held) -> None:
+    def _put_in_cache(self, place: rows.Place, entry: CachedTopics) -> None:
         # If the transaction is rolled back, the stamp cached here never matches the store's.
         with self._lock:
             self._entries.pop((place["space"], place["conversation"]), None)
@@ -305,7 +305,7 @@ class TopicsView:
     def __init__(self, topics: Topics) -> None:
         self._topics = topics
 
-    def first(self, done: int, turns: int) -> int:
+    def read_after(self, done: int, turns: int) -> int:
         return done
 
     async def prepare(self, runs: Sequence[Run]) -> Sequence[Run]:
@@ -314,20 +314,20 @@ class TopicsView:
 
     def skip(self, tx: Tx, space: str, conversation: str, turn: int) -> None:
         """Move past a message that is set aside."""
-        lock(tx, space, conversation)
-        page = self._topics.read(tx, space, conversation)
+        lock_conversation(tx, space, conversation)
+        page = self._topics.read_page(tx, space, conversation)
         if page.turn < turn:
             page.turn = turn
-            self._topics.write(tx, page)
+            self._topics.write_page(tx, page)
 
-    def save(self, tx: Tx, result: Run) -> Saved:
+    def save(self, tx: Tx, result: Run) -> SaveResult:
         lag = result.lag
         upto = min(result.messages[-1].turn, lag.turns) if result.messages else lag.done
         page = self._topics.follow(tx, lag.space, lag.conversation, upto, {}).page
-        return Saved(page.turn, max(page.turn - lag.done, 0))
+        return SaveResult(page.turn, max(page.turn - lag.done, 0))
 
 
-def lock(tx: Tx, space: str, conversation: str) -> None:
+def lock_conversation(tx: Tx, space: str, conversation: str) -> None:
     """Lock a conversation: nobody else assigns its messages to topics until the transaction ends."""
     stored_conversation = tx.conversation(space, conversation)
     assert stored_conversation is not None  # it has messages
@@ -340,7 +340,7 @@ def needs_vector(message: Message) -> bool:
     return not message.erased and bool(message.content.strip())
 
 
-def even(book: Book, width: int) -> Book:
+def with_even_vectors(book: Book, width: int) -> Book:
     """The book with zeros for recent vectors of another width: the first message may have had no vector."""
     if all(len(recent_message.vector) == width for recent_message in book.recent):
         return book
@@ -352,7 +352,7 @@ def even(book: Book, width: int) -> Book:
     return replace(book, recent=tuple(recent_messages))
 
 
-def said_of(message: Message, vector: Vectors | None, width: int = 0) -> Said:
+def topic_input_of(message: Message, vector: Vectors | None, width: int = 0) -> Said:
     unit_vector = np.zeros(width, np.float32) if vector is None else as_kept(vector)
     text = message.content[:LOOKED_AT]
     return Said(
@@ -362,7 +362,7 @@ def said_of(message: Message, vector: Vectors | None, width: int = 0) -> Said:
         message.time,
         unit_vector,
         importance_in(message),
-        message.role == "user" and leans(text),
+        message.role == "user" and depends_on_context(text),
     )
 
 
@@ -378,7 +378,7 @@ def importance_in(message: Message) -> float | None:
 # -- notes: what people change about topics
 
 
-def notes_between(tx: Tx, page: Page, upto: int) -> dict[int, list[Mapping[str, Any]]]:
+def notes_between(tx: Tx, page: TopicPage, upto: int) -> dict[int, list[Mapping[str, Any]]]:
     """The notes after each turn up to this one: there are some only during a rebuild."""
     start = {**page.place, "after": page.turn, "number": LAST}
     notes: dict[int, list[Mapping[str, Any]]] = {}
@@ -388,7 +388,7 @@ def notes_between(tx: Tx, page: Page, upto: int) -> dict[int, list[Mapping[str, 
     return notes
 
 
-def tell(tx: Tx, page: Page, kind: str, turn: int, now: Any, text: str = "", other: int | None = None) -> None:
+def record_note(tx: Tx, page: TopicPage, kind: str, turn: int, now: Any, text: str = "", other: int | None = None) -> None:
     """Store a note about a topic, and apply it."""
     earlier_notes = tx.rows(rows.NOTES, where={**page.place, "after": page.turn})
     note = {
@@ -400,10 +400,10 @@ def tell(tx: Tx, page: Page, kind: str, turn: int, now: Any, text: str = "", oth
         "text": text,
     }
     tx.put(rows.NOTES, [{**page.place, **note, "told_at": now}])
-    apply(tx, page, note)
+    apply_note(tx, page, note)
 
 
-def apply(tx: Tx, page: Page, note: Mapping[str, Any]) -> None:
+def apply_note(tx: Tx, page: TopicPage, note: Mapping[str, Any]) -> None:
     """Apply a note, if its topics (still) exist."""
     first = page.topic_at(tx, note["turn"])
     if first is None or page.state(tx, first) is None:

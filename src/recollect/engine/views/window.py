@@ -32,17 +32,17 @@ class Scene:
 
     window: Sequence[Message]
     tiers: Mapping[int, Tiers]
-    active: Sequence[episodes.Kept]
+    active: Sequence[episodes.EpisodeRecord]
     user: str
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class ArchivedRun:
     """The chunks that leave the window with a run, and the episodes that are new or changed by it."""
 
     run: Run
     chunks: Sequence[Chunk] = ()
-    records: Sequence[episodes.Kept] = ()
+    records: Sequence[episodes.EpisodeRecord] = ()
 
 
 class WindowView:
@@ -73,56 +73,56 @@ class WindowView:
         self._run = run
         self._read = read
 
-    def first(self, done: int, turns: int) -> int:
+    def read_after(self, done: int, turns: int) -> int:
         return done
 
-    async def prepare(self, runs: Sequence[Run]) -> list[Left]:
-        results: list[Left] = []
+    async def prepare(self, runs: Sequence[Run]) -> list[ArchivedRun]:
+        results: list[ArchivedRun] = []
         for start in range(0, len(runs), SCENES):
             batch = runs[start : start + SCENES]
-            scenes = await self._read(lambda tx: [scene_of(tx, run) for run in batch])  # noqa: B023  called at once
-            results += [await self._left(run, scene) for run, scene in zip(batch, scenes, strict=True)]
+            scenes = await self._read(lambda tx: [load_scene(tx, run) for run in batch])  # noqa: B023  called at once
+            results += [await self._archive_run(run, scene) for run, scene in zip(batch, scenes, strict=True)]
         return results
 
-    async def _left(self, run: Run, scene: Scene) -> Left:
+    async def _archive_run(self, run: Run, scene: Scene) -> ArchivedRun:
         if not run.messages:
-            return Left(run)
-        chunks, left_messages = await self._run(self._leaving, run, scene)
+            return ArchivedRun(run)
+        chunks, left_messages = await self._run(self._find_chunks, run, scene)
         if not left_messages:
-            return Left(run)
-        last = episodes.newest(scene.active)
+            return ArchivedRun(run)
+        last = episodes.newest_episode(scene.active)
         begin = left_messages[0].turn if last is None else last.episode.first
         where = (run.lag.space, run.lag.conversation, begin, left_messages[-1].turn)
         vectors = await self._read(lambda tx: tx.vectors_of(*where))
         records = await self._writer.grow(run.lag, scene.user, scene.active, left_messages, vectors, self._pending)
-        return Left(run, chunks, records)
+        return ArchivedRun(run, chunks, records)
 
-    def save(self, tx: Tx, result: Left) -> None:
+    def save(self, tx: Tx, result: ArchivedRun) -> None:
         space = result.run.lag.space
         conversation = result.run.lag.conversation
         if not result.chunks:
             return
-        episodes.lock(tx, space, conversation)
+        episodes.lock_conversation(tx, space, conversation)
         for chunk in result.chunks:
-            archive(tx, space, conversation, chunk)
+            put_chunk(tx, space, conversation, chunk)
         # The model may have written one of them meanwhile: its summary is kept.
-        episodes.put(tx, [merged(tx, record) for record in result.records])
+        episodes.put_episodes(tx, [reconcile_with_stored(tx, record) for record in result.records])
 
-    def _leaving(self, run: Run, scene: Scene) -> tuple[list[Chunk], list[Message]]:
+    def _find_chunks(self, run: Run, scene: Scene) -> tuple[list[Chunk], list[Message]]:
         window = list(scene.window)
         chunks = list[Chunk]()
         left_messages = list[Message]()
         tiers = dict(scene.tiers)
         for message in run.messages:
             window.append(message)
-            departure = leaving(self._measured(window, tiers), self._rule)
+            departure = leaving(self._measure_messages(window, tiers), self._rule)
             if departure is not None:
                 chunks.append(Chunk(departure.first, departure.last, departure.trigger, self._clock.now()))
                 left_messages += [message for message in window if message.turn <= departure.last]
                 window = [message for message in window if message.turn > departure.last]
         return chunks, left_messages
 
-    def _measured(self, window: Sequence[Message], tiers: dict[int, Tiers]) -> list[Shown]:
+    def _measure_messages(self, window: Sequence[Message], tiers: dict[int, Tiers]) -> list[Shown]:
         """The messages with their sizes as a context renders them: the last exchanges whole, the others at their tier.
         If there are no tiers yet, those of the built-in writer are measured, so that the order of views does not
         matter."""
@@ -130,11 +130,11 @@ class WindowView:
         now = window[-1].turn
         older = window[: -2 * WHOLE]
 
-        def shown(message: Message) -> str:
+        def text_in_context(message: Message) -> str:
             message_tiers = tiers.get(message.turn)
             return text_at(message, message_tiers, tier_now(message_tiers, now, self._sinks_after))[0]
 
-        texts = [*map(shown, older), *(message.content for message in window[len(older) :])]
+        texts = [*map(text_in_context, older), *(message.content for message in window[len(older) :])]
         # A text never has more tokens than bytes, nor more at a tier than whole: so tokens are counted only if the
         # bytes may be too many, and missing tiers are made only if the tokens are too many.
         sizes = [len(text.encode()) for text in texts]
@@ -144,14 +144,14 @@ class WindowView:
             for message in older:
                 if message.turn not in tiers:
                     tiers[message.turn] = offline_tiers(message.content, count)
-            sizes[: len(older)] = [count(shown(message)) for message in older]
+            sizes[: len(older)] = [count(text_in_context(message)) for message in older]
         return [Shown(message.turn, message.role, size) for message, size in zip(window, sizes, strict=True)]
 
 
-def scene_of(tx: Tx, run: Run) -> Scene:
+def load_scene(tx: Tx, run: Run) -> Scene:
     space = run.lag.space
     conversation = run.lag.conversation
-    start = archived_upto(tx, space, conversation)
+    start = last_archived_turn(tx, space, conversation)
     where = Filter(space, conversation=conversation)
     window = readable_messages(tx, WindowView.name, where, after=start, upto=run.lag.done)
     stored_conversation = tx.conversation(space, conversation)
@@ -164,23 +164,23 @@ def scene_of(tx: Tx, run: Run) -> Scene:
     return Scene(window, load_tiers(tx, space, conversation, start), active, user)
 
 
-def merged(tx: Tx, record: episodes.Kept) -> episodes.Kept:
-    current = episodes.stored(tx, record.episode)
-    return record if current is None else episodes.after_model(record, current)
+def reconcile_with_stored(tx: Tx, record: episodes.EpisodeRecord) -> episodes.EpisodeRecord:
+    current = episodes.find_episode(tx, record.episode)
+    return record if current is None else episodes.reconcile_with_model(record, current)
 
 
-def archived_upto(tx: Tx, space: str, conversation: str) -> int:
+def last_archived_turn(tx: Tx, space: str, conversation: str) -> int:
     """The last turn that has left the window; 0 if none has."""
     rows = tx.rows("chunks", limit=1, where={"space": space, "conversation": conversation}, newest=True)
     return int(rows[0]["last"]) if rows else 0
 
 
-def archive(tx: Tx, space: str, conversation: str, chunk: Chunk) -> None:
+def put_chunk(tx: Tx, space: str, conversation: str, chunk: Chunk) -> None:
     row = {"space": space, "conversation": conversation, "first": chunk.first, "last": chunk.last}
     tx.put("chunks", [{**row, "reason": chunk.reason, "archived_at": chunk.archived_at}])
 
 
-def chunks(tx: Tx, space: str, conversation: str) -> list[Chunk]:
+def load_chunks(tx: Tx, space: str, conversation: str) -> list[Chunk]:
     """All chunks of a conversation, oldest first."""
     rows = tx.rows("chunks", where={"space": space, "conversation": conversation})
     return [Chunk(row["first"], row["last"], row["reason"], row["archived_at"]) for row in rows]

@@ -32,7 +32,7 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[R]):
+class TaskResult(Generic[R]):
     """A task's reply, who made it ("model" or "offline"), and the reason if the model is unavailable for a while."""
 
     reply: R
@@ -50,7 +50,7 @@ def keep_completions() -> Iterator[None]:
         COMPLETIONS.reset(token)
 
 
-class Asking:
+class TaskRunner:
     """Runs tasks with the memory model."""
 
     def __init__(self, models: Models, telemetry: Telemetry, run: Callable[..., Awaitable[Any]]) -> None:
@@ -60,22 +60,22 @@ class Asking:
         self._run = run
 
     @property
-    def possible(self) -> bool:
+    def has_model(self) -> bool:
         """Whether there is a model at all."""
         return self._models.for_task("").name != NONE
 
-    async def ask(self, task: Task[I, R], inputs: I) -> Answer[R]:
+    async def ask(self, task: Task[I, R], inputs: I) -> TaskResult[R]:
         try:
-            return Answer(await self._by_model(task, inputs), "model")
+            return TaskResult(await self._ask_model(task, inputs), "model")
         except NoModel:
-            return Answer(await self._run(task.offline, inputs), "offline")
+            return TaskResult(await self._run(task.offline, inputs), "offline")
         except ModelError as error:
             log.warning("%s: %s; done offline", task.name, error)
             self._telemetry.count("fallback", kind=task.name, outcome=type(error).__name__)
             outage = f"{task.name}: {error}" if isinstance(error, AWAY) else None
-            return Answer(await self._run(task.offline, inputs), "offline", outage)
+            return TaskResult(await self._run(task.offline, inputs), "offline", outage)
 
-    async def _by_model(self, task: Task[I, R], inputs: I) -> R:
+    async def _ask_model(self, task: Task[I, R], inputs: I) -> R:
         model = self._models.for_task(task.name)
         completion = await complete_once(model, task.build(inputs))
         try:

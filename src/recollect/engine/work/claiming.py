@@ -26,7 +26,7 @@ REMEMBERED = 10_000  # spaces for which we know when they were last served
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ClaimRequest:
     """What to claim: for which view and holder, for how long, and how many messages (`room`; conversations, for a view
     that reads for itself). Only conversations that changed `since` then, and none that `defers` holds back."""
 
@@ -46,7 +46,7 @@ class Claim:
     has_more: bool
 
 
-class Served:
+class ServiceOrder:
     """The spaces in the order in which they were last served."""
 
     def __init__(self) -> None:
@@ -54,10 +54,10 @@ class Served:
         self._last: OrderedDict[str, int] = OrderedDict()
 
     @property
-    def order(self) -> Mapping[str, int]:
+    def last_served(self) -> Mapping[str, int]:
         return self._last
 
-    def note(self, spaces: Iterable[str]) -> None:
+    def record_served(self, spaces: Iterable[str]) -> None:
         self._count += 1
         for space in spaces:
             self._last[space] = self._count
@@ -71,13 +71,13 @@ class Served:
             self._last.pop(space, None)
 
 
-def is_behind(tx: Tx, request: Wanted, now: datetime) -> bool:
+def is_behind(tx: Tx, request: ClaimRequest, now: datetime) -> bool:
     """Whether there is something to claim. This takes no lock, and most of the time finds nothing."""
     lags = tx.lagging(request.view.name, now, since=request.since, limit=LOOKED_AT)
     return len(lags) == LOOKED_AT or any(not request.defers(lag.space, lag.conversation) for lag in lags)
 
 
-def lagging(tx: Tx, request: Wanted, now: datetime) -> tuple[list[Lag], bool]:
+def find_lags(tx: Tx, request: ClaimRequest, now: datetime) -> tuple[list[Lag], bool]:
     """Conversations that are behind and not leased, also of spaces that come after a flood of others; and whether there
     may be more."""
     limit = max(LOOKED_AT, request.room)
@@ -89,11 +89,11 @@ def lagging(tx: Tx, request: Wanted, now: datetime) -> tuple[list[Lag], bool]:
     return [lag for lag in lags if not request.defers(lag.space, lag.conversation)], is_cut
 
 
-def take(tx: Tx, request: Wanted, now: datetime, service_order: Served) -> Claim:
+def claim_runs(tx: Tx, request: ClaimRequest, now: datetime, service_order: ServiceOrder) -> Claim:
     """Take leases, and read the messages to work on."""
     view = request.view
-    lags, is_cut = lagging(tx, request, now)
-    chosen_lags = list(fitting(view, fair_order(lags, service_order.order), request.room))
+    lags, is_cut = find_lags(tx, request, now)
+    chosen_lags = list(lags_within_room(view, fair_order(lags, service_order.last_served), request.room))
     places = [(lag.space, lag.conversation) for lag in chosen_lags]
     claimed_places = tx.claim_all(view.name, places, request.holder, now, now + request.lease)
     cursors = tx.cursors_of(view.name, [*claimed_places])
@@ -103,7 +103,7 @@ def take(tx: Tx, request: Wanted, now: datetime, service_order: Served) -> Claim
         if place in claimed_places
     ]
     if view.at_once:
-        runs = read_runs(tx, [*planned(view, claimed_lags, request.room)])
+        runs = read_runs(tx, [*plan_reads(view, claimed_lags, request.room)])
     else:
         runs = [Run(lag, ()) for lag in claimed_lags]
     unread_places = claimed_places - {run.place for run in runs}
@@ -111,19 +111,19 @@ def take(tx: Tx, request: Wanted, now: datetime, service_order: Served) -> Claim
     return Claim(runs, is_cut or len(chosen_lags) < len(lags) or bool(unread_places))
 
 
-def fitting(view: View[Any], lags: Iterable[Lag], room: int) -> Iterator[Lag]:
+def lags_within_room(view: View[Any], lags: Iterable[Lag], room: int) -> Iterator[Lag]:
     """As many conversations as there is room for."""
     for lag in lags:
         if room <= 0:
             return
-        room -= max(lag.turns - view.first(lag.done, lag.turns), 1) if view.at_once else 1
+        room -= max(lag.turns - view.read_after(lag.done, lag.turns), 1) if view.at_once else 1
         yield lag
 
 
-def planned(view: View[Any], lags: Iterable[Lag], room: int) -> Iterator[tuple[Lag, int, int]]:
+def plan_reads(view: View[Any], lags: Iterable[Lag], room: int) -> Iterator[tuple[Lag, int, int]]:
     """The turn after which each conversation is read, and the last turn that is read."""
     for lag in lags:
-        begin = view.first(lag.done, lag.turns)
+        begin = view.read_after(lag.done, lag.turns)
         end = min(lag.turns, begin + room)
         room -= max(end - begin, 0)
         yield lag, begin, end
@@ -141,7 +141,7 @@ def read_runs(tx: Tx, plans: Sequence[tuple[Lag, int, int]]) -> list[Run]:
             if characters_left <= 0:
                 return runs
             for run in read_group(tx, space, lags[start : start + READ], begin, end):
-                runs.append(shortened(run, characters_left))
+                runs.append(shorten_run(run, characters_left))
                 characters_left -= sum(len(message.content) for message in runs[-1].messages)
     return runs
 
@@ -165,7 +165,7 @@ def read_around_damage(tx: Tx, lag: Lag, begin: int, end: int) -> Run:
     return Run(lag, messages, damages)
 
 
-def shortened(run: Run, characters: int) -> Run:
+def shorten_run(run: Run, characters: int) -> Run:
     """A run of at most this many characters, but of at least one message."""
     for index, message in enumerate(run.messages):
         characters -= len(message.content)

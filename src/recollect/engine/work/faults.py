@@ -47,7 +47,7 @@ def fault_of(error: BaseException) -> Fault:
     return "message"
 
 
-def is_for_all(error: BaseException) -> bool:
+def affects_all_messages(error: BaseException) -> bool:
     """Whether a failure means that no message can be worked on: the store is unavailable, or the settings are wrong."""
     return isinstance(error, StoreError | ConfigError | MissingExtra) and type(error) is not StoreError
 
@@ -71,7 +71,7 @@ def backoff(failures: int, first: timedelta = FIRST_RETRY, longest: timedelta = 
     return min(wait, longest) * random.uniform(0.75, 1.0)
 
 
-def put_set_aside(tx: Tx, row: SetAside, now: datetime, *, retried: bool) -> None:
+def put_set_aside(tx: Tx, row: SetAside, now: datetime, *, retry: bool) -> None:
     """Record that a view failed on a message; `retry` says whether it is tried again automatically."""
     pause = backoff(row.failures - 1, FIRST_AGAIN, LONGEST_AGAIN)
     values: dict[str, Any] = {
@@ -80,7 +80,7 @@ def put_set_aside(tx: Tx, row: SetAside, now: datetime, *, retried: bool) -> Non
         "conversation": row.conversation,
         "turn": row.turn,
         "failures": row.failures,
-        "retry_at": now + pause if retried else None,
+        "retry_at": now + pause if retry else None,
         "error": row.error,
     }
     tx.put(TABLE, [values])
@@ -99,7 +99,7 @@ def key_of(row: SetAside) -> dict[str, Any]:
     return {"space": row.space, "view": row.view, "conversation": row.conversation, "turn": row.turn}
 
 
-def set_aside_in(tx: Tx, view: str, place: ConversationKey) -> list[SetAside]:
+def set_aside_rows(tx: Tx, view: str, place: ConversationKey) -> list[SetAside]:
     """The messages that a view has set aside in a conversation."""
     where = {"space": place[0], "view": view, "conversation": place[1]}
     return [SetAside(**row) for row in tx.rows(TABLE, where=where)]
@@ -109,7 +109,7 @@ def readable_messages(tx: Tx, view: str, where: Filter, *, after: int, upto: int
     """The messages of a conversation after a turn and up to another, without those that this view has set aside. A
     message that cannot be read counts as erased."""
     assert where.conversation is not None
-    omitted_turns = {row.turn for row in set_aside_in(tx, view, (where.space, where.conversation))}
+    omitted_turns = {row.turn for row in set_aside_rows(tx, view, (where.space, where.conversation))}
     messages = tx.messages(where, after=(where.conversation, after), upto=upto, damaged=warn_of_damage)
     return [message for message in messages if message.turn not in omitted_turns]
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from recollect.engine.work import claiming
 from recollect.engine.work.ask import keep_completions
-from recollect.engine.work.claiming import Claim, Wanted
+from recollect.engine.work.claiming import Claim, ClaimRequest
 from recollect.engine.work.faults import reason_of
 from recollect.engine.work.view import Hooks, View
 from recollect.engine.work.worker import Worker
@@ -58,7 +58,7 @@ class Follower:
         lease = timedelta(seconds=lease_seconds)
         self._worker = Worker(store, view, clock, run, lease, self._hooks, telemetry)
         self._step_lock = asyncio.Lock()
-        self._served = claiming.Served()
+        self._served = claiming.ServiceOrder()
         self._max_room = view.at_once or MOST_CONVERSATIONS
         # An ordered view finds changes of subject within a batch: it always takes batches of the same size.
         self._room = self._max_room if view.ordered else min(FIRST_ROOM, self._max_room)
@@ -76,7 +76,7 @@ class Follower:
             self.drained = True
             self.trouble = None
             try:
-                is_behind, due_rows = await self._run(self._store.read, lambda tx: self._look(tx, since))
+                is_behind, due_rows = await self._run(self._store.read, lambda tx: self._look_for_work(tx, since))
                 message_count = await self._catch_up(since) if is_behind else 0
                 retry_count = sum([await self._worker.retry(row) for row in due_rows])
                 self.drained = self.drained and not (retry_count and len(due_rows) == RETRIED)
@@ -105,16 +105,16 @@ class Follower:
         """How far this view is."""
         return tx.view_state(self.view.name, self._clock.now(), None)
 
-    def _look(self, tx: Tx, since: datetime | None) -> tuple[bool, list[SetAside]]:
+    def _look_for_work(self, tx: Tx, since: datetime | None) -> tuple[bool, list[SetAside]]:
         self._hooks.guard(tx)
         now = self._clock.now()
-        is_behind = claiming.is_behind(tx, self._wanted(since), now)
+        is_behind = claiming.is_behind(tx, self._claim_request(since), now)
         # Messages that were set aside can wait: they are looked for only in a full look.
         return is_behind, tx.set_aside_due(self.view.name, now, RETRIED) if since is None else []
 
-    def _wanted(self, since: datetime | None) -> Wanted:
+    def _claim_request(self, since: datetime | None) -> ClaimRequest:
         worker = self._worker
-        return Wanted(self.view, worker.holder, worker.lease, self._room, since, self._hooks.later)
+        return ClaimRequest(self.view, worker.holder, worker.lease, self._room, since, self._hooks.later)
 
     async def _catch_up(self, since: datetime | None) -> int:
         claim = await self._claim(since)
@@ -125,8 +125,8 @@ class Follower:
         started_at = time.monotonic()
         try:
             with keep_completions():
-                progress = await worker.work(claim.runs)
-            self._served.note(progress.spaces)
+                progress = await worker.process_runs(claim.runs)
+            self._served.record_served(progress.spaces)
             if worker.leases:
                 await worker.give_back(None)
         except asyncio.CancelledError:
@@ -147,16 +147,16 @@ class Follower:
         self.drained = self.drained and progress.is_complete
         if not self.view.ordered:
             seconds = time.monotonic() - started_at
-            self._room = next_room(self._room, progress.seen_to, seconds, target=BATCH_SECONDS, most=self._max_room)
-        return progress.seen_to
+            self._room = next_room(self._room, progress.message_count, seconds, target=BATCH_SECONDS, most=self._max_room)
+        return progress.message_count
 
     async def _claim(self, since: datetime | None) -> Claim:
         """Claim runs for this worker."""
         worker = self._worker
         now = self._clock.now()
-        request = self._wanted(since)
+        request = self._claim_request(since)
         taking = asyncio.ensure_future(
-            self._run(self._store.write, lambda tx: claiming.take(tx, request, now, self._served))
+            self._run(self._store.write, lambda tx: claiming.claim_runs(tx, request, now, self._served))
         )
         try:
             claim: Claim = await asyncio.shield(taking)
@@ -192,7 +192,7 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
                     break
         states = await read(states_of)
         views_behind = [
-            (state, follower) for state, follower in zip(states, followers, strict=True) if lacks(state, follower)
+            (state, follower) for state, follower in zip(states, followers, strict=True) if is_unsettled(state, follower)
         ]
         if not views_behind:
             break
@@ -200,7 +200,7 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
             follower.trouble or (state.waiting and not state.leased) for state, follower in views_behind
         )
         if is_stuck or time.monotonic() > deadline:
-            error = NotSettled("; ".join(describe(state, follower.trouble) for state, follower in views_behind))
+            error = NotSettled("; ".join(describe_lag(state, follower.trouble) for state, follower in views_behind))
             error.left = {state.view: state.behind for state, _ in views_behind}
             raise error
         if not message_count:
@@ -208,13 +208,13 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
     return sum(state.set_aside for state in states)
 
 
-def lacks(state: ViewState, follower: Follower) -> bool:
+def is_unsettled(state: ViewState, follower: Follower) -> bool:
     """Whether a view is behind, apart from what the built-in writer stands in for."""
     has_stand_in = follower.drained and state.waiting == state.standing_in > 0 and not state.leased
     return bool(state.behind) and not has_stand_in
 
 
-def describe(state: ViewState, trouble: str | None) -> str:
+def describe_lag(state: ViewState, trouble: str | None) -> str:
     error = trouble or state.error
     idle_reason = "another worker holds the lease" if state.leased else "there was no time for more"
     cause = f"the last error was: {error}" if error else idle_reason

@@ -51,7 +51,7 @@ class Loop:
         self._stopping = False
 
     def start(self) -> None:
-        self._task = asyncio.create_task(self._forever(), name="recollect followers")
+        self._task = asyncio.create_task(self._run_forever(), name="recollect followers")
 
     def wake(self) -> None:
         """Say that there is something new, so that the loop does not wait for its next check."""
@@ -67,7 +67,7 @@ class Loop:
             step_done = self._step_done
             if not await self._follower.lags_in(space, self._clock.now() - OVERLAP):
                 return True
-            if not await happened(step_done, deadline - time.monotonic()):
+            if not await wait_for_event(step_done, deadline - time.monotonic()):
                 return False
         return True
 
@@ -79,12 +79,12 @@ class Loop:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _forever(self) -> None:
+    async def _run_forever(self) -> None:
         last_full_look = float("-inf")
         has_more = False
         work_seconds = 0.0
         while not self._stopping:
-            await self._rest(has_more, work_seconds)
+            await self._pause(has_more, work_seconds)
             self._wake.clear()
             started_at = time.monotonic()
             is_full_look = started_at - last_full_look > FULL_LOOK
@@ -98,23 +98,23 @@ class Loop:
             if not has_more and not self._wake.is_set():
                 self._idle.set()
             self._hurry.clear()
-            self._tell_stepped()
+            self._signal_step()
             if not has_more and not self._stopping:
-                await happened(self._wake, POLL)
+                await wait_for_event(self._wake, POLL)
         self._idle.set()  # the loop has ended: nobody should wait for it
-        self._tell_stepped()
+        self._signal_step()
 
-    def _tell_stepped(self) -> None:
+    def _signal_step(self) -> None:
         self._step_done.set()
         self._step_done = asyncio.Event()
 
-    async def _rest(self, has_more: bool, work_seconds: float) -> None:
+    async def _pause(self, has_more: bool, work_seconds: float) -> None:
         """Wait until no new message has come for a moment; and let others work for as long as the last step took."""
         self._wake.clear()
         deadline = time.monotonic() + LONGEST_PAUSE
         pause = max(0.0 if has_more else PAUSE, min(work_seconds, LONGEST_PAUSE))
         while (
-            not await happened(self._hurry, pause)
+            not await wait_for_event(self._hurry, pause)
             and self._wake.is_set()
             and time.monotonic() < deadline
             and not has_more
@@ -133,7 +133,7 @@ class Loop:
         return 0
 
 
-async def happened(event: asyncio.Event, timeout: float) -> bool:
+async def wait_for_event(event: asyncio.Event, timeout: float) -> bool:
     """Wait for an event, at most `timeout` seconds; whether it happened."""
     try:
         async with asyncio.timeout(timeout):

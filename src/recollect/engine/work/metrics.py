@@ -28,13 +28,13 @@ WORD = re.compile(r"[A-Za-z0-9_.:/@+-]{1,100}")
 ActivityKey = tuple[str, str, str]
 
 
-def word(label: str) -> str:
+def safe_label(label: str) -> str:
     """The label if it is a single word, as programs write them; otherwise "other"."""
     return label if WORD.fullmatch(label) else OTHER
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class SafeCall:
     """A call whose labels are single words."""
 
     role: str
@@ -46,7 +46,7 @@ class Plain:
     outcome: str
 
 
-class Counting:
+class ActivityCounter:
     """Counts activities and forwards them to other telemetry. Safe to use from every thread."""
 
     def __init__(self, others: Sequence[Telemetry] = ()) -> None:
@@ -56,7 +56,7 @@ class Counting:
         self._unsaved: dict[ActivityKey, Activity] = {}
         self._models: set[str] = set()
 
-    def model(self, name: str) -> str:
+    def model_label(self, name: str) -> str:
         """The name under which a model is counted: its own, or "other" once there are too many."""
         with self._lock:
             if len(self._models) < MODELS:
@@ -64,14 +64,14 @@ class Counting:
             return name if name in self._models else OTHER
 
     def call(self, call: Call) -> None:
-        safe_call = Plain(
-            word(call.role),
-            word(call.task) if call.task else "",
-            word(self.model(call.model)),
+        safe_call = SafeCall(
+            safe_label(call.role),
+            safe_label(call.task) if call.task else "",
+            safe_label(self.model_label(call.model)),
             call.tokens_in,
             call.tokens_out,
             call.seconds,
-            word(call.outcome),
+            safe_label(call.outcome),
         )
         tokens = safe_call.tokens_in + safe_call.tokens_out
         self._add(
@@ -81,9 +81,9 @@ class Counting:
             other.call(safe_call)
 
     def count(self, what: str, *, kind: str, outcome: str, amount: int = 1, seconds: float | None = None) -> None:
-        what = word(what)
-        kind = word(kind)
-        outcome = word(outcome)
+        what = safe_label(what)
+        kind = safe_label(kind)
+        outcome = safe_label(outcome)
         activity = Activity(what, kind, outcome, amount, seconds or 0.0)
         self._add(self._counts, [activity])
         if what in STORED:
@@ -91,12 +91,12 @@ class Counting:
         for other in self._others:
             other.count(what, kind=kind, outcome=outcome, amount=amount, seconds=seconds)
 
-    def counted(self) -> list[Activity]:
+    def activities(self) -> list[Activity]:
         """Everything that was counted in this process."""
         with self._lock:
             return [self._counts[key] for key in sorted(self._counts)]
 
-    def drained(self) -> list[Activity]:
+    def drain(self) -> list[Activity]:
         """Take out the activities that are for the store and were not taken out yet."""
         with self._lock:
             activities = list(self._unsaved.values())
@@ -110,16 +110,16 @@ class Counting:
     def _add(self, totals: dict[ActivityKey, Activity], activities: Iterable[Activity]) -> None:
         with self._lock:
             for activity in activities:
-                put_in(totals, activity)
+                add_activity(totals, activity)
 
 
-def put_in(counts: dict[ActivityKey, Activity], activity: Activity) -> None:
+def add_activity(counts: dict[ActivityKey, Activity], activity: Activity) -> None:
     key = (activity.what, activity.kind, activity.outcome)
     earlier = counts.get(key)
-    counts[key] = activity if earlier is None else added(earlier, activity)
+    counts[key] = activity if earlier is None else sum_activities(earlier, activity)
 
 
-def added(first: Activity, second: Activity) -> Activity:
+def sum_activities(first: Activity, second: Activity) -> Activity:
     return replace(
         first,
         count=first.count + second.count,
@@ -134,5 +134,5 @@ def activity_of(rows: Iterable[Mapping[str, Any]]) -> list[Activity]:
     for row in rows:
         tokens = row["tokens_in"] + row["tokens_out"]
         seconds = row["milliseconds"] / 1000
-        put_in(counts, Activity(row["role"], row["task"], row["outcome"], row["calls"], seconds, tokens))
+        add_activity(counts, Activity(row["role"], row["task"], row["outcome"], row["calls"], seconds, tokens))
     return [counts[key] for key in sorted(counts)]

@@ -37,12 +37,12 @@ async def retry_set_aside(
     after: Mapping[str, Any] | None = None
     while True:
         page: Sequence[Mapping[str, Any]] = await read(lambda tx: tx.rows(TABLE, after, PAGE, where=where))  # noqa: B023
-        for view, rows in by_view(page):
+        for view, rows in group_by_view(page):
             follower = followers.get(view)
             if follower is None:  # this version does not have the view
                 continue
             if follower.view.ordered:
-                await write(lambda tx: begin_anew(tx, view, rows))  # noqa: B023  called at once
+                await write(lambda tx: reset_conversations(tx, view, rows))  # noqa: B023  called at once
                 left_count = 0
             else:
                 left_count = len(rows) - await follower.retry(rows)
@@ -52,13 +52,13 @@ async def retry_set_aside(
         after = page[-1]
 
 
-def by_view(page: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[SetAside]]]:
+def group_by_view(page: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[SetAside]]]:
     rows = sorted((SetAside(**row) for row in page), key=lambda row: row.view)
     for view, group in groupby(rows, key=lambda row: row.view):
         yield view, list(group)
 
 
-def begin_anew(tx: Tx, view: str, rows: Sequence[SetAside]) -> None:
+def reset_conversations(tx: Tx, view: str, rows: Sequence[SetAside]) -> None:
     """Throw away what an ordered view, and the views that follow it, have of these conversations."""
     for space, conversation in sorted({(row.space, row.conversation) for row in rows}):
         for name in TOGETHER.get(view, (view,)):

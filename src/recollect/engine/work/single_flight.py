@@ -31,7 +31,7 @@ TRIES = 3  # how often something is made again whose sources change meanwhile
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class FlightKey:
     """The name of what is made, and the space it is for."""
 
     space: str
@@ -39,14 +39,14 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Made(Generic[T]):
+class FlightResult(Generic[T]):
     """How to store what was made; `save` returns None if that is no longer valid. `outage`: why a model was away."""
 
     save: Callable[[Tx], T | None]
     outage: str | None = None
 
 
-class Patience:
+class WaitLimit:
     """How long a caller waits in all, over several steps."""
 
     def __init__(self, seconds: float) -> None:
@@ -54,11 +54,11 @@ class Patience:
         self._end = time.monotonic() + seconds
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         return max(self._end - time.monotonic(), 0.0)
 
 
-class Once:
+class SingleFlight:
     """The tasks in progress, by key."""
 
     def __init__(
@@ -76,14 +76,14 @@ class Once:
         self._writable = writable
         self._lease = timedelta(seconds=lease_seconds)
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}"
-        self._tasks: dict[Key, asyncio.Task[Any]] = {}
+        self._tasks: dict[FlightKey, asyncio.Task[Any]] = {}
 
     async def get(
         self,
-        key: Key,
+        key: FlightKey,
         look: Callable[[Tx], T | None],
-        make: Callable[[], Awaitable[Made[T]]],
-        patience: Patience,
+        make: Callable[[], Awaitable[FlightResult[T]]],
+        patience: WaitLimit,
     ) -> T | None:
         """What `look` finds, made first if it is not there; None if that takes longer than the caller waits, or fails.
 
@@ -93,9 +93,9 @@ class Once:
             return None
         task = self._tasks.get(key)
         if task is None:
-            task = self._tasks[key] = asyncio.create_task(self._got(key, look, make), name=f"recollect {key.name}")
-            task.add_done_callback(lambda finished_task: self._ended(key, finished_task))
-        finished_tasks, _ = await asyncio.wait({task}, timeout=patience.left)
+            task = self._tasks[key] = asyncio.create_task(self._find_or_make(key, look, make), name=f"recollect {key.name}")
+            task.add_done_callback(lambda finished_task: self._remove_task(key, finished_task))
+        finished_tasks, _ = await asyncio.wait({task}, timeout=patience.seconds_left)
         if not finished_tasks or task.cancelled():
             return None
         error = task.exception()
@@ -103,7 +103,7 @@ class Once:
             raise error
         return None if error is not None else task.result()
 
-    def _ended(self, key: Key, task: asyncio.Task[Any]) -> None:
+    def _remove_task(self, key: FlightKey, task: asyncio.Task[Any]) -> None:
         self._tasks.pop(key, None)
         if not task.cancelled() and task.exception() is not None:
             log.warning("%s: %s", key.name, task.exception())
@@ -115,7 +115,7 @@ class Once:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _got(self, key: Key, look: Callable[[Tx], T | None], make: Callable[[], Awaitable[Made[T]]]) -> T | None:
+    async def _find_or_make(self, key: FlightKey, look: Callable[[Tx], T | None], make: Callable[[], Awaitable[FlightResult[T]]]) -> T | None:
         deadline = time.monotonic() + 2 * self._lease.total_seconds()
         for _ in range(TRIES):
             while True:
@@ -127,12 +127,12 @@ class Once:
                 if time.monotonic() > deadline:
                     return None
                 await asyncio.sleep(POLL)
-            saved_value = await self._made(key, make)
+            saved_value = await self._make_and_save(key, make)
             if saved_value is not None:
                 return saved_value
         return None
 
-    def _claim(self, tx: Tx, key: Key, look: Callable[[Tx], T | None]) -> tuple[T | None, bool, bool]:
+    def _claim(self, tx: Tx, key: FlightKey, look: Callable[[Tx], T | None]) -> tuple[T | None, bool, bool]:
         """What is there by now; whether we have the lease to make it; whether it is too early to try again."""
         value = look(tx)
         if value is not None:
@@ -142,25 +142,25 @@ class Once:
             # The former holder may have finished between our look and our claim.
             value = look(tx)
             if value is not None:
-                self._free(tx, key)
+                self._remove_lease(tx, key)
             return value, value is None, False
         rows = tx.rows("leases", where={"space": key.space, "view": VIEW, "conversation": key.name})
         return None, False, any(row["retry_at"] is not None and row["retry_at"] > now for row in rows)
 
-    async def _made(self, key: Key, make: Callable[[], Awaitable[Made[T]]]) -> T | None:
+    async def _make_and_save(self, key: FlightKey, make: Callable[[], Awaitable[FlightResult[T]]]) -> T | None:
         try:
-            flight_result = await self._thought(key, make)
+            flight_result = await self._make_holding_lease(key, make)
             value: T | None = await self._write(lambda tx: self._save(tx, key, flight_result))
         except asyncio.CancelledError:
             await asyncio.shield(self._write(lambda tx: tx.release(VIEW, key.space, key.name, self._holder)))
             raise
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-            await self._write(lambda tx: self._failed(tx, key, reason))
+            await self._write(lambda tx: self._release_failed(tx, key, reason))
             raise
         return value
 
-    async def _thought(self, key: Key, make: Callable[[], Awaitable[Made[T]]]) -> Made[T]:
+    async def _make_holding_lease(self, key: FlightKey, make: Callable[[], Awaitable[FlightResult[T]]]) -> FlightResult[T]:
         """Run `make`, and renew the lease for as long as that takes."""
         making = asyncio.ensure_future(make())
         try:
@@ -170,27 +170,27 @@ class Once:
             making.cancel()
         return making.result()
 
-    def _renew(self, tx: Tx, key: Key) -> None:
+    def _renew(self, tx: Tx, key: FlightKey) -> None:
         now = self._clock.now()
         if tx.holds(VIEW, key.space, key.name, self._holder):
             tx.claim(VIEW, key.space, key.name, self._holder, now, now + self._lease)
 
-    def _save(self, tx: Tx, key: Key, flight_result: Made[T]) -> T | None:
+    def _save(self, tx: Tx, key: FlightKey, flight_result: FlightResult[T]) -> T | None:
         lease_key = (VIEW, key.space, key.name)
         if not tx.holds(*lease_key, self._holder):
             return None  # another process took over: its result counts
         value = flight_result.save(tx)
         if flight_result.outage:
-            self._failed(tx, key, STAND_IN + flight_result.outage)
+            self._release_failed(tx, key, STAND_IN + flight_result.outage)
         else:
-            self._free(tx, key)
+            self._remove_lease(tx, key)
         return value
 
-    def _free(self, tx: Tx, key: Key) -> None:
+    def _remove_lease(self, tx: Tx, key: FlightKey) -> None:
         """Remove the row of our lease, which is not needed once the result is stored."""
         tx.remove("leases", {"space": key.space, "view": VIEW, "conversation": key.name, "holder": self._holder})
 
-    def _failed(self, tx: Tx, key: Key, error: str) -> None:
+    def _release_failed(self, tx: Tx, key: FlightKey, error: str) -> None:
         lease_key = (VIEW, key.space, key.name)
         retry_at = self._clock.now() + backoff(tx.failures(*lease_key))
         tx.release(*lease_key, self._holder, error=error, retry_at=retry_at)

@@ -12,8 +12,8 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from recollect.engine.work.loop import happened
-from recollect.engine.work.metrics import Counting
+from recollect.engine.work.loop import wait_for_event
+from recollect.engine.work.metrics import ActivityCounter
 from recollect.errors import NoModel, RecollectError
 from recollect.model import Activity
 from recollect.ports import Call, Clock, Tx
@@ -34,7 +34,7 @@ class Meter:
         read: Callable[..., Awaitable[Any]],
         clock: Clock,
         space: str,
-        counting: Counting,
+        counting: ActivityCounter,
         writable: bool = True,
     ) -> None:
         self._writable = writable
@@ -54,19 +54,19 @@ class Meter:
         self._counting.call(call)
         self._calls.append(self._call_row(call))
         if self._writing is None or self._writing.done():
-            self._writing = asyncio.get_running_loop().create_task(self._soon())
+            self._writing = asyncio.get_running_loop().create_task(self._flush_soon())
 
-    async def _soon(self) -> None:
+    async def _flush_soon(self) -> None:
         while self._calls:
-            await happened(self._hurry, MOMENT)
+            await wait_for_event(self._hurry, MOMENT)
             await self.flush()
 
     async def flush(self) -> None:
         """Write what was counted and is not yet in the store."""
         calls = self._calls
         self._calls = []
-        activities = self._counting.drained()
-        rows = summed([*calls, *(self._row(activity) for activity in activities)])
+        activities = self._counting.drain()
+        rows = sum_rows([*calls, *(self._activity_row(activity) for activity in activities)])
         if not rows or not self._writable:
             return
         try:
@@ -81,7 +81,7 @@ class Meter:
             "day": self._today(),
             "role": call.role,
             "task": call.task,
-            "model": self._counting.model(call.model)[:200],
+            "model": self._counting.model_label(call.model)[:200],
             "outcome": call.outcome,
             "calls": 1,
             "tokens_in": call.tokens_in,
@@ -89,7 +89,7 @@ class Meter:
             "milliseconds": round(call.seconds * 1000),
         }
 
-    def _row(self, activity: Activity) -> Row:
+    def _activity_row(self, activity: Activity) -> Row:
         names = {"space": self._space, "day": self._today(), "role": activity.what, "task": activity.kind, "model": ""}
         counts = {
             "calls": activity.count,
@@ -99,7 +99,7 @@ class Meter:
         }
         return names | {"outcome": activity.outcome} | counts
 
-    async def spent(self, role: str = "memory") -> int:
+    async def tokens_today(self, role: str = "memory") -> int:
         """The tokens that this role has used today."""
         await self.flush()
         where = {"space": self._space, "day": self._today(), "role": role}
@@ -119,7 +119,7 @@ class Meter:
         return self._clock.now().date().isoformat()
 
 
-def summed(rows: Iterable[Row]) -> list[Row]:
+def sum_rows(rows: Iterable[Row]) -> list[Row]:
     """Rows with the same labels summed into one."""
     totals: dict[tuple[Any, ...], Row] = {}
     for row in rows:

@@ -51,7 +51,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SaveResult:
     """How far a view got: the turn its cursor moves to, how many items it saved, and why a model did not do it.
 
     After an outage the built-in writer stands in, and the model is tried again later, after a pause that grows.
@@ -77,19 +77,19 @@ class View(Protocol[R]):
         """Whether its result for a message depends on all messages before it. Then a message that was set aside cannot
         be added later: the view of that conversation has to be rebuilt."""
 
-    def first(self, done: int, turns: int) -> int:
+    def read_after(self, done: int, turns: int) -> int:
         """The turn after which to read on in a conversation of `turns` turns, done up to `done`: that turn, or a later
         one."""
 
     async def prepare(self, runs: Sequence[Run]) -> Sequence[R]:
         """Do the work: return one result for each run. No transaction is open."""
 
-    def save(self, tx: Tx, result: R) -> Saved | None:
+    def save(self, tx: Tx, result: R) -> SaveResult | None:
         """Store a result. The cursor moves in the same transaction: to the end of the run, unless a result says
         otherwise."""
 
 
-def never(space: str, conversation: str) -> bool:
+def never_defer(space: str, conversation: str) -> bool:
     return False
 
 
@@ -106,6 +106,6 @@ class Hooks:
     """What else a view needs from its follower: which conversations to leave for later (`later`), what to do when a
     message is skipped (`skip`), and what must hold before work begins (`guard` raises if it does not)."""
 
-    later: Callable[[str, str], bool] = never
+    later: Callable[[str, str], bool] = never_defer
     skip: Callable[[Tx, str, str, int], None] = skip_nothing
     guard: Callable[[Tx], None] = allow_all

@@ -23,15 +23,15 @@ from recollect.engine.work.faults import (
     Fault,
     backoff,
     fault_of,
-    is_for_all,
+    affects_all_messages,
     is_set_aside,
     kind_of,
     put_set_aside,
     reason_of,
     remove_set_aside,
-    set_aside_in,
+    set_aside_rows,
 )
-from recollect.engine.work.view import Hooks, Run, Saved, View
+from recollect.engine.work.view import Hooks, Run, SaveResult, View
 from recollect.errors import EmbedderMismatch, EmbedderRefused, StoreClosed
 from recollect.model import Filter, SetAside
 from recollect.ports import STAND_IN, Clock, ConversationKey, Lag, Store, Telemetry, Tx
@@ -45,7 +45,7 @@ REMEMBERED = 10_000  # conversations that are known to fail
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class BatchResult:
     """What a transaction stored of some runs: how many items, of which spaces, whether everything was stored, and which
     leases it gave back."""
 
@@ -67,16 +67,16 @@ class Progress:
     spaces: set[str] = field(default_factory=set)  # of which something was handled
 
     @property
-    def seen_to(self) -> int:
+    def message_count(self) -> int:
         return self.saved_count + self.set_aside
 
     @property
     def is_late(self) -> bool:
-        return self.seen_to > 0 and time.monotonic() > self.deadline
+        return self.message_count > 0 and time.monotonic() > self.deadline
 
 
 @dataclass(slots=True)
-class Failing:
+class FailureRecord:
     """A conversation whose last try failed: how many messages of all had been brought in before its first failure, and
     how often it failed alone."""
 
@@ -106,7 +106,7 @@ class Worker:
         self.lease = lease
         self.holder = f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}"
         self.leases: dict[ConversationKey, Run] = {}
-        self._failing: dict[ConversationKey, Failing] = {}
+        self._failing: dict[ConversationKey, FailureRecord] = {}
         self._saved_count = 0  # messages brought in so far
 
     def hold(self, runs: Sequence[Run]) -> None:
@@ -136,17 +136,17 @@ class Worker:
 
     # -- a batch
 
-    async def work(self, runs: Sequence[Run]) -> Progress:
+    async def process_runs(self, runs: Sequence[Run]) -> Progress:
         """Bring these runs in. Leases that are still held afterwards are of runs that were not tried."""
         progress = Progress(time.monotonic() + ISOLATION_SECONDS)
-        await self._try([run for run in runs if run.place not in self._failing], progress)
+        await self._try_runs([run for run in runs if run.place not in self._failing], progress)
         lone_runs = [run for run in runs if run.place in self._failing]
         for run in sorted(lone_runs, key=lambda run: self._failing[run.place].lone_failures):
-            await self._try([run], progress)
+            await self._try_runs([run], progress)
         progress.is_complete = progress.is_complete and not self.leases
         return progress
 
-    async def _try(self, runs: Sequence[Run], progress: Progress) -> None:
+    async def _try_runs(self, runs: Sequence[Run], progress: Progress) -> None:
         runs = [run for run in runs if run.place in self.leases]
         if not runs or progress.is_late:
             return
@@ -162,18 +162,18 @@ class Worker:
         if fault == "outside":
             raise error
         if fault == "apart":
-            await self._let_wait(runs[0], error, progress)
+            await self._postpone(runs[0], error, progress)
             return
         if len(runs) == 1 and len(runs[0].messages) <= 1:
             await self._blame(runs[0], error, progress)
             return
         half = len(runs) // 2
         for part in (runs[:half], runs[half:]) if half else ([run] for run in runs[0].halves()):
-            await self._try(part, progress)
+            await self._try_runs(part, progress)
 
     async def _store_results(self, runs: Sequence[Run], results: Sequence[Any], progress: Progress) -> None:
         try:
-            result: Stored = await self._run(self._store.write, lambda tx: self._save(tx, runs, results))
+            result: BatchResult = await self._run(self._store.write, lambda tx: self._save(tx, runs, results))
         except Exception as error:  # noqa: BLE001  as above
             half = len(runs) // 2
             if not half or self._fault(runs, error) == "outside":
@@ -210,7 +210,7 @@ class Worker:
         held_places = tx.held(self._view.name, [*self.leases], self.holder)
         tx.claim_all(self._view.name, [*held_places], self.holder, now, now + self.lease)
 
-    def _save(self, tx: Tx, runs: Sequence[Run], results: Sequence[Any]) -> Stored:
+    def _save(self, tx: Tx, runs: Sequence[Run], results: Sequence[Any]) -> BatchResult:
         name = self._view.name
         places = [run.place for run in runs]
         held_places = tx.held(name, places, self.holder)
@@ -243,10 +243,10 @@ class Worker:
             is_complete = is_complete and (outcome.upto >= run.lag.turns or not run.last)
         tx.set_cursors(name, new_cursors)
         tx.release_all(name, released_places, self.holder)
-        return Stored(saved_count, spaces, is_complete, released_places)
+        return BatchResult(saved_count, spaces, is_complete, released_places)
 
-    def _save_run(self, tx: Tx, run: Run, result: Any) -> Saved:
-        outcome = Saved(run.end, len(run.messages) + len(run.damages))
+    def _save_run(self, tx: Tx, run: Run, result: Any) -> SaveResult:
+        outcome = SaveResult(run.end, len(run.messages) + len(run.damages))
         if run.messages or not run.damages:
             outcome = self._view.save(tx, result) or outcome
         for damage in run.damages:
@@ -265,7 +265,7 @@ class Worker:
         the others, and if the others keep succeeding, one of its messages is the cause."""
         fault = fault_of(error)
         record = self._failing.get(runs[0].place) if len(runs) == 1 else None
-        if record is None or fault == "message" or is_for_all(error):
+        if record is None or fault == "message" or affects_all_messages(error):
             return fault
         if record.lone_failures >= TRIES and self._saved_count > record.saved_before:
             return "message"
@@ -275,16 +275,16 @@ class Worker:
         if len(self._failing) > REMEMBERED:
             self._failing.clear()
         for place in places:
-            self._failing.setdefault(place, Failing(self._saved_count))
+            self._failing.setdefault(place, FailureRecord(self._saved_count))
 
     async def _blame(self, run: Run, error: Exception, progress: Progress) -> None:
         """Set aside the message of a run that fails alone. If the store or the embedder may be the cause, its
         conversation waits instead; but an embedder that has accepted other messages in this batch refuses this one."""
         if self._fault([run], error) != "message" and not (isinstance(error, EmbedderRefused) and progress.saved_count):
-            await self._let_wait(run, error, progress)
+            await self._postpone(run, error, progress)
             return
         started_at = time.monotonic()
-        await self._run(self._store.write, lambda tx: self._pass_over(tx, run, kind_of(error)))
+        await self._run(self._store.write, lambda tx: self._skip_run(tx, run, kind_of(error)))
         log.warning("%s: a message is set aside: %s; `recollect doctor` names it", self._view.name, kind_of(error))
         progress.set_aside += 1
         progress.spaces.add(run.lag.space)
@@ -293,7 +293,7 @@ class Worker:
             self._failing.pop(run.place, None)
         self.count(type(error).__name__, 1, started_at)
 
-    async def _let_wait(self, run: Run, error: Exception, progress: Progress) -> None:
+    async def _postpone(self, run: Run, error: Exception, progress: Progress) -> None:
         """Leave a conversation for later. If several in a row have to wait, the error is raised for all of them."""
         started_at = time.monotonic()
         progress.refusals += 1
@@ -307,7 +307,7 @@ class Worker:
         progress.is_complete = False
         self.count(type(error).__name__, 1, started_at)
 
-    def _pass_over(self, tx: Tx, run: Run, reason: str) -> None:
+    def _skip_run(self, tx: Tx, run: Run, reason: str) -> None:
         lease_key = (self._view.name, *run.place)
         if not tx.holds(*lease_key, self.holder) or tx.cursor(*lease_key) != run.lag.done:
             return
@@ -324,12 +324,12 @@ class Worker:
     def _put_aside(self, tx: Tx, place: ConversationKey, turn: int, reason: str) -> None:
         failures = 0
         if not self._view.at_once:  # a view of whole conversations has one row for each conversation
-            for row in set_aside_in(tx, self._view.name, place):
+            for row in set_aside_rows(tx, self._view.name, place):
                 failures = max(failures, row.failures)
                 remove_set_aside(tx, row)
         self._hooks.skip(tx, *place, turn)
         row = SetAside(place[0], self._view.name, place[1], turn, failures + 1, None, reason)
-        put_set_aside(tx, row, self._clock.now(), retried=not self._view.ordered)
+        put_set_aside(tx, row, self._clock.now(), retry=not self._view.ordered)
 
     # -- once more
 
@@ -337,12 +337,12 @@ class Worker:
         """Try a message again that was set aside; return whether the view has it now."""
         started_at = time.monotonic()
         try:
-            run: Run | None = await self._run(self._store.write, lambda tx: self._take_again(tx, row))
+            run: Run | None = await self._run(self._store.write, lambda tx: self._claim_retry(tx, row))
             if run is None:
                 return False
             self.hold([run])
             results = await self._prepare([run])
-            success: bool = await self._run(self._store.write, lambda tx: self._save_again(tx, row, run, results[0]))
+            success: bool = await self._run(self._store.write, lambda tx: self._save_retry(tx, row, run, results[0]))
         except asyncio.CancelledError:
             await asyncio.shield(self.give_back(None))
             raise
@@ -362,7 +362,7 @@ class Worker:
         self.count("ok", int(success), started_at)
         return success
 
-    def _take_again(self, tx: Tx, row: SetAside) -> Run | None:
+    def _claim_retry(self, tx: Tx, row: SetAside) -> Run | None:
         """Claim the conversation and read the message; None if another worker has the lease."""
         now = self._clock.now()
         place = (row.space, row.conversation)
@@ -378,17 +378,17 @@ class Worker:
         messages = tx.messages(where, after=(row.conversation, row.turn - 1), upto=row.turn)
         return Run(Lag(*place, row.turn - 1, conversation.turns), messages)
 
-    def _save_again(self, tx: Tx, row: SetAside, run: Run, result: Any) -> bool:
+    def _save_retry(self, tx: Tx, row: SetAside, run: Run, result: Any) -> bool:
         """Store the result. The cursor is already past this message, so it does not move."""
         lease_key = (self._view.name, *run.place)
         if not tx.holds(*lease_key, self.holder):
             return False
-        outcome = self._view.save(tx, result) or Saved(row.turn, 1)
+        outcome = self._view.save(tx, result) or SaveResult(row.turn, 1)
         success = outcome.upto >= row.turn and outcome.outage is None
         if success:
             remove_set_aside(tx, row)
         elif is_set_aside(tx, row):
-            put_set_aside(tx, row, self._clock.now(), retried=True)
+            put_set_aside(tx, row, self._clock.now(), retry=True)
         tx.release(*lease_key, self.holder)
         return success
 
@@ -396,5 +396,5 @@ class Worker:
         if fault_of(error) != "outside":
             row = replace(row, failures=row.failures + 1, error=kind_of(error))
         if is_set_aside(tx, row):
-            put_set_aside(tx, row, self._clock.now(), retried=True)
+            put_set_aside(tx, row, self._clock.now(), retry=True)
         tx.release(row.view, row.space, row.conversation, self.holder)

@@ -26,10 +26,10 @@ from recollect.errors import RecollectError
 from recollect.rules.access import Access
 from recollect.rules.log import MAX_ID
 from recollect.server.door import loopback
-from recollect.server.door.keys import Key, Keys
+from recollect.server.door.keys import ApiKey, Keys
 from recollect.server.door.rates import Rates
 from recollect.server.options import ServerOptions
-from recollect.server.problems import Problem, problem_of, response_of
+from recollect.server.problems import Problem, problem_of, problem_response
 
 PUBLIC = ("/healthz", "/readyz", "/openapi.json")
 ANONYMOUS = "anonymous"
@@ -43,7 +43,7 @@ bearer = HTTPBearer(auto_error=False, description="A key, as `recollect keys cre
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
+class Caller:
     """Who calls a route: the memory to work with, their rights, the space, and the request."""
 
     memory: MemoryEngine
@@ -59,7 +59,7 @@ def access_of(request: Request) -> Access:
     return access
 
 
-def may(right: str) -> Any:
+def access_with(right: str) -> Any:
     """A dependency: the access of whoever calls, if they have this right."""
 
     def check(request: Request, _: Annotated[Any, Depends(bearer)]) -> Access:
@@ -81,19 +81,19 @@ SpaceQuery = Annotated[
 ]
 
 
-def space_named(request: Request) -> str | None:
+def space_of_request(request: Request) -> str | None:
     """The space a request names, if any. An empty name is an error, and does not mean the default space: the header may
     have been left empty by mistake. Two different names are an error, too: a proxy may have added its own to the
     caller's, and we do not guess which one counts."""
     headers = request.headers.getlist("X-Recollect-Space")
     query = request.query_params.getlist("space")
-    names = {*map(spelt, headers), *query}
+    names = {*map(decode_header, headers), *query}
     if len(names) > 1:
         raise Problem(400, "which_space", "the header X-Recollect-Space and the query `space` differ: name one space")
     return next(iter(names), None)
 
 
-def spelt(header: str) -> str:
+def decode_header(header: str) -> str:
     """A header's text. It was read as Latin-1; most programs send UTF-8."""
     try:
         return header.encode("latin-1").decode("utf-8")
@@ -101,20 +101,20 @@ def spelt(header: str) -> str:
         return header
 
 
-def at(right: str) -> Any:
+def caller_with(right: str) -> Any:
     """A dependency: the caller, if they have this right in the space that the request names."""
 
-    access_check = may(right)
+    access_check = access_with(right)
 
-    def check(request: Request, access: Access = access_check, _: SpaceHeader = None, __: SpaceQuery = None) -> Here:
-        return Here(request.app.state.memory, access, access.space(space_named(request)), request)
+    def check(request: Request, access: Access = access_check, _: SpaceHeader = None, __: SpaceQuery = None) -> Caller:
+        return Caller(request.app.state.memory, access, access.space(space_of_request(request)), request)
 
     return Depends(check)
 
 
-ReadCaller = Annotated[Here, at("read")]
-WriteCaller = Annotated[Here, at("write")]
-AdminCaller = Annotated[Here, at("admin")]
+ReadCaller = Annotated[Caller, caller_with("read")]
+WriteCaller = Annotated[Caller, caller_with("write")]
+AdminCaller = Annotated[Caller, caller_with("admin")]
 
 
 class Door:
@@ -133,13 +133,13 @@ class Door:
             return
         try:
             keep_slashes(scope)
-            limit = await self._enter(scope)
+            limit = await self._admit(scope)
         except (Problem, RecollectError) as error:
-            await response_of(problem_of(error), scope)(scope, receive, send)
+            await problem_response(problem_of(error), scope)(scope, receive, send)
             return
-        await self._app(scope, bounded(receive, limit, self._options), send)
+        await self._app(scope, limit_body(receive, limit, self._options), send)
 
-    async def _enter(self, scope: Scope) -> int:
+    async def _admit(self, scope: Scope) -> int:
         """Let a request in: write its access into the scope. Returns how many bytes its body may have."""
         headers: dict[bytes, bytes] = {}
         for name, value in scope["headers"]:
@@ -151,7 +151,7 @@ class Door:
             raise Problem(403, *refusal)
         if scope["path"] in PUBLIC:  # open to everybody: the store, which has the keys, may be away
             return self._options.body
-        access, key = await self._access(headers.get(b"authorization", b"").decode("latin-1"))
+        access, key = await self._authenticate(headers.get(b"authorization", b"").decode("latin-1"))
         if access is None:
             raise Problem(401, "no_key", NO_KEY, headers={"WWW-Authenticate": "Bearer"})
         scope["access"] = access
@@ -167,11 +167,11 @@ class Door:
             raise too_large(limit)
         return limit
 
-    async def _access(self, authorization: str) -> tuple[Access | None, Key | None]:
+    async def _authenticate(self, authorization: str) -> tuple[Access | None, ApiKey | None]:
         if self._keys is None:
             return self._anonymous, None
         scheme, _, token = authorization.partition(" ")
-        key = await self._keys.opened_by(token.strip()) if scheme.lower() == "bearer" else None
+        key = await self._keys.find_key(token.strip()) if scheme.lower() == "bearer" else None
         if key is None:
             return None, None
         spaces = frozenset(key.spaces) if key.spaces else None
@@ -182,7 +182,7 @@ def too_large(limit: int) -> Problem:
     return Problem(413, "too_large", f"the body is larger than {limit:,} bytes; send less at a time")
 
 
-def bounded(receive: Receive, limit: int, options: ServerOptions) -> Receive:
+def limit_body(receive: Receive, limit: int, options: ServerOptions) -> Receive:
     """Receive a body up to a limit: the bytes are counted, since a request need not state its length, and each part
     must come in time. Errors are raised as `HTTPException`, the one form that FastAPI lets pass while it reads a
     body."""
@@ -190,17 +190,17 @@ def bounded(receive: Receive, limit: int, options: ServerOptions) -> Receive:
     size = 0
     has_more = True
 
-    def latest() -> float:
+    def deadline() -> float:
         """The time by which the next part must be there."""
         by_rate = options.body_idle + size / options.body_rate if options.body_rate else math.inf
         return min(asyncio.get_running_loop().time() + options.body_idle, began + min(by_rate, options.body_seconds))
 
-    async def counted() -> Message:
+    async def receive_limited() -> Message:
         nonlocal size, has_more
         if not has_more:  # the next message is the disconnect, which has no time limit
             return await receive()
         try:
-            async with asyncio.timeout_at(latest()):
+            async with asyncio.timeout_at(deadline()):
                 message = await receive()
         except TimeoutError:
             raise HTTPException(408, TOO_SLOW, headers={"Connection": "close"}) from None
@@ -210,7 +210,7 @@ def bounded(receive: Receive, limit: int, options: ServerOptions) -> Receive:
             raise HTTPException(413, too_large(limit).detail)
         return message
 
-    return counted
+    return receive_limited
 
 
 def keep_slashes(scope: Scope) -> None:
@@ -223,7 +223,7 @@ def keep_slashes(scope: Scope) -> None:
         scope["path"] = "/".join(unquote(part).replace("/", SLASH) for part in parts)
 
 
-class Id(Convertor[str]):
+class IdConvertor(Convertor[str]):
     """An id in a path: `{id:id}`."""
 
     regex = "[^/]+"
@@ -235,11 +235,11 @@ class Id(Convertor[str]):
         return value
 
 
-class Ids(Id):
+class SlashedIdConvertor(IdConvertor):
     """The rest of a path as one id, whether its slashes are written as such or as %2F: `{name:ids}`."""
 
     regex = ".*"
 
 
-register_url_convertor("id", Id())
-register_url_convertor("ids", Ids())
+register_url_convertor("id", IdConvertor())
+register_url_convertor("ids", SlashedIdConvertor())

@@ -26,7 +26,7 @@ EXPOSED = (
 REFUSED = "a page of this origin may not call this server; the setting `server_origins` names those that may"
 
 
-class Browsers(CORSMiddleware):
+class OriginMiddleware(CORSMiddleware):
     """Lets pages of these origins in."""
 
     def __init__(self, app: ASGIApp, origins: tuple[str, ...]) -> None:

@@ -41,7 +41,7 @@ NO_KEY_HASH = sha256(b"").digest()  # compared where there is no key, so that bo
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ApiKey:
     """A key as the store has it. `spaces` is empty if it opens all."""
 
     id: str
@@ -57,12 +57,12 @@ class Key:
     expires_at: datetime | None = None
     hash: bytes = field(default=b"", repr=False)
 
-    def active(self, now: datetime) -> bool:
+    def is_active(self, now: datetime) -> bool:
         """Whether it opens anything: it is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
-def create(
+def create_key(
     store: Store,
     *,
     name: str,
@@ -73,18 +73,18 @@ def create(
     body: int | None = None,
     days: int | None = None,
     now: datetime | None = None,
-) -> tuple[Key, str]:
+) -> tuple[ApiKey, str]:
     """Create a key. Returns it and its text, which is not stored and cannot be shown again. Without `spaces` it opens
     all spaces, without `days` it does not expire."""
     places = tuple(dict.fromkeys(checked_id("space", space) for space in spaces))
-    rights = tuple(scope for scope in SCOPES if scope in set(checked_scopes(scopes)))
+    rights = tuple(scope for scope in SCOPES if scope in set(parse_scopes(scopes)))
     if len(checked_id("name", name)) > MAX_NAME:
         raise InvalidInput("name", f"has {len(name)} characters; at most {MAX_NAME} are allowed")
     if user is not None and len(places) != 1:
         raise InvalidInput("user", "a key for one user opens one space: name it with --space")
     secret = secrets.token_urlsafe(32)
     now = now or datetime.now(UTC)
-    key = Key(
+    key = ApiKey(
         id=secrets.token_hex(8),
         name=name,
         spaces=places,
@@ -100,7 +100,7 @@ def create(
     return key, f"{PREFIX}{key.id}_{secret}"
 
 
-def checked_scopes(scopes: Iterable[str]) -> list[str]:
+def parse_scopes(scopes: Iterable[str]) -> list[str]:
     names = [scope.strip() for scope in scopes if scope.strip()]
     unknown = [scope for scope in names if scope not in SCOPES]
     if unknown or not names:
@@ -109,18 +109,18 @@ def checked_scopes(scopes: Iterable[str]) -> list[str]:
     return names
 
 
-def listed(store: Store) -> list[Key]:
+def list_keys(store: Store) -> list[ApiKey]:
     """Every key, oldest first, revoked ones included."""
-    keys: list[Key] = store.read(lambda tx: keys_in(tx.rows(TABLE)))
+    keys: list[ApiKey] = store.read(lambda tx: keys_in(tx.rows(TABLE)))
     return sorted(keys, key=lambda key: (key.created_at, key.id))
 
 
-def revoke(store: Store, id: str, now: datetime | None = None) -> Key:
+def revoke_key(store: Store, id: str, now: datetime | None = None) -> ApiKey:
     """Make a key open nothing from now on. It stays in the list, so that its last use can be seen. `id` may also be the
     whole text of the key, as somebody may have found it."""
     id = id.removeprefix(PREFIX).partition("_")[0]
 
-    def write(tx: Tx) -> Key:
+    def write_revocation(tx: Tx) -> ApiKey:
         tx.lock(TABLE, id)  # a write of its last use at the same time must not restore the old row
         keys = keys_in(tx.rows(TABLE, where={"id": id}))
         if not keys:
@@ -129,10 +129,10 @@ def revoke(store: Store, id: str, now: datetime | None = None) -> Key:
         tx.put(TABLE, rows_of(key))
         return key
 
-    return store.write(write)
+    return store.write(write_revocation)
 
 
-def rows_of(key: Key) -> list[dict[str, Any]]:
+def rows_of(key: ApiKey) -> list[dict[str, Any]]:
     row = {
         "id": key.id,
         "hash": key.hash,
@@ -149,12 +149,12 @@ def rows_of(key: Key) -> list[dict[str, Any]]:
     return [row | {"space": space} for space in key.spaces or (EVERYWHERE,)]
 
 
-def keys_in(rows: Iterable[Mapping[str, Any]]) -> list[Key]:
-    keys: dict[str, Key] = {}
+def keys_in(rows: Iterable[Mapping[str, Any]]) -> list[ApiKey]:
+    keys: dict[str, ApiKey] = {}
     for row in rows:
         spaces = () if row["space"] == EVERYWHERE else (row["space"],)
         earlier = keys.get(row["id"])
-        keys[row["id"]] = Key(
+        keys[row["id"]] = ApiKey(
             id=row["id"],
             name=row["name"],
             spaces=spaces if earlier is None else (*earlier.spaces, *spaces),
@@ -177,36 +177,36 @@ class Keys:
     def __init__(self, store: Store, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._store = store
         self._now = now
-        self._cache: dict[str, tuple[float, Key | None]] = {}
-        self._reads: dict[str, asyncio.Future[Key | None]] = {}
+        self._cache: dict[str, tuple[float, ApiKey | None]] = {}
+        self._reads: dict[str, asyncio.Future[ApiKey | None]] = {}
         self._due: dict[str, datetime] = {}
         self._is_writing = False
 
-    async def opened_by(self, text: str) -> Key | None:
+    async def find_key(self, text: str) -> ApiKey | None:
         """The key with this text, if there is one that is neither revoked nor expired."""
         match = TEXT.fullmatch(text)
         if match is None:  # what cannot be a key is neither looked up nor cached
             return None
         id, secret = match.groups()
-        key = await self._key(id)
+        key = await self._key_by_id(id)
         stored_hash = NO_KEY_HASH if key is None else key.hash
         matches = hmac.compare_digest(sha256(secret.encode()).digest(), stored_hash)
-        if not matches or key is None or not key.active(self._now()):
+        if not matches or key is None or not key.is_active(self._now()):
             return None
-        self._note(key)  # only now: whoever knows just the id, which is in logs, has not used the key
+        self._note_use(key)  # only now: whoever knows just the id, which is in logs, has not used the key
         return key
 
-    async def _key(self, id: str) -> Key | None:
+    async def _key_by_id(self, id: str) -> ApiKey | None:
         entry = self._cache.get(id)
         if entry is not None and time.monotonic() - entry[0] < HELD:
             return entry[1]
         read = self._reads.get(id)
         if read is None:
-            read = self._reads[id] = asyncio.ensure_future(self._read(id))
-            read.add_done_callback(lambda future: self._ended(id, future))
+            read = self._reads[id] = asyncio.ensure_future(self._read_key(id))
+            read.add_done_callback(lambda future: self._end_read(id, future))
         return await asyncio.shield(read)  # a caller that is cancelled does not cancel it for the others
 
-    async def _read(self, id: str) -> Key | None:
+    async def _read_key(self, id: str) -> ApiKey | None:
         read_at = time.monotonic()
         key = await asyncio.to_thread(
             self._store.read, lambda tx: next(iter(keys_in(tx.rows(TABLE, where={"id": id}))), None)
@@ -216,12 +216,12 @@ class Keys:
         self._cache[id] = (read_at, key)
         return key
 
-    def _ended(self, id: str, read: asyncio.Future[Key | None]) -> None:
+    def _end_read(self, id: str, read: asyncio.Future[ApiKey | None]) -> None:
         del self._reads[id]
         if not read.cancelled():
             read.exception()  # those who waited for it got it
 
-    def _note(self, key: Key) -> None:
+    def _note_use(self, key: ApiKey) -> None:
         """Have a key's last use written, if it is due, without waiting: another writer may hold the store for long."""
         now = self._now()
         read_at, cached_key = self._cache.get(key.id, (0.0, None))
@@ -229,26 +229,26 @@ class Keys:
             self._due[key.id] = now
             if cached_key is not None:
                 self._cache[key.id] = (read_at, replace(cached_key, used_at=now))
-            self._write_due()
+            self._start_write()
 
-    def _write_due(self) -> None:
+    def _start_write(self) -> None:
         """Start a write of all uses that are due, unless one is running: the next one takes them then."""
         if self._due and not self._is_writing:
             due = self._due
             self._due = {}
             self._is_writing = True
-            asyncio.get_running_loop().run_in_executor(None, self._write, due).add_done_callback(self._written)
+            asyncio.get_running_loop().run_in_executor(None, self._write_uses, due).add_done_callback(self._end_write)
 
-    def _write(self, due: Mapping[str, datetime]) -> None:
+    def _write_uses(self, due: Mapping[str, datetime]) -> None:
         with suppress(StoreError):  # a request is not refused because its last use could not be written
-            self._store.write(lambda tx: note(tx, due))
+            self._store.write(lambda tx: write_uses(tx, due))
 
-    def _written(self, _: object) -> None:
+    def _end_write(self, _: object) -> None:
         self._is_writing = False
-        self._write_due()
+        self._start_write()
 
 
-def note(tx: Tx, due: Mapping[str, datetime]) -> None:
+def write_uses(tx: Tx, due: Mapping[str, datetime]) -> None:
     """Write keys' last uses where that is due; a key that was revoked or removed meanwhile stays so."""
     for id, now in sorted(due.items()):  # all writers lock in the same order, so that no two wait for each other
         tx.lock(TABLE, id)
@@ -257,5 +257,5 @@ def note(tx: Tx, due: Mapping[str, datetime]) -> None:
                 tx.put(TABLE, rows_of(replace(key, used_at=now)))
 
 
-def is_due(key: Key, now: datetime) -> bool:
-    return key.active(now) and (key.used_at is None or now - key.used_at >= USE_INTERVAL)
+def is_due(key: ApiKey, now: datetime) -> bool:
+    return key.is_active(now) and (key.used_at is None or now - key.used_at >= USE_INTERVAL)

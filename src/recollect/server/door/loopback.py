@@ -36,7 +36,7 @@ def refusal(headers: Mapping[bytes, bytes], origins: Collection[str]) -> tuple[s
     if any(name in headers for name in PROXY_HEADERS):
         return "forwarded", f"this server has auth off, and a proxy passed this on from elsewhere; {KEYS}"
     origin = headers.get(b"origin", b"").decode("latin-1")
-    is_foreign = not is_own(origin, origins) if origin else headers.get(b"sec-fetch-site") == b"cross-site"
+    is_foreign = not is_own_origin(origin, origins) if origin else headers.get(b"sec-fetch-site") == b"cross-site"
     if is_foreign:
         return (
             "origin",
@@ -45,7 +45,7 @@ def refusal(headers: Mapping[bytes, bytes], origins: Collection[str]) -> tuple[s
     return None
 
 
-def is_own(origin: str, origins: Collection[str]) -> bool:
+def is_own_origin(origin: str, origins: Collection[str]) -> bool:
     """Whether an origin is this machine, or one of those that may call."""
     if origin in origins or "*" in origins:
         return True

@@ -62,7 +62,7 @@ class Rates:
         times = row[2::3]
         if owner in owners:
             way = owners.index(owner)
-            tokens = filled(row[3 * way + 1], now - times[way], capacity, rate)
+            tokens = refill(row[3 * way + 1], now - times[way], capacity, rate)
         else:  # the bucket that was used longest ago is full again by now, or nearly
             way = times.index(min(times))
             tokens = capacity
@@ -86,14 +86,14 @@ class Rates:
                 time.sleep(0)
 
 
-def filled(tokens: float, seconds: float, capacity: float, rate: int) -> float:
+def refill(tokens: float, seconds: float, capacity: float, rate: int) -> float:
     """The tokens in a bucket after some seconds. Impossible numbers come from a process that died while it wrote: such
     a bucket counts as full."""
     is_sound = 0.0 <= tokens <= rate and seconds > -MINUTE
     return min(capacity, tokens + max(0.0, seconds) * rate / MINUTE) if is_sound else capacity
 
 
-def empty_table(file: Path) -> Path:
+def create_table(file: Path) -> Path:
     """Create a table for processes to share. All of it is written, so that a full disk fails now and not when it is
     used."""
     file.write_bytes(bytes(SIZE))

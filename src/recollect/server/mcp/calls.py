@@ -23,8 +23,8 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import ValidationError
 
 from recollect.errors import InvalidInput, NotFound, RecollectError, ScopeError
-from recollect.server.observing import logger, where
-from recollect.server.problems import Problem, invalid, problem_of
+from recollect.server.observing import logger, describe_error
+from recollect.server.problems import Problem, validation_problem, problem_of
 
 FAILED = "the memory failed, and its log says why; try once more, and if it fails again go on without it"
 
@@ -42,27 +42,27 @@ class PlainTool(Tool):
             if name not in properties:
                 raise ToolError(f"there is no argument {name!r}; {self.name} has {', '.join(properties)}")
         values = {
-            name: listed(value) if properties[name]["type"] == "array" else value
+            name: parse_list(value) if properties[name]["type"] == "array" else value
             for name, value in arguments.items()
             if value is not None
         }
         try:
             parsed_arguments = self.fn_metadata.arg_model.model_validate(values).model_dump_one_level()
         except ValidationError as error:
-            raise ToolError(invalid(error.errors()).detail) from None
+            raise ToolError(validation_problem(error.errors()).detail) from None
         answer: CallToolResult = await self.fn(**parsed_arguments, **{str(self.context_kwarg): context})
         return answer
 
 
-def tool(work: Callable[..., Awaitable[CallToolResult]], title: str, hints: ToolAnnotations) -> PlainTool:
+def make_tool(work: Callable[..., Awaitable[CallToolResult]], title: str, hints: ToolAnnotations) -> PlainTool:
     """Make a tool of a method: its docstring is the description that a model reads."""
     plain_tool = PlainTool.from_function(work, title=title, description=inspect.getdoc(work), annotations=hints)
     assert isinstance(plain_tool, PlainTool)
-    plain_tool.parameters = plain(plain_tool.parameters) | {"additionalProperties": False}
+    plain_tool.parameters = flatten_schema(plain_tool.parameters) | {"additionalProperties": False}
     return plain_tool
 
 
-def listed(value: Any) -> Any:
+def parse_list(value: Any) -> Any:
     """The list that a text contains, if it is one; any other value as it is."""
     if isinstance(value, str):
         with suppress(ValueError, RecursionError):
@@ -70,13 +70,13 @@ def listed(value: Any) -> Any:
     return value
 
 
-def plain(schema: Mapping[str, Any]) -> dict[str, Any]:
+def flatten_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """A schema without references, unions with null, titles and defaults of null."""
     definitions: Mapping[str, Any] = schema.get("$defs", {})
 
-    def of(part: Any) -> Any:
+    def flatten(part: Any) -> Any:
         if isinstance(part, list):
-            return [of(item) for item in part]
+            return [flatten(item) for item in part]
         if not isinstance(part, Mapping):
             return part
         if "$ref" in part:
@@ -85,23 +85,23 @@ def plain(schema: Mapping[str, Any]) -> dict[str, Any]:
             part = {**part, **({} if option == {"type": "null"} else option)}
         omitted_keys = {"$ref", "$defs", "anyOf"} | ({"default"} if part.get("default", "") is None else set())
         return {
-            name: {key: of(subschema) for key, subschema in value.items()} if name == "properties" else of(value)
+            name: {key: flatten(subschema) for key, subschema in value.items()} if name == "properties" else flatten(value)
             for name, value in part.items()
             if name not in omitted_keys and not (name == "title" and isinstance(value, str))
         }
 
-    flat_schema: dict[str, Any] = of(schema)
+    flat_schema: dict[str, Any] = flatten(schema)
     return flat_schema
 
 
 # -- errors
 
 
-def told(work: Callable[P, Awaitable[CallToolResult]]) -> Callable[P, Awaitable[CallToolResult]]:
+def reports_tool_errors(work: Callable[P, Awaitable[CallToolResult]]) -> Callable[P, Awaitable[CallToolResult]]:
     """Decorates a tool: its errors become tool errors that the model reads."""
 
     @functools.wraps(work)
-    async def asked(*args: P.args, **kwargs: P.kwargs) -> CallToolResult:
+    async def call(*args: P.args, **kwargs: P.kwargs) -> CallToolResult:
         try:
             return await work(*args, **kwargs)
         except ToolError:
@@ -109,17 +109,17 @@ def told(work: Callable[P, Awaitable[CallToolResult]]) -> Callable[P, Awaitable[
         except (RecollectError, Problem) as error:
             raise ToolError(problem_of(error).detail) from None
         except Exception as error:  # noqa: BLE001  the outermost handler
-            raise ToolError(noted(work, error)) from None
+            raise ToolError(log_failure(work, error)) from None
 
-    return asked
+    return call
 
 
-def found(work: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
+def reports_resource_errors(work: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
     """Decorates a resource: its errors become errors that the client reads. What belongs to another user is not
     found."""
 
     @functools.wraps(work)
-    async def asked(*args: P.args, **kwargs: P.kwargs) -> str:
+    async def call(*args: P.args, **kwargs: P.kwargs) -> str:
         try:
             return await work(*args, **kwargs)
         except (NotFound, ScopeError, InvalidInput, Problem, ToolError) as error:
@@ -127,13 +127,13 @@ def found(work: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
         except RecollectError as error:
             raise ResourceError(problem_of(error).detail) from None
         except Exception as error:  # noqa: BLE001  the outermost handler
-            raise ResourceError(noted(work, error)) from None
+            raise ResourceError(log_failure(work, error)) from None
 
-    return asked
+    return call
 
 
-def noted(work: Callable[..., Any], error: Exception) -> str:
+def log_failure(work: Callable[..., Any], error: Exception) -> str:
     """Log an unexpected error, and return the message that a client may see."""
-    place = where(error)
+    place = describe_error(error)
     logger.error("%s failed: %s at %s", work.__name__, place["error"], place["at"][-1], extra={"noted": place})
     return FAILED

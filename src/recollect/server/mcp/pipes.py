@@ -17,7 +17,7 @@ from pydantic import ValidationError
 NOT_UNDERSTOOD = "this is no request that can be read: is its JSON well-formed, and its text whole characters?"
 
 
-class Heard:
+class ReadableMessages:
     """A stream of messages without those that cannot be read, which are answered with an error."""
 
     def __init__(self, incoming: Any, outgoing: Any) -> None:
@@ -41,7 +41,7 @@ class Heard:
         return message
 
     async def _refuse(self, error: ValidationError) -> None:
-        id = asked_in(error.errors()[0]["input"])
+        id = request_id_of(error.errors()[0]["input"])
         if id is not None:
             refusal = ErrorData(code=PARSE_ERROR, message=NOT_UNDERSTOOD)
             await self._outgoing.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=id, error=refusal)))
@@ -61,7 +61,7 @@ class Heard:
         await self.aclose()
 
 
-def asked_in(line: object) -> str | int | None:
+def request_id_of(line: object) -> str | int | None:
     """The id of the request in a line, if it has one."""
     try:
         request = json.loads(line) if isinstance(line, str) else line

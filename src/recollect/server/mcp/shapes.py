@@ -39,7 +39,7 @@ class KeptMessage(BaseModel):
     new: Annotated[bool, Field(description="False if it was there already.")]
 
 
-class Kept(BaseModel):
+class AddResult(BaseModel):
     model_config = ConfigDict(title="Kept")
 
     new: Annotated[int, Field(description="How many of them were not there yet.")]
@@ -58,13 +58,13 @@ class FoundMessage(BaseModel):
     score: float
 
 
-class Found(BaseModel):
+class SearchResult(BaseModel):
     model_config = ConfigDict(title="Found")
 
     messages: list[FoundMessage]
 
 
-class Statement(BaseModel):
+class StatementOut(BaseModel):
     model_config = ConfigDict(title="Statement")
     __qualname__ = "Statement"
 
@@ -73,13 +73,13 @@ class Statement(BaseModel):
     speaker: str
 
 
-class Remembered(BaseModel):
+class RememberResult(BaseModel):
     model_config = ConfigDict(title="Remembered")
 
-    statements: Annotated[list[Statement], Field(description="What now stands.")]
+    statements: Annotated[list[StatementOut], Field(description="What now stands.")]
 
 
-class Fact(BaseModel):
+class FactOut(BaseModel):
     model_config = ConfigDict(title="Fact")
     __qualname__ = "Fact"
 
@@ -96,22 +96,22 @@ class Fact(BaseModel):
     valid_to: datetime | None
 
 
-class Facts(BaseModel):
+class FactsResult(BaseModel):
     model_config = ConfigDict(title="Facts")
 
-    facts: list[Fact]
+    facts: list[FactOut]
 
 
-class Forgotten(BaseModel):
+class ForgetResult(BaseModel):
     model_config = ConfigDict(title="Forgotten")
 
     found: bool
     undo_id: Annotated[str | None, Field(description="Brings it back: `recollect undo ID`.")]
-    statements: list[Statement]
-    facts: list[Fact]
+    statements: list[StatementOut]
+    facts: list[FactOut]
 
 
-class Section(BaseModel):
+class SectionOut(BaseModel):
     model_config = ConfigDict(title="Section")
     __qualname__ = "Section"
 
@@ -119,32 +119,32 @@ class Section(BaseModel):
     tokens: int
 
 
-class Context(BaseModel):
+class ContextResult(BaseModel):
     model_config = ConfigDict(title="Context")
 
     text: str
     tokens: int
-    sections: list[Section]
+    sections: list[SectionOut]
 
 
-class Conversation(BaseModel):
+class ConversationOut(BaseModel):
     id: str
     user: str | None
     messages: int
     changed_at: datetime
 
 
-class Conversations(BaseModel):
-    conversations: list[Conversation]
+class ConversationList(BaseModel):
+    conversations: list[ConversationOut]
 
 
-def message(message: model.Message, score: float, *, excerpt: bool) -> FoundMessage:
+def build_message(message: model.Message, score: float, *, excerpt: bool) -> FoundMessage:
     return FoundMessage(
-        id=name(message.id),
-        conversation=name(message.conversation),
+        id=escape_name(message.id),
+        conversation=escape_name(message.conversation),
         turn=message.turn,
         role=message.role,
-        author=name(message.author),
+        author=escape_name(message.author),
         time=message.time,
         content=fences.escape(message.content),
         excerpt=excerpt,
@@ -152,12 +152,12 @@ def message(message: model.Message, score: float, *, excerpt: bool) -> FoundMess
     )
 
 
-def statement(statement: model.Statement) -> Statement:
-    return Statement(text=fences.escape(statement.text), said_at=statement.said_at, speaker=name(statement.speaker))
+def build_statement(statement: model.Statement) -> StatementOut:
+    return StatementOut(text=fences.escape(statement.text), said_at=statement.said_at, speaker=escape_name(statement.speaker))
 
 
-def fact(fact: model.Fact) -> Fact:
-    return Fact(
+def build_fact(fact: model.Fact) -> FactOut:
+    return FactOut(
         id=fact.id,
         category=fact.category,
         key=fences.escape(fact.key),
@@ -165,21 +165,21 @@ def fact(fact: model.Fact) -> Fact:
         about=None if fact.subject is None else fences.line(fact.subject),
         confidence=fact.confidence,
         importance=fact.importance,
-        speaker=name(fact.speaker),
+        speaker=escape_name(fact.speaker),
         said_at=fact.said_at,
         valid_from=fact.valid_from,
         valid_to=fact.valid_to,
     )
 
 
-def conversation(conversation: model.Conversation) -> Conversation:
-    user = None if conversation.user is None else name(conversation.user)
-    return Conversation(
-        id=name(conversation.id), user=user, messages=conversation.turns, changed_at=conversation.changed_at
+def build_conversation(conversation: model.Conversation) -> ConversationOut:
+    user = None if conversation.user is None else escape_name(conversation.user)
+    return ConversationOut(
+        id=escape_name(conversation.id), user=user, messages=conversation.turns, changed_at=conversation.changed_at
     )
 
 
-def name(text: str) -> str:
+def escape_name(text: str) -> str:
     """Escape an id or a name. It stands inside a value and not at the start of a line, so that one like `user:42` is
     not read as a role. One with invisible characters gets a sign, so that it does not look like another's."""
     safe_text = fences.escape(f"a {text}")[2:]

@@ -24,7 +24,7 @@ from pydantic import AwareDatetime, BaseModel, Field
 from starlette.routing import Route
 
 from recollect import __version__
-from recollect.engine.context.people import attributed
+from recollect.engine.context.people import text_with_speaker
 from recollect.engine.context.visible import visible_facts, visible_profile
 from recollect.engine.conversation import conversation_for
 from recollect.engine.memory import MemoryEngine
@@ -34,11 +34,11 @@ from recollect.rules.access import RIGHTS, Access
 from recollect.rules.prompt import fences
 from recollect.rules.prompt.labels import author_labels
 from recollect.rules.recall import excerpts
-from recollect.server.door.access import space_named
+from recollect.server.door.access import space_of_request
 from recollect.server.door.keys import MAX_BODY
 from recollect.server.mcp import shapes
-from recollect.server.mcp.calls import found, told, tool
-from recollect.server.mcp.pipes import Heard
+from recollect.server.mcp.calls import reports_resource_errors, reports_tool_errors, make_tool
+from recollect.server.mcp.pipes import ReadableMessages
 
 PATH = "/mcp"
 PROFILE = "recollect://profile"
@@ -70,7 +70,7 @@ ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_
 TAKES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
 
 
-class Protocol(MCPServer[Any]):
+class MemoryServer(MCPServer[Any]):
     """The MCP server. It lists the resources that need no argument; the caller decides what they contain."""
 
     async def list_resources(self) -> list[Resource]:
@@ -84,30 +84,30 @@ class Protocol(MCPServer[Any]):
         inner = self._lowlevel_server
         try:
             async with stdio_server() as (incoming, outgoing):
-                await inner.run(Heard(incoming, outgoing), outgoing, inner.create_initialization_options())
+                await inner.run(ReadableMessages(incoming, outgoing), outgoing, inner.create_initialization_options())
         except* BrokenPipeError:
             pass  # the client has ended
 
 
-def serving(memory: MemoryEngine, identify: Who) -> Protocol:
+def build_server(memory: MemoryEngine, identify: Who) -> MemoryServer:
     """The MCP server on an open memory; `identify` returns the access and the space of a request."""
     # Without a handler the SDK would add one to the root logger; that is for the program to decide.
     root = logging.getLogger()
     quiet = logging.NullHandler()
     root.addHandler(quiet)
-    tools = Tools(memory, identify)
-    resources = Resources(memory, identify)
+    tools = MemoryTools(memory, identify)
+    resources = MemoryResources(memory, identify)
     tool_list: list[Tool] = [
-        tool(tools.remember, "Remember", ADDS),
-        tool(tools.forget, "Forget", TAKES),
-        tool(tools.search_memory, "Search the memory", READS),
-        tool(tools.get_context, "Context for a message", READS),
-        tool(tools.get_facts, "What is known", READS),
-        tool(tools.add_messages, "Keep messages", ADDS),
+        make_tool(tools.remember, "Remember", ADDS),
+        make_tool(tools.forget, "Forget", TAKES),
+        make_tool(tools.search_memory, "Search the memory", READS),
+        make_tool(tools.get_context, "Context for a message", READS),
+        make_tool(tools.get_facts, "What is known", READS),
+        make_tool(tools.add_messages, "Keep messages", ADDS),
     ]
     try:
         # We never send notifications: an open stream for them would only delay the server's end.
-        server = Protocol(
+        server = MemoryServer(
             "recollect", version=__version__, instructions=INSTRUCTIONS, tools=tool_list, subscriptions=False
         )
     finally:
@@ -122,24 +122,24 @@ def serving(memory: MemoryEngine, identify: Who) -> Protocol:
     return server
 
 
-def alone(space: str, user: str | None) -> Who:
+def local_caller(space: str, user: str | None) -> Who:
     """Identifies every request as whoever started the program: all rights, one space, and one user if given."""
     access = Access("stdio", frozenset([space]), frozenset(RIGHTS), user, home=space)
     return lambda _: (access, space)
 
 
-def by_key(context: Ctx) -> tuple[Access, str]:
+def caller_by_key(context: Ctx) -> tuple[Access, str]:
     """The access that the door wrote into the request, and the space that the request names or its key opens."""
     request: Any = context.request_context.request
     access: Access | None = None if request is None else request.scope.get("access")
     if access is None:
         raise ToolError("there is no key, or it opens nothing; send `Authorization: Bearer rk_…`")
-    return access, access.space(space_named(request))
+    return access, access.space(space_of_request(request))
 
 
-def mount(app: FastAPI) -> Protocol:
+def mount(app: FastAPI) -> MemoryServer:
     """Serve MCP at `/mcp`. There are no sessions, so that any worker can answer any request."""
-    server = serving(app.state.memory, by_key)
+    server = build_server(app.state.memory, caller_by_key)
     http_app = server.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,
@@ -158,31 +158,31 @@ def mount(app: FastAPI) -> Protocol:
     return server
 
 
-class Asking:
+class MemoryHandlers:
     """What tools and resources have in common: a memory, and a function that identifies the caller."""
 
     def __init__(self, memory: MemoryEngine, identify: Who) -> None:
         self._memory = memory
         self._identify = identify
 
-    def _at(self, context: Ctx, right: str) -> tuple[Access, str]:
+    def _authorize(self, context: Ctx, right: str) -> tuple[Access, str]:
         access, space = self._identify(context)
         access.check_right(right)
         return access, space
 
-    def _person(self, context: Ctx, right: str, user: str | None) -> dict[str, str]:
+    def _person_arguments(self, context: Ctx, right: str, user: str | None) -> dict[str, str]:
         """The user and the space as arguments of the engine."""
-        access, space = self._at(context, right)
+        access, space = self._authorize(context, right)
         person = access.own(user)
         if person is None:
             raise ToolError(NOBODY)
         return {"user": person, "space": space}
 
 
-class Tools(Asking):
+class MemoryTools(MemoryHandlers):
     """The tools. Their docstrings are the descriptions that a model reads."""
 
-    @told
+    @reports_tool_errors
     async def remember(
         self,
         ctx: Ctx,
@@ -190,46 +190,46 @@ class Tools(Asking):
             str, Field(description="One or more statements, as in 'Alex lives in Berlin' or 'I like tea'.")
         ],
         user: User = None,
-    ) -> Annotated[CallToolResult, shapes.Remembered]:
+    ) -> Annotated[CallToolResult, shapes.RememberResult]:
         """Keep a statement about a person for good, when they ask for it or tell something lasting about themselves.
 
         What it contradicts gives way: the newer word wins, the older stays in history. Returns what now stands.
         """
-        statements = await self._memory.remember(text, **self._person(ctx, "write", user))
-        results = [shapes.statement(statement) for statement in statements]
-        return answered(
-            data("REMEMBERED", [fences.line(statement.text) for statement in statements]),
-            shapes.Remembered(statements=results),
+        statements = await self._memory.remember(text, **self._person_arguments(ctx, "write", user))
+        results = [shapes.build_statement(statement) for statement in statements]
+        return tool_result(
+            data_block("REMEMBERED", [fences.line(statement.text) for statement in statements]),
+            shapes.RememberResult(statements=results),
         )
 
-    @told
+    @reports_tool_errors
     async def forget(
         self,
         ctx: Ctx,
         what: Annotated[str, Field(description="What to forget, in plain words: 'my birthday', 'that I like tea'.")],
         user: User = None,
-    ) -> Annotated[CallToolResult, shapes.Forgotten]:
+    ) -> Annotated[CallToolResult, shapes.ForgetResult]:
         """Take out of a person's profile what fits the words, when they ask for it. Returns what went.
 
         The messages themselves stay in the log, and `recollect undo` brings back what was forgotten, by its id.
         """
-        removal = await self._memory.forget(what, **self._person(ctx, "write", user))
+        removal = await self._memory.forget(what, **self._person_arguments(ctx, "write", user))
         if removal.everything:
             raise ToolError("that would be everything, and nothing was forgotten: say one thing at a time")
-        statements = (fences.line(attributed(statement, statement.text)) for statement in removal.statements)
+        statements = (fences.line(text_with_speaker(statement, statement.text)) for statement in removal.statements)
         lines = [*statements, *map(fact_line, removal.facts)]
-        text = data("FORGOTTEN", lines) if removal.found else "Nothing is known of that; nothing was forgotten."
-        return answered(
+        text = data_block("FORGOTTEN", lines) if removal.found else "Nothing is known of that; nothing was forgotten."
+        return tool_result(
             text,
-            shapes.Forgotten(
+            shapes.ForgetResult(
                 found=removal.found,
                 undo_id=removal.id,
-                statements=[shapes.statement(statement) for statement in removal.statements],
-                facts=[shapes.fact(fact) for fact in removal.facts],
+                statements=[shapes.build_statement(statement) for statement in removal.statements],
+                facts=[shapes.build_fact(fact) for fact in removal.facts],
             ),
         )
 
-    @told
+    @reports_tool_errors
     async def search_memory(
         self,
         ctx: Ctx,
@@ -241,12 +241,12 @@ class Tools(Asking):
         ] = None,
         before: Annotated[AwareDatetime | None, Field(description="Only what was said before, written so too.")] = None,
         limit: Annotated[int, Field(description="How many messages at most.", ge=1, le=100)] = 10,
-    ) -> Annotated[CallToolResult, shapes.Found]:
+    ) -> Annotated[CallToolResult, shapes.SearchResult]:
         """Find messages of earlier conversations by word and by meaning, best first, with who said them and when.
 
         Of a long message, what it says about the query.
         """
-        access, space = self._at(ctx, "read")
+        access, space = self._authorize(ctx, "read")
         hits = await self._memory.search(
             query,
             user=access.own(user),
@@ -256,15 +256,15 @@ class Tools(Asking):
             limit=limit,
             space=space,
         )
-        shown_messages = [about(query, hit.message) for hit in hits]
-        text = data("MESSAGES", fenced_messages(shown_messages)) if hits else "Nothing was found."
+        shown_messages = [excerpt_about(query, hit.message) for hit in hits]
+        text = data_block("MESSAGES", fence_messages(shown_messages)) if hits else "Nothing was found."
         messages = [
-            shapes.message(message, hit.score, excerpt=message is not hit.message)
+            shapes.build_message(message, hit.score, excerpt=message is not hit.message)
             for message, hit in zip(shown_messages, hits, strict=True)
         ]
-        return answered(text, shapes.Found(messages=messages))
+        return tool_result(text, shapes.SearchResult(messages=messages))
 
-    @told
+    @reports_tool_errors
     async def get_context(
         self,
         ctx: Ctx,
@@ -272,23 +272,23 @@ class Tools(Asking):
         conversation: Annotated[str, Field(description="The conversation's id; a new one begins with any id.")],
         user: User = None,
         tokens: Annotated[int, Field(description="How long it may be.", ge=500, le=200_000)] = TOKENS,
-    ) -> Annotated[CallToolResult, shapes.Context]:
+    ) -> Annotated[CallToolResult, shapes.ContextResult]:
         """What matters for answering a message: what is known of the user, summaries, what was said before about it.
 
         Call it before you answer. The message itself is not kept by this: add_messages does that.
         """
-        access, space = self._at(ctx, "read")
+        access, space = self._authorize(ctx, "read")
         chat = conversation_for(self._memory, access, space, conversation, user)
-        context = await chat.context(text, budget=scaled(tokens), markers=False)
+        context = await chat.context(text, budget=scale_budget(tokens), markers=False)
         receipt = context.receipt
-        context_text = whole(context.messages[:-1])
+        context_text = join_context(context.messages[:-1])
         answer = f"{DATA}\n{context_text}" if context_text else "Nothing is known yet that matters for this."
         sections = [
-            shapes.Section(name=section.name, tokens=section.tokens) for section in receipt.sections if section.tokens
+            shapes.SectionOut(name=section.name, tokens=section.tokens) for section in receipt.sections if section.tokens
         ]
-        return answered(answer, shapes.Context(text=answer, tokens=receipt.tokens, sections=sections))
+        return tool_result(answer, shapes.ContextResult(text=answer, tokens=receipt.tokens, sections=sections))
 
-    @told
+    @reports_tool_errors
     async def get_facts(
         self,
         ctx: Ctx,
@@ -297,84 +297,84 @@ class Tools(Asking):
         as_of: Annotated[
             AwareDatetime | None, Field(description="As it was so at this time, as in 2026-05-31T09:00:00Z.")
         ] = None,
-    ) -> Annotated[CallToolResult, shapes.Facts]:
+    ) -> Annotated[CallToolResult, shapes.FactsResult]:
         """What is known of a person, most important first: name, home, work, preferences, constraints, instructions."""
-        access, space = self._at(ctx, "read")
-        all_facts = await self._memory.facts(category=category, as_of=as_of, **self._person(ctx, "read", user))
+        access, space = self._authorize(ctx, "read")
+        all_facts = await self._memory.facts(category=category, as_of=as_of, **self._person_arguments(ctx, "read", user))
         facts = await visible_facts(self._memory, access, space, all_facts)
-        text = data("FACTS", map(fact_line, facts)) if facts else "Nothing is known yet."
-        return answered(text, shapes.Facts(facts=[shapes.fact(fact) for fact in facts]))
+        text = data_block("FACTS", map(fact_line, facts)) if facts else "Nothing is known yet."
+        return tool_result(text, shapes.FactsResult(facts=[shapes.build_fact(fact) for fact in facts]))
 
-    @told
+    @reports_tool_errors
     async def add_messages(
         self,
         ctx: Ctx,
         conversation: Annotated[str, Field(description="The conversation's id; a new one begins with any id.")],
         messages: Annotated[list[shapes.NewMessage], Field(description="In order.", min_length=1, max_length=500)],
         user: User = None,
-    ) -> Annotated[CallToolResult, shapes.Kept]:
+    ) -> Annotated[CallToolResult, shapes.AddResult]:
         """Keep messages at the end of a conversation: all of them, or none. Facts and summaries follow by themselves.
 
         A message with an id that the conversation has already is kept once.
         """
-        access, space = self._at(ctx, "write")
+        access, space = self._authorize(ctx, "write")
         chat = conversation_for(self._memory, access, space, conversation, user)
         if access.is_bound:
             for author in {
                 message.author for message in messages if message.role == "user" and message.author is not None
             }:
                 access.person(author)
-        results = await chat.extend([draft(message) for message in messages])
+        results = await chat.extend([build_draft(message) for message in messages])
         new = sum(result.new for result in results)
         message_results = [
-            shapes.KeptMessage(id=shapes.name(result.message.id), turn=result.message.turn, new=result.new)
+            shapes.KeptMessage(id=shapes.escape_name(result.message.id), turn=result.message.turn, new=result.new)
             for result in results
         ]
-        return answered(
-            f"{new} of {len(results)} messages are new and kept.", shapes.Kept(new=new, messages=message_results)
+        return tool_result(
+            f"{new} of {len(results)} messages are new and kept.", shapes.AddResult(new=new, messages=message_results)
         )
 
 
-class Resources(Asking):
+class MemoryResources(MemoryHandlers):
     """The resources that a client may read."""
 
-    @found
+    @reports_resource_errors
     async def profile(self, ctx: Ctx, user: str | None = None) -> str:
         """What is known of a person: facts, and what they asked to be remembered."""
-        access, _ = self._at(ctx, "read")
-        profile = await visible_profile(self._memory, access, **self._person(ctx, "read", user), wait=0)
-        return data("PROFILE", [fences.escape(profile.text)]) if profile.text else "Nothing is known yet."
+        access, _ = self._authorize(ctx, "read")
+        profile = await visible_profile(self._memory, access, **self._person_arguments(ctx, "read", user), wait=0)
+        return data_block("PROFILE", [fences.escape(profile.text)]) if profile.text else "Nothing is known yet."
 
-    @found
+    @reports_resource_errors
     async def conversations(self, ctx: Ctx, after: str = "") -> str:
         """The conversations there are, in order of id, as JSON; for more of them, those after the last."""
-        access, space = self._at(ctx, "read")
+        access, space = self._authorize(ctx, "read")
         conversations = await self._memory.conversations(user=access.user, space=space, after=after, limit=LISTED)
-        return shapes.Conversations(conversations=list(map(shapes.conversation, conversations))).model_dump_json()
+        return shapes.ConversationList(conversations=list(map(shapes.build_conversation, conversations))).model_dump_json()
 
-    @found
+    @reports_resource_errors
     async def conversation(self, ctx: Ctx, id: str) -> str:
         """The last messages of a conversation, oldest first."""
-        access, space = self._at(ctx, "read")
+        access, space = self._authorize(ctx, "read")
         messages = await conversation_for(self._memory, access, space, id, None).history(limit=SHOWN)
         if not messages:
             raise NotFound(f"there is no conversation {id!r} in space {space!r}; recollect://conversations lists them")
-        return data("CONVERSATION", fenced_messages(messages))
+        return data_block("CONVERSATION", fence_messages(messages))
 
 
 # -- texts
 
 
-def answered(text: str, result: BaseModel) -> CallToolResult:
+def tool_result(text: str, result: BaseModel) -> CallToolResult:
     content: list[Any] = [TextContent(type="text", text=text)]
     return CallToolResult(content=content, structured_content=result.model_dump(mode="json"))
 
 
-def data(title: str, parts: Iterable[fences.Fenced]) -> str:
+def data_block(title: str, parts: Iterable[fences.Fenced]) -> str:
     return f"{DATA}\n{fences.section(title, parts, between=chr(10))}"
 
 
-def fenced_messages(messages: Sequence[Message]) -> list[fences.Fenced]:
+def fence_messages(messages: Sequence[Message]) -> list[fences.Fenced]:
     """Messages as they are shown together, with labels that tell their authors apart."""
     labels = author_labels((message.role, message.author) for message in messages)
     return [
@@ -385,7 +385,7 @@ def fenced_messages(messages: Sequence[Message]) -> list[fences.Fenced]:
     ]
 
 
-def about(query: str, message: Message) -> Message:
+def excerpt_about(query: str, message: Message) -> Message:
     """The message; of a long one, only the part about a query."""
     if len(message.content) <= LONG:
         return message
@@ -394,10 +394,10 @@ def about(query: str, message: Message) -> Message:
 
 def fact_line(fact: Fact) -> fences.Fenced:
     whose = f"{fact.subject}: " if fact.subject else ""
-    return fences.line(attributed(fact, f"{whose}{fact.key}: {fact.value} ({fact.category})"))
+    return fences.line(text_with_speaker(fact, f"{whose}{fact.key}: {fact.value} ({fact.category})"))
 
 
-def whole(messages: Iterable[Any]) -> str:
+def join_context(messages: Iterable[Any]) -> str:
     """A context as one text: its system messages are fenced already, the recent messages are fenced here."""
     chat_messages = list(messages)
     parts = [message["content"] for message in chat_messages if message["role"] == "system"]
@@ -411,7 +411,7 @@ def whole(messages: Iterable[Any]) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def scaled(tokens: int) -> Budget:
+def scale_budget(tokens: int) -> Budget:
     """The compact budget, scaled to this many tokens."""
     compact = Budget.compact()
     sizes = {
@@ -422,6 +422,6 @@ def scaled(tokens: int) -> Budget:
     return replace(compact, **sizes)
 
 
-def draft(message: shapes.NewMessage) -> Draft:
+def build_draft(message: shapes.NewMessage) -> Draft:
     role: Literal["user", "assistant", "system", "tool"] = message.role
     return Draft(role, message.content, message.author, None, message.time, message.id)

@@ -23,9 +23,9 @@ from starlette.types import Receive, Scope, Send
 from recollect.engine.openai import relay
 from recollect.errors import InvalidInput, RecollectError
 from recollect.rules.access import Access
-from recollect.server.door.access import ANONYMOUS, Here, SpaceHeader, SpaceQuery, may, space_named
+from recollect.server.door.access import ANONYMOUS, Caller, SpaceHeader, SpaceQuery, access_with, space_of_request
 from recollect.server.openai import schema
-from recollect.server.openai.shapes import Wish, header, problem, read_body, shape, wish_of
+from recollect.server.openai.shapes import MemoryOptions, quote_header, openai_problem, read_body, openai_error, take_memory_options
 from recollect.server.problems import Problem, Shape
 
 NOBODY = "default"  # whose memory it is if neither the request nor the key says
@@ -36,24 +36,24 @@ DONE = b"data: [DONE]\n\n"
 GONE = 499  # the client has hung up, so nobody reads this answer
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"])
-SHAPES: Mapping[str, Shape] = dict.fromkeys(("/v1/chat/completions", "/v1/models", "/v1/embeddings"), shape)
+SHAPES: Mapping[str, Shape] = dict.fromkeys(("/v1/chat/completions", "/v1/models", "/v1/embeddings"), openai_error)
 
 
-def at(right: str) -> Any:
+def caller_with(right: str) -> Any:
     """A dependency: the caller, as on every route, but with errors in OpenAI's shape."""
-    access_check = may(right)
+    access_check = access_with(right)
 
-    def check(request: Request, access: Access = access_check, _: SpaceHeader = None, __: SpaceQuery = None) -> Here:
+    def check(request: Request, access: Access = access_check, _: SpaceHeader = None, __: SpaceQuery = None) -> Caller:
         try:
-            return Here(request.app.state.memory, access, access.space(space_named(request)), request)
+            return Caller(request.app.state.memory, access, access.space(space_of_request(request)), request)
         except RecollectError as error:
-            raise problem(error) from None
+            raise openai_problem(error) from None
 
     return Depends(check)
 
 
-ReadCaller = Annotated[Here, at("read")]
-WriteCaller = Annotated[Here, at("write")]
+ReadCaller = Annotated[Caller, caller_with("read")]
+WriteCaller = Annotated[Caller, caller_with("write")]
 
 
 def mount(app: FastAPI) -> None:
@@ -72,19 +72,19 @@ async def chat_completions(caller: WriteCaller) -> Response:
     """OpenAI's chat completions, stream or not; every parameter is passed to the model's server."""
 
     async def answer() -> Response:
-        body = await body_of(caller.request)
-        options = wish_of(caller.request.headers, body)
-        is_stream = streams(body)
-        if not options.memory or not relay.speaks(body):
-            chunks = relay.passed_on(caller.memory, body)
-            return await EventStream.of(chunks, {}) if is_stream else Said(await anext(chunks))
-        turn = await relay.begin(caller.memory, asking(caller.access, caller.space, options, body))
-        headers = {"X-Recollect-Conversation": header(turn.conversation), "X-Recollect-Tokens": str(turn.tokens)}
+        body = await read_request_body(caller.request)
+        options = take_memory_options(caller.request.headers, body)
+        is_stream = wants_stream(body)
+        if not options.memory or not relay.has_speech(body):
+            chunks = relay.relay_without_memory(caller.memory, body)
+            return await EventStream.of(chunks, {}) if is_stream else WholeAnswer(await anext(chunks))
+        turn = await relay.begin_exchange(caller.memory, build_relay_request(caller.access, caller.space, options, body))
+        headers = {"X-Recollect-Conversation": quote_header(turn.conversation), "X-Recollect-Tokens": str(turn.tokens)}
         if is_stream:
             return await EventStream.of(turn.stream(), headers)
-        return Said(await turn.whole(), headers=headers)
+        return WholeAnswer(await turn.answer_whole(), headers=headers)
 
-    return await answered(caller.request, answer)
+    return await respond(caller.request, answer)
 
 
 @router.get("/models", summary="The models", responses=schema.responses(schema.MODELS))
@@ -93,9 +93,9 @@ async def models(caller: ReadCaller) -> Response:
 
     async def answer() -> Response:
         names = relay.model_names(caller.memory)
-        return JSONResponse({"object": "list", "data": [model(name) for name in (MODEL, *names)]})
+        return JSONResponse({"object": "list", "data": [model_entry(name) for name in (MODEL, *names)]})
 
-    return await answered(caller.request, answer)
+    return await respond(caller.request, answer)
 
 
 @router.get("/models/{name:ids}", summary="One model", responses=schema.responses(schema.MODEL))
@@ -105,9 +105,9 @@ async def one_model(caller: ReadCaller, name: str) -> Response:
     async def answer() -> Response:
         if name not in (MODEL, *relay.model_names(caller.memory)):
             raise Problem(404, "model_not_found", "there is no such model; GET /v1/models lists them")
-        return JSONResponse(model(name))
+        return JSONResponse(model_entry(name))
 
-    return await answered(caller.request, answer)
+    return await respond(caller.request, answer)
 
 
 @router.post(
@@ -120,41 +120,41 @@ async def embeddings(caller: ReadCaller) -> Response:
     """The vectors of texts, made by the embedder of the memory, whatever model is named."""
 
     async def answer() -> Response:
-        body = await body_of(caller.request)
-        texts = inputs(body)
+        body = await read_request_body(caller.request)
+        texts = input_texts(body)
         encoding = body.get("encoding_format") or "float"
         if encoding not in ("float", "base64"):
             raise InvalidInput("encoding_format", "must be float or base64")
-        vectors, name, tokens = await relay.embedded(caller.memory, texts)
+        vectors, name, tokens = await relay.embed_texts(caller.memory, texts)
         if body.get("dimensions") not in (None, vectors.shape[1]):
             raise InvalidInput("dimensions", f"must be {vectors.shape[1]}, as the vectors have, or left out")
 
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
         envelope = {"object": "list", "model": name, "data": [], "usage": usage}
-        return Response(await asyncio.to_thread(listed, envelope, vectors, encoding), media_type="application/json")
+        return Response(await asyncio.to_thread(write_embeddings, envelope, vectors, encoding), media_type="application/json")
 
-    return await answered(caller.request, answer)
+    return await respond(caller.request, answer)
 
 
-def asking(access: Access, space: str, options: Wish, body: Mapping[str, Any]) -> relay.Asking:
+def build_relay_request(access: Access, space: str, options: MemoryOptions, body: Mapping[str, Any]) -> relay.RelayRequest:
     """The request to the relay: for whose memory, if the caller may use it."""
     target_space = space if options.space is None else access.space(options.space)
     user = access.own(options.user) or (NOBODY if access.key_id == ANONYMOUS else access.key_id)
-    return relay.Asking(body, target_space, user, options.conversation, options.budget)
+    return relay.RelayRequest(body, target_space, user, options.conversation, options.budget)
 
 
-def streams(body: Mapping[str, Any]) -> bool:
+def wants_stream(body: Mapping[str, Any]) -> bool:
     stream = body.get("stream")
     if not isinstance(stream, bool | None):
         raise InvalidInput("stream", "must be true or false")
     return bool(stream)
 
 
-def model(name: str) -> dict[str, Any]:
+def model_entry(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "recollect"}
 
 
-def inputs(body: Mapping[str, Any]) -> list[str]:
+def input_texts(body: Mapping[str, Any]) -> list[str]:
     value = body.get("input")
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not texts or len(texts) > INPUTS:
@@ -166,33 +166,33 @@ def inputs(body: Mapping[str, Any]) -> list[str]:
     return texts
 
 
-def listed(envelope: Mapping[str, Any], vectors: Any, encoding: str) -> bytes:
+def write_embeddings(envelope: Mapping[str, Any], vectors: Any, encoding: str) -> bytes:
     """The answer with its vectors as JSON. They are written one by one, so that other threads can run in between."""
     rows = [
-        written({"object": "embedding", "index": index, "embedding": encoded(row, encoding)})
+        dump_json({"object": "embedding", "index": index, "embedding": encode_vector(row, encoding)})
         for index, row in enumerate(vectors)
     ]
-    before, after = written(envelope).split(b'"data":[]', 1)
+    before, after = dump_json(envelope).split(b'"data":[]', 1)
     return before + b'"data":[' + b",".join(rows) + b"]" + after
 
 
-def encoded(row: Any, encoding: str) -> str | list[float]:
+def encode_vector(row: Any, encoding: str) -> str | list[float]:
     floats = np.asarray(row, dtype="<f4")
     return base64.b64encode(floats.tobytes()).decode("ascii") if encoding == "base64" else floats.tolist()
 
 
-async def body_of(request: Request) -> dict[str, Any]:
+async def read_request_body(request: Request) -> dict[str, Any]:
     """The body of a request; a large one is parsed in a thread, so that others are answered meanwhile."""
     raw = await request.body()
     return read_body(raw) if len(raw) < LARGE else await asyncio.to_thread(read_body, raw)
 
 
-async def answered(request: Request, answer: Callable[[], Awaitable[Response]]) -> Response:
+async def respond(request: Request, answer: Callable[[], Awaitable[Response]]) -> Response:
     """The answer, or the error in OpenAI's shape; an empty response if the client hangs up before it is ready."""
     await request.body()  # all of it: the next message is then the disconnect
     work = asyncio.ensure_future(answer())
     try:
-        disconnect = asyncio.ensure_future(disconnected(request.receive))
+        disconnect = asyncio.ensure_future(wait_for_disconnect(request.receive))
         try:
             await asyncio.wait({work, disconnect}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -205,22 +205,22 @@ async def answered(request: Request, answer: Callable[[], Awaitable[Response]]) 
             return Response(status_code=GONE)
         return work.result()
     except (RecollectError, Problem) as error:
-        failure = problem(error)
-        return JSONResponse(shape(failure), failure.status, headers=dict(failure.headers))
+        failure = openai_problem(error)
+        return JSONResponse(openai_error(failure), failure.status, headers=dict(failure.headers))
     finally:
         work.cancel()
 
 
-async def disconnected(receive: Receive) -> None:
+async def wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-class Said(JSONResponse):
+class WholeAnswer(JSONResponse):
     """A whole answer, not a stream."""
 
     def render(self, content: Any) -> bytes:
-        return written(content)
+        return dump_json(content)
 
 
 class EventStream(Response):
@@ -243,8 +243,8 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Separate tasks: the turn is cancelled only once, and then has the time it needs to end.
-        sending = asyncio.ensure_future(self._talk(send))
-        disconnect = asyncio.ensure_future(disconnected(receive))
+        sending = asyncio.ensure_future(self._send_chunks(send))
+        disconnect = asyncio.ensure_future(wait_for_disconnect(receive))
         try:
             await asyncio.wait({sending, disconnect}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -255,27 +255,27 @@ class EventStream(Response):
         if not sending.cancelled():
             sending.result()
 
-    async def _talk(self, send: Send) -> None:
-        async def say(data: bytes, *, has_more: bool = True) -> None:
+    async def _send_chunks(self, send: Send) -> None:
+        async def send_data(data: bytes, *, has_more: bool = True) -> None:
             await send({"type": "http.response.body", "body": data, "more_body": has_more})
 
         async with aclosing(self._chunks) as chunks:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             try:
                 if self._first is not None:
-                    await say(event(self._first))
+                    await send_data(event_bytes(self._first))
                 async for chunk in chunks:
-                    await say(event(chunk))
-                await say(DONE, has_more=False)
+                    await send_data(event_bytes(chunk))
+                await send_data(DONE, has_more=False)
             except (RecollectError, Problem) as error:
-                await say(event(shape(problem(error))), has_more=False)
+                await send_data(event_bytes(openai_error(openai_problem(error))), has_more=False)
 
 
-def event(data: Mapping[str, Any]) -> bytes:
-    return b"data: " + written(data) + b"\n\n"
+def event_bytes(data: Mapping[str, Any]) -> bytes:
+    return b"data: " + dump_json(data) + b"\n\n"
 
 
-def written(data: Any) -> bytes:
+def dump_json(data: Any) -> bytes:
     """Data as JSON. Half a character, where a stream was cut, cannot be encoded: it is passed on as an escape."""
     try:
         return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()

@@ -43,16 +43,16 @@ USAGE = {
 MESSAGES = [{"role": "user", "content": "What is my name?"}]
 
 
-def body(required_names: list[str], properties: dict[str, Any], example: dict[str, Any]) -> dict[str, Any]:
+def request_body(required_names: list[str], properties: dict[str, Any], example: dict[str, Any]) -> dict[str, Any]:
     schema = {"type": "object", "required": required_names, "properties": properties, "additionalProperties": True}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema, "example": example}}}}
 
 
-def headed(name: str, about: str) -> dict[str, Any]:
+def header_parameter(name: str, about: str) -> dict[str, Any]:
     return {"name": name, "in": "header", "required": False, "description": about, "schema": TEXT}
 
 
-CHAT = body(
+CHAT = request_body(
     ["messages"],
     {
         "model": {"type": "string", "description": "A configured model, one of its server, or `recollect`."},
@@ -88,13 +88,13 @@ CHAT = body(
     {"model": "recollect", "messages": MESSAGES, "user": "alex"},
 ) | {
     "parameters": [
-        headed("X-Recollect-Conversation", "Which conversation; without it, the one that begins as the messages do."),
-        headed("X-Recollect-User", "Whose memory it is, if the body does not say."),
-        headed("X-Recollect-Memory", "`off`: nothing is shown and nothing is kept."),
-        headed("X-Recollect-Budget", "How many tokens the model may be sent."),
+        header_parameter("X-Recollect-Conversation", "Which conversation; without it, the one that begins as the messages do."),
+        header_parameter("X-Recollect-User", "Whose memory it is, if the body does not say."),
+        header_parameter("X-Recollect-Memory", "`off`: nothing is shown and nothing is kept."),
+        header_parameter("X-Recollect-Budget", "How many tokens the model may be sent."),
     ]
 }
-EMBEDDING = body(
+EMBEDDING = request_body(
     ["input"],
     {
         "model": TEXT,

@@ -38,7 +38,7 @@ WORDS: tuple[tuple[type[ModelError], int, str, str], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class MemoryOptions:
     """The options of a request for the memory, in headers or in its body under `recollect`."""
 
     conversation: str | None = None
@@ -51,7 +51,7 @@ class Wish:
 def read_body(raw: bytes) -> dict[str, Any]:
     """The body of a request; raises InvalidInput if it is not a JSON object."""
     try:
-        body = json.loads(raw, parse_constant=refused_constant)
+        body = json.loads(raw, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         raise InvalidInput("body", "is not JSON") from None
     if not isinstance(body, dict):
@@ -62,7 +62,7 @@ def read_body(raw: bytes) -> dict[str, Any]:
     return clean
 
 
-def refused_constant(name: str) -> Any:
+def refuse_constant(name: str) -> Any:
     raise ValueError(name)
 
 
@@ -81,7 +81,7 @@ def depth(value: object) -> int:
     return level
 
 
-def wish_of(headers: Headers, body: dict[str, Any]) -> Wish:
+def take_memory_options(headers: Headers, body: dict[str, Any]) -> MemoryOptions:
     """Take the options for the memory out of a request. The body goes before the headers."""
     options = body.pop(OURS, None)
     options = {} if options is None else options
@@ -95,24 +95,24 @@ def wish_of(headers: Headers, body: dict[str, Any]) -> Wish:
         name: unquote(value) for name in header_names if (value := headers.get(f"x-recollect-{name}")) is not None
     }
     if body.get("user") is not None:
-        header_values["user"] = text_of("user", body["user"]) or ""
+        header_values["user"] = parse_text("user", body["user"]) or ""
     texts = {
-        name: text_of(name, options.get(name, header_values.get(name))) for name in ("conversation", "space", "user")
+        name: parse_text(name, options.get(name, header_values.get(name))) for name in ("conversation", "space", "user")
     }
-    return Wish(
+    return MemoryOptions(
         **texts,
-        memory=switch(options.get("memory", header_values.get("memory"))),
-        budget=budget_of(options.get("budget", header_values.get("budget"))),
+        memory=parse_switch(options.get("memory", header_values.get("memory"))),
+        budget=parse_budget(options.get("budget", header_values.get("budget"))),
     )
 
 
-def text_of(name: str, value: object) -> str | None:
+def parse_text(name: str, value: object) -> str | None:
     if not isinstance(value, str | None):
         raise InvalidInput(name, "must be text")
     return value or None
 
 
-def switch(value: object) -> bool:
+def parse_switch(value: object) -> bool:
     if value is None or value is True or (isinstance(value, str) and value.lower() in ("on", "true", "1")):
         return True
     if value is False or (isinstance(value, str) and value.lower() in ("off", "false", "0")):
@@ -120,7 +120,7 @@ def switch(value: object) -> bool:
     raise InvalidInput("memory", "must be on or off")
 
 
-def budget_of(value: object) -> int | None:
+def parse_budget(value: object) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 12:
         value = int(value)
     if value is None:
@@ -130,7 +130,7 @@ def budget_of(value: object) -> int | None:
     return value
 
 
-def header(value: str) -> str:
+def quote_header(value: str) -> str:
     """An id as a header can carry it; read back, it is the same."""
     return quote(value, safe=SEEN)
 
@@ -138,12 +138,12 @@ def header(value: str) -> str:
 # -- errors
 
 
-def problem(error: RecollectError | Problem) -> Problem:
+def openai_problem(error: RecollectError | Problem) -> Problem:
     """The problem that a client gets for an error."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, ModelError) and not isinstance(error, errors.NoModel):
-        return refusal(error.refusal) if error.refusal is not None else failure(error)
+        return model_refusal(error.refusal) if error.refusal is not None else model_failure(error)
     general_problem = problem_of(error)
     if isinstance(error, InvalidInput):
         code = "context_length_exceeded" if isinstance(error, TooLong) else "invalid_value"
@@ -162,12 +162,12 @@ def problem(error: RecollectError | Problem) -> Problem:
     )
 
 
-def failure(error: ModelError) -> Problem:
+def model_failure(error: ModelError) -> Problem:
     status, code, words = next((s, c, w) for kind, s, c, w in WORDS if isinstance(error, kind))
     return Problem(status, code, words)
 
 
-def refusal(refusal: Refusal) -> Problem:
+def model_refusal(refusal: Refusal) -> Problem:
     """A refusal of the model's server, with its message and status."""
     retry_headers = {} if refusal.after is None else {"Retry-After": str(math.ceil(refusal.after))}
     if refusal.status in (401, 403) or not 400 <= refusal.status < 600:
@@ -179,7 +179,7 @@ def refusal(refusal: Refusal) -> Problem:
     return Problem(refusal.status, refusal.code or "model_refused", words, (fields,) if fields else (), retry_headers)
 
 
-def shape(problem: Problem) -> Mapping[str, Any]:
+def openai_error(problem: Problem) -> Mapping[str, Any]:
     """A problem as OpenAI's clients read it."""
     first = problem.errors[0] if problem.errors else {}
     usual = "server_error" if problem.status >= 500 else "invalid_request_error"

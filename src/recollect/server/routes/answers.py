@@ -18,7 +18,7 @@ from starlette.responses import Response
 from recollect import wire
 from recollect.engine import idempotency
 from recollect.errors import CommitUnknown, RecollectError, StoreBusy
-from recollect.server.door.access import Here
+from recollect.server.door.access import Caller
 from recollect.server.problems import Problem, problem_of
 from recollect.server.routes.shapes import Limit
 
@@ -39,21 +39,21 @@ IdempotencyKey = Annotated[
 ]
 
 
-def out(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A value as JSON."""
     return Response(wire.dumps(value), status, headers, JSON)
 
 
-def tag_of(body: bytes) -> str:
+def etag_of(body: bytes) -> str:
     return f'"{sha256(body).hexdigest()[:32]}"'
 
 
-def is_one_of(tag: str, header: str) -> bool:
+def matches_etag(tag: str, header: str) -> bool:
     """Whether a tag is in an `If-None-Match` header; a proxy may have marked it as weak."""
     return header.strip() == "*" or tag in (candidate.strip().removeprefix("W/") for candidate in header.split(","))
 
 
-def page_of(items: Sequence[Any], cursor: str | None, limit: int, name: Callable[[Any], str]) -> Response:
+def page_response(items: Sequence[Any], cursor: str | None, limit: int, name: Callable[[Any], str]) -> Response:
     """A page of the items after the one the cursor names; the list may have changed since the last page."""
     start = 0
     if cursor is not None:
@@ -63,61 +63,61 @@ def page_of(items: Sequence[Any], cursor: str | None, limit: int, name: Callable
         start = names.index(cursor) + 1
     page = items[start : start + limit]
     has_more = start + limit < len(items)
-    return out({"items": page, "next": name(page[-1]) if page and has_more else None})
+    return json_response({"items": page, "next": name(page[-1]) if page and has_more else None})
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class StoredForm:
     """How an answer is stored for a repeated request: `shorten` makes what is stored, `restore` the answer from it."""
 
     shorten: Callable[[Any], Any]
     restore: Callable[[Any], Any]
 
 
-AS_IT_IS = Brief(lambda value: value, lambda value: value)
+AS_IT_IS = StoredForm(lambda value: value, lambda value: value)
 
 
-async def once(
-    caller: Here,
+async def answer_once(
+    caller: Caller,
     key: str | None,
     work: Callable[[], Awaitable[Any]],
-    brief: Brief = AS_IT_IS,
+    brief: StoredForm = AS_IT_IS,
     repeats_words: bool = True,
 ) -> Response:
     """Do a write and answer with its result; with a key, do it once. An answer that repeats nobody's words is stored
     even if somebody was erased meanwhile."""
     if key is None:
-        return out(await work())
-    repeat, stored_body = await begun(caller, key)
+        return json_response(await work())
+    repeat, stored_body = await claim_key(caller, key)
     if stored_body is not None:
-        return out(brief.restore(json.loads(stored_body)), headers={"Idempotent-Replayed": "true"})
+        return json_response(brief.restore(json.loads(stored_body)), headers={"Idempotent-Replayed": "true"})
     try:
         result = await work()
     except BaseException as error:
         await close_claim(caller, repeat, error)
         raise
     body = wire.dumps(brief.shorten(result))
-    keep = partial(idempotency.keep, caller.memory, repeat, HTTPStatus.OK, body, repeats_words=repeats_words)
-    await wait_a_little(keep_trying(keep))
-    return out(result)
+    keep = partial(idempotency.keep_answer, caller.memory, repeat, HTTPStatus.OK, body, repeats_words=repeats_words)
+    await wait_briefly(keep_trying(keep))
+    return json_response(result)
 
 
 _background_tasks = set[asyncio.Task[None]]()
 
 
-async def close_claim(caller: Here, repeat: idempotency.Repeat, error: BaseException) -> None:
+async def close_claim(caller: Caller, repeat: idempotency.KeyedRequest, error: BaseException) -> None:
     """Release the claim of a request that failed, so that a repeated request may try again, even if nobody waits for
     this one any more. Whatever a cancelled request awaits is cancelled again and again, so this runs in a task of its
     own. If it is not known whether the request was done, that becomes the answer of its key."""
     if isinstance(error, CommitUnknown):
         problem = problem_of(error)
         document = wire.dumps(problem.document())
-        keep_trying(partial(idempotency.keep, caller.memory, repeat, problem.status, document, repeats_words=False))
+        keep_trying(partial(idempotency.keep_answer, caller.memory, repeat, problem.status, document, repeats_words=False))
         return
-    await wait_a_little(keep_trying(lambda: idempotency.give_up(caller.memory, repeat)))
+    await wait_briefly(keep_trying(lambda: idempotency.release_claim(caller.memory, repeat)))
 
 
-async def wait_a_little(closing: asyncio.Task[None]) -> None:
+async def wait_briefly(closing: asyncio.Task[None]) -> None:
     """Wait until the key is settled, but not longer than `LONGEST_CLOSING` if the store is away."""
     finished_tasks, _ = await asyncio.wait({closing}, timeout=LONGEST_CLOSING)
     for task in finished_tasks:
@@ -145,17 +145,17 @@ def keep_trying(work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
     return task
 
 
-async def begun(caller: Here, key: str) -> tuple[idempotency.Repeat, bytes | None]:
+async def claim_key(caller: Caller, key: str) -> tuple[idempotency.KeyedRequest, bytes | None]:
     """Claim a key for this request. Returns the claim, and the stored answer if the request was done before."""
     url = caller.request.url
     request_bytes = f"{caller.request.method} {url.path}?{url.query}\n".encode() + await caller.request.body()
     repeat = idempotency.stamp(
-        caller.memory, idempotency.repeat_of(caller.space, caller.access.key_id, key, request_bytes)
+        caller.memory, idempotency.build_keyed_request(caller.space, caller.access.key_id, key, request_bytes)
     )
     try:
         claim = await idempotency.claim(caller.memory, repeat)
     except CommitUnknown as error:
-        keep_trying(lambda: idempotency.give_up(caller.memory, repeat))
+        keep_trying(lambda: idempotency.release_claim(caller.memory, repeat))
         raise StoreBusy(f"{error}; no more than the key was claimed") from error
     if claim.state == "busy":
         detail = "the same request is being worked on; ask again in a moment"

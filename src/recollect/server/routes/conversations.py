@@ -23,7 +23,7 @@ from recollect.engine.conversation import AsyncConversation, conversation_for
 from recollect.engine.tables.log import Batch
 from recollect.errors import InvalidInput, RecollectError
 from recollect.model import Added, Budget, Draft, Message
-from recollect.server.door.access import Here, ReadCaller, WriteCaller
+from recollect.server.door.access import Caller, ReadCaller, WriteCaller
 from recollect.server.problems import Problem, problem_of
 from recollect.server.routes import shapes
 from recollect.server.routes.answers import (
@@ -31,14 +31,14 @@ from recollect.server.routes.answers import (
     Count,
     Cursor,
     IdempotencyKey,
-    begun,
+    claim_key,
     close_claim,
-    is_one_of,
-    once,
-    out,
-    tag_of,
+    matches_etag,
+    answer_once,
+    json_response,
+    etag_of,
 )
-from recollect.wire import dumps, plain
+from recollect.wire import dumps, to_json_value
 
 EVENTS = "text/event-stream"
 AT_ONCE = 50  # messages read at a time
@@ -49,17 +49,17 @@ User = Annotated[str | None, Query(description="Whose chat it is; left out for a
 router = APIRouter(prefix="/v1", tags=["conversations"])
 
 
-def chat_of(caller: Here, id: str, user: str | None) -> AsyncConversation:
+def chat_of(caller: Caller, id: str, user: str | None) -> AsyncConversation:
     return conversation_for(caller.memory, caller.access, caller.space, id, user)
 
 
-@router.get("/conversations", response_model=shapes.page(shapes.Conversation))
+@router.get("/conversations", response_model=shapes.page_model(shapes.Conversation))
 async def conversations(caller: ReadCaller, user: User = None, cursor: Cursor = None, limit: Count = 100) -> Response:
     """The conversations of a space, in order of id; of one user, if given."""
     page = await caller.memory.conversations(
         user=caller.access.own(user), space=caller.space, after=cursor or "", limit=limit
     )
-    return out({"items": page, "next": page[-1].id if len(page) == limit else None})
+    return json_response({"items": page, "next": page[-1].id if len(page) == limit else None})
 
 
 # -- messages
@@ -71,9 +71,9 @@ async def add_messages(
 ) -> Response:
     """Keep messages, in order. Once this answers, they are on the disk."""
     drafts = [draft_of(caller, message) for message in body.messages]
-    keyed_drafts = [keyed(caller, draft, key, id, number) for number, draft in enumerate(drafts)]
-    batch = Batch(caller.space, id, caller.access.own(body.user), keyed_drafts, partial(check_repeated, drafts, key))
-    return out((await caller.memory.add_many([batch]))[0])
+    keyed_drafts = [with_platform_id(caller, draft, key, id, number) for number, draft in enumerate(drafts)]
+    batch = Batch(caller.space, id, caller.access.own(body.user), keyed_drafts, partial(check_repeats, drafts, key))
+    return json_response((await caller.memory.add_many([batch]))[0])
 
 
 @router.post("/messages", response_model=list[list[shapes.Added]])
@@ -85,13 +85,13 @@ async def add_batches(caller: WriteCaller, body: shapes.BatchesIn, key: Idempote
     for batch, drafts in zip(body.batches, drafts_of_batches, strict=True):
         place = batch_counts[batch.conversation]
         batch_counts[batch.conversation] += 1
-        keyed_drafts = [keyed(caller, draft, key, batch.conversation, (place, n)) for n, draft in enumerate(drafts)]
-        check = partial(check_repeated, drafts, key)
+        keyed_drafts = [with_platform_id(caller, draft, key, batch.conversation, (place, n)) for n, draft in enumerate(drafts)]
+        check = partial(check_repeats, drafts, key)
         batches.append(Batch(caller.space, batch.conversation, caller.access.own(batch.user), keyed_drafts, check))
-    return out(await caller.memory.add_many(batches))
+    return json_response(await caller.memory.add_many(batches))
 
 
-@router.get("/conversations/{id:id}/messages", response_model=shapes.page(shapes.Message))
+@router.get("/conversations/{id:id}/messages", response_model=shapes.page_model(shapes.Message))
 async def history(
     caller: ReadCaller, id: Conversation, user: User = None, cursor: Cursor = None, limit: Count = 100
 ) -> Response:
@@ -108,7 +108,7 @@ async def history(
         size += sum(len(message.content) for message in batch)
         has_more = len(batch) == count and batch[0].turn > 1
         before = batch[0].turn if batch else None
-    return out({"items": messages, "next": str(messages[0].turn) if has_more else None})
+    return json_response({"items": messages, "next": str(messages[0].turn) if has_more else None})
 
 
 def turn_of(cursor: str | None) -> int | None:
@@ -119,7 +119,7 @@ def turn_of(cursor: str | None) -> int | None:
     return int(cursor)
 
 
-def draft_of(caller: Here, message: shapes.DraftIn) -> Draft:
+def draft_of(caller: Caller, message: shapes.DraftIn) -> Draft:
     """The message as a draft; a key of one user accepts only messages by and to that user."""
     if message.user is not None:
         caller.access.person(message.user)
@@ -137,14 +137,14 @@ def draft_of(caller: Here, message: shapes.DraftIn) -> Draft:
     )
 
 
-def keyed(caller: Here, draft: Draft, key: str | None, conversation: str, place: object) -> Draft:
+def with_platform_id(caller: Caller, draft: Draft, key: str | None, conversation: str, place: object) -> Draft:
     if key is None or draft.platform_id is not None:
         return draft
     digest = sha256(f"{caller.access.key_id}\n{key}\n{conversation}\n{place}".encode()).hexdigest()
     return replace(draft, platform_id=f"once:{digest[:40]}")
 
 
-def check_repeated(drafts: list[Draft], key: str | None, results: list[Added]) -> None:
+def check_repeats(drafts: list[Draft], key: str | None, results: list[Added]) -> None:
     """Raise if an idempotency key came back with other or more messages: that is a mistake of the caller, and none of
     them is stored. A message that was erased stays erased."""
     pairs = [(draft, result) for draft, result in zip(drafts, results, strict=True) if draft.platform_id is None]
@@ -166,12 +166,12 @@ def budget_of(value: shapes.BudgetIn | str) -> Budget:
     return Budget(**value.model_dump())
 
 
-async def context_of(caller: Here, id: str, body: shapes.ContextIn, tag: str | None = None) -> Response:
+async def context_response(caller: Caller, id: str, body: shapes.ContextIn, tag: str | None = None) -> Response:
     chat = chat_of(caller, id, body.user)
     context = await chat.context(body.text, budget=budget_of(body.budget), system=body.system, markers=body.markers)
     content = dumps(context)
-    headers = {"ETag": tag_of(content), "Cache-Control": "private, no-cache"}
-    if tag is not None and is_one_of(headers["ETag"], tag):
+    headers = {"ETag": etag_of(content), "Cache-Control": "private, no-cache"}
+    if tag is not None and matches_etag(headers["ETag"], tag):
         return Response(None, 304, headers)
     return Response(content, 200, headers, "application/json")
 
@@ -191,13 +191,13 @@ async def get_context(
 ) -> Response:
     """What to send to a model to have `text` answered, with a receipt; 304 if it is what you have."""
     body = shapes.ContextIn.model_construct(text=text, user=user, budget=budget, system=None, markers=True)
-    return await context_of(caller, id, body, if_none_match)
+    return await context_response(caller, id, body, if_none_match)
 
 
 @router.post("/conversations/{id:id}/context", response_model=shapes.Context)
 async def make_context(caller: ReadCaller, id: Conversation, body: shapes.ContextIn) -> Response:
     """The same, for texts of any length and budgets of your own."""
-    return await context_of(caller, id, body)
+    return await context_response(caller, id, body)
 
 
 # -- turns
@@ -218,14 +218,14 @@ async def reply(caller: WriteCaller, id: Conversation, body: shapes.ReplyIn, key
     if body.author is not None:
         caller.access.person(body.author)
     chat = chat_of(caller, id, body.user)
-    platform_id = keyed(caller, Draft("user", "", platform_id=body.platform_id), key, id, "reply").platform_id
+    platform_id = with_platform_id(caller, Draft("user", "", platform_id=body.platform_id), key, id, "reply").platform_id
     options: dict[str, Any] = {"budget": budget_of(body.budget), "system": body.system}
     options |= {"author": body.author, "platform_id": platform_id}
     if not body.stream:
-        return await once(caller, key, lambda: chat.reply(body.text, **options))
-    repeat, stored_body = await begun(caller, key) if key is not None else (None, None)
+        return await answer_once(caller, key, lambda: chat.reply(body.text, **options))
+    repeat, stored_body = await claim_key(caller, key) if key is not None else (None, None)
     if stored_body is not None:
-        return events(said_before(json.loads(stored_body)["text"]))
+        return event_response(replay_events(json.loads(stored_body)["text"]))
     pieces = chat.stream(body.text, **options)
     try:
         first = await anext(pieces, None)  # an error before the first piece is a normal answer, not a stream
@@ -233,44 +233,44 @@ async def reply(caller: WriteCaller, id: Conversation, body: shapes.ReplyIn, key
         if repeat is not None:
             await close_claim(caller, repeat, error)
         raise
-    return events(told(caller, first, pieces, repeat))
+    return event_response(reply_events(caller, first, pieces, repeat))
 
 
-def events(source: AsyncIterator[bytes]) -> Response:
+def event_response(source: AsyncIterator[bytes]) -> Response:
     return StreamingResponse(source, media_type=EVENTS, headers={"X-Accel-Buffering": "no"})
 
 
-def event(name: str, data: Any) -> bytes:
-    return f"event: {name}\ndata: {json.dumps(plain(data), ensure_ascii=False)}\n\n".encode()
+def event_bytes(name: str, data: Any) -> bytes:
+    return f"event: {name}\ndata: {json.dumps(to_json_value(data), ensure_ascii=False)}\n\n".encode()
 
 
-async def said_before(text: str) -> AsyncIterator[bytes]:
-    yield event("text", {"text": text})
-    yield event("done", {"text": text})
+async def replay_events(text: str) -> AsyncIterator[bytes]:
+    yield event_bytes("text", {"text": text})
+    yield event_bytes("done", {"text": text})
 
 
-async def told(
-    caller: Here, first: str | None, pieces: AsyncIterator[str], repeat: idempotency.Repeat | None
+async def reply_events(
+    caller: Caller, first: str | None, pieces: AsyncIterator[str], repeat: idempotency.KeyedRequest | None
 ) -> AsyncIterator[bytes]:
     texts = [] if first is None else [first]
     try:
         async with aclosing(pieces):  # type: ignore[type-var]
             if first is not None:
-                yield event("text", {"text": first})
+                yield event_bytes("text", {"text": first})
             async for piece in pieces:
                 texts.append(piece)
-                yield event("text", {"text": piece})
+                yield event_bytes("text", {"text": piece})
         answer = {"text": "".join(texts)}
         if repeat is not None:
-            await idempotency.keep(caller.memory, repeat, 200, dumps(answer))
+            await idempotency.keep_answer(caller.memory, repeat, 200, dumps(answer))
     except BaseException as error:
         if repeat is not None:
             await close_claim(caller, repeat, error)
         if not isinstance(error, RecollectError):
             raise
-        yield event("error", problem_of(error).document())
+        yield event_bytes("error", problem_of(error).document())
     else:
-        yield event("done", answer)
+        yield event_bytes("done", answer)
 
 
 @router.post("/conversations/{id:id}/command", response_model=shapes.Command | None)
@@ -283,13 +283,13 @@ async def command(
         caller.access.person(body.author)
     chat = chat_of(caller, id, body.user)
     options = {"author": body.author, "names": tuple(body.names), "addressed": body.addressed}
-    return await once(caller, key, lambda: chat.command(body.text, **options))  # type: ignore[arg-type]
+    return await answer_once(caller, key, lambda: chat.command(body.text, **options))  # type: ignore[arg-type]
 
 
 @router.post("/conversations/{id:id}/standalone", response_model=shapes.Question)
 async def standalone(caller: ReadCaller, id: Conversation, body: shapes.QuestionIn) -> Response:
     """A follow-up question so that it can be understood alone, from what was said last."""
-    return out({"question": await chat_of(caller, id, body.user).standalone(body.question)})
+    return json_response({"question": await chat_of(caller, id, body.user).standalone(body.question)})
 
 
 # -- what was derived
@@ -298,10 +298,10 @@ async def standalone(caller: ReadCaller, id: Conversation, body: shapes.Question
 @router.get("/conversations/{id:id}/episodes", response_model=list[shapes.EpisodeOut])
 async def episodes(caller: ReadCaller, id: Conversation, user: User = None) -> Response:
     """What left the window, as summaries: the active ones, highest level first, each with its parts."""
-    return out(await chat_of(caller, id, user).episodes())
+    return json_response(await chat_of(caller, id, user).episodes())
 
 
 @router.get("/conversations/{id:id}/archived", response_model=list[shapes.Chunk])
 async def archived(caller: ReadCaller, id: Conversation, user: User = None) -> Response:
     """The runs of messages that have left the window, oldest first."""
-    return out(await chat_of(caller, id, user).archived())
+    return json_response(await chat_of(caller, id, user).archived())

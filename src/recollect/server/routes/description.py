@@ -31,7 +31,7 @@ PROBLEMS = {
 METHODS = ("get", "put", "post", "delete", "patch")
 
 
-def described(app: FastAPI) -> dict[str, Any]:
+def openapi_document(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI document, made once."""
     if app.openapi_schema is None:
         document = get_openapi(

@@ -8,25 +8,25 @@ from pydantic import BaseModel, Field, StringConstraints, create_model
 
 from recollect import model
 from recollect.engine.documents import MAX_LIMIT, MAX_OFFSET
-from recollect.server.routes.shapes import MAX_BATCH, Body, Id, page, shape, shown
+from recollect.server.routes.shapes import MAX_BATCH, RequestBody, Id, page_model, answer_model, with_example
 
 # -- requests
 
 
-class DocumentIn(Body):
+class DocumentIn(RequestBody):
     """A JSON object to be kept under a key."""
 
-    model_config = shown(value={"text": "Alex has an otter", "stars": 5}, user="alex")
+    model_config = with_example(value={"text": "Alex has an otter", "stars": 5}, user="alex")
 
     value: dict[str, Any]
     user: Id | None = Field(None, description="Whose it is: an erasure takes it with all else of theirs.")
     texts: list[str] | None = Field(None, description="What it is found by, in place of all that the value says.")
 
 
-class ChangeIn(Body):
+class ChangeIn(RequestBody):
     """A document to be kept, or without a value, to be removed."""
 
-    model_config = shown(namespace=["notes", "alex"], key="pets", value={"text": "Alex has an otter"})
+    model_config = with_example(namespace=["notes", "alex"], key="pets", value={"text": "Alex has an otter"})
 
     namespace: list[Id] = Field(min_length=1)
     key: Id
@@ -35,10 +35,10 @@ class ChangeIn(Body):
     texts: list[str] | None = None
 
 
-class ChangesIn(Body):
+class ChangesIn(RequestBody):
     """Changes of documents: all are made, or none; with a `tag`, only if the namespace is as it was."""
 
-    model_config = shown(changes=[{"namespace": ["notes", "alex"], "key": "pets", "value": None}])
+    model_config = with_example(changes=[{"namespace": ["notes", "alex"], "key": "pets", "value": None}])
 
     changes: list[ChangeIn] = Field(min_length=1, max_length=MAX_BATCH)
     namespace: list[Id] | None = Field(None, description="The namespace the tag is of.")
@@ -47,10 +47,10 @@ class ChangesIn(Body):
     )
 
 
-class FindDocumentsIn(Body):
+class FindDocumentsIn(RequestBody):
     """Which documents are looked for: those of a namespace and of those below it."""
 
-    model_config = shown(namespace=["notes"], query="animals at home", where={"stars": {"$gte": 4}}, limit=5)
+    model_config = with_example(namespace=["notes"], query="animals at home", where={"stars": {"$gte": 4}}, limit=5)
 
     namespace: list[Id] = Field(default_factory=list)
     query: str | None = None
@@ -61,11 +61,11 @@ class FindDocumentsIn(Body):
 
 # -- answers
 
-Document = shape(model.Document)
+Document = answer_model(model.Document)
 DocumentPage = create_model(
     "DocumentPage",
     __doc__="Some of the documents of a namespace, in order of key; the `tag` is of all of them.",
-    __base__=page(Document),
+    __base__=page_model(Document),
     tag=(str, Field(description="Send it with changes that are right only as long as the namespace is as it is.")),
 )
 

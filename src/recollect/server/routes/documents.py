@@ -18,15 +18,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response
 
-from recollect.engine.documents import MAX_OFFSET, AsyncDocuments, all_of, apply_if
+from recollect.engine.documents import MAX_OFFSET, AsyncDocuments, documents_in, apply_if_unchanged
 from recollect.errors import InvalidInput, NotFound
 from recollect.model import Change, Document
 from recollect.rules.access import Access
 from recollect.rules.documents import documents as rules
-from recollect.server.door.access import Here, may
+from recollect.server.door.access import Caller, access_with
 from recollect.server.problems import Problem
 from recollect.server.routes import document_shapes as shapes
-from recollect.server.routes.answers import PAGE_BYTES, Brief, Count, Cursor, IdempotencyKey, once, out, tag_of
+from recollect.server.routes.answers import PAGE_BYTES, StoredForm, Count, Cursor, IdempotencyKey, answer_once, json_response, etag_of
 from recollect.server.routes.shapes import PATTERN, Id
 from recollect.server.routes.spaces import Space
 from recollect.wire import dumps
@@ -44,21 +44,21 @@ After = Annotated[str | None, Query(description="The `next` of the page before."
 router = APIRouter(prefix="/v1/spaces/{id:id}", tags=["documents"])
 
 
-def within(right: str) -> Any:
+def caller_in_path_space(right: str) -> Any:
     """A dependency: the caller, if they have this right in the space that the path names."""
-    access_check = may(right)
+    access_check = access_with(right)
 
-    def check(request: Request, id: Space, access: Access = access_check) -> Here:
-        return Here(request.app.state.memory, access, access.space(id), request)
+    def check(request: Request, id: Space, access: Access = access_check) -> Caller:
+        return Caller(request.app.state.memory, access, access.space(id), request)
 
     return Depends(check)
 
 
-ReadCaller = Annotated[Here, within("read")]
-WriteCaller = Annotated[Here, within("write")]
+ReadCaller = Annotated[Caller, caller_in_path_space("read")]
+WriteCaller = Annotated[Caller, caller_in_path_space("write")]
 
 
-def documents_of(caller: Here) -> AsyncDocuments:
+def documents_of(caller: Caller) -> AsyncDocuments:
     return AsyncDocuments(caller.memory, caller.space, caller.access.user)
 
 
@@ -68,11 +68,11 @@ def documents_of(caller: Here) -> AsyncDocuments:
 @router.get("/documents", response_model=shapes.DocumentPage)
 async def documents(caller: ReadCaller, namespace: Namespace, cursor: Cursor = None, limit: Count = 100) -> Response:
     """The documents of one namespace, in order of key, with a tag of all of them."""
-    by_key = await all_of(documents_of(caller), namespace)
-    return await asyncio.to_thread(page_of, by_key, cursor, limit)  # it may be large
+    by_key = await documents_in(documents_of(caller), namespace)
+    return await asyncio.to_thread(document_page, by_key, cursor, limit)  # it may be large
 
 
-def page_of(by_key: Mapping[str, Document], cursor: str | None, limit: int) -> Response:
+def document_page(by_key: Mapping[str, Document], cursor: str | None, limit: int) -> Response:
     after = [key for key in sorted(by_key) if cursor is None or key > cursor]
     items: list[Document] = []
     size = 0
@@ -82,7 +82,7 @@ def page_of(by_key: Mapping[str, Document], cursor: str | None, limit: int) -> R
             break
         items.append(by_key[key])
     has_more = len(items) < len(after)
-    return out({"items": items, "next": items[-1].key if has_more else None, "tag": tag(by_key)})
+    return json_response({"items": items, "next": items[-1].key if has_more else None, "tag": namespace_tag(by_key)})
 
 
 @router.get("/documents/{key:id}", response_model=shapes.Document)
@@ -91,7 +91,7 @@ async def document(caller: ReadCaller, key: Key, namespace: Namespace) -> Respon
     result = await documents_of(caller).get(namespace, key)
     if result is None:
         raise NotFound(f"there is no document {key!r} in that namespace")
-    return out(result)
+    return json_response(result)
 
 
 @router.post("/document-search", response_model=list[shapes.Document])
@@ -99,7 +99,7 @@ async def search_documents(caller: ReadCaller, body: shapes.FindDocumentsIn) -> 
     """The documents of a namespace and of those below it: nearest to the query first, else the last changed."""
     where = None if body.where is None else rules.checked_where(body.where)
     options = {"query": body.query, "where": where, "limit": body.limit, "offset": body.offset}
-    return out(await documents_of(caller).search(body.namespace, **options))  # type: ignore[arg-type]
+    return json_response(await documents_of(caller).search(body.namespace, **options))  # type: ignore[arg-type]
 
 
 @router.get("/namespaces", response_model=shapes.NamespacePage)
@@ -116,7 +116,7 @@ async def namespaces(
     last = names_of(cursor)
     after = [names for names in all_names if last is None or names > last]
     has_more = len(after) > limit
-    return out({"items": after[:limit], "next": json.dumps(after[limit - 1]) if has_more else None})
+    return json_response({"items": after[:limit], "next": json.dumps(after[limit - 1]) if has_more else None})
 
 
 def names_of(cursor: str | None) -> tuple[str, ...] | None:
@@ -130,9 +130,9 @@ def names_of(cursor: str | None) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-def tag(by_key: Mapping[str, Document]) -> str:
+def namespace_tag(by_key: Mapping[str, Document]) -> str:
     """A tag that changes with any document of a namespace."""
-    return tag_of(dumps([by_key[key] for key in sorted(by_key)])).strip('"')
+    return etag_of(dumps([by_key[key] for key in sorted(by_key)])).strip('"')
 
 
 # -- writing
@@ -144,13 +144,13 @@ async def put_document(
 ) -> Response:
     """Keep a JSON object under a key, in the place of the one that was there."""
     change = Change(tuple(namespace), key, body.value, caller.access.own(body.user), texts_of(body.texts))
-    brief = kept_briefly([change], caller.space)
+    brief = times_only([change], caller.space)
 
     async def work() -> Document:
         return (await documents_of(caller).apply([change]))[0]
 
-    single = Brief(lambda document: brief.shorten([document]), lambda times: brief.restore(times)[0])
-    return await once(caller, once_key, work, single)
+    single = StoredForm(lambda document: brief.shorten([document]), lambda times: brief.restore(times)[0])
+    return await answer_once(caller, once_key, work, single)
 
 
 @router.delete("/documents/{key:id}", response_model=shapes.Removed)
@@ -162,7 +162,7 @@ async def remove_document(
     async def work() -> dict[str, bool]:
         return {"removed": await documents_of(caller).remove(namespace, key)}
 
-    return await once(caller, once_key, work)
+    return await answer_once(caller, once_key, work)
 
 
 @router.post("/documents", response_model=list[shapes.Document])
@@ -179,15 +179,15 @@ async def change_documents(caller: WriteCaller, body: shapes.ChangesIn, once_key
         store = documents_of(caller)
         if body.tag is None or body.namespace is None:
             return await store.apply(changes)
-        results = await apply_if(store, body.namespace, lambda by_key: tag(by_key) == body.tag, changes)
+        results = await apply_if_unchanged(store, body.namespace, lambda by_key: namespace_tag(by_key) == body.tag, changes)
         if results is None:
             raise Problem(412, "changed", "the namespace has changed since it was read; read it again")
         return results
 
-    return await once(caller, once_key, work, kept_briefly(changes, caller.space))
+    return await answer_once(caller, once_key, work, times_only(changes, caller.space))
 
 
-def change_of(caller: Here, change: shapes.ChangeIn) -> Change:
+def change_of(caller: Caller, change: shapes.ChangeIn) -> Change:
     user = None if change.value is None else caller.access.own(change.user)
     return Change(tuple(change.namespace), change.key, change.value, user, texts_of(change.texts))
 
@@ -196,13 +196,13 @@ def texts_of(texts: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if texts is None else tuple(texts)
 
 
-def kept_briefly(changes: Sequence[Change], space: str) -> Brief:
+def times_only(changes: Sequence[Change], space: str) -> StoredForm:
     """Stores only when the documents were made and changed; their values are in the changes, which are sent again."""
 
-    def told(documents: Sequence[Document]) -> list[tuple[Any, Any]]:
+    def shorten(documents: Sequence[Document]) -> list[tuple[Any, Any]]:
         return [(document.created_at, document.updated_at) for document in documents]
 
-    def again(stored_times: Sequence[Sequence[Any]]) -> list[Any]:
+    def restore(stored_times: Sequence[Sequence[Any]]) -> list[Any]:
         kept_changes = [rules.checked(change) for change in changes if change.value is not None]
         return [
             dict(
@@ -211,7 +211,7 @@ def kept_briefly(changes: Sequence[Change], space: str) -> Brief:
             for change, times in zip(kept_changes, stored_times, strict=True)
         ]
 
-    return Brief(told, again)
+    return StoredForm(shorten, restore)
 
 
 FIELDS = ("space", "namespace", "key", "value", "user", "created_at", "updated_at", "score")

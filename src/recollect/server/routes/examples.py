@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from recollect import model
-from recollect.wire import plain
+from recollect.wire import to_json_value
 
 THEN = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 
@@ -42,4 +42,4 @@ SAMPLES: tuple[Any, ...] = (
     model.Forgotten("01jd3x8k2m9q4r7t5v6w", (STATEMENT,), (FACT,)),
     model.Erasure("01jd3x8k2m9q4r7t5v6w", "default", THEN, 12, 2, 12),
 )
-EXAMPLES: dict[Any, Any] = {type(sample): plain(sample) for sample in SAMPLES}
+EXAMPLES: dict[Any, Any] = {type(sample): to_json_value(sample) for sample in SAMPLES}

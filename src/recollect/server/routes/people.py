@@ -14,10 +14,10 @@ from recollect.engine.context.visible import undo_for, visible_facts, visible_me
 from recollect.engine.tables.people import SHOWN_BY_PLATFORM
 from recollect.errors import NotFound
 from recollect.model import FactCategory, Message
-from recollect.server.door.access import AdminCaller, Here, ReadCaller, WriteCaller
+from recollect.server.door.access import AdminCaller, Caller, ReadCaller, WriteCaller
 from recollect.server.problems import Problem
 from recollect.server.routes import shapes
-from recollect.server.routes.answers import Count, Cursor, IdempotencyKey, once, out, page_of
+from recollect.server.routes.answers import Count, Cursor, IdempotencyKey, answer_once, json_response, page_response
 from recollect.wire import dumps
 
 LINES = "application/x-ndjson"
@@ -27,12 +27,12 @@ Seconds = Annotated[float | None, Query(ge=0, le=300, description="How long to w
 router = APIRouter(prefix="/v1", tags=["people"])
 
 
-def about(caller: Here, id: str) -> dict[str, Any]:
+def person_arguments(caller: Caller, id: str) -> dict[str, Any]:
     """The user and the space as arguments of the engine."""
     return {"user": caller.access.person(id), "space": caller.space}
 
 
-@router.get("/users/{id:id}/facts", response_model=shapes.page(shapes.Fact))
+@router.get("/users/{id:id}/facts", response_model=shapes.page_model(shapes.Fact))
 async def facts(
     caller: ReadCaller,
     id: Person,
@@ -42,38 +42,38 @@ async def facts(
     limit: Count = 100,
 ) -> Response:
     """What is known of a person, most important first: now, or as it was so at a time."""
-    all_facts = await caller.memory.facts(as_of=as_of, category=category, **about(caller, id))
+    all_facts = await caller.memory.facts(as_of=as_of, category=category, **person_arguments(caller, id))
     visible = await visible_facts(caller.memory, caller.access, caller.space, all_facts)
-    return page_of(visible, cursor, limit, lambda fact: fact.id)
+    return page_response(visible, cursor, limit, lambda fact: fact.id)
 
 
 @router.get("/users/{id:id}/fact-history", response_model=list[shapes.Fact])
 async def fact_history(caller: ReadCaller, id: Person, key: Annotated[str, Query(max_length=200)]) -> Response:
     """Every value a key has had, oldest first, with the times between which it was so."""
-    all_facts = await caller.memory.fact_history(key, **about(caller, id))
-    return out(await visible_facts(caller.memory, caller.access, caller.space, all_facts))
+    all_facts = await caller.memory.fact_history(key, **person_arguments(caller, id))
+    return json_response(await visible_facts(caller.memory, caller.access, caller.space, all_facts))
 
 
 @router.get("/users/{id:id}/facts/{fact:id}/why", response_model=list[shapes.Message])
 async def why(caller: ReadCaller, id: Person, fact: Annotated[str, Path(max_length=256)]) -> Response:
     """The messages a fact came from, oldest first."""
-    sources = await caller.memory.why(fact, **about(caller, id))
+    sources = await caller.memory.why(fact, **person_arguments(caller, id))
     messages = await visible_messages(caller.memory, caller.access, caller.space, sources)
     if caller.access.is_bound and not messages:  # sources that the caller may not see: the fact is not found
         raise NotFound(f"user {id!r} has no fact {fact!r} in space {caller.space!r}; `facts` lists them")
-    return out(messages)
+    return json_response(messages)
 
 
 @router.get("/users/{id:id}/profile", response_model=shapes.Profile)
 async def profile(caller: ReadCaller, id: Person, wait: Seconds = None) -> Response:
     """What is known of a person, facts and statements, and what they did lately, as one text."""
-    return out(await visible_profile(caller.memory, caller.access, wait=wait, **about(caller, id)))
+    return json_response(await visible_profile(caller.memory, caller.access, wait=wait, **person_arguments(caller, id)))
 
 
 # -- telling
 
 
-def by(caller: Here, body: shapes.RememberIn | shapes.ForgetIn) -> dict[str, Any]:
+def speaker_arguments(caller: Caller, body: shapes.RememberIn | shapes.ForgetIn) -> dict[str, Any]:
     """Who says it, as arguments of the engine. A key of one user allows only that user."""
     if body.speaker is not None:
         caller.access.person(body.speaker)
@@ -85,22 +85,22 @@ def by(caller: Here, body: shapes.RememberIn | shapes.ForgetIn) -> dict[str, Any
 @router.post("/users/{id:id}/remember", response_model=list[shapes.Statement])
 async def remember(caller: WriteCaller, id: Person, body: shapes.RememberIn, key: IdempotencyKey = None) -> Response:
     """Keep a statement about a person; what it contradicts gives way. Returns what now stands."""
-    arguments = about(caller, id) | by(caller, body)
-    return await once(caller, key, lambda: caller.memory.remember(body.text, **arguments))
+    arguments = person_arguments(caller, id) | speaker_arguments(caller, body)
+    return await answer_once(caller, key, lambda: caller.memory.remember(body.text, **arguments))
 
 
 @router.post("/users/{id:id}/forget", response_model=shapes.Forgotten)
 async def forget(caller: WriteCaller, id: Person, body: shapes.ForgetIn, key: IdempotencyKey = None) -> Response:
     """Take out of a person's profile what fits the words; the id that is returned brings it back."""
-    arguments = about(caller, id) | by(caller, body)
-    return await once(caller, key, lambda: caller.memory.forget(body.what, **arguments))
+    arguments = person_arguments(caller, id) | speaker_arguments(caller, body)
+    return await answer_once(caller, key, lambda: caller.memory.forget(body.what, **arguments))
 
 
 @router.post("/users/{id:id}/undo", response_model=shapes.Forgotten)
 async def undo(caller: WriteCaller, id: Person, body: shapes.UndoIn, key: IdempotencyKey = None) -> Response:
     """Bring back what a `forget` took out."""
-    arguments = about(caller, id)
-    return await once(caller, key, lambda: undo_for(caller.memory, caller.access, body.id, **arguments))
+    arguments = person_arguments(caller, id)
+    return await answer_once(caller, key, lambda: undo_for(caller.memory, caller.access, body.id, **arguments))
 
 
 @router.post("/users/{id:id}/names", response_model=shapes.Done)
@@ -108,16 +108,16 @@ async def add_name(caller: WriteCaller, id: Person, body: shapes.NameIn) -> Resp
     """What else a person goes by; by a user's key a nickname or an alias."""
     if body.kind in SHOWN_BY_PLATFORM:
         caller.access.check_unbound()
-    await caller.memory.add_name(body.name, kind=body.kind, **about(caller, id))
-    return out({"done": True})
+    await caller.memory.add_name(body.name, kind=body.kind, **person_arguments(caller, id))
+    return json_response({"done": True})
 
 
-@router.get("/people", response_model=shapes.page(shapes.Member))
+@router.get("/people", response_model=shapes.page_model(shapes.Member))
 async def people(caller: ReadCaller, cursor: Cursor = None, limit: Count = 100) -> Response:
     """Everybody who has spoken in a space, or was given a name there."""
     caller.access.check_unbound()
     members = await caller.memory.people(space=caller.space)
-    return page_of(members, cursor, limit, lambda member: member.id)
+    return page_response(members, cursor, limit, lambda member: member.id)
 
 
 @router.get("/who-is", response_model=shapes.Whom)
@@ -128,7 +128,7 @@ async def who_is(
 ) -> Response:
     """Whom a name, nickname, alias, mention or id means: one, several to ask back about, or nobody."""
     caller.access.check_unbound()
-    return out(await caller.memory.who_is(name, speaker=speaker, space=caller.space))
+    return json_response(await caller.memory.who_is(name, speaker=speaker, space=caller.space))
 
 
 # -- rights
@@ -142,7 +142,7 @@ async def who_is(
 async def export_user(caller: ReadCaller, id: Person, salvage: bool = False) -> Response:
     """Every message of a user's memory, in order: one JSON object a line, as `recollect import` reads it. With
     `salvage`, without those that cannot be read."""
-    return await lines(caller.memory.export(salvage=salvage, **about(caller, id)))
+    return await line_response(caller.memory.export(salvage=salvage, **person_arguments(caller, id)))
 
 
 @router.get(
@@ -160,24 +160,24 @@ async def export(
     without those that cannot be read."""
     owner = caller.access.own(user)
     source = caller.memory.export(user=owner, conversation=conversation, space=caller.space, salvage=salvage)
-    return await lines(source)
+    return await line_response(source)
 
 
-async def lines(source: AsyncIterator[Message]) -> Response:
+async def line_response(source: AsyncIterator[Message]) -> Response:
     first = await anext(source, None)  # a refusal comes before the answer starts, not in the middle of it
 
-    async def each() -> AsyncIterator[bytes]:
+    async def encode_lines() -> AsyncIterator[bytes]:
         async with aclosing(source) as messages:  # type: ignore[type-var]
             if first is not None:
                 yield dumps(first) + b"\n"
             async for message in messages:
                 yield dumps(message) + b"\n"
 
-    return StreamingResponse(each(), media_type=LINES)
+    return StreamingResponse(encode_lines(), media_type=LINES)
 
 
 @router.post("/users/{id:id}/erase", response_model=shapes.Erasure)
 async def erase(caller: AdminCaller, id: Person, key: IdempotencyKey = None) -> Response:
     """Remove a person's messages and all that was derived from them, for good. Needs the scope `admin`."""
-    arguments = about(caller, id)
-    return await once(caller, key, lambda: caller.memory.erase(**arguments), repeats_words=False)
+    arguments = person_arguments(caller, id)
+    return await answer_once(caller, key, lambda: caller.memory.erase(**arguments), repeats_words=False)

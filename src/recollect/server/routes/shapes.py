@@ -32,23 +32,23 @@ Limit = Annotated[int, Field(ge=1, le=1000)]
 MAX_BATCH = 1_000  # messages in one request
 
 
-class Body(BaseModel):
+class RequestBody(BaseModel):
     """What all requests have in common."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
 
 
-def shown(**example: Any) -> ConfigDict:
+def with_example(**example: Any) -> ConfigDict:
     return ConfigDict(extra="forbid", json_schema_extra={"examples": [example]})
 
 
 # -- requests
 
 
-class DraftIn(Body):
+class DraftIn(RequestBody):
     """A message on its way into the log."""
 
-    model_config = shown(role="user", content="My name is Alex and I prefer Python.")
+    model_config = with_example(role="user", content="My name is Alex and I prefer Python.")
 
     role: Literal["user", "assistant", "system", "tool"]
     content: str
@@ -60,10 +60,10 @@ class DraftIn(Body):
     id: Id | None = None
 
 
-class MessagesIn(Body):
+class MessagesIn(RequestBody):
     """Messages for one conversation, in order: all are kept, or none."""
 
-    model_config = shown(user="alex", messages=[{"role": "user", "content": "I live in Berlin."}])
+    model_config = with_example(user="alex", messages=[{"role": "user", "content": "I live in Berlin."}])
 
     user: Id | None = Field(None, description="Whose chat it is; left out for a channel of many.")
     messages: list[DraftIn] = Field(min_length=1, max_length=MAX_BATCH)
@@ -72,21 +72,21 @@ class MessagesIn(Body):
 class BatchIn(MessagesIn):
     """Messages for one conversation of several."""
 
-    model_config = shown(conversation="demo", user="alex", messages=[{"role": "user", "content": "I live in Berlin."}])
+    model_config = with_example(conversation="demo", user="alex", messages=[{"role": "user", "content": "I live in Berlin."}])
 
     conversation: Id
 
 
-class BatchesIn(Body):
+class BatchesIn(RequestBody):
     """Messages for several conversations: all are kept, or none."""
 
     batches: list[BatchIn] = Field(min_length=1, max_length=100)
 
 
-class BudgetIn(Body):
+class BudgetIn(RequestBody):
     """How many tokens a context may have, and how many of them each section."""
 
-    model_config = shown(total=8000, recent=3000)
+    model_config = with_example(total=8000, recent=3000)
 
     total: int = Field(30_000, ge=1, le=10_000_000)
     system: int = Field(2_000, ge=0, le=10_000_000)
@@ -98,10 +98,10 @@ class BudgetIn(Body):
     pairs: int = Field(4, ge=0, le=10_000)
 
 
-class ContextIn(Body):
+class ContextIn(RequestBody):
     """What is to be answered, and how much the context may hold."""
 
-    model_config = shown(text="Which language for the example?", user="alex", budget="compact")
+    model_config = with_example(text="Which language for the example?", user="alex", budget="compact")
 
     text: str
     user: Id | None = None
@@ -110,10 +110,10 @@ class ContextIn(Body):
     markers: bool = Field(True, description="Tell the model how to ask for more by markers, which `reply` serves.")
 
 
-class ReplyIn(Body):
+class ReplyIn(RequestBody):
     """A turn: what is said, and how the model is to be asked."""
 
-    model_config = shown(text="What is my name?", user="alex")
+    model_config = with_example(text="What is my name?", user="alex")
 
     text: str
     user: Id | None = None
@@ -124,10 +124,10 @@ class ReplyIn(Body):
     stream: bool = Field(False, description="Answer by server-sent events, piece by piece.")
 
 
-class SearchIn(Body):
+class SearchIn(RequestBody):
     """What is looked for, and where."""
 
-    model_config = shown(query="databases", user="alex", limit=5)
+    model_config = with_example(query="databases", user="alex", limit=5)
 
     query: str
     user: Id | None = None
@@ -138,10 +138,10 @@ class SearchIn(Body):
     limit: Limit = 10
 
 
-class CommandIn(Body):
+class CommandIn(RequestBody):
     """A message that may be a command to the memory."""
 
-    model_config = shown(text="Recollect, remember that I live in Berlin", user="alex")
+    model_config = with_example(text="Recollect, remember that I live in Berlin", user="alex")
 
     text: str
     user: Id | None = None
@@ -150,19 +150,19 @@ class CommandIn(Body):
     addressed: bool = False
 
 
-class QuestionIn(Body):
+class QuestionIn(RequestBody):
     """A question that may lean on what was said before."""
 
-    model_config = shown(question="And the second one?", user="alex")
+    model_config = with_example(question="And the second one?", user="alex")
 
     question: str
     user: Id | None = None
 
 
-class SaidIn(Body):
+class SaidIn(RequestBody):
     """A message for its topic."""
 
-    model_config = shown(role="user", text="Which trains go to Lisbon?", user="alex")
+    model_config = with_example(role="user", text="Which trains go to Lisbon?", user="alex")
 
     role: Literal["user", "assistant"]
     text: str
@@ -172,7 +172,7 @@ class SaidIn(Body):
     time: AwareDatetime | None = None
 
 
-class UserIn(Body):
+class UserIn(RequestBody):
     """Whose conversation it is, if it is one person's."""
 
     user: Id | None = None
@@ -181,7 +181,7 @@ class UserIn(Body):
 class MergeIn(UserIn):
     """The topic that becomes part of another."""
 
-    model_config = shown(other="t7", user="alex")
+    model_config = with_example(other="t7", user="alex")
 
     other: Id
 
@@ -189,7 +189,7 @@ class MergeIn(UserIn):
 class TagsIn(UserIn):
     """Tags of one's own for a topic."""
 
-    model_config = shown(tags=["travel"], user="alex")
+    model_config = with_example(tags=["travel"], user="alex")
 
     tags: list[str] = Field(min_length=1, max_length=50)
     remove: bool = False
@@ -198,85 +198,85 @@ class TagsIn(UserIn):
 class FeedbackIn(UserIn):
     """Whether a topic matters."""
 
-    model_config = shown(score=1, user="alex")
+    model_config = with_example(score=1, user="alex")
 
     score: Literal[1, -1]
 
 
-class RememberIn(Body):
+class RememberIn(RequestBody):
     """Something to keep about a person, in plain words."""
 
-    model_config = shown(text="Alex lives in Berlin")
+    model_config = with_example(text="Alex lives in Berlin")
 
     text: str
     speaker: Id | None = Field(None, description="Who says it: the person themselves, if nobody is named.")
     message: Id | None = Field(None, description="The message in the log that asked for it.")
 
 
-class ForgetIn(Body):
+class ForgetIn(RequestBody):
     """Something to take out of a person's profile, in plain words."""
 
-    model_config = shown(what="lives in Berlin")
+    model_config = with_example(what="lives in Berlin")
 
     what: str
     speaker: Id | None = None
     message: Id | None = None
 
 
-class UndoIn(Body):
+class UndoIn(RequestBody):
     """The id that `forget` gave."""
 
-    model_config = shown(id="01jd3x8k2m9q4r7t5v6w")
+    model_config = with_example(id="01jd3x8k2m9q4r7t5v6w")
 
     id: Id
 
 
-class NameIn(Body):
+class NameIn(RequestBody):
     """What else a person goes by."""
 
-    model_config = shown(name="Al", kind="nickname")
+    model_config = with_example(name="Al", kind="nickname")
 
     name: Id
     kind: Literal["display", "nickname", "alias", "mention"] = "alias"
 
 
-class ZoneIn(Body):
+class ZoneIn(RequestBody):
     """Where a space's days begin and end."""
 
-    model_config = shown(name="Europe/Berlin")
+    model_config = with_example(name="Europe/Berlin")
 
     name: Id
 
 
-class SettleIn(Body):
+class SettleIn(RequestBody):
     """How long to wait for views to catch up."""
 
-    model_config = shown(timeout=10)
+    model_config = with_example(timeout=10)
 
     timeout: float = Field(10.0, gt=0, le=300)
 
 
-class RebuildIn(Body):
+class RebuildIn(RequestBody):
     """The view to build again from the log."""
 
-    model_config = shown(view="facts")
+    model_config = with_example(view="facts")
 
     view: Id
 
 
-class RetryIn(Body):
+class RetryIn(RequestBody):
     """Which messages to try again that views have set aside: of one view, of one conversation, or all of the space."""
 
-    model_config = shown(view="facts")
+    model_config = with_example(view="facts")
 
     view: Id | None = None
     conversation: Id | None = None
 
 
-class RetainIn(Body):
+class RetainIn(RequestBody):
     """Whether to remove what is over, or only to say what would go."""
 
-    model_config = shown(dry_run=True)
+    model_config = with_example(dry_run=True)
 
     dry_run: bool = True
 
@@ -286,21 +286,21 @@ class RetainIn(Body):
 _models: dict[Any, Any] = {}
 
 
-def shape(kind: Any) -> Any:
+def answer_model(kind: Any) -> Any:
     """The model that describes a kind of value on the wire."""
     if kind not in _models:
         hints = get_type_hints(kind)
         left_out = LEFT_OUT.get(kind, ())
         # An answer always has all fields, also those with a default.
         field_types: dict[str, Any] = {
-            field.name: (described(hints[field.name]), ...) for field in fields(kind) if field.name not in left_out
+            field.name: (wire_type(hints[field.name]), ...) for field in fields(kind) if field.name not in left_out
         }
         field_types |= {name: (COMPUTED_HINTS[name], ...) for name in COMPUTED.get(kind, ())}
-        _models[kind] = create_model(kind.__name__, __doc__=kind.__doc__, __config__=sample(kind), **field_types)
+        _models[kind] = create_model(kind.__name__, __doc__=kind.__doc__, __config__=example_config(kind), **field_types)
     return _models[kind]
 
 
-def sample(kind: Any) -> ConfigDict:
+def example_config(kind: Any) -> ConfigDict:
     example = EXAMPLES.get(kind)
     return ConfigDict(json_schema_extra={"examples": [example]}) if example is not None else ConfigDict()
 
@@ -308,12 +308,12 @@ def sample(kind: Any) -> ConfigDict:
 COMPUTED_HINTS: dict[str, Any] = {"id": str, "found": bool}
 
 
-def described(hint: Any) -> Any:
+def wire_type(hint: Any) -> Any:
     """A type as it is on the wire: our values as their models."""
     origin = get_origin(hint)
     inner = get_args(hint)
     if is_dataclass(hint):
-        return WRITTEN.get(hint) or shape(hint)
+        return WRITTEN.get(hint) or answer_model(hint)
     if hint in WRITTEN:
         return WRITTEN[hint]
     if hint is timedelta:
@@ -321,13 +321,13 @@ def described(hint: Any) -> Any:
     if hint in (datetime, date) or hint is Any or origin is Literal:
         return hint
     if origin in (Union, types.UnionType):
-        return reduce(or_, (described(part) for part in inner))
+        return reduce(or_, (wire_type(part) for part in inner))
     if origin in (tuple, list):
         if origin is tuple and inner[-1:] != (...,):
-            return tuple.__class_getitem__(tuple(described(part) for part in inner))
-        return list[described(inner[0])]  # type: ignore[misc]
+            return tuple.__class_getitem__(tuple(wire_type(part) for part in inner))
+        return list[wire_type(inner[0])]  # type: ignore[misc]
     if origin in (dict, Mapping):
-        return dict[str, described(inner[1])]  # type: ignore[misc]
+        return dict[str, wire_type(inner[1])]  # type: ignore[misc]
     return hint
 
 
@@ -360,33 +360,33 @@ class ChatMessage(BaseModel):
 
 WRITTEN: dict[Any, Any] = {model.Episode: EpisodeOut, model.ChatMessage: ChatMessage}
 
-Message = shape(model.Message)
-Added = shape(model.Added)
-Conversation = shape(model.Conversation)
-Hit = shape(model.Hit)
-Context = shape(model.Context)
-Reply = shape(model.Reply)
-Chunk = shape(model.Chunk)
-Topic = shape(model.Topic)
-TopicHit = shape(model.TopicHit)
-TopicMessage = shape(model.TopicMessage)
-TopicStats = shape(model.TopicStats)
-Fact = shape(model.Fact)
-Statement = shape(model.Statement)
-Forgotten = shape(model.Forgotten)
-Profile = shape(model.Profile)
-Digest = shape(model.Digest)
-Erasure = shape(model.Erasure)
-Stats = shape(model.Stats)
-Retained = shape(model.Retained)
-Retried = shape(model.Retried)
-Verification = shape(model.Verification)
-Member = shape(names.Member)
-Command = shape(Answer)
-Whom: Any = shape(names.Resolved) | shape(names.Ambiguous) | shape(names.Unknown)
+Message = answer_model(model.Message)
+Added = answer_model(model.Added)
+Conversation = answer_model(model.Conversation)
+Hit = answer_model(model.Hit)
+Context = answer_model(model.Context)
+Reply = answer_model(model.Reply)
+Chunk = answer_model(model.Chunk)
+Topic = answer_model(model.Topic)
+TopicHit = answer_model(model.TopicHit)
+TopicMessage = answer_model(model.TopicMessage)
+TopicStats = answer_model(model.TopicStats)
+Fact = answer_model(model.Fact)
+Statement = answer_model(model.Statement)
+Forgotten = answer_model(model.Forgotten)
+Profile = answer_model(model.Profile)
+Digest = answer_model(model.Digest)
+Erasure = answer_model(model.Erasure)
+Stats = answer_model(model.Stats)
+Retained = answer_model(model.Retained)
+Retried = answer_model(model.Retried)
+Verification = answer_model(model.Verification)
+Member = answer_model(names.Member)
+Command = answer_model(Answer)
+Whom: Any = answer_model(names.Resolved) | answer_model(names.Ambiguous) | answer_model(names.Unknown)
 
 
-def page(kind: Any) -> Any:
+def page_model(kind: Any) -> Any:
     """Some of a list, and where the rest begins."""
     name = f"{kind.__name__}Page".replace("OutPage", "Page")
     if name not in _models:

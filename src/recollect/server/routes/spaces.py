@@ -11,15 +11,15 @@ from starlette.responses import Response
 
 from recollect.errors import NotSettled
 from recollect.rules.access import Access
-from recollect.server.door.access import AdminCaller, ReadCaller, WriteCaller, may
+from recollect.server.door.access import AdminCaller, ReadCaller, WriteCaller, access_with
 from recollect.server.problems import Problem
 from recollect.server.routes import shapes
-from recollect.server.routes.answers import IdempotencyKey, once, out
+from recollect.server.routes.answers import IdempotencyKey, answer_once, json_response
 from recollect.server.routes.people import Seconds
 
 Space = Annotated[str, Path(alias="id", description="The space.", max_length=256)]
-ReadAccess = Annotated[Access, may("read")]
-AdminAccess = Annotated[Access, may("admin")]
+ReadAccess = Annotated[Access, access_with("read")]
+AdminAccess = Annotated[Access, access_with("admin")]
 
 router = APIRouter(prefix="/v1", tags=["spaces"])
 
@@ -27,14 +27,14 @@ router = APIRouter(prefix="/v1", tags=["spaces"])
 @router.get("/space", response_model=shapes.SpaceOut)
 async def space(caller: ReadCaller) -> Response:
     """The space a request is about that names none: the key's own."""
-    return out({"space": caller.space})
+    return json_response({"space": caller.space})
 
 
 @router.post("/search", response_model=list[shapes.Hit])
 async def search(caller: ReadCaller, body: shapes.SearchIn) -> Response:
     """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
     filters = body.model_dump(exclude={"query"}) | {"user": caller.access.own(body.user), "space": caller.space}
-    return out(await caller.memory.search(body.query, **filters))
+    return json_response(await caller.memory.search(body.query, **filters))
 
 
 @router.get("/spaces/{id:id}/digests", response_model=list[shapes.Digest])
@@ -49,7 +49,7 @@ async def digests(
 ) -> Response:
     """What a day in a space was for each who spoke in its channels, or for one user."""
     options = {"day": day, "user": access.own(user), "week": week, "wait": wait}
-    return out(await request.app.state.memory.digests(access.space(id), **options))
+    return json_response(await request.app.state.memory.digests(access.space(id), **options))
 
 
 @router.put("/spaces/{id:id}/time-zone", response_model=shapes.Done)
@@ -57,7 +57,7 @@ async def set_time_zone(request: Request, access: AdminAccess, id: Space, body: 
     """Where a space's days begin and end, as an IANA name. Needs the scope `admin`."""
     access.check_unbound()
     await request.app.state.memory.set_time_zone(body.name, space=access.space(id))
-    return out({"done": True})
+    return json_response({"done": True})
 
 
 @router.get("/stats", response_model=shapes.Stats)
@@ -65,7 +65,7 @@ async def stats(caller: ReadCaller) -> Response:
     """What is in a space, how far its views are, and what models, caches and fallbacks did."""
     caller.access.check_unbound()
     figures = await caller.memory.stats(space=caller.space)
-    return out(
+    return json_response(
         figures if "admin" in caller.access.rights else replace(figures, store="")
     )  # the address of the store is for admins
 
@@ -83,7 +83,7 @@ async def settle(caller: WriteCaller, body: shapes.SettleIn) -> Response:
         raise Problem(409, "not_settled", "the views have not caught up with the log; ask again later") from None
     # Failures on messages of others are not for a key of one user.
     states = () if caller.access.is_bound else (await caller.memory.stats(space=caller.space)).views
-    return out({"done": True, "set_aside": sum(state.set_aside for state in states)})
+    return json_response({"done": True, "set_aside": sum(state.set_aside for state in states)})
 
 
 @router.post("/rebuild", response_model=shapes.Done)
@@ -95,7 +95,7 @@ async def rebuild(caller: AdminCaller, body: shapes.RebuildIn, key: IdempotencyK
         await caller.memory.rebuild(body.view, space=caller.space)
         return {"done": True}
 
-    return await once(caller, key, work)
+    return await answer_once(caller, key, work)
 
 
 @router.post("/retry", response_model=shapes.Retried)
@@ -103,14 +103,14 @@ async def retry(caller: AdminCaller, body: shapes.RetryIn, key: IdempotencyKey =
     """Try messages of a space again, now, that views failed on and set aside. Needs the scope `admin`."""
     caller.access.check_unbound()
     options = {"conversation": body.conversation, "space": caller.space}
-    return await once(caller, key, lambda: caller.memory.retry(body.view, **options))
+    return await answer_once(caller, key, lambda: caller.memory.retry(body.view, **options))
 
 
 @router.post("/retain", response_model=shapes.Retained)
 async def retain(caller: AdminCaller, body: shapes.RetainIn, key: IdempotencyKey = None) -> Response:
     """Say what the settings `retain_…` no longer keep of a space, or remove it. Needs the scope `admin`."""
     caller.access.check_unbound()
-    return await once(caller, key, lambda: caller.memory.retain(dry_run=body.dry_run, space=caller.space))
+    return await answer_once(caller, key, lambda: caller.memory.retain(dry_run=body.dry_run, space=caller.space))
 
 
 @router.get("/verify", response_model=shapes.Verification)
@@ -118,4 +118,4 @@ async def verify(request: Request, access: AdminAccess) -> Response:
     """Prove the log whole, in all spaces: for a key that opens them all, with the scope `admin`."""
     access.check_unbound()
     access.check_all_spaces()
-    return out(await request.app.state.memory.verify())
+    return json_response(await request.app.state.memory.verify())

@@ -11,7 +11,7 @@ from recollect.errors import InvalidInput
 from recollect.rules.topics.topics import IMPORTANCE
 from recollect.server.door.access import ReadCaller, WriteCaller
 from recollect.server.routes import shapes
-from recollect.server.routes.answers import Count, Cursor, IdempotencyKey, once, out, page_of
+from recollect.server.routes.answers import Count, Cursor, IdempotencyKey, answer_once, json_response, page_response
 from recollect.server.routes.conversations import Conversation, User, chat_of
 
 CURRENT = "current"
@@ -20,11 +20,11 @@ Topic = Annotated[str, Path(description="A topic's id, or `current`.", max_lengt
 router = APIRouter(prefix="/v1/conversations/{id:id}", tags=["topics"])
 
 
-def named(topic: str) -> str | None:
+def topic_id_of(topic: str) -> str | None:
     return None if topic == CURRENT else topic
 
 
-@router.get("/topics", response_model=shapes.page(shapes.Topic))
+@router.get("/topics", response_model=shapes.page_model(shapes.Topic))
 async def topics(
     caller: ReadCaller,
     id: Conversation,
@@ -35,7 +35,7 @@ async def topics(
 ) -> Response:
     """What is talked about, the most present first; with `faded`, also what has left the active set."""
     all_topics = await chat_of(caller, id, user).topics(faded=faded)
-    return page_of(all_topics, cursor, limit, lambda topic: topic.id)
+    return page_response(all_topics, cursor, limit, lambda topic: topic.id)
 
 
 @router.post("/topics", response_model=shapes.Topic)
@@ -47,8 +47,8 @@ async def say(caller: WriteCaller, id: Conversation, body: shapes.SaidIn, key: I
     if body.role == "assistant":
         if body.author is not None or body.importance != IMPORTANCE:
             raise InvalidInput("role", "a reply of the assistant has neither author nor importance")
-        return await once(caller, key, lambda: chat.add_assistant_message(body.text, time=body.time))
-    return await once(
+        return await answer_once(caller, key, lambda: chat.add_assistant_message(body.text, time=body.time))
+    return await answer_once(
         caller, key, lambda: chat.add_user_message(body.text, body.importance, author=body.author, time=body.time)
     )
 
@@ -62,13 +62,13 @@ async def search_topics(
     limit: Annotated[int, Query(ge=1, le=100)] = 5,
 ) -> Response:
     """The topics a query is about, best first, faded ones too."""
-    return out(await chat_of(caller, id, user).search_topics(query, limit=limit))
+    return json_response(await chat_of(caller, id, user).search_topics(query, limit=limit))
 
 
 @router.get("/topics/{topic:id}/context", response_model=shapes.ChatMessages)
 async def topic_context(caller: ReadCaller, id: Conversation, topic: Topic, user: User = None) -> Response:
     """What to send to a model of a topic: its summary, if it has one, and the messages of its active set."""
-    return out({"messages": await chat_of(caller, id, user).get_topic_context(named(topic))})
+    return json_response({"messages": await chat_of(caller, id, user).get_topic_context(topic_id_of(topic))})
 
 
 @router.get("/topics/{topic:id}/messages", response_model=list[shapes.TopicMessage])
@@ -76,13 +76,13 @@ async def topic_history(
     caller: ReadCaller, id: Conversation, topic: Topic, user: User = None, include_compressed: bool = True
 ) -> Response:
     """Every message of a topic, in order; without `include_compressed`, only those of its active set."""
-    return out(await chat_of(caller, id, user).get_full_topic_history(named(topic), include_compressed))
+    return json_response(await chat_of(caller, id, user).get_full_topic_history(topic_id_of(topic), include_compressed))
 
 
 @router.get("/topics/{topic:id}/stats", response_model=shapes.TopicStats)
 async def topic_stats(caller: ReadCaller, id: Conversation, topic: Topic, user: User = None) -> Response:
     """A topic in figures."""
-    return out(await chat_of(caller, id, user).get_topic_stats(named(topic)))
+    return json_response(await chat_of(caller, id, user).get_topic_stats(topic_id_of(topic)))
 
 
 @router.post("/topics/{topic:id}/merge", response_model=shapes.Topic)
@@ -90,7 +90,7 @@ async def merge(
     caller: WriteCaller, id: Conversation, topic: Topic, body: shapes.MergeIn, key: IdempotencyKey = None
 ) -> Response:
     """Make two topics one: the other becomes part of this one."""
-    return await once(caller, key, lambda: chat_of(caller, id, body.user).merge_topics(topic, body.other))
+    return await answer_once(caller, key, lambda: chat_of(caller, id, body.user).merge_topics(topic, body.other))
 
 
 @router.post("/topics/{topic:id}/unmerge", response_model=shapes.Topic)
@@ -98,7 +98,7 @@ async def unmerge(
     caller: WriteCaller, id: Conversation, topic: Topic, body: shapes.UserIn, key: IdempotencyKey = None
 ) -> Response:
     """Take a topic out of the one it has become part of."""
-    return await once(caller, key, lambda: chat_of(caller, id, body.user).undo_merge(topic))
+    return await answer_once(caller, key, lambda: chat_of(caller, id, body.user).undo_merge(topic))
 
 
 @router.post("/topics/{topic:id}/tags", response_model=shapes.Topic)
@@ -107,7 +107,7 @@ async def tag(
 ) -> Response:
     """Give a topic tags of your own, or with `remove` take them away."""
     chat = chat_of(caller, id, body.user)
-    return await once(caller, key, lambda: chat.tag_topic(topic, *body.tags, remove=body.remove))
+    return await answer_once(caller, key, lambda: chat.tag_topic(topic, *body.tags, remove=body.remove))
 
 
 @router.post("/topics/{topic:id}/feedback", response_model=shapes.Topic)
@@ -115,4 +115,4 @@ async def feedback(
     caller: WriteCaller, id: Conversation, topic: Topic, body: shapes.FeedbackIn, key: IdempotencyKey = None
 ) -> Response:
     """Say that a topic matters (1) or does not (-1)."""
-    return await once(caller, key, lambda: chat_of(caller, id, body.user).feedback(topic, body.score))
+    return await answer_once(caller, key, lambda: chat_of(caller, id, body.user).feedback(topic, body.score))
