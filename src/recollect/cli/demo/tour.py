@@ -75,9 +75,8 @@ def show_keeping(out: Console, demo_memory: BlockingMemory, chat: BlockingConver
     expect(duplicates == 0, f"{duplicates} messages were kept twice")
     demo_memory.settle()
     stats = demo_memory.stats()
-    out.print(
-        f"{plural(stats.messages, 'message')} of {USER} and an assistant, {format_time(stats.first)} to {format_time(stats.last)}"
-    )
+    period = f"{format_time(stats.first)} to {format_time(stats.last)}"
+    out.print(f"{plural(stats.messages, 'message')} of {USER} and an assistant, {period}")
     out.print(f"added a second time: {duplicates} new, since each has its platform's id")
 
 
