@@ -1,11 +1,10 @@
-"""The times an English text speaks of, as spans of the calendar: "last Tuesday", "in May 2023", "two weeks ago".
+"""The times that an English text mentions, as spans of the calendar: "last Tuesday", "in May 2023", "two weeks ago".
 
-A span is read against the moment the text was said (or asked), in that moment's time zone, and means the past
-where the words leave it open: "in March" is the last March that has begun. What is vague gets a span as wide as its
-words: "two weeks ago" is a week around that day, "a few months ago" four months. A word that only may be a time is
-left alone unless the words around it say so: "may", "march" and the names June, April and August need a day, a year
-or a preposition, "second" is never one, and "on Mondays" is a habit. What no rule knows gives no span, never an
-error.
+A span is relative to the moment the text was said (or asked), in that moment's time zone. It means the past where the
+words leave it open: "in March" is the last March that has begun. A vague time gets a wide span: "two weeks ago" is a
+week around that day, "a few months ago" is four months. A word that may be a time counts only if the words around it
+say so: "may", "march" and the names June, April and August need a day, a year or a preposition; "second" is never a
+time, and "on Mondays" is a habit. Words that no rule knows give no span, never an error.
 """
 
 from __future__ import annotations
@@ -14,6 +13,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from recollect.language.calendar_words import MONTHS, WEEKDAYS
 
 MAX_CHARACTERS = 20_000
 """Characters of a text that are looked at."""
@@ -26,7 +27,7 @@ Rule = Callable[[re.Match[str], datetime], Bounds | None]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From `start` up to, not including, `end`; `text` are the words that say so, at `at` in the text."""
+    """A time from `start` up to, not including, `end`. `text` is the words that name it, at `at` in the text."""
 
     start: datetime
     end: datetime
@@ -35,11 +36,11 @@ class Span:
 
 
 def spans(text: str, now: datetime) -> tuple[Span, ...]:
-    """The times a text speaks of, in the order of its words, none inside another."""
+    """The times that a text mentions, in the order of its words; none lies inside another."""
     text = text[:MAX_CHARACTERS].replace("\u2019", "'")
-    found: list[Span] = []
+    times: list[Span] = []
     end = 0
-    for match, rule in sorted(_matches(text), key=lambda one: (one[0].start(), -one[0].end())):
+    for match, rule in sorted(_matches(text), key=lambda pair: (pair[0].start(), -pair[0].end())):
         if match.start() < end:
             continue
         try:
@@ -47,9 +48,9 @@ def spans(text: str, now: datetime) -> tuple[Span, ...]:
         except (OverflowError, ValueError):  # a day or a year that does not exist
             continue
         if bounds is not None:
-            found.append(Span(*bounds, text=match[0], at=match.start()))
+            times.append(Span(*bounds, text=match[0], at=match.start()))
             end = match.end()
-    return tuple(_joined(text, found))
+    return tuple(_joined(text, times))
 
 
 def _matches(text: str) -> Iterator[tuple[re.Match[str], Rule]]:
@@ -59,18 +60,18 @@ def _matches(text: str) -> Iterator[tuple[re.Match[str], Rule]]:
                 yield match, rule
 
 
-def _joined(text: str, found: list[Span]) -> Iterator[Span]:
-    """Two ends of one span are one: "between May 3 and May 9", "from Monday to Friday"."""
+def _joined(text: str, times: list[Span]) -> Iterator[Span]:
+    """Join two times that are the ends of one: "between May 3 and May 9", "from Monday to Friday"."""
     pending: Span | None = None
     opening = _FROM.search(text)
-    opened = len(text) if opening is None else opening.end()
-    for span in found:
+    opening_end = len(text) if opening is None else opening.end()
+    for span in times:
         if pending is not None:
             between = text[pending.at + len(pending.text) : span.at]
-            begins = pending.at + min(len(pending.text), OPENING)
-            if opened <= begins and _TO.fullmatch(between) and pending.start <= span.start:
-                whole = text[pending.at : span.at + len(span.text)]
-                pending = Span(pending.start, max(pending.end, span.end), whole, pending.at)
+            latest_opening = pending.at + min(len(pending.text), OPENING)
+            if opening_end <= latest_opening and _TO.fullmatch(between) and pending.start <= span.start:
+                words = text[pending.at : span.at + len(span.text)]
+                pending = Span(pending.start, max(pending.end, span.end), words, pending.at)
                 continue
             yield pending
         pending = span
@@ -91,7 +92,8 @@ def _days(first: datetime, count: int = 1) -> Bounds:
 
 def _month(now: datetime, year: int, month: int, count: int = 1) -> Bounds:
     """Whole months; the number may lie outside 1 to 12 and then means another year."""
-    first, last = year * 12 + month - 1, year * 12 + month - 1 + count
+    first = year * 12 + month - 1
+    last = first + count
     day = _midnight(now).replace(day=1)
     return (
         day.replace(year=first // 12, month=first % 12 + 1),
@@ -104,65 +106,53 @@ def _year(now: datetime, year: int) -> Bounds:
 
 
 def _back(now: datetime, count: float, unit: str) -> datetime:
-    """A moment so many units ago; a month is 30.44 days, a year 365.25."""
+    """The moment `count` units ago; a month is 30.44 days, a year 365.25."""
     return now - timedelta(days=count * _UNIT_DAYS[unit])
 
 
-def _around(now: datetime, most: float, least: float, unit: str) -> Bounds:
-    """Between so many units ago and so many, with half a unit's slack at both ends; days are whole ones."""
+def _around(now: datetime, high: float, low: float, unit: str) -> Bounds:
+    """From `high` to `low` units ago, with half a unit of slack at both ends; days are whole days."""
     if unit == "hour":
-        return _back(now, most + 0.5, unit), _back(now, least - 0.5, unit)
+        return _back(now, high + 0.5, unit), _back(now, low - 0.5, unit)
     if unit == "day":
-        return _midnight(_back(now, most, unit)), _midnight(_back(now, least, unit)) + timedelta(days=1)
-    return _back(now, most + 0.5, unit), _back(now, least - 0.5, unit)
+        return _midnight(_back(now, high, unit)), _midnight(_back(now, low, unit)) + timedelta(days=1)
+    return _back(now, high + 0.5, unit), _back(now, low - 0.5, unit)
 
 
 # -- words
 
 _UNIT_DAYS = {"hour": 1 / 24, "day": 1.0, "week": 7.0, "fortnight": 14.0, "month": 30.44, "year": 365.25}
 _NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
-_WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+# Months whose names are also ordinary words or the names of people.
+_AMBIGUOUS_MONTHS = ("march", "april", "may", "june", "august")
 _SEASONS = {"spring": (3, 3), "summer": (6, 3), "autumn": (9, 3), "fall": (9, 3), "winter": (12, 3)}
 _FEASTS = {"christmas": (12, 25), "halloween": (10, 31), "valentine": (2, 14), "new year's eve": (12, 31)}
 _FEASTS |= {"new year's day": (1, 1), "christmas eve": (12, 24)}
 
 _HINT = re.compile(
     r"(?i)\d|day|night|week|month|year|ago|last|past|this|next|fortnight|hour|morrow|christmas|halloween|"
-    + "|".join((*_MONTHS, *_SEASONS))
+    + "|".join((*MONTHS, *_SEASONS))
 )
 _FROM = re.compile(r"(?i)\b(?:from|between)\b")
 _TO = re.compile(r"(?i)\s*(?:and|to|until|till|through|-|–)\s*(?:on\s+|the\s+)?")
 
 _UNIT = r"(?P<unit>hour|day|week|fortnight|month|year)s?"
 _COUNT = r"(?P<count>\d{1,3}|an?|" + "|".join(_NUMBERS) + r"|(?:a\s+)?couple(?:\s+of)?|(?:a\s+)?few|several|half\s+a)"
-_MONTH = r"(?P<month>" + "|".join(_MONTHS) + r")"
-_SHORT_MONTH = r"(?P<month>" + "|".join(f"{name[:3]}(?:{name[3:]}|\\.)?" if name != "may" else name for name in _MONTHS)
+_MONTH = r"(?P<month>" + "|".join(MONTHS) + r")"
+_SHORT_MONTH = r"(?P<month>" + "|".join(f"{name[:3]}(?:{name[3:]}|\\.)?" if name != "may" else name for name in MONTHS)
 _SHORT_MONTH = _SHORT_MONTH.replace("sep(", "sept?(") + ")"
+_CLEAR_MONTH = "(?P<month>" + "|".join(month for month in MONTHS if month not in _AMBIGUOUS_MONTHS) + ")"
 _DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
 _IN_YEAR = r"(?:,?\s+(?:of\s+|in\s+)?(?P<year>(?:19|20)\d\d))"
-_WEEKDAY = r"(?P<weekday>" + "|".join(_WEEKDAYS) + r")"
+_WEEKDAY = r"(?P<weekday>" + "|".join(WEEKDAYS) + r")"
 _PART = r"(?P<part>early|mid|late|(?:beginning|start|middle|end)\s+of)"
 _WHICH = r"(?P<which>last|past|this|next|previous|following)"
-# A month's name that is also a word or a person's needs one of these before it, and a small letter never will do alone.
+# One of these stands before a month whose name is also a word or a person's name.
 _PREPOSITION = r"(?:in|during|since|until|till|by|of|before|after|from|between|through|around|throughout|back\s+in)"
 
 
 def _count(text: str) -> tuple[float, float]:
-    """The least and the most a number word means."""
+    """The lowest and the highest number that a number word means."""
     text = re.sub(r"\s+", " ", text.lower())
     if text.isdecimal():
         return float(text), float(text)
@@ -176,25 +166,25 @@ def _count(text: str) -> tuple[float, float]:
 
 
 def _number_of_month(name: str) -> int:
-    return next(n for n, month in enumerate(_MONTHS, 1) if month.startswith(name.lower()[:3]))
+    return next(number for number, month in enumerate(MONTHS, 1) if month.startswith(name.lower()[:3]))
 
 
 # -- rules
 
 
 def _ago(match: re.Match[str], now: datetime) -> Bounds:
-    least, most = _count(match["count"])
-    return _around(now, most, least, match["unit"].lower())
+    low, high = _count(match["count"])
+    return _around(now, high, low, match["unit"].lower())
 
 
 def _from_now(match: re.Match[str], now: datetime) -> Bounds:
-    least, most = _count(match["count"])
-    return _around(now, -least, -most, match["unit"].lower())
+    low, high = _count(match["count"])
+    return _around(now, -low, -high, match["unit"].lower())
 
 
 def _rolling(match: re.Match[str], now: datetime) -> Bounds:
-    most = _count(match["count"])[1] if match["count"] else 1.0
-    return _back(now, most, match["unit"].lower()), now
+    count = _count(match["count"])[1] if match["count"] else 1.0
+    return _back(now, count, match["unit"].lower()), now
 
 
 def _named_day(match: re.Match[str], now: datetime) -> Bounds:
@@ -223,7 +213,7 @@ def _the_weekend(match: re.Match[str], now: datetime) -> Bounds:
 
 def _weekday(match: re.Match[str], now: datetime) -> Bounds:
     which = (match["which"] or "").lower()
-    ahead = _WEEKDAYS.index(match["weekday"].lower()) - now.weekday()
+    ahead = WEEKDAYS.index(match["weekday"].lower()) - now.weekday()
     if which in ("last", "past", "previous"):
         ahead = ahead % 7 - 7
     elif which in ("next", "following"):
@@ -234,15 +224,15 @@ def _weekday(match: re.Match[str], now: datetime) -> Bounds:
 
 
 def _months(match: re.Match[str], now: datetime) -> Bounds | None:
-    """A month, with or without its year, or a part of it. "This may" and "next march" are also said of other things."""
-    given = match.groupdict()
-    if (given.get("which") or "").lower() in ("this", "next") and given["month"] in ("may", "march"):
+    """A month, with or without its year, or a part of it. "This may" and "next march" can mean other things."""
+    fields = match.groupdict()
+    if (fields.get("which") or "").lower() in ("this", "next") and fields["month"] in ("may", "march"):
         return None
-    month = _number_of_month(given["month"])
-    which = (given.get("which") or "").lower()
+    month = _number_of_month(fields["month"])
+    which = (fields.get("which") or "").lower()
     year = now.year - (month > now.month)
-    if given.get("year"):
-        year = int(given["year"])
+    if fields.get("year"):
+        year = int(fields["year"])
     elif which in ("last", "past", "previous"):
         year = now.year - (month >= now.month)
     elif which in ("next", "following"):
@@ -250,24 +240,25 @@ def _months(match: re.Match[str], now: datetime) -> Bounds | None:
     elif which == "this":
         year = now.year
     start, end = _month(now, year, month)
-    return _third(given.get("part"), start, end)
+    return _third(fields.get("part"), start, end)
 
 
 def _third(part: str | None, start: datetime, end: datetime) -> Bounds:
     if not part:
         return start, end
-    word, third = part.lower().split()[0], (end - start) / 3
+    word = part.lower().split()[0]
+    third = (end - start) / 3
     number = {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1}.get(word, 2)
     return start + number * third, start + (number + 1) * third
 
 
 def _date(match: re.Match[str], now: datetime) -> Bounds | None:
     """A day of a month; without a year, the last such day that has come. "They may 2" is none."""
-    given = match.groupdict()
-    if given.get("month") in ("may", "march", "mar", "dec", "sep") and not given.get("year"):
+    fields = match.groupdict()
+    if fields.get("month") in ("may", "march", "mar", "dec", "sep") and not fields.get("year"):
         return None  # in small letters, and with no year: a word
-    month = int(given["number"]) if given.get("number") else _number_of_month(given["month"])
-    return _day_of(now, given.get("year"), month, int(given["day"]))
+    month = int(fields["number"]) if fields.get("number") else _number_of_month(fields["month"])
+    return _day_of(now, fields.get("year"), month, int(fields["day"]))
 
 
 def _day_of(now: datetime, year: str | None, month: int, day: int) -> Bounds:
@@ -279,7 +270,8 @@ def _day_of(now: datetime, year: str | None, month: int, day: int) -> Bounds:
 
 def _slashes(match: re.Match[str], now: datetime) -> Bounds | None:
     """7/22/2023 and 22/7/2023 can be read in one way only; 3/4/2023 cannot, and is not read."""
-    first, second = int(match["first"]), int(match["second"])
+    first = int(match["first"])
+    second = int(match["second"])
     if first <= 12 and second <= 12 and first != second:
         return None
     month, day = (first, second) if first <= 12 else (second, first)
@@ -320,11 +312,12 @@ def _since(match: re.Match[str], now: datetime) -> Bounds | None:
 
 
 def _before(match: re.Match[str], now: datetime) -> Bounds | None:
-    """So long before or after a date: "two weeks before May 9", "the weekend after 3 June"."""
+    """A time before or after a date: "two weeks before May 9", "the weekend after 3 June"."""
     inner = spans(match["rest"], now)
     if not inner or inner[0].at:
         return None
-    day, unit = inner[0].start, match["unit"].lower()
+    day = inner[0].start
+    unit = match["unit"].lower()
     step = -1 if match["way"].lower() == "before" else 1
     if unit == "weekend":
         day += timedelta(days=step * 1)
@@ -332,8 +325,8 @@ def _before(match: re.Match[str], now: datetime) -> Bounds | None:
     if match["count"] is None:
         edge = _back(day, -step, unit)
         return (edge, day) if step < 0 else (inner[0].end, edge + (inner[0].end - inner[0].start))
-    least, most = _count(match["count"])
-    return _around(day, most, least, unit) if step < 0 else _around(day, -least, -most, unit)
+    low, high = _count(match["count"])
+    return _around(day, high, low, unit) if step < 0 else _around(day, -low, -high, unit)
 
 
 def _rule(pattern: str, rule: Rule) -> tuple[re.Pattern[str], Rule]:
@@ -359,7 +352,7 @@ _RULES = (
     _rule("(?:" + _PART + "[ -])?" + _SHORT_MONTH + _IN_YEAR, _months),
     _rule(_PREPOSITION + " (?:the )?(?:" + _PART + "[ -])?" + _MONTH + "(?! " + r"\d)", _months),
     _rule(_PART + "[ -]" + _MONTH, _months),
-    _rule("(?P<month>january|february|july|september|october|november|december)(?! " + r"\d)", _months),
+    _rule(_CLEAR_MONTH + "(?! " + r"\d)", _months),
     _rule(_SHORT_MONTH + " (?:the )?" + _DAY + _IN_YEAR + "?", _date),
     _rule(r"(?:the )?" + _DAY + "(?: of)? " + _SHORT_MONTH + _IN_YEAR + "?", _date),
     _rule(r"(?P<year>(?:19|20)\d\d)[-/](?P<number>0?[1-9]|1[0-2])[-/](?P<day>[12]\d|3[01]|0?[1-9])", _date),

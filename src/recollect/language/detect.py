@@ -1,8 +1,8 @@
-"""Which language a text is in, as far as its analysis needs to know: whose stemmer, whose function words.
+"""Which language a text is in, as far as its analysis needs to know: which stemmer, which function words.
 
-The script decides first; within a script, function words and letters that only some languages use vote, a vote
-counting less the more languages share it. Text that gives no clear sign counts as English. A wrong answer costs
-little: a query is analysed for every language that the index holds.
+The script decides first. Within a script, function words and letters that only some languages use vote; a vote counts
+less the more languages share it. Text without a clear sign counts as English. A wrong answer costs little: a query is
+analysed for every language that the index holds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ DEFAULT = "en"
 SAMPLE = 1_000
 """Characters of a text that are looked at."""
 
-# First code point and script of each range that holds letters; "" where we do not tell.
+# First code point and script of each range that holds letters; "" for scripts that are not recognised.
 _RANGES: tuple[tuple[int, str], ...] = (
     (0x0000, "latin"),
     (0x0370, "greek"),
@@ -111,7 +111,7 @@ BY_SCRIPT: dict[str, tuple[str, ...]] = {
     "khmer": ("km",),
     "myanmar": ("my",),
 }
-"""The languages told apart in each script; the first is taken where nothing tells."""
+"""The languages that are recognised in each script; the first is the default."""
 
 # Letters that few languages write.
 _LETTERS = {
@@ -167,8 +167,8 @@ _COMMON = {
 _WORD = re.compile(r"[^\W\d_]+")
 _BEYOND_LATIN = re.compile(r"[\u0370-\u1cff\u1f00-\u1fff\u2c80-\ua71f\ua800-\uab2f\uab70-\ufaff\ufb13-\U0010ffff]")
 
-# What a sign is worth by the number of languages that share it, in whole numbers so that the order of counting
-# cannot matter; and the sum without which a text counts as the first language of its script.
+# The worth of a sign by the number of languages that share it, in whole numbers so that the order of counting does not
+# matter; and the sum below which a text counts as the first language of its script.
 _WORTH = (0, 12, 8, 6, 5, 4, *[3] * 13)
 _NEEDED = 6
 _SHORT = 3
@@ -180,7 +180,7 @@ def script_of(character: str) -> str:
 
 
 def detect(text: str) -> str:
-    """The ISO 639 code of the language whose analysis fits the text; `und` where we know none."""
+    """The ISO 639 code of the language whose analysis fits the text; `und` if none is known."""
     return _detected(text[:SAMPLE].lower())
 
 
@@ -204,25 +204,25 @@ def _detected(sample: str) -> str:
 
 def _vote(script: str, sample: str) -> str:
     words, letters = _signs(script)
-    said = set(_WORD.findall(sample))
-    found = [words[word] for word in words.keys() & said]
+    sample_words = set(_WORD.findall(sample))
+    sign_users = [words[word] for word in words.keys() & sample_words]
     if not sample.isascii():
-        found += [letters[letter] for letter in letters.keys() & set(sample)]
+        sign_users += [letters[letter] for letter in letters.keys() & set(sample)]
     tally = dict.fromkeys(BY_SCRIPT[script], 0)
-    for users in found:
+    for users in sign_users:
         worth = _WORTH[len(users)]
         for language in users:
             tally[language] += worth
     best = max(tally, key=tally.__getitem__)  # of equals the first in the list, so the default
     # One sign is enough in a short text and in a script of few languages; in a long one it is a name or a quotation.
-    signs = sum(best in users for users in found)
-    enough = signs > 1 or len(said) <= _SHORT or script != "latin"
+    signs = sum(best in users for users in sign_users)
+    enough = signs > 1 or len(sample_words) <= _SHORT or script != "latin"
     return best if tally[best] >= _NEEDED and enough else BY_SCRIPT[script][0]
 
 
 @cache
 def _signs(script: str) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
-    """For each word and each letter that tells something, the languages that use it."""
+    """The languages that use each word and each letter that distinguishes languages."""
     words: dict[str, list[str]] = {}
     letters: dict[str, list[str]] = {}
     for language in BY_SCRIPT[script]:

@@ -1,6 +1,6 @@
-"""What can be left out of a text without loss: greetings, praise, offers of help, and what only leads into a sentence.
+"""What can be left out of a text without loss: greetings, praise, offers of help, and openers of a sentence.
 
-A yes or a no is never filler, and neither is a negation or "I think": what is left must mean what was said.
+A yes or a no is never filler, and neither is a negation or "I think": the rest must mean what was said.
 """
 
 from __future__ import annotations
@@ -89,23 +89,23 @@ def is_filler(sentence: Sentence) -> bool:
     """Whether a sentence only keeps the talk going: greetings, praise, offers of help."""
     if sentence.kind != "prose":
         return False
-    said = trim(unaddressed(sentence.text))
-    return not said or is_small_talk(said) or bool(_FILLER.match(said))
+    text = trim(unaddressed(sentence.text))
+    return not text or is_small_talk(text) or bool(_FILLER.match(text))
 
 
 def trim(text: str) -> str:
-    """A sentence without what leads into it, softens it, or is said in brackets."""
+    """A sentence without openers, softeners and brackets."""
     if _NOTE.match(text):
         return text
-    kept = _without_greeting(_CALLED.sub("", text))
+    sentence = _without_greeting(_CALLED.sub("", text))
     for _ in range(3):
-        kept, times = _OPENERS.subn("", kept)
+        sentence, times = _OPENERS.subn("", sentence)
         if not times:
             break
-    kept = _BEFORE_MARK.sub(r"\1", _SOFTENERS.sub("", _ASIDE.sub("", kept))).strip(" ,;–—")
-    if not any(unicodedata.category(c)[0] in "LN" for c in kept):
+    sentence = _BEFORE_MARK.sub(r"\1", _SOFTENERS.sub("", _ASIDE.sub("", sentence))).strip(" ,;–—")
+    if not any(unicodedata.category(c)[0] in "LN" for c in sentence):
         return text
-    return kept if kept[0] == text[0] else capital(kept)
+    return sentence if sentence[0] == text[0] else capital(sentence)
 
 
 def bare_request(text: str) -> str:
@@ -114,17 +114,17 @@ def bare_request(text: str) -> str:
 
 
 def unaddressed(text: str) -> str:
-    """A sentence without the name of whom it is said to."""
+    """A sentence without the name of the person it is said to."""
     return _CALLED.sub("", _SPOKEN_TO.sub("", text))
 
 
 def capital(text: str) -> str:
-    """With a capital to begin with, where the script has any."""
+    """The text with a capital first letter, if the script has capitals."""
     return text[:1].upper() + text[1:]
 
 
 def _without_greeting(text: str) -> str:
-    """Without a first clause that is small talk, in any language."""
+    """The text without a first clause that is small talk, in any language."""
     end = _GREETING_END.search(text, 0, 60)
     at = end.end() if end else text.find(" ") + 1 if is_unspaced(text) else 0
     return text[at:] if at > _GREETING and text[at:].strip() and is_small_talk(text[:at]) else text

@@ -1,12 +1,14 @@
-"""The words by which facts about people are known: relations, animals, diets, languages, trades.
+"""The words by which facts about people are recognised: relations, animals, diets, languages, trades.
 
-Where a pattern alone would take anything for a fact ("I'm a …", "I have a …", "I speak …"), the word decides. What is
-not listed is not found: that costs a fact, never a false one.
+Where a pattern alone would take anything for a fact ("I'm a …", "I have a …", "I speak …"), the word decides. A word
+that is not listed is not found: that loses a fact and never adds a false one.
 """
 
 from __future__ import annotations
 
 import re
+
+from recollect.language.calendar_words import MONTHS, WEEKDAYS
 
 
 def wordlist(text: str) -> frozenset[str]:
@@ -39,18 +41,18 @@ _SAME_RELATION = """
 
 
 def _relations() -> dict[str, str]:
-    found: dict[str, str] = {}
+    relations: dict[str, str] = {}
     for line in _SAME_RELATION.split("\n"):
         key = ""
         for word in line.split():
             key = word[:-1].replace("-", " ") if word.endswith(":") else key
-            called = word.rstrip(":").replace("_", " ")
-            found |= dict.fromkeys((called, called.replace("-", " ")), key)
-    return found
+            name = word.rstrip(":").replace("_", " ")
+            relations |= dict.fromkeys((name, name.replace("-", " ")), key)
+    return relations
 
 
 RELATIONS = _relations()
-"""What people are called by their relation, and the key it is kept under."""
+"""Words for relations, and the key each is stored under."""
 
 PETS = wordlist(
     """dog cat puppy kitten rabbit bunny hamster parrot budgie canary turtle tortoise horse pony goldfish fish
@@ -81,7 +83,7 @@ FOODS = (
     "dairy|gluten|nuts|peanuts|sugar|caffeine|coffee|alcohol|lactose|milk|soy|eggs|wheat|shellfish|pork|beef|meat|fish"
     "|salt|cheese|spicy"
 )
-"""What "I can't have" is said of for good."""
+"""Foods of which "I can't have" states a lasting fact."""
 
 CONDITIONS = wordlist(
     """asthma adhd add autism diabetes dyslexia dyscalculia epilepsy arthritis hypertension depression anxiety
@@ -142,7 +144,7 @@ _TRADES = """
     strategist lead planner operator controller representative dba devops_engineer product_owner scrum_master
 """
 TRADES = wordlist(_TRADES)
-"""The last word, or the last two, of what somebody is by trade."""
+"""The last word, or the last two words, of the name of a trade."""
 
 FEELINGS = wordlist(
     """afraid angry annoyed anxious ashamed awake aware back bad better bored busy calm careful certain cold
@@ -176,15 +178,14 @@ PLACES = wordlist(
     toronto tunisia turin turkey uganda uk ukraine usa utrecht valencia vancouver venice venezuela vienna
     vietnam vilnius wales warsaw washington zagreb zurich"""
 )
-"""Places that are known without their capital."""
+"""Places that are recognised without a capital letter."""
 NO_PLACES = wordlist(
     """hope fear peace sin denial hell heaven poverty luxury harmony squalor pain exile isolation chaos silence
-    darkness sweatpants pajamas pyjamas jeans monday tuesday wednesday thursday friday saturday sunday
-    january february march april may june july august september october november december constant mars
-    narnia mordor hogwarts neverland gotham country city town village state suburbs countryside industry
-    area house apartment flat middle same world farm boondocks southwest woods forest mountains desert dorm
-    basement reality past future present moment general particular shock awe tears love"""
-)
+    darkness sweatpants pajamas pyjamas jeans constant mars narnia mordor hogwarts neverland gotham country
+    city town village state suburbs countryside industry area house apartment flat middle same world farm
+    boondocks southwest woods forest mountains desert dorm basement reality past future present moment
+    general particular shock awe tears love"""
+).union(MONTHS, WEEKDAYS)
 DEMONYMS = wordlist(
     """american albanian algerian argentinian australian austrian belgian brazilian british bulgarian canadian
     chilean chinese colombian croatian cuban czech danish dutch egyptian english estonian ethiopian filipino

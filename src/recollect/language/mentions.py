@@ -1,7 +1,7 @@
 """The names, times and amounts a text mentions.
 
-Names are told by their capitals, so only where capitals mean something: not at the beginning of a sentence, not in a
-title or a shout, not in a language that capitalises every noun.
+Names are recognised by their capitals, so only where capitals mean something: not at the beginning of a sentence, not
+in a title or a shout, not in a language that capitalises every noun.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from recollect.language.calendar_words import MONTH_ABBREVIATIONS, MONTH_PATTERN, MONTHS, WEEKDAYS
 from recollect.language.filler import unaddressed
 from recollect.language.sentences import Sentence
 from recollect.language.word_weights import WORD, is_content, is_ordinary
@@ -24,11 +25,7 @@ _NAME = re.compile(
 )
 _TITLE = re.compile(r"[\"“«]([A-Z0-9ÀÉ][^\"“”«»]{1,58}[^\s\"“”«»,.])[,.!?]?[\"”»]")
 _POSSESSIVE = re.compile(r"['’]s$|['’]$")
-_CALENDAR_WORDS = """
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december jan feb mar apr jun jul aug sep sept oct nov dec
-"""
-CALENDAR = frozenset(_CALENDAR_WORDS.split())
+CALENDAR = frozenset((*WEEKDAYS, *MONTHS, *MONTH_ABBREVIATIONS))
 CAPITAL_NOUNS = frozenset({"de"})
 _NEVER = "i ok okay pm am ps btw lol omg asap diy faq ai tv id yes no error info warn warning debug"
 _UNITS = "gb mb kb tb ghz mhz kg km cm mm ms"
@@ -39,25 +36,26 @@ _ORDER_WORDS = """
     teach thank update visit wait walk watch wear welcome write
 """
 _ORDERS = frozenset(_ORDER_WORDS.split())
-_MOST_LOUD, _MOST_TITLED = 0.5, 0.8  # of the words
+_MOST_LOUD = 0.5  # of the words
+_MOST_TITLED = 0.8  # of the words
 
 
 def names(sentences: Iterable[Sentence], language: str) -> list[str]:
-    """Names of people, places, things and works, in order, each once and none that is part of another."""
-    found: dict[str, None] = {}
+    """Names of people, places, things and works, in order, each once, without those that are part of another."""
+    certain: dict[str, None] = {}
     doubtful: dict[str, None] = {}
     for sentence in sentences:
-        if sentence.kind not in ("prose", "item") or len(found) > MAX_NAMES:
+        if sentence.kind not in ("prose", "item") or len(certain) > MAX_NAMES:
             continue
         text = unaddressed(sentence.text[len(sentence.lead) :])
-        found |= dict.fromkeys(_TITLE.findall(text))
+        certain |= dict.fromkeys(_TITLE.findall(text))
         if language in CAPITAL_NOUNS or _shouts(text):
             continue
         for name, starts in _names_in(text, language):
             unsure = starts and " " not in name and not _is_sign(name)
-            (doubtful if unsure else found)[name] = None
-    sure = {word for known in found for word in known.split()}
-    return _longest([*found, *(name for name in doubtful if name in sure)][:MAX_NAMES])
+            (doubtful if unsure else certain)[name] = None
+    sure = {word for name in certain for word in name.split()}
+    return _longest([*certain, *(name for name in doubtful if name in sure)][:MAX_NAMES])
 
 
 def _names_in(text: str, language: str) -> Iterator[tuple[str, bool]]:
@@ -65,20 +63,21 @@ def _names_in(text: str, language: str) -> Iterator[tuple[str, bool]]:
     for match in _NAME.finditer(text):
         before = text[: match.start()].rstrip(" \"'“‘(¿¡-—*")
         starts = not before or before[-1] in ".!?:…"
-        parted = _POSSESSIVE.sub("", match[0]).strip(" .&-").split()
-        while parted and (not is_content(parted[0], language) or (starts and _is_opener(parted))):
-            parted, starts = parted[1:], False
-        while parted and not is_content(parted[-1], language):
-            parted = parted[:-1]
-        name = " ".join(parted)
-        if len(name) > 1 and name.casefold() not in _NEVER_NAMES and parted[0].casefold() not in CALENDAR:
+        parts = _POSSESSIVE.sub("", match[0]).strip(" .&-").split()
+        while parts and (not is_content(parts[0], language) or (starts and _is_opener(parts))):
+            parts = parts[1:]
+            starts = False
+        while parts and not is_content(parts[-1], language):
+            parts = parts[:-1]
+        name = " ".join(parts)
+        if len(name) > 1 and name.casefold() not in _NEVER_NAMES and parts[0].casefold() not in CALENDAR:
             yield name, starts
 
 
-def _is_opener(parted: list[str]) -> bool:
+def _is_opener(parts: list[str]) -> bool:
     """Whether the first word is capital only because it comes first: "Visit Rome", "Installing Linux"."""
-    first = parted[0].casefold()
-    return is_ordinary(first) or first in _ORDERS or (len(parted) > 1 and first.endswith("ing"))
+    first = parts[0].casefold()
+    return is_ordinary(first) or first in _ORDERS or (len(parts) > 1 and first.endswith("ing"))
 
 
 def _is_sign(name: str) -> bool:
@@ -88,28 +87,28 @@ def _is_sign(name: str) -> bool:
 
 def _shouts(text: str) -> bool:
     """Whether capitals mean nothing here: all letters have them, or all words as in a title."""
-    said = WORD.findall(text)
-    loud = sum(word.isupper() and len(word) > 1 for word in said)
-    titled = sum(word[0].isupper() for word in said)
-    return len(said) > 3 and (loud > _MOST_LOUD * len(said) or titled > _MOST_TITLED * len(said))
+    words = WORD.findall(text)
+    loud = sum(word.isupper() and len(word) > 1 for word in words)
+    capitals = sum(word[0].isupper() for word in words)
+    return len(words) > 3 and (loud > _MOST_LOUD * len(words) or capitals > _MOST_TITLED * len(words))
 
 
-def _longest(listed: list[str]) -> list[str]:
-    whole = [f" {name} ".casefold() for name in dict.fromkeys(listed)]
+def _longest(candidates: list[str]) -> list[str]:
+    keys = [f" {name} ".casefold() for name in dict.fromkeys(candidates)]
     return [
         name
-        for name, padded in zip(dict.fromkeys(listed), whole, strict=True)
-        if not any(padded in other and padded != other for other in whole)
+        for name, key in zip(dict.fromkeys(candidates), keys, strict=True)
+        if not any(key in other and key != other for other in keys)
     ]
 
 
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?|januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin"
-    r"|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto"
-    r"|septiembre|octubre|noviembre|diciembre)"
+_OTHER_MONTHS = (
+    "januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin"
+    "|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto"
+    "|septiembre|octubre|noviembre|diciembre"
 )
-_DAY = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?)"
+_MONTH = f"(?:{MONTH_PATTERN}|{_OTHER_MONTHS})"
+_DAY = rf"(?:(?:{'|'.join(WEEKDAYS)})s?)"
 _PART = r"(?:week(?:end)?|month|year|summer|winter|spring|fall|night|morning)"
 _COUNTED = r"(?:\d+(?:[.,]\d+)?|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|few|couple\sof|several)"
 _SPAN = r"(?:second|minute|min|hour|day|night|week|month|year|decade)s?"
@@ -126,7 +125,7 @@ WHEN = re.compile(
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""A date, a time of day, or a time told from now."""
+"""A date, a time of day, or a time relative to now."""
 
 _UNIT = (
     r"(?:%|percent|°\s?[CF]|[kmgt]i?b|[kmgt]bit/s|ms|km|cm|mm|kg|mg|g|lbs?|oz|ml|l|hz|ghz|mhz|kw|w|v|mph|km/h"
@@ -148,14 +147,14 @@ _NUMBER = re.compile(r"(?<![\w.])\d[\d.,:/]*(?:[-–]\d+|st|nd|rd|th)?(?:\s[^\W\
 def amounts(text: str, language: str) -> list[str]:
     """Amounts, and other numbers with the noun they count, in order, each once; dates and times are `WHEN`."""
     text = WHEN.sub(" ; ", text)
-    found = {amount.start(): amount[0] for amount in AMOUNT.finditer(text)}
+    amounts_at = {amount.start(): amount[0] for amount in AMOUNT.finditer(text)}
     text = AMOUNT.sub(lambda amount: ";" * len(amount[0]), text)
     for number in _NUMBER.finditer(text):
-        digits, *counted = number[0].split()
-        nouns = counted[:1] if len(counted) > 1 and is_ordinary(counted[1]) else counted
+        digits, *words = number[0].split()
+        nouns = words[:1] if len(words) > 1 and is_ordinary(words[1]) else words
         if nouns and not is_content(nouns[0], language):
             nouns = []
-        found[number.start()] = " ".join(
+        amounts_at[number.start()] = " ".join(
             [digits.rstrip(".,:/"), *(noun for noun in nouns if is_content(noun, language))]
         )
-    return list(dict.fromkeys(found[at].strip(" .,-") for at in sorted(found)))
+    return list(dict.fromkeys(amounts_at[at].strip(" .,-") for at in sorted(amounts_at)))

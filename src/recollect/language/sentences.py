@@ -1,7 +1,7 @@
-"""A text as the sentences it is made of: in order, plain, each knowing whether it is prose, a heading or an item.
+"""A text as its sentences: in order, without markup, each marked as prose, a heading or an item.
 
-Markup is taken off, and what is not language is named rather than quoted: code, logs, data. Only a bounded part is
-looked at, from the beginning and the end, so that any text takes a bounded time. Nothing here knows what is important.
+Markup is removed. What is not language (code, logs, data) is replaced by a note that names it. Only a bounded part is
+read, from the beginning and the end, so that any text takes a bounded time. Nothing here knows what is important.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
+
+from recollect.language.calendar_words import MONTH_ABBREVIATIONS, WEEKDAY_ABBREVIATIONS
 
 MAX_CHARACTERS = 32_000
 """Characters of one text that are looked at: three quarters from its beginning, the rest from its end."""
@@ -24,7 +26,7 @@ Kind = Literal["prose", "item", "heading", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence. `lead` is the title of a list item, `key` in "key: value"; a note names what is not quoted."""
+    """One sentence. `lead` is the title of a list item, `key` in "key: value"; a note stands for text left out."""
 
     text: str
     kind: Kind = "prose"
@@ -39,7 +41,7 @@ _QUESTION_MARKS = ("?", "？", "؟", "\u037e", "՞")
 
 
 def part_of(text: str) -> str:
-    """The part of a text that is looked at: all of it, or its beginning and its end."""
+    """The part of a text that is read: all of it, or its beginning and its end."""
     if len(text) <= MAX_CHARACTERS:
         return text
     tail = MAX_CHARACTERS // 4
@@ -48,11 +50,11 @@ def part_of(text: str) -> str:
 
 def sentences(text: str) -> list[Sentence]:
     """The sentences of a text, at most `MAX_SENTENCES`."""
-    found = [sentence for block in _blocks(part_of(text)) for sentence in _of_block(block)]
-    if len(found) > MAX_SENTENCES:
+    all_sentences = [sentence for block in _blocks(part_of(text)) for sentence in _of_block(block)]
+    if len(all_sentences) > MAX_SENTENCES:
         tail = MAX_SENTENCES // 4
-        found = found[: MAX_SENTENCES - tail] + found[-tail:]
-    return found
+        all_sentences = all_sentences[: MAX_SENTENCES - tail] + all_sentences[-tail:]
+    return all_sentences
 
 
 # Lines make blocks: a paragraph, a heading, an item, a run of code or log, a row of a table.
@@ -116,16 +118,16 @@ def _blocks(text: str) -> Iterator[_Block]:
 
 
 def _calm(line: str) -> str:
-    """The line without runs of space, but for how far it is set in: patterns then take time in proportion to it."""
-    said = line.strip()
-    return line[: min(len(line) - len(line.lstrip()), _MOST_INDENT)] + " ".join(said.split()) if said else ""
+    """The line without runs of space, except a bounded indent: patterns then take linear time."""
+    content = line.strip()
+    return line[: min(len(line) - len(line.lstrip()), _MOST_INDENT)] + " ".join(content.split()) if content else ""
 
 
 _MOST_INDENT = 8  # characters
 
 
 def _special(lines: list[str], at: int) -> tuple[list[_Block] | None, int]:
-    """The blocks that begin at a line and are no plain paragraph, and the line after them."""
+    """The blocks other than a paragraph that begin at a line, and the number of the line after them."""
     line = lines[at]
     fence = _FENCE.match(line)
     if fence:
@@ -158,7 +160,7 @@ def _row(lines: list[str], at: int) -> list[_Block]:
 
 
 def _belongs(lines: list[str], at: int, pattern: re.Pattern[str]) -> bool:
-    """Whether a line between two of code is of it: blank, or set in."""
+    """Whether a line between two lines of code belongs to the code: it is blank or indented."""
     inside = not lines[at].strip() or lines[at][:2] in ("  ", "\t") or lines[at][:1] == "\t"
     return inside and at + 1 < len(lines) and bool(pattern.match(lines[at + 1]) or lines[at + 1][:2] == "  ")
 
@@ -170,12 +172,12 @@ def _fenced(lines: list[str], at: int, fence: re.Match[str]) -> tuple[list[_Bloc
     return _named("code", lines[at + 1 : after], fence[2]), after + 1
 
 
-def _named(what: str, lines: list[str], language: str = "") -> list[_Block]:
-    """A note in the place of code or log; what a log says went wrong is said too."""
+def _named(name: str, lines: list[str], language: str = "") -> list[_Block]:
+    """A note in the place of code or a log, and the errors of the log."""
     number = sum(1 for line in lines if line.strip())
     size = f"{number} line{'s' if number != 1 else ''}"
-    blocks = [_Block("note", f"[{what}: {language.lower()}, {size}]" if language else f"[{what}: {size}]")]
-    if what == "log":
+    blocks = [_Block("note", f"[{name}: {language.lower()}, {size}]" if language else f"[{name}: {size}]")]
+    if name == "log":
         failures = dict.fromkeys(_STAMP.sub("", line).strip() for line in lines if _FAILURE.search(line))
         blocks += [_Block("prose", failure) for failure in list(failures)[:5]]
     return blocks
@@ -190,25 +192,25 @@ def _runs_on(line: str, following: str) -> bool:
 
 _SHORTENED = """
     mr mrs ms dr prof sr jr st mt vs etc eg ie e.g i.e cf al approx no nos fig inc ltd co corp dept est min max
-    jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun a.m p.m u.s u.k z.b d.h usw bzw ca nr
-    str hr fr evtl ggf sog vgl m mme mlle sra ud uds pág núm ing avv dott т.д т.е г ул
+    a.m p.m u.s u.k z.b d.h usw bzw ca nr str hr fr evtl ggf sog vgl m mme mlle sra ud uds pág núm ing avv dott т.д т.е
+    г ул
 """
-_ABBREVIATIONS = frozenset(_SHORTENED.split())
+_ABBREVIATIONS = frozenset((*_SHORTENED.split(), *MONTH_ABBREVIATIONS, *WEEKDAY_ABBREVIATIONS))
 _END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？｡।॥؟۔։]+[\"”’」』）)]*\s*")
 _LAST_WORD = re.compile(r"(\S+?)\.+[\"'”’»)\]]*\s*$")
 
 
 def split(paragraph: str) -> list[str]:
-    """The sentences of a paragraph, without regard to what they are."""
-    found: list[str] = []
+    """The sentences of a paragraph, whatever their kind."""
+    raw_sentences: list[str] = []
     start = 0
     for end in _END.finditer(paragraph):
         if paragraph[end.start()] == "." and not _ends(paragraph, start, end):
             continue
-        found.append(paragraph[start : end.end()])
+        raw_sentences.append(paragraph[start : end.end()])
         start = end.end()
-    found.append(paragraph[start:])
-    return [piece for sentence in found for piece in _pieces(sentence.strip()) if piece]
+    raw_sentences.append(paragraph[start:])
+    return [piece for sentence in raw_sentences for piece in _pieces(sentence.strip()) if piece]
 
 
 def _ends(paragraph: str, start: int, end: re.Match[str]) -> bool:
@@ -237,16 +239,16 @@ _CLAUSE_CHARACTERS = 6
 
 
 def clauses(sentence: str) -> list[str]:
-    """The sentence cut where a thought ends. Together they are the sentence: what is a list stays one."""
+    """The clauses of a sentence. Joined they are the sentence; a list stays in one clause."""
     cuts = [0, *(cut.end() for cut in _CLAUSE.finditer(sentence)), len(sentence)]
-    found: list[str] = []
+    pieces: list[str] = []
     for start, end in pairwise(cuts):
         piece = sentence[start:end]
-        if found and (_is_small(piece) or _is_small(found[-1])):
-            found[-1] += piece
+        if pieces and (_is_small(piece) or _is_small(pieces[-1])):
+            pieces[-1] += piece
         elif piece.strip():
-            found.append(piece)
-    return found
+            pieces.append(piece)
+    return pieces
 
 
 def _is_small(piece: str) -> bool:
@@ -254,7 +256,7 @@ def _is_small(piece: str) -> bool:
 
 
 def _pieces(sentence: str) -> Iterator[str]:
-    """A sentence, or one that goes on for ever in pieces."""
+    """The sentence, cut into pieces if it is longer than `MAX_SENTENCE`."""
     while len(sentence) > MAX_SENTENCE:
         cuts = [cut.start() for cut in _CLAUSE.finditer(sentence, MAX_SENTENCE // 2, MAX_SENTENCE)]
         space = sentence.rfind(" ", 1, MAX_SENTENCE)
@@ -281,11 +283,11 @@ def _of_block(block: _Block) -> Iterator[Sentence]:
         if heading := plain(text).rstrip("#:： "):
             yield Sentence(heading, "heading")
         return
-    lead, rest = _lead(text) if block.kind == "item" else ("", text)
-    said = split(plain(rest))
-    if lead and not said:
+    lead, body = _lead(text) if block.kind == "item" else ("", text)
+    body_sentences = split(plain(body))
+    if lead and not body_sentences:
         yield Sentence(lead, "item", lead)
-    for number, sentence in enumerate(said):
+    for number, sentence in enumerate(body_sentences):
         if number == 0:
             yield Sentence(f"{lead}: {sentence}" if lead else sentence, block.kind, lead)
         else:
@@ -293,11 +295,11 @@ def _of_block(block: _Block) -> Iterator[Sentence]:
 
 
 def _lead(text: str) -> tuple[str, str]:
-    """The title of an item and what is said of it: "Louvre" and "a museum"."""
-    found = _LEAD.match(text) or _COLON_LEAD.match(text)
-    if found is None or len(found[1].split()) > _LEAD_WORDS:
+    """The title of an item and the text after it: "Louvre" and "a museum"."""
+    match = _LEAD.match(text) or _COLON_LEAD.match(text)
+    if match is None or len(match[1].split()) > _LEAD_WORDS:
         return "", text
-    return plain(found[1]).rstrip(":：.! "), text[found.end() :].lstrip(":- ")
+    return plain(match[1]).rstrip(":：.! "), text[match.end() :].lstrip(":- ")
 
 
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]{0,200})\]\((?:[^()\s]{1,400})(?:\s+\"[^\"]{0,100}\")?\)")
@@ -313,13 +315,13 @@ _ADDRESS = re.compile(r"https?://([^\s/?#]+)([^\s?#]*)")
 
 
 def plain(text: str) -> str:
-    """Without Markdown and tags, in one line."""
+    """The text without Markdown and tags, on one line."""
     text = _TAG.sub(" ", _IMAGE_OR_LINK.sub(r"\1", text))
     return _SPACE.sub(" ", _EMPHASIS.sub("", _TICKS.sub("", text))).strip()
 
 
 def _data_named(text: str) -> str:
-    """With what no person reads named: a long run of characters without a space; of a long address, its host."""
+    """The text with each long run of characters without a space replaced by a note, or by the start of an address."""
 
     def name(blob: re.Match[str]) -> str:
         address = _ADDRESS.match(blob[0])

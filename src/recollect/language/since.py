@@ -1,7 +1,7 @@
-"""When something was so, as far as a phrase says it: "since May", "for three years", "from 2010 to 2014", "until 2019".
+"""When something was true, as a phrase says it: "since May", "for three years", "from 2010 to 2014", "until 2019".
 
-A phrase is read against the day it was said. A month without a year is the last one that has come; a time that is told
-no closer than a year or a month begins on its first day. What cannot be read is no date, never a guess.
+Times are relative to the day the phrase was said. A month without a year is the last one that has come. A time that
+is given only as a year or a month begins on its first day. Words that cannot be read give no date, never a guess.
 """
 
 from __future__ import annotations
@@ -10,12 +10,9 @@ import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-_YEAR_OF_MONTHS = "january february march april may june july august september october november december"
-_MONTHS = _YEAR_OF_MONTHS.split()
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)"
-)
+from recollect.language.calendar_words import MONTH_PATTERN, MONTHS
+
+_MONTH = f"(?:{MONTH_PATTERN})"
 _NUMBERS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,
@@ -42,7 +39,7 @@ _MONTH_IN = re.compile(rf"\b{_MONTH}\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The times a phrase tells, and the phrase without them. `then` is a time that is told of neither end."""
+    """The times in a phrase, and `rest`, the phrase without them. `then` is a time that is neither start nor end."""
 
     rest: str
     since: date | None = None
@@ -52,39 +49,41 @@ class Span:
 
 
 def span(text: str, today: date | None) -> Span:
-    """The times in a phrase. `lasted` says that it told how long; of something that is over, since when is unknown."""
+    """Find the times in a phrase. `lasted`: the phrase says how long; if that is over, its start is unknown."""
     since = until = then = None
-    lasted = False
+    has_duration = False
     between = _BETWEEN.search(text)
     if between:
-        since, until = point(between[1], today), point(between[2], today)
+        since = point(between[1], today)
+        until = point(between[2], today)
         text = _without(text, between)
-    for_ = _FOR.search(text)
-    if for_:
-        since = since or point(f"{for_[1]} ago", today)
-        lasted = True
-        text = _without(text, for_)
-    begin, end = _SINCE.search(text), _UNTIL.search(text)
+    duration = _FOR.search(text)
+    if duration:
+        since = since or point(f"{duration[1]} ago", today)
+        has_duration = True
+        text = _without(text, duration)
+    begin = _SINCE.search(text)
+    end = _UNTIL.search(text)
     if begin:
         since = since or point(begin[1], today)
     if end:
         until = until or point(end[1], today)
-    for found in sorted(filter(None, (begin, end)), key=lambda found: -found.start()):
-        text = _without(text, found)
-    told = _THEN.search(text) if not (begin or end or between or for_) else None
-    if told:
-        then = point(told[1], today)
-    return Span(" ".join(text.split()), since, until, then, lasted)
+    for edge in sorted(filter(None, (begin, end)), key=lambda edge: -edge.start()):
+        text = _without(text, edge)
+    moment = _THEN.search(text) if not (begin or end or between or duration) else None
+    if moment:
+        then = point(moment[1], today)
+    return Span(" ".join(text.split()), since, until, then, has_duration)
 
 
 def without_then(text: str) -> str:
-    """A phrase without a time that it tells at its end: "Globex in March" is Globex."""
-    found = [one for one in _THEN.finditer(text) if one.end() >= len(text.rstrip(" .,!"))]
-    return text[: found[0].start()].rstrip(" ,") if found else text
+    """A phrase without a time at its end: "Globex in March" becomes "Globex"."""
+    matches = [match for match in _THEN.finditer(text) if match.end() >= len(text.rstrip(" .,!"))]
+    return text[: matches[0].start()].rstrip(" ,") if matches else text
 
 
 def point(text: str, today: date | None) -> date | None:
-    """A point in time as the day it begins."""
+    """The first day of the time that a text names."""
     text = text.casefold().strip()
     iso = _ISO.search(text)
     if iso:
@@ -94,7 +93,7 @@ def point(text: str, today: date | None) -> date | None:
     if month is None and year:
         return _date(int(year[0]), 1, 1)
     if month:
-        number = next(n for n, name in enumerate(_MONTHS, 1) if name.startswith(month[0][:3]))
+        number = next(n for n, name in enumerate(MONTHS, 1) if name.startswith(month[0][:3]))
         day = _DAY.search(text)
         if year:
             return _date(int(year[0]), number, int(day[1]) if day else 1)
@@ -118,11 +117,11 @@ def _ago(text: str, today: date) -> date | None:
     unit = _DAYS.get(words[-1].removesuffix("s"))
     if count is None or unit is None:
         return None
-    then = _days_before(today, round(count * unit))
-    if then is None:
+    day = _days_before(today, round(count * unit))
+    if day is None:
         return None
     # Nobody who says "three years" means a day.
-    return then.replace(day=1, month=1) if unit > 300 else then.replace(day=1) if unit > 30 else then
+    return day.replace(day=1, month=1) if unit > 300 else day.replace(day=1) if unit > 30 else day
 
 
 def _days_before(today: date, days: int) -> date | None:
@@ -131,11 +130,11 @@ def _days_before(today: date, days: int) -> date | None:
 
 
 def _latest(month: int, day: int, today: date | None) -> date | None:
-    """The last time a day of a month came round."""
+    """The last date that is this day of this month."""
     if today is None:
         return None
-    found = _date(today.year, month, day)
-    return found if found is None or found <= today else _date(today.year - 1, month, day)
+    candidate = _date(today.year, month, day)
+    return candidate if candidate is None or candidate <= today else _date(today.year - 1, month, day)
 
 
 def _date(year: int, month: int, day: int) -> date | None:
@@ -145,5 +144,5 @@ def _date(year: int, month: int, day: int) -> date | None:
         return None
 
 
-def _without(text: str, found: re.Match[str]) -> str:
-    return f"{text[: found.start()].rstrip(' ,')}{text[found.end() :]}"
+def _without(text: str, match: re.Match[str]) -> str:
+    return f"{text[: match.start()].rstrip(' ,')}{text[match.end() :]}"

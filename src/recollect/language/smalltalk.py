@@ -1,7 +1,7 @@
 """Whether a message is only small talk: a greeting, thanks, a nod, a laugh. Then there is nothing to search for.
 
-Every word must be known as small talk, and there must be few of them: one word of matter, one number, one name,
-and the message counts as one with content. So an error costs a search that finds nothing, never one that was needed.
+Every word must be known as small talk, and there must be few of them. With one other word, one number or one name the
+message has content. So an error costs a search that finds nothing, never a search that was needed.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ _UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 
 
 def is_small_talk(text: str) -> bool:
-    """Whether there is nothing in it but small talk. Emoji and punctuation alone are; a blank message is too."""
+    """Whether a text is only small talk. Emoji and punctuation alone are, and so is a blank text."""
     return len(text) <= MAX_CHARACTERS and _is_small_talk(text)
 
 
@@ -156,25 +156,28 @@ def _words(text: str) -> list[str]:
 
 
 def _covered(words: list[str]) -> bool:
-    """Whether phrases and what goes beside them make up all of it, at least one of them a phrase."""
-    phrases, beside = _phrases(_PHRASES), _phrases(_BESIDE)
-    at, said = 0, False
+    """Whether phrases and the words that go with them cover all words, with at least one phrase."""
+    phrases = _phrases(_PHRASES)
+    beside = _phrases(_BESIDE)
+    at = 0
+    has_phrase = False
     while at < len(words):
         for length in range(min(_LONGEST, len(words) - at), 0, -1):
             forms = _forms(words[at : at + length])
             is_phrase = bool(forms & phrases) or (length == 1 and _is_sound(words[at]))
             if is_phrase or forms & beside:
-                said, at = said or is_phrase, at + length
+                has_phrase = has_phrase or is_phrase
+                at += length
                 break
         else:
             return False
-    return said
+    return has_phrase
 
 
 def _forms(words: list[str]) -> set[str]:
-    """How the words may be meant: as written, or with drawn-out letters made one or two."""
-    said = " ".join(words)
-    return {said, _DRAWN.sub(r"\1", said), _DRAWN.sub(r"\1\1", said)}
+    """The spellings to compare: as written, and with repeated letters reduced to one or two."""
+    phrase = " ".join(words)
+    return {phrase, _DRAWN.sub(r"\1", phrase), _DRAWN.sub(r"\1\1", phrase)}
 
 
 def _is_sound(word: str) -> bool:
@@ -182,7 +185,7 @@ def _is_sound(word: str) -> bool:
 
 
 def _is_run(word: str) -> bool:
-    """Whether a run of a script without spaces is phrases set side by side."""
+    """Whether a run in a script without spaces consists of phrases."""
     phrases = _phrases(_PHRASES)
     reachable = {0}
     for start in range(len(word)):
@@ -193,5 +196,5 @@ def _is_run(word: str) -> bool:
 
 @cache
 def _phrases(table: str) -> frozenset[str]:
-    listed = table.replace("\n", ";").split(";")
-    return frozenset(unicodedata.normalize("NFKC", phrase.strip().casefold()) for phrase in listed if phrase.strip())
+    entries = table.replace("\n", ";").split(";")
+    return frozenset(unicodedata.normalize("NFKC", phrase.strip().casefold()) for phrase in entries if phrase.strip())

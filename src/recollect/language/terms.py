@@ -1,10 +1,10 @@
-"""The terms a text is found by. The stores index these and nothing else, so a search means the same on each.
+"""The terms a text is indexed by. The stores index these and nothing else, so a search means the same on each.
 
 A text is cut into words without regard to its language (identifiers, addresses and compounds also into their
 parts; scripts without spaces into pairs of characters). Each word then becomes a term by its language: function
-words are left out, the rest is stemmed and loses its accents. A term has letters, digits and marks only, so
+words are left out, other words are stemmed and lose their accents. A term has letters, digits and marks only, so
 that no tokenizer cuts it again. A query word stands for every term it could have become in the languages of the
-index; the first step is the same for both sides, so whatever was said can be found by the word it was said with.
+index. The first step is the same for texts and queries, so a word is always found by the same word.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ class Analysed:
 
 
 def analyse(text: str, language: str | None = None) -> Analysed:
-    """The terms to index a text by, at most `MAX_TERMS`; made by its own language, unless told another.
+    """The terms to index a text by, at most `MAX_TERMS`, in `language` or else in the language of the text.
 
     Function words are left out, unless there is nothing else: "who is it?" can still be found.
     """
     text = _normal(text)
     language = detect(text) if language is None else language
-    known = _memo(language if language in _HOME else UNKNOWN)
+    memo = _memo(language if language in _HOME else UNKNOWN)
     terms: list[str] = []
     tokens = _tokens(text)
     for token in tokens:
-        made = known.get(token)
-        terms += _learn(known, token, language) if made is None else made
+        token_terms = memo.get(token)
+        terms += _learn(memo, token, language) if token_terms is None else token_terms
     if not terms:
         terms = [term for token in tokens for piece in _pieces(token) if (term := _term(piece, language))]
     return Analysed(language, tuple(terms[:MAX_TERMS]))
@@ -74,20 +74,20 @@ def query_groups(text: str, languages: Collection[str]) -> list[tuple[str, ...]]
     """
     text = _normal(text)
     language = detect(text)
-    every = dict.fromkeys((language, *sorted(languages)))
-    pieces = dict.fromkeys(piece for token in _tokens(text) for piece in _pieces(token, asked=True))
+    all_languages = dict.fromkeys((language, *sorted(languages)))
+    pieces = dict.fromkeys(piece for token in _tokens(text) for piece in _pieces(token, for_query=True))
     content = [piece for piece in pieces if not _is_function_word(piece, language)]
-    groups = _alternatives(content, every) or _alternatives(pieces, every)
-    chosen = set(sorted(groups, key=lambda terms: -len(terms[0]))[:MAX_GROUPS])
-    return [terms for terms in groups if terms in chosen]
+    groups = _alternatives(content, all_languages) or _alternatives(pieces, all_languages)
+    longest = set(sorted(groups, key=lambda terms: -len(terms[0]))[:MAX_GROUPS])
+    return [terms for terms in groups if terms in longest]
 
 
 def _alternatives(pieces: Iterable[str], languages: Iterable[str]) -> dict[tuple[str, ...], None]:
-    """For each word its terms, without accents from the start too: so writes who leaves them out."""
+    """The terms of each word, as written and without accents: some people leave accents out."""
     groups: dict[tuple[str, ...], None] = {}
     for piece in pieces:
         forms = (piece, _fold(piece))
-        terms = dict.fromkeys(term for each in languages for form in forms if (term := _term(form, each)))
+        terms = dict.fromkeys(term for language in languages for form in forms if (term := _term(form, language)))
         if terms:
             groups[tuple(terms)] = None
     return groups
@@ -167,8 +167,8 @@ _ONE_EMOJI = re.compile(f"[{_EMOJI}]")
 _SKIN_TONE = re.compile("[\U0001f3fb-\U0001f3ff]")
 
 
-def _pieces(token: str, asked: bool = False) -> Iterator[str]:
-    """The words of a token, lower case. Asked for, without those that are indexed only to be found by a part."""
+def _pieces(token: str, for_query: bool = False) -> Iterator[str]:
+    """The words of a token, in lower case. For a query, without those that are indexed only for partial matches."""
     if token.isascii():
         yield from (word.lower() for word in _words(token))
         return
@@ -179,29 +179,29 @@ def _pieces(token: str, asked: bool = False) -> Iterator[str]:
     token = "".join(str(unicodedata.decimal(c, c)) for c in token)
     for run in _RUN.findall(token):
         if script_of(run[0]) == "hangul":
-            yield from _syllables(run, asked)
+            yield from _syllables(run, for_query)
         elif _ONE_UNSPACED.match(run):
-            yield from _pairs(run, asked)
+            yield from _pairs(run, for_query)
         else:
             yield from (unicodedata.normalize("NFKC", word.casefold()) for word in _words(run))
 
 
-def _pairs(run: str, asked: bool) -> Iterator[str]:
-    """Overlapping pairs, and single ideographs: a text has all of them, a question those that stand alone."""
+def _pairs(run: str, for_query: bool) -> Iterator[str]:
+    """Overlapping pairs, and single ideographs: all of them for a text, those that stand alone for a query."""
     characters = _cluster_pattern().findall(run)
     if len(characters) == 1:
         yield run
         return
     yield from map("".join, pairwise(characters))
-    yield from (_LONE_HAN if asked else _ONE_HAN).findall(run)
+    yield from (_LONE_HAN if for_query else _ONE_HAN).findall(run)
 
 
-def _syllables(run: str, asked: bool) -> Iterator[str]:
-    """A Korean word and its pairs, since particles are attached to it; of a short one, the first syllable too."""
+def _syllables(run: str, for_query: bool) -> Iterator[str]:
+    """A Korean word and its pairs, since particles are attached to it; for a short word also its first syllable."""
     yield run
     if len(run) > 2:
         yield from map("".join, pairwise(run))
-    if not asked and 1 < len(run) <= 3:
+    if not for_query and 1 < len(run) <= 3:
         yield run[0]
 
 
@@ -246,14 +246,14 @@ def _words(token: str) -> list[str]:
 
 
 def _apostrophes(token: str) -> list[str]:
-    """Without what a language hangs on a word by an apostrophe: "Mel's", "l'homme"; "don't" stays one word."""
-    head, _, rest = token.partition("'")
+    """The words without what an apostrophe attaches to them: "Mel's", "l'homme". "don't" stays one word."""
+    head, _, tail = token.partition("'")
     if token.lower().endswith("n't"):
         return [token.replace("'", "")]
-    if rest.lower() in _POSSESSIVES:
+    if tail.lower() in _POSSESSIVES:
         return _words(head)
     if head.lower() in _ELISIONS:
-        return _words(rest)
+        return _words(tail)
     parts = [part for part in _SEPARATORS.split(token) if part]
     if len(parts) < 2:
         return parts
@@ -273,7 +273,7 @@ def _reads_as_one(token: str, parts: list[str]) -> bool:
 
 
 def _humps(part: str) -> list[str]:
-    """A word, and the words it is made of: camelCase, iPhone15, 10am. Of 15th, the number alone."""
+    """A word, and the words it consists of: camelCase, iPhone15, 10am. Of 15th, the number alone."""
     if part.isdecimal() or (part.isalpha() and (part.islower() or part.isupper() or part.istitle())):
         return [part]
     ordinal = _ORDINAL.fullmatch(part)
@@ -307,15 +307,15 @@ _FOLDED = str.maketrans(
 )
 
 
-def _learn(known: dict[str, tuple[str, ...]], token: str, language: str) -> tuple[str, ...]:
-    made = tuple(
+def _learn(memo: dict[str, tuple[str, ...]], token: str, language: str) -> tuple[str, ...]:
+    terms = tuple(
         term for piece in _pieces(token) if not _is_function_word(piece, language) and (term := _term(piece, language))
     )
     if len(token) <= MAX_TERM:
-        if len(known) >= _REMEMBERED:
-            known.clear()
-        known[token] = made
-    return made
+        if len(memo) >= _REMEMBERED:
+            memo.clear()
+        memo[token] = terms
+    return terms
 
 
 @cache
@@ -329,13 +329,13 @@ def _is_function_word(word: str, language: str) -> bool:
 
 @cache
 def _left_out(language: str) -> frozenset[str]:
-    """Function words, also as people write them who leave the accents out."""
+    """The function words of a language, with and without accents."""
     words = {word.casefold() for word in function_words(language)}
     return frozenset(words | {_fold(word) for word in words})
 
 
 def _language_of(word: str, language: str) -> str:
-    """The language to treat a word by: that of its text, unless that is written in another script."""
+    """The language to analyse a word in: that of its text, unless the word is in another script."""
     script = script_of(word[0])
     if _HOME.get(language, script) == script:
         return language
@@ -343,7 +343,7 @@ def _language_of(word: str, language: str) -> str:
 
 
 def _term(word: str, language: str) -> str:
-    """What a word is indexed as; empty where nothing of it is left."""
+    """The term a word is indexed as; empty if nothing of it is left."""
     language = _language_of(word, language) if word else UNKNOWN
     if language in _STEMMERS and not any(map(str.isdigit, word)):
         if language in _FOLD_FIRST:
@@ -365,20 +365,20 @@ def _arabic(word: str) -> str:
 
 
 def _fold(word: str) -> str:
-    """Without the accents of Latin and Greek letters and the vowel signs of Hebrew and Arabic."""
+    """The word without accents of Latin and Greek letters and without vowel signs of Hebrew and Arabic."""
     if word.isascii():
         return word
     bases = (unicodedata.normalize("NFD", c)[0] for c in word)
     return "".join(b if b < "\u0400" else c for b, c in zip(bases, word, strict=True)).translate(_FOLDED)
 
 
-# A stemmer keeps its state between calls. What it says is remembered above, so it is asked rarely enough for
-# all threads to share one.
-_turn = threading.Lock()
+# A stemmer keeps state between calls. Its results are cached above, so it is called rarely enough for all threads to
+# share one.
+_stemmer_lock = threading.Lock()
 
 
 def _stem(word: str, language: str) -> str:
-    with _turn:
+    with _stemmer_lock:
         stemmer = _stemmer(language)
         return word if stemmer is None else str(stemmer.stemWord(word))
 
@@ -403,24 +403,25 @@ _DENSE = 3  # times as much is said by a character of a script without spaces
 
 def passages(text: str, words: int = PASSAGE) -> list[str]:
     """A long text cut for indexing, into parts of at most `words` words of six characters (or two, in a script
-    without spaces): between paragraphs where that does, else lines, sentences, words, characters. Together they
-    have every character that is not a space. A text that is short enough is one passage, as it is.
+    without spaces): between paragraphs if that is enough, else between lines, sentences, words, characters. Together
+    they have every character that is not a space. A text that is short enough is one passage, unchanged.
     """
     limit = words * _CHARACTERS
     if _weight(text) <= limit:
         return [text]
-    found: list[str] = []
+    parts: list[str] = []
     pending: list[str] = []
     room = limit
     for unit in _units(text, limit, 0):
         weight = _weight(unit)
         if weight > room:
-            found.append("".join(pending))
-            pending, room = [], limit
+            parts.append("".join(pending))
+            pending = []
+            room = limit
         pending.append(unit)
         room -= weight
-    found.append("".join(pending))
-    return [stripped for passage in found if (stripped := passage.strip())]
+    parts.append("".join(pending))
+    return [content for passage in parts if (content := passage.strip())]
 
 
 def _units(text: str, limit: int, level: int) -> Iterator[str]:
@@ -430,7 +431,8 @@ def _units(text: str, limit: int, level: int) -> Iterator[str]:
         return
     start = 0
     for end in (*(boundary.end() for boundary in _BOUNDARIES[level].finditer(text)), len(text)):
-        unit, start = text[start:end], end
+        unit = text[start:end]
+        start = end
         if _weight(unit) <= limit:
             yield unit
         else:
@@ -438,10 +440,10 @@ def _units(text: str, limit: int, level: int) -> Iterator[str]:
 
 
 def _slices(text: str, limit: int) -> Iterator[str]:
-    most = limit if text.isascii() else max(limit // _DENSE, 1)
+    length = limit if text.isascii() else max(limit // _DENSE, 1)
     start = 0
     while start < len(text):
-        end = min(start + most, len(text))
+        end = min(start + length, len(text))
         # Not between a letter and its marks, as far as that can be helped.
         for earlier in range(end, max(start, end - 8), -1):
             if earlier == len(text) or not unicodedata.category(text[earlier]).startswith("M"):

@@ -1,4 +1,4 @@
-"""What the words of a text weigh: which of them carry it, and which every text has.
+"""The weights of the words of a text: which of them carry its content, and which every text has.
 
 A word weighs more the less ordinary it is; function words weigh nothing. There is no table of frequencies for every
 language, so length, capitals and repetition stand in for one: that is enough to choose within one message.
@@ -58,14 +58,14 @@ _REMEMBERED = 20_000  # words
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, as written; of a script without spaces, its runs between particles."""
-    found: list[str] = []
+    """The words of a text, as written; in a script without spaces, the runs between particles."""
+    tokens: list[str] = []
     for word in WORD.findall(text):
         if word.isascii() or not is_unspaced(word):
-            found.append(word)
+            tokens.append(word)
         else:
-            found += _runs(word)
-    return found
+            tokens += _runs(word)
+    return tokens
 
 
 def _runs(word: str) -> list[str]:
@@ -84,7 +84,7 @@ def is_unspaced(text: str) -> bool:
 
 @lru_cache(maxsize=_REMEMBERED)
 def is_content(word: str, language: str) -> bool:
-    """Whether a word has something to say."""
+    """Whether a word carries content."""
     if any(map(str.isdigit, word)):
         return True
     if _bare(word) in _left_out(language) or len(word) > _LONGEST_WORD:
@@ -98,7 +98,7 @@ def is_ordinary(word: str) -> bool:
 
 
 def matters(word: str, language: str) -> bool:
-    """Whether a word, as it stands in a text, has something to say that not every message says."""
+    """Whether a word, as it stands in a text, carries content and is not an ordinary word."""
     bare = word.strip(",.:!?\"'“”()")
     return bool(bare) and is_content(bare, language) and not is_ordinary(bare)
 
@@ -114,13 +114,13 @@ def _ordinary() -> frozenset[str]:
 
 @cache
 def _left_out(language: str) -> frozenset[str]:
-    left_out = set(function_words(language))
+    stop_words = set(function_words(language))
     if language == "en":
         for word in ("i", "you", "he", "she", "it", "we", "they", "that", "there", "what", "who", "here", "let"):
-            left_out |= {f"{word}'{end}" for end in ("m", "s", "re", "ve", "ll", "d")}
+            stop_words |= {f"{word}'{end}" for end in ("m", "s", "re", "ve", "ll", "d")}
         verbs = ("is", "are", "was", "were", "do", "does", "did", "ca", "could", "wo", "would", "should", "have", "has")
-        left_out |= {f"{verb}n't" for verb in verbs}
-    return frozenset(left_out)
+        stop_words |= {f"{verb}n't" for verb in verbs}
+    return frozenset(stop_words)
 
 
 _POSSESSIVE = re.compile(r"['’]s$|['’]$")
@@ -128,7 +128,7 @@ _POSSESSIVE = re.compile(r"['’]s$|['’]$")
 
 @lru_cache(maxsize=_REMEMBERED)
 def stem(word: str, language: str) -> str:
-    """What a word is counted as: forms of one word are one, and a number is itself."""
+    """The stem that a word is counted as: the same for all forms of a word. A number is its own stem."""
     if any(map(str.isdigit, word)):
         return word.casefold()
     terms = analyse(_POSSESSIVE.sub("", word), language).terms
@@ -136,13 +136,13 @@ def stem(word: str, language: str) -> str:
 
 
 def stems(text: str, language: str) -> frozenset[str]:
-    """The different words of a text that have something to say."""
+    """The stems of the content words of a text."""
     return frozenset(stem(word, language) for word in words(text) if is_content(word, language))
 
 
 def weigh(sentences: Iterable[Sentence], language: str) -> dict[str, float]:
     """The weight of each word of a text, by its stem."""
-    said = Counter[str]()
+    counts = Counter[str]()
     shape: dict[str, float] = {}
     for sentence in sentences:
         if sentence.kind == "note":
@@ -150,13 +150,17 @@ def weigh(sentences: Iterable[Sentence], language: str) -> dict[str, float]:
         for number, word in enumerate(words(sentence.text)):
             if is_content(word, language):
                 root = stem(word, language)
-                said[root] += 1
+                counts[root] += 1
                 shape[root] = max(shape.get(root, 0.0), _shape(word, number == 0 or sentence.kind != "prose"))
-    return {root: shape[root] * (1 + log(times)) for root, times in said.items()}
+    return {root: shape[root] * (1 + log(times)) for root, times in counts.items()}
 
 
 # Chosen on the development data: numbers and names are what is asked for later, and what cannot be guessed.
-_NUMBER, _SYMBOL, _SPELT_NUMBER, _ORDINARY_WORD, _CAPITAL = 3.4, 3.0, 1.5, 0.2, 2.3
+_NUMBER = 3.4
+_SYMBOL = 3.0
+_SPELT_NUMBER = 1.5
+_ORDINARY_WORD = 0.2
+_CAPITAL = 2.3
 _SIGN = re.compile(r"\w[/._@]\w")  # a file, an address, a symbol of a program
 
 
@@ -181,9 +185,9 @@ _SHORT = 4  # words; a phrase of so many is as it is
 
 
 def terse(text: str, language: str) -> str:
-    """A phrase in its words of matter. Negations, comparisons and question words stay."""
-    said = text.split()
-    if len(said) <= _SHORT:
+    """A phrase reduced to its content words. Negations, comparisons and question words stay."""
+    tokens = text.split()
+    if len(tokens) <= _SHORT:
         return text
-    kept = [word for word in said if matters(word, language) or word.casefold().strip(",?") in _KEPT_WORDS]
-    return " ".join(kept) if any(matters(word, language) for word in kept) else text
+    content = [word for word in tokens if matters(word, language) or word.casefold().strip(",?") in _KEPT_WORDS]
+    return " ".join(content) if any(matters(word, language) for word in content) else text

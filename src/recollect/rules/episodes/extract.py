@@ -1,10 +1,10 @@
-"""What a run of messages says, in few tokens and without a model: the sentences that carry it, and who said them.
+"""Summaries of messages without a model: the sentences with the most content, and who said them.
 
-A sentence gains by words that are not said yet, by being a decision, a plan, a question, by its numbers and dates, and
-costs its tokens; so what is chosen is spread over what was talked about and says nothing twice. Sentences are trimmed,
-never turned round, and stand in their order under their speaker: `Alex: My sister Emma marries in June. The assistant:
-…`. A sentence that begins as if somebody else spoke gets a dot before it, as in `fences`. Never over the limit, and
-never empty where there is a word and room for one. Only a bounded part is looked at.
+A sentence gains by words that are not covered yet, by being a decision, a plan or a question, and by its numbers and
+dates; it costs its tokens. So the chosen sentences cover all that was talked about and say nothing twice. Sentences are
+trimmed, never reworded, and stand in their order under their speaker: `Alex: My sister Emma marries in June. The
+assistant: …`. A sentence that begins as if somebody else spoke gets a dot before it, as in `fences`. A summary is never
+over the limit, and never empty if there is a word and room for one. Only a bounded part is read.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from recollect.rules.tiers.keyvalues import DANGLING
 Count = Callable[[str], int]
 
 MAX_CHARACTERS = 48_000
-"""Characters that are looked at in all; of more, the longest texts are cut first."""
+"""Characters that are read in all; if there are more, the longest texts are cut first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A message: who said what. Without an author it is the user's or the assistant's."""
+    """A message: role, author and text. Without an author it is the user's or the assistant's."""
 
     role: Role
     author: str
@@ -42,79 +42,79 @@ class Line:
 
 
 def gist(lines: Sequence[Line], limit: int, count: Count) -> str:
-    """What the messages say, in at most `limit` tokens."""
+    """A summary of the messages in at most `limit` tokens."""
     texts = looked_at([line.text for line in lines])
     speakers = speakers_of(lines)
-    known = _NAMELESS.union(speakers)
-    told = [
-        _Told(number, who, _without_posing(sentence, known))
-        for number, (who, text) in enumerate(zip(speakers, texts, strict=True))
+    speaker_names = _NAMELESS.union(speakers)
+    statements = [
+        _Told(number, speaker, _without_posing(sentence, speaker_names))
+        for number, (speaker, text) in enumerate(zip(speakers, texts, strict=True))
         for sentence in sentences(text)
     ]
-    return _written(told, limit, count) or _taste(map(_label, speakers, texts), limit, count)
+    return _written(statements, limit, count) or _taste(map(_label, speakers, texts), limit, count)
 
 
 def condense(texts: Sequence[str], limit: int, count: Count) -> str:
-    """What the summaries say together, oldest first; each leaves a trace where there is room for one of each."""
+    """One summary of several summaries, oldest first; something of each is kept if there is room for it."""
     texts = looked_at(texts)
-    known = _speakers(texts)
-    told = [one for number, text in enumerate(texts) for one in _told(number, text, known)]
-    return _written(told, limit, count, traces=True) or _taste(texts, limit, count)
+    speaker_names = _speakers(texts)
+    statements = [statement for number, text in enumerate(texts) for statement in _told(number, text, speaker_names)]
+    return _written(statements, limit, count, traces=True) or _taste(texts, limit, count)
 
 
 def within(text: str, limit: int, count: Count) -> str:
-    """As many whole sentences from the beginning of a line as have at most so many tokens; of one too long, words."""
+    """The whole sentences at the beginning of a line that fit `limit` tokens; if the first is too long, its words."""
     if count(text) <= limit:
         return text
-    made = ""
+    prefix = ""
     for sentence in split(text):
-        longer = f"{made} {sentence}".strip()
+        longer = f"{prefix} {sentence}".strip()
         if count(longer) > limit:
             break
-        made = longer
-    return made or _cut(text, limit, count)
+        prefix = longer
+    return prefix or _cut(text, limit, count)
 
 
 def speakers_of(lines: Sequence[Line]) -> list[str]:
-    """Who said each line, in a few words, told apart."""
+    """The speaker of each line, in a few words, with distinct names."""
     labels = author_labels((line.role, line.author) for line in lines)
     names = [labels[line.role, line.author] for line in lines]
     return [f"The {line.role}" if name == line.role else name for name, line in zip(names, lines, strict=True)]
 
 
 def _without_posing(sentence: Sentence, speakers: Collection[str]) -> Sentence:
-    """A sentence that cannot be read as the beginning of what another says."""
+    """The sentence, guarded so that it does not read as the line of another speaker."""
     return replace(sentence, text=without_posing(sentence.text, speakers))
 
 
 def looked_at(texts: Sequence[str]) -> list[str]:
-    """The texts without what cannot be seen, the longest cut in their middle until all are bounded."""
-    most = level([len(text) for text in texts], MAX_CHARACTERS)
-    return [fences.seen(_ends(part_of(text), most)) for text in texts]
+    """The texts without invisible characters, the longest cut in the middle until the total is bounded."""
+    limit = level([len(text) for text in texts], MAX_CHARACTERS)
+    return [fences.seen(_ends(part_of(text), limit)) for text in texts]
 
 
-def level(sizes: Sequence[int], most: int) -> int:
-    """The size to which the largest have to come down so that all together are at most so much."""
-    left = most
+def level(sizes: Sequence[int], total: int) -> int:
+    """The size to which the largest must be cut so that all together have at most `total`."""
+    remaining = total
     for number, size in enumerate(sorted(sizes)):
-        share = max(left, 0) // (len(sizes) - number)
+        share = max(remaining, 0) // (len(sizes) - number)
         if size > share:
             return share
-        left -= size
+        remaining -= size
     return max(sizes, default=0)
 
 
-def _ends(text: str, most: int) -> str:
+def _ends(text: str, limit: int) -> str:
     """Three quarters from the beginning, the rest from the end."""
-    return text if len(text) <= most else f"{text[: most - most // 4]}\n\n{text[len(text) - most // 4 :]}"
+    return text if len(text) <= limit else f"{text[: limit - limit // 4]}\n\n{text[len(text) - limit // 4 :]}"
 
 
-# -- what there is to say
+# -- the sentences there are
 
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A sentence, by whom, and in which of the texts; no speaker if it speaks for itself."""
+    """A sentence, its speaker, and the number of its text; the speaker is empty in a text without speakers."""
 
     source: int
     speaker: str
@@ -130,28 +130,29 @@ def _label(speaker: str, text: str) -> str:
 
 
 def _speakers(texts: Iterable[str]) -> frozenset[str]:
-    """Those who speak in gists: what a text begins with, before a colon, if more than one sentence begins so."""
+    """The speakers in gists: the words before a colon at the start of a text, if several sentences begin so."""
     first: set[str] = set()
     times: dict[str, int] = {}
     for text in texts:
         for number, sentence in enumerate(split(" ".join(text.split()))):
-            if found := _LABEL.match(sentence):
-                times[found[1]] = times.get(found[1], 0) + 1
-                first |= {found[1]} if number == 0 else set()
+            if match := _LABEL.match(sentence):
+                times[match[1]] = times.get(match[1], 0) + 1
+                first |= {match[1]} if number == 0 else set()
     return _NAMELESS | {name for name in first if times[name] > 1}
 
 
-def _told(source: int, text: str, known: Collection[str]) -> Iterator[_Told]:
+def _told(source: int, text: str, speaker_names: Collection[str]) -> Iterator[_Told]:
     """The sentences of a summary; where it is a gist, with their speakers."""
-    who = ""
+    speaker = ""
     for sentence in split(" ".join(text.split())):
-        found = _LABEL.match(sentence)
-        if found and found[1] in known:
-            who, sentence = found[1], sentence[found.end() :]
-        yield _Told(source, who, Sentence(sentence))
+        match = _LABEL.match(sentence)
+        if match and match[1] in speaker_names:
+            speaker = match[1]
+            sentence = sentence[match.end() :]
+        yield _Told(source, speaker, Sentence(sentence))
 
 
-# -- what of it is said
+# -- which of them are chosen
 
 _MATTERS = re.compile(
     r"""\b(?: decid\w+|agree[ds]?|chose|chosen|settled\son|went\swith|go\swith|instead\sof|cancel\w*|postpone\w*
@@ -181,7 +182,7 @@ _NOTE = 2.0  # what it is worth to know that there was code, in the weight of wo
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """One way to say a sentence: whole, or by its first clauses. The price is a guess; what is taken is counted."""
+    """One wording of a sentence: whole, or its first clauses. The price is an estimate; taken forms are counted."""
 
     place: int
     text: str
@@ -190,47 +191,48 @@ class _Form:
     price: float
 
 
-def _written(told: list[_Told], limit: int, count: Count, *, traces: bool = False) -> str:
-    """The best of what is told within the limit; empty if there is nothing or no room."""
+def _written(statements: list[_Told], limit: int, count: Count, *, traces: bool = False) -> str:
+    """The best statements within the limit; empty if there are none or no room."""
     if limit < 1:
         return ""
-    told = _without_filler(told)
-    language = detect(" ".join(one.sentence.text for one in told[:40]))
-    weights = weigh((one.sentence for one in told), language)
-    choice = _Choice(told, list(_forms(told, language)), weights, limit, count)
+    statements = _without_filler(statements)
+    language = detect(" ".join(statement.sentence.text for statement in statements[:40]))
+    weights = weigh((statement.sentence for statement in statements), language)
+    choice = _Choice(statements, list(_forms(statements, language)), weights, limit, count)
     if traces:
         choice.trace()
     choice.fill()
     return choice.text()
 
 
-def _without_filler(told: list[_Told]) -> list[_Told]:
-    """Without small talk, repeated sentences, and what has no word; with the small talk if there is nothing else."""
-    told = list({one.sentence.text: one for one in reversed(told) if _has_word(one.sentence.text)}.values())[::-1]
-    return [one for one in told if not is_filler(one.sentence)] or told
+def _without_filler(statements: list[_Told]) -> list[_Told]:
+    """The statements without small talk, repetitions, and sentences without a word; small talk stays if it is all."""
+    with_words = [statement for statement in reversed(statements) if _has_word(statement.sentence.text)]
+    distinct = list({statement.sentence.text: statement for statement in with_words}.values())[::-1]
+    return [statement for statement in distinct if not is_filler(statement.sentence)] or distinct
 
 
-def _forms(told: list[_Told], language: str) -> Iterator[_Form]:
+def _forms(statements: list[_Told], language: str) -> Iterator[_Form]:
     last = -1
-    for place, one in enumerate(told):
-        bonus = _bonus(one, opens=one.source != last)
-        last = one.source
-        for text in _ways(one.sentence):
+    for place, statement in enumerate(statements):
+        bonus = _bonus(statement, opens=statement.source != last)
+        last = statement.source
+        for text in _ways(statement.sentence):
             roots = stems(text, language)
-            if one.sentence.kind == "note":
-                roots = frozenset({one.sentence.text})
+            if statement.sentence.kind == "note":
+                roots = frozenset({statement.sentence.text})
             yield _Form(place, text, roots, bonus, len(text) / (1.2 if is_unspaced(text) else 4.2) + 1)
 
 
 def _ways(sentence: Sentence) -> Iterator[str]:
-    """The sentence trimmed; a long one also by its first clauses, unless what follows turns them round."""
-    whole = _clean(trim(sentence.text))
-    if not _has_word(whole):
+    """The sentence trimmed; for a long one also its first clauses, unless the rest reverses their meaning."""
+    full_text = _clean(trim(sentence.text))
+    if not _has_word(full_text):
         return
-    yield whole
-    if sentence.kind == "note" or sentence.is_question or len(whole) <= _LONG:
+    yield full_text
+    if sentence.kind == "note" or sentence.is_question or len(full_text) <= _LONG:
         return
-    parts = clauses(whole)
+    parts = clauses(full_text)
     for length in range(len(parts) - 1, 0, -1):
         if not _CONDITION.match(parts[length]) and (length > 1 or not _LEANS.match(parts[0])):
             yield DANGLING.sub("", "".join(parts[:length]).rstrip(_TRAIL))
@@ -238,44 +240,44 @@ def _ways(sentence: Sentence) -> Iterator[str]:
         yield _clean(sentence.lead)
 
 
-def _bonus(one: _Told, *, opens: bool) -> float:
-    text = one.sentence.text
+def _bonus(statement: _Told, *, opens: bool) -> float:
+    text = statement.sentence.text
     bonus = 0.8 if opens else 0.0
     bonus += 1.0 if _MATTERS.search(text) else 0.0
     bonus += 1.0 if _CORRECTS.match(text) else 0.0
     bonus += 0.8 if _DIGIT.search(text) or WHEN.search(text) else 0.0
-    return bonus + (0.4 if one.sentence.is_question else 0.0)
+    return bonus + (0.4 if statement.sentence.is_question else 0.0)
 
 
 class _Choice:
-    """Takes forms, at most one a sentence, while there is room for them."""
+    """Takes forms, at most one for each sentence, while there is room for them."""
 
     def __init__(
-        self, told: list[_Told], forms: list[_Form], weights: Mapping[str, float], limit: int, count: Count
+        self, statements: list[_Told], forms: list[_Form], weights: Mapping[str, float], limit: int, count: Count
     ) -> None:
-        self._told = told
+        self._statements = statements
         self._forms = forms
         self._weights = weights
         self._limit = limit
         self._count = count
         self._room = limit
-        self._said: set[str] = set()
+        self._covered_roots: set[str] = set()
         self._taken: dict[int, tuple[_Form, float]] = {}
 
     def trace(self) -> None:
-        """Something of each source, in its share of the room; where there is room for some only, of the newest."""
-        sources = sorted({one.source for one in self._told})
+        """Take something of each source, in its share of the room; if the room is too small, of the newest sources."""
+        sources = sorted({statement.source for statement in self._statements})
         for number, source in enumerate(reversed(sources)):
             share = self._room // (len(sources) - number) if self._room else 0
-            forms = [form for form in self._forms if self._told[form.place].source == source]
+            forms = [form for form in self._forms if self._statements[form.place].source == source]
             worth = sorted(forms, key=self._gain, reverse=True)
             fitting = (form for form in worth if form.price <= share * 1.2)
-            taken = any(self._take(form, share) for form in list(fitting)[:_TRIES])
-            if worth and not taken and share >= _LEAST_TRACE:
+            has_trace = any(self._take(form, share) for form in list(fitting)[:_TRIES])
+            if worth and not has_trace and share >= _LEAST_TRACE:
                 self._take(self._beginning(worth[0], share), share)
 
     def fill(self) -> None:
-        """What gains most first, until there is no room. Gains only fall, so the best of before is looked at first."""
+        """Take forms by gain until there is no room. Gains only fall, so the best of the last round is tried first."""
         heap = [(-self._gain(form), number) for number, form in enumerate(self._forms)]
         heapq.heapify(heap)
         misses = 0
@@ -295,46 +297,49 @@ class _Choice:
                 self._take(self._beginning(best, self._room), self._room)
 
     def text(self) -> str:
-        """What was taken, in order; what gained least is left out again if the whole is over the limit."""
+        """The forms taken, in order; those that gained least are dropped again while the text is over the limit."""
         while self._taken:
-            made = tiers.clean(
-                _joined([(self._told[place], self._taken[place][0].text) for place in sorted(self._taken)])
+            summary = tiers.clean(
+                _joined([(self._statements[place], self._taken[place][0].text) for place in sorted(self._taken)])
             )
-            if self._count(made) <= self._limit:
-                return made
+            if self._count(summary) <= self._limit:
+                return summary
             del self._taken[min(self._taken, key=lambda place: self._taken[place][1])]
         return ""
 
     def _gain(self, form: _Form) -> float:
-        weight, said = self._weights.get, self._said
-        whole = sum([weight(root, _NOTE) for root in form.roots])
-        fresh = sum([weight(root, _NOTE) for root in form.roots if root not in said]) if said else whole
-        if fresh < max(_FRESH * whole, _LEAST):
+        weight = self._weights.get
+        covered_roots = self._covered_roots
+        total = sum([weight(root, _NOTE) for root in form.roots])
+        fresh = total
+        if covered_roots:
+            fresh = sum([weight(root, _NOTE) for root in form.roots if root not in covered_roots])
+        if fresh < max(_FRESH * total, _LEAST):
             return 0.0
-        by = _SAID_BY.get(self._role(form), 1.0)
-        return float(by * fresh * (1 + form.bonus / 3) / (form.price + _LABEL_PRICE) ** _THRIFT)
+        role_weight = _SAID_BY.get(self._role(form), 1.0)
+        return float(role_weight * fresh * (1 + form.bonus / 3) / (form.price + _LABEL_PRICE) ** _THRIFT)
 
     def _role(self, form: _Form) -> str:
-        return self._told[form.place].speaker.removeprefix("The ")
+        return self._statements[form.place].speaker.removeprefix("The ")
 
-    def _take(self, form: _Form, most: int) -> bool:
-        """Take a form if it has at most so many tokens, with its speaker where that is not the one before."""
+    def _take(self, form: _Form, limit: int) -> bool:
+        """Take a form if it fits the limit, together with its speaker where the speaker changes."""
         cost = self._count(f" {form.text}.") + (self._label_cost(form.place) if form.text else 0)
-        if not form.text or cost > most:
+        if not form.text or cost > limit:
             return False
         self._taken[form.place] = (form, self._gain(form))
         self._room -= cost
-        self._said |= form.roots
+        self._covered_roots |= form.roots
         return True
 
     def _label_cost(self, place: int) -> int:
-        who = self._told[place].speaker
+        speaker = self._statements[place].speaker
         before = max((other for other in self._taken if other < place), default=-1)
-        same = before >= 0 and self._told[before].speaker == who
-        return 0 if same or not who else self._count(f" {who}:")
+        same_speaker = before >= 0 and self._statements[before].speaker == speaker
+        return 0 if same_speaker or not speaker else self._count(f" {speaker}:")
 
-    def _beginning(self, form: _Form, most: int) -> _Form:
-        room = most - self._label_cost(form.place) - 2
+    def _beginning(self, form: _Form, limit: int) -> _Form:
+        room = limit - self._label_cost(form.place) - 2
         text = _cut(form.text, room, self._count) if room > 0 else ""
         text = DANGLING.sub("", text).rstrip(_TRAIL)
         return _Form(form.place, f"{text}…" if _has_word(text) else "", form.roots, form.bonus, form.price)
@@ -344,46 +349,47 @@ _TRIES = 12  # forms in a row that turned out too long
 _LEAST_TRACE = 12  # tokens of a beginning that says something
 
 
-# -- how it is said
+# -- how they are written
 
 _STOPS = (".", "!", "?", "…", "。", "！", "？", "؟", "।", "]", "”", '"')
 
 
-def _joined(chosen: list[tuple[_Told, str]]) -> str:
-    """As running text: speakers where they change, items of a list side by side, sentences ended."""
-    made = ""
-    who = ""
-    for number, (one, text) in enumerate(chosen):
-        if one.speaker != who:
-            who = one.speaker
-            made += f"{who}: " if who else ""
-        after = chosen[number + 1][0] if number + 1 < len(chosen) else None
-        listed = one.sentence.kind in ("item", "heading") and after is not None
-        follows = listed and after is not None and after.source == one.source and after.sentence.kind == "item"
-        unspaced = is_unspaced(text)
+def _joined(parts: list[tuple[_Told, str]]) -> str:
+    """The statements as running text: speakers where they change, list items side by side, a stop after sentences."""
+    summary = ""
+    speaker = ""
+    for number, (statement, text) in enumerate(parts):
+        if statement.speaker != speaker:
+            speaker = statement.speaker
+            summary += f"{speaker}: " if speaker else ""
+        after = parts[number + 1][0] if number + 1 < len(parts) else None
+        in_list = statement.sentence.kind in ("item", "heading") and after is not None
+        follows = in_list and after is not None and after.source == statement.source and after.sentence.kind == "item"
+        without_spaces = is_unspaced(text)
         text = text.rstrip(_TRAIL + ".")
-        mark = ":" if one.sentence.kind == "heading" else ";"
-        made += text + (mark if follows else "" if text.endswith(_STOPS) else "。" if unspaced else ".")
-        made += "" if unspaced and after is not None and after.speaker == who else " "
-    return made.strip()
+        mark = ":" if statement.sentence.kind == "heading" else ";"
+        summary += text + (mark if follows else "" if text.endswith(_STOPS) else "。" if without_spaces else ".")
+        summary += "" if without_spaces and after is not None and after.speaker == speaker else " "
+    return summary.strip()
 
 
 def _taste(texts: Iterable[str], limit: int, count: Count) -> str:
-    """As much of the first text with a word as there is room for: where nothing else could be said."""
+    """As much of the first text with a word as there is room for: used if nothing else fits."""
     for text in texts:
         if limit > 0 and _has_word(text):
-            made = _cut(tiers.clean(text), limit, count)
-            if _has_word(made):
-                return made
+            excerpt = _cut(tiers.clean(text), limit, count)
+            if _has_word(excerpt):
+                return excerpt
     return ""
 
 
 def _cut(text: str, limit: int, count: Count) -> str:
-    """As much of a line as has at most so many tokens, cut between words where that can be."""
+    """As much of a line as fits `limit` tokens, cut between words if possible."""
     text = text[: limit * _MOST_CHARACTERS]
     if count(text) <= limit:
         return text
-    low, high = 0, len(text)
+    low = 0
+    high = len(text)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if count(text[:middle].rstrip()) <= limit else (low, middle - 1)

@@ -1,8 +1,8 @@
-"""When episodes become one of the next level: few stay active, however long a conversation gets.
+"""When episodes are merged into one of the next level: few stay active, however long a conversation gets.
 
-A merge takes the oldest of one level, and what it makes is the newest of the level above. So the active episodes stand
-in the order of their levels, the highest first, which is the order of time; each merge takes neighbours, and what is
-merged leaves the active set and nothing else. Ask again after each merge: it is settled when there is no next one.
+A merge takes the oldest episodes of one level and makes the newest of the level above. So the active episodes are in
+the order of their levels, the highest first, which is the order of time. Each merge takes neighbours; only the merged
+episodes leave the active set. Call again after each merge, until there is no next one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ IN_ALL = 10
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """The episodes of a level, by their first turns, oldest first, that become one of level + 1."""
+    """The episodes of a level, by their first turns, oldest first, that become one episode of level + 1."""
 
     level: int
     firsts: tuple[int, ...]

@@ -1,7 +1,7 @@
 """When messages leave the window, and which: one rule with three triggers, the first to fire wins, each can be off.
 
-Only whole exchanges leave, oldest first: what was asked goes with its answer. The last exchange never leaves, nor do
-the messages each trigger says must stay. What leaves is archived, not deleted.
+Only whole exchanges leave, oldest first: a question leaves with its answer. The last exchange never leaves, nor do the
+messages that each trigger keeps. Messages that leave are archived, not deleted.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """The first messages of the window, up to this turn, are to leave; and why."""
+    """The messages at the start of the window, from turn `first` to `last`, that are to leave, and the trigger."""
 
     first: int
     last: int
@@ -46,7 +46,7 @@ class Leaving:
 
 
 def leaving(window: Sequence[Shown], rule: WindowRule) -> Leaving | None:
-    """What has to leave now that the window's last message is stored."""
+    """The messages that must leave now that the window's last message is stored."""
     if not window:
         return None
     for trigger, count in (
@@ -63,13 +63,13 @@ def by_tokens(window: Sequence[Shown], rule: WindowRule) -> int:
     total = sum(message.tokens for message in window)
     if not rule.tokens or total <= rule.tokens:
         return 0
-    gone = 0
+    count = 0
     for end in ends(window):
         if total <= rule.tokens - rule.under or len(window) - end < rule.keep:
             break
-        total -= sum(message.tokens for message in window[gone:end])
-        gone = end
-    return gone
+        total -= sum(message.tokens for message in window[count:end])
+        count = end
+    return count
 
 
 def by_turns(window: Sequence[Shown], rule: WindowRule) -> int:
@@ -79,17 +79,17 @@ def by_turns(window: Sequence[Shown], rule: WindowRule) -> int:
 
 
 def by_user_messages(window: Sequence[Shown], rule: WindowRule) -> int:
-    asked = sum(message.role == "user" for message in window)
-    if not rule.user_messages or asked < rule.user_messages or window[-1].role != "assistant":
+    user_messages = sum(message.role == "user" for message in window)
+    if not rule.user_messages or user_messages < rule.user_messages or window[-1].role != "assistant":
         return 0
     return max((end for end in ends(window) if len(window) - end >= 2 * rule.keep_pairs), default=0)
 
 
 def ends(window: Sequence[Shown]) -> Iterator[int]:
-    """How many messages may leave without an exchange being split; the last exchange always stays."""
-    unanswered = 0
+    """The numbers of messages that may leave without splitting an exchange; the last exchange always stays."""
+    waiting = 0
     for place, message in enumerate(window):
         before = window[place - 1].role if place else None
-        if place and message.role == "user" and (before != "user" or unanswered >= LONGEST_QUESTION):
+        if place and message.role == "user" and (before != "user" or waiting >= LONGEST_QUESTION):
             yield place
-        unanswered = unanswered + 1 if message.role == "user" else 0
+        waiting = waiting + 1 if message.role == "user" else 0

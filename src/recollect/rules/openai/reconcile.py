@@ -1,20 +1,20 @@
-"""Reconciling: which of the messages a client sends are in the log already, and where the rest belongs.
+"""Reconciling: which of the messages a client sends are in the log already, and where the new ones belong.
 
 Clients of chat models send the whole history with every request, and edit it: they change a message and go on from
-there, ask for another reply, leave out what is old, replace what a tool said long ago by a stub. The log only grows.
-So a conversation is a tree whose **lines** are paths from the first message to an end, and each request is laid along
-one of them: as many of the sent messages as possible are recognised, in order and without a gap among them, and what
-comes after those is new. It goes on at the end of its line, or leaves the line where the two part: a branch.
+there, ask for another reply, leave out old messages, replace an old tool result by a stub. The log only grows. So a
+conversation is a tree whose **lines** are paths from the first message to an end, and each request is matched with one
+of them: as many of the sent messages as possible are recognised, in order and without a gap among them, and those that
+come after are new. They continue the end of the line, or leave the line where the two differ: a branch.
 
-The rule never loses and never doubles: every sent message is either one that the line has, or new. Messages of the
-line that the client left out are no difference. What it puts in their place (a summary, what it looked up), before
-messages that are the end of the line, is new, and said now. A reply that was cut off may have been seen less far than
-it was kept, or not at all. An erased message stands for whatever was said there, so that it is not told again; but what
-is asked now is never taken for an erased one. Who has sent a message alone before, without its history, means a new one
-by it, even if it says what the first one said.
+The rule never loses and never doubles a message: every sent message is either in the line or new. Messages of the line
+that the client left out make no difference. Messages that it puts in their place (a summary, search results), before
+messages that are the end of the line, are new, with the current time. A reply that was cut off may have reached the
+client only in part, or not at all. An erased message matches any message in its place, so that it is not logged again;
+but the last message sent is never matched with an erased one. If a client has sent a message alone before, without its
+history, a message sent alone is a new one, even if its text is the same.
 
-A history that has its beginning is followed in one pass. One that has not is looked for with bounded effort, so that
-messages that are all alike cannot hold up others: what is not found by then is new.
+A history with its beginning is matched in one pass. One without is searched with bounded effort, so that messages that
+are all alike cannot delay others: those not found by then are new.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ EFFORT = 16  # comparisons for each message, of those sent and of the line
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What tells one message from another. `mark` is what it says, `call` the tool call it answers. `partial`: the
-    client need not tell it back, or not all of it. `alone`: it came without anything that was said before it.
-    `preface`: it stood in the place of what was left out, and is no part of the line."""
+    """What distinguishes one message from another. `mark` is its content, `call` the tool call it answers. `partial`:
+    the client need not send it back, or not all of it. `alone`: it was sent without earlier messages. `preface`: it
+    stood in the place of messages that were left out, and is not part of the line."""
 
     role: str
     mark: str
@@ -48,14 +48,14 @@ class Utterance:
         return self.partial or self.preface
 
 
-UNKNOWN = Utterance("", "")  # stands in a line for what was not looked at; nothing is the same as this
+UNKNOWN = Utterance("", "")  # stands in a line for a message that was not read; no message is the same as this
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How a history lies along a line: the place in the line of each sent message that is known, in order; and
-    whether the line ends there, so that what is new goes on with it. So many of those sent as are its `preface` stand
-    before the known ones and are not."""
+    """How a history matches a line: the place in the line of each sent message that is recognised, in order; and
+    whether the line ends there, so that new messages continue it. `preface` is the number of sent messages before the
+    recognised ones, which are new."""
 
     places: tuple[int, ...]
     at_end: bool
@@ -63,178 +63,191 @@ class Fit:
 
     @property
     def known(self) -> int:
-        """How many of the sent messages are known; the others are new."""
+        """How many of the sent messages are recognised; the others are new."""
         return len(self.places)
 
 
 class Effort:
-    """How much more may be compared."""
+    """How many more comparisons may be made."""
 
-    def __init__(self, line: Sequence[Utterance], sent: Sequence[Utterance]) -> None:
-        self.left = EFFORT * (len(line) + len(sent))
+    def __init__(self, line: Sequence[Utterance], history: Sequence[Utterance]) -> None:
+        self.left = EFFORT * (len(line) + len(history))
 
 
 Lines = Iterable[Sequence[Utterance]]
 
 
-def best(lines: Lines, sent: Sequence[Utterance], others: Callable[[], Lines] | None = None) -> tuple[int, Fit]:
-    """The number of the line that has most of what was sent, and how it lies there; of equals the first given.
+def best(lines: Lines, history: Sequence[Utterance], others: Callable[[], Lines] | None = None) -> tuple[int, Fit]:
+    """The number of the line that has most of the sent messages, and its fit; among equals the first given.
 
-    A history that is known from its beginning, all but its last message, is whole, and is not looked for elsewhere. Any
-    other is looked for in `others`, if there are any, and the number is that of one of those.
+    A history that is recognised from its beginning, except its last message, is complete and not searched elsewhere.
+    Any other is searched in `others`, if given, and the number is that of one of those.
     """
     near = list(lines)
-    fits = [opened(line, sent) for line in near]
-    if not 0 < max(fit.known for fit in fits) >= len(sent) - 1:
-        fits = [sought(line, sent) for line in (others() if others else near)]
+    fits = [opened(line, history) for line in near]
+    if not 0 < max(fit.known for fit in fits) >= len(history) - 1:
+        fits = [sought(line, history) for line in (others() if others else near)]
     number = max(range(len(fits)), key=lambda n: (fits[n].known, fits[n].at_end, -n))
     return number, fits[number]
 
 
-def opened(line: Sequence[Utterance], sent: Sequence[Utterance]) -> Fit:
-    """How a history lies along a line from the beginning of both."""
-    places = beginning(line, sent)
+def opened(line: Sequence[Utterance], history: Sequence[Utterance]) -> Fit:
+    """How a history matches a line from the beginning of both."""
+    places = beginning(line, history)
     return Fit(tuple(places), at_end(line, places))
 
 
-def fit(line: Sequence[Utterance], sent: Sequence[Utterance]) -> Fit:
-    """How a history lies along a line of which it may leave out the beginning, or a part in the middle."""
-    opening, effort = beginning(line, sent), Effort(line, sent)
-    rest = ending(line, sent, opening[-1] + 1 if opening else 0, len(opening), effort)
+def fit(line: Sequence[Utterance], history: Sequence[Utterance]) -> Fit:
+    """How a history matches a line of which it may leave out the beginning, or a part in the middle."""
+    opening = beginning(line, history)
+    effort = Effort(line, history)
+    rest = ending(line, history, opening[-1] + 1 if opening else 0, len(opening), effort)
     if rest:
         return Fit((*opening, *rest), True)
     if opening:
         return Fit(tuple(opening), at_end(line, opening))
-    middle = longest(line, sent, effort)
+    middle = longest(line, history, effort)
     if evident(line, middle):
         return Fit(tuple(middle), at_end(line, middle))
     return Fit((), True)
 
 
-def sought(line: Sequence[Utterance], sent: Sequence[Utterance]) -> Fit:
-    """How a history lies along a line, whatever it leaves out or puts there instead."""
-    found = fit(line, sent)
-    if found.known >= len(sent) - 1 or found.places[:1] == (0,):
-        return found
-    other = prefaced(line, sent)
-    return other if other.known > found.known else found
+def sought(line: Sequence[Utterance], history: Sequence[Utterance]) -> Fit:
+    """How a history matches a line, whatever it leaves out or puts there instead."""
+    direct = fit(line, history)
+    if direct.known >= len(history) - 1 or direct.places[:1] == (0,):
+        return direct
+    with_preface = prefaced(line, history)
+    return with_preface if with_preface.known > direct.known else direct
 
 
-def prefaced(line: Sequence[Utterance], sent: Sequence[Utterance]) -> Fit:
-    """How a history lies along the end of a line, if it begins with something else."""
-    effort, found = Effort(line, sent), Fit((), True)
-    for preface in range(1, min(PREFACE, len(sent) - EVIDENCE) + 1):
-        if sent[preface - 1].role == "tool":  # which answers something
+def prefaced(line: Sequence[Utterance], history: Sequence[Utterance]) -> Fit:
+    """How a history matches the end of a line, if it begins with something else."""
+    effort = Effort(line, history)
+    longest_fit = Fit((), True)
+    for preface in range(1, min(PREFACE, len(history) - EVIDENCE) + 1):
+        if history[preface - 1].role == "tool":  # which answers something
             break
-        places = ending(line, sent, 0, preface, effort)
-        if len(places) > found.known and evident(line, places):
-            found = Fit(tuple(places), True, preface)
-    return found
+        places = ending(line, history, 0, preface, effort)
+        if len(places) > longest_fit.known and evident(line, places):
+            longest_fit = Fit(tuple(places), True, preface)
+    return longest_fit
 
 
-def continues(line: Sequence[Utterance], sent: Sequence[Utterance]) -> bool:
-    """Whether a history without its beginning goes on from the end of a line, beyond doubt."""
-    return evident(line, ending(line, sent, 0, 0, Effort(line, sent))) or bool(prefaced(line, sent).known)
+def continues(line: Sequence[Utterance], history: Sequence[Utterance]) -> bool:
+    """Whether a history without its beginning certainly continues the end of a line."""
+    return evident(line, ending(line, history, 0, 0, Effort(line, history))) or bool(prefaced(line, history).known)
 
 
 def evident(line: Sequence[Utterance], places: Sequence[int]) -> bool:
-    """Whether what is known is more than chance; what was erased shows nothing."""
-    seen = [line[place].role for place in places if not line[place].erased]
-    return len(seen) >= EVIDENCE and any(role in TOLD_BACK for role in seen)
+    """Whether the recognised messages are more than chance; erased messages do not count."""
+    roles = [line[place].role for place in places if not line[place].erased]
+    return len(roles) >= EVIDENCE and any(role in TOLD_BACK for role in roles)
 
 
-def beginning(line: Sequence[Utterance], sent: Sequence[Utterance]) -> list[int]:
-    """The places of what is known from the beginning of both."""
-    if len(sent) == 1 and any(one.alone for one in line):
+def beginning(line: Sequence[Utterance], history: Sequence[Utterance]) -> list[int]:
+    """The places of the messages that are recognised from the beginning of both."""
+    if len(history) == 1 and any(utterance.alone for utterance in line):
         return []
-    return run(line, sent, 0, 0, Effort(line, sent))
+    return run(line, history, 0, 0, Effort(line, history))
 
 
-def run(line: Sequence[Utterance], sent: Sequence[Utterance], start: int, first: int, effort: Effort) -> list[int]:
+def run(line: Sequence[Utterance], history: Sequence[Utterance], start: int, first: int, effort: Effort) -> list[int]:
     """The places in the line, from `start` on, of sent messages from `first` on, as long as the two agree."""
-    places, at, shorter = list[int](), start, 0
-    for number in range(first, len(sent)):
-        here, said, last = at, sent[number], number == len(sent) - 1
-        while here < len(line) and line[here].loose and not same(line[here], said, last):
-            here += 1
-        if here == len(line):
+    places: list[int] = []
+    at = start
+    stubs_end = 0
+    for number in range(first, len(history)):
+        place = at
+        message = history[number]
+        is_last = number == len(history) - 1
+        while place < len(line) and line[place].loose and not same(line[place], message, is_last):
+            place += 1
+        if place == len(line):
             break
-        if here >= shorter and not same(line[here], said, last):
-            shorter = shortened(line, here, sent, number, effort)
-            if here >= shorter:
+        if place >= stubs_end and not same(line[place], message, is_last):
+            stubs_end = shortened(line, place, history, number, effort)
+            if place >= stubs_end:
                 break
-        places.append(here)
-        at = here + 1
+        places.append(place)
+        at = place + 1
     effort.left -= at - start + 1
     return places
 
 
-def ending(line: Sequence[Utterance], sent: Sequence[Utterance], after: int, first: int, effort: Effort) -> list[int]:
+def ending(
+    line: Sequence[Utterance], history: Sequence[Utterance], after: int, first: int, effort: Effort
+) -> list[int]:
     """The longest run of sent messages from `first` on that is the end of the line, if it is more than chance.
 
-    It is if the client tells back a reply, or if nothing was known before and all that it sends is there.
+    It is if the client sends back a reply, or if no message was recognised before and all that it sends is there.
     """
-    if first == len(sent):
+    if first == len(history):
         return []
-    # So many of the line's last messages can be told back; replies that were cut off need not be.
-    longest = len(sent) - first + sum(one.loose for one in line)
-    for start in starts(line, sent[first], max(after, len(line) - longest)):
-        places = run(line, sent, start, first, effort)
+    # At most so many of the line's last messages can be sent back; replies that were cut off need not be.
+    length = len(history) - first + sum(utterance.loose for utterance in line)
+    for start in starts(line, history[first], max(after, len(line) - length)):
+        places = run(line, history, start, first, effort)
         if places and places[0] == start and at_end(line, places):
-            told = any(line[place].role in TOLD_BACK for place in places)
-            return places if told or len(places) == len(sent) else []
+            has_reply = any(line[place].role in TOLD_BACK for place in places)
+            return places if has_reply or len(places) == len(history) else []
         if effort.left < 0:
             break
     return []
 
 
-def longest(line: Sequence[Utterance], sent: Sequence[Utterance], effort: Effort) -> list[int]:
+def longest(line: Sequence[Utterance], history: Sequence[Utterance], effort: Effort) -> list[int]:
     """The longest run of sent messages, from the first of them on, anywhere in a line but at its beginning."""
-    found = list[int]()
-    for start in starts(line, sent[0], 1):
-        places = run(line, sent, start, 0, effort)
-        found = places if len(places) > len(found) and evident(line, places) else found
-        if effort.left < 0 or len(found) == len(sent):
+    run_places: list[int] = []
+    for start in starts(line, history[0], 1):
+        places = run(line, history, start, 0, effort)
+        run_places = places if len(places) > len(run_places) and evident(line, places) else run_places
+        if effort.left < 0 or len(run_places) == len(history):
             break
-    return found
+    return run_places
 
 
-def starts(line: Sequence[Utterance], said: Utterance, first: int) -> list[int]:
+def starts(line: Sequence[Utterance], message: Utterance, first: int) -> list[int]:
     """Where a sent message may be in a line, from a place on."""
-    mark, tool = said.mark, said.role == "tool"
+    mark = message.mark
+    is_tool = message.role == "tool"
     return [
         place
         for place in range(first, len(line))
-        if (one := line[place]).mark == mark or one.partial or one.erased or (tool and one.call == said.call)
+        if (utterance := line[place]).mark == mark
+        or utterance.partial
+        or utterance.erased
+        or (is_tool and utterance.call == message.call)
     ]
 
 
 def at_end(line: Sequence[Utterance], places: Sequence[int]) -> bool:
-    """Whether nothing that must be told back follows in the line."""
+    """Whether the rest of the line has no message that the client must send back."""
     return all(line[place].loose for place in range(places[-1] + 1 if places else 0, len(line)))
 
 
-def same(known: Utterance, said: Utterance, last: bool) -> bool:
-    """Whether a sent message is this one of the line; `last` is what is asked now."""
-    if known.role != said.role or known.preface:
+def same(line_message: Utterance, message: Utterance, is_last: bool) -> bool:
+    """Whether a sent message is this one of the line; `is_last` for the last message sent."""
+    if line_message.role != message.role or line_message.preface:
         return False
-    if known.erased:
-        return not last
-    if known.call != said.call:
+    if line_message.erased:
+        return not is_last
+    if line_message.call != message.call:
         return False
-    if known.partial and said.mark:
-        return known.mark.startswith(said.mark)
-    return known.mark == said.mark
+    if line_message.partial and message.mark:
+        return line_message.mark.startswith(message.mark)
+    return line_message.mark == message.mark
 
 
-def shortened(line: Sequence[Utterance], place: int, sent: Sequence[Utterance], number: int, effort: Effort) -> int:
-    """Up to where in the line the client has only shortened what tools said: then what comes after is still the same;
-    0 if it has not."""
-    begun = place
-    while place < len(line) and number < len(sent) and line[place].role == sent[number].role == "tool":
-        if line[place].call != sent[number].call and not line[place].erased:
+def shortened(line: Sequence[Utterance], place: int, history: Sequence[Utterance], number: int, effort: Effort) -> int:
+    """The place in the line after tool results that the client has only shortened, if the messages after them are the
+    same; else 0."""
+    start = place
+    while place < len(line) and number < len(history) and line[place].role == history[number].role == "tool":
+        if line[place].call != history[number].call and not line[place].erased:
             break
-        place, number = place + 1, number + 1
-    effort.left -= place - begun
-    goes_on = begun < place < len(line) and number < len(sent)
-    return place if goes_on and same(line[place], sent[number], number == len(sent) - 1) else 0
+        place += 1
+        number += 1
+    effort.left -= place - start
+    goes_on = start < place < len(line) and number < len(history)
+    return place if goes_on and same(line[place], history[number], number == len(history) - 1) else 0

@@ -1,8 +1,8 @@
-"""Passing: a model's answer on its way to a client, chunk by chunk in OpenAI's shapes, without what is not for it.
+"""A model's reply on its way to a client, chunk by chunk in OpenAI's shapes, without what is not for the client.
 
-Each choice's text goes through a `Holding`, so that no marker and no block is seen, however the stream was cut.
-Everything else of a chunk passes as it is: tool calls, reasoning, whatever a server adds. How a choice ended is held
-back until the round is over, because the model may be asked again: to the client, all rounds are one answer, with one
+Each choice's text goes through a `ReplyFilter`, so that no marker and no block is shown, however the stream was cut.
+Everything else of a chunk passes as it is: tool calls, reasoning, whatever a server adds. The end of a choice is held
+back until the round is over, because the model may be called again: to the client, all rounds are one reply, with one
 id, one beginning and one end.
 """
 
@@ -16,19 +16,19 @@ from recollect.rules.openai.messages import clean
 from recollect.rules.prompt.fences import seen
 from recollect.rules.prompt.reply_filter import Held, Holding
 
-BREAK = "\n\n"  # between what was said before the model asked for more and what it said after
+BREAK = "\n\n"  # between the text before the model asked for more and the text after
 CUT_OFF = ("length", "content_filter")
 
 
 @dataclass(slots=True)
 class Choice:
-    """One of the answers a request may have, usually the only one."""
+    """One of the choices of a reply, usually the only one."""
 
     index: int
     holding: Holding = field(default_factory=Holding)
     held: Held | None = None
-    begun: bool = False
-    apart: str = ""
+    has_begun: bool = False
+    separator: str = ""
     pieces: list[str] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
     transcript: list[str] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Choice:
     end: dict[str, Any] = field(default_factory=dict)
 
     def feed(self, text: str) -> str:
-        """What may be shown now."""
+        """The text that may be shown now."""
         return self._show(self.holding.feed(text))
 
     def finish(self) -> None:
@@ -47,54 +47,58 @@ class Choice:
             self.calls[place][name][key] = "".join(pieces)
 
     def rest(self) -> str:
-        """What is still to be shown when this was all. Behind the block stands the answer, or nothing new."""
+        """Show the rest of the text after the last round. After the block stands the answer, or nothing new."""
         assert self.held is not None
         blank = not seen(self.held.markers.text).strip()
         return self._show(self.held.after if blank else self.held.text_to_show)
 
     def again(self) -> None:
-        """The model is asked once more."""
-        self.holding, self.held, self.end = Holding(), None, {}
-        self.apart = BREAK if seen(self.shown).strip() else ""
+        """Prepare for another round of the model."""
+        self.holding = Holding()
+        self.held = None
+        self.end = {}
+        self.separator = BREAK if seen(self.shown).strip() else ""
 
     def call(self, part: Mapping[str, Any]) -> None:
-        """A piece of a tool call. What it leaves empty stays as the first one named it."""
+        """Add a piece of a tool call. An empty field keeps its first value."""
         place = part.get("index")
         place = place if isinstance(place, int) else len(self.calls)
-        known = self.calls.setdefault(place, {})
+        tool_call = self.calls.setdefault(place, {})
         for name, value in part.items():
             if name in ("function", "custom"):
                 if isinstance(value, Mapping):
                     self._called(place, name, value)
-            elif name != "index" and (value or name not in known) and value is not None:
-                known[name] = value
+            elif name != "index" and (value or name not in tool_call) and value is not None:
+                tool_call[name] = value
 
     def _called(self, place: int, name: str, part: Mapping[str, Any]) -> None:
-        known = self.calls[place].setdefault(name, {})
+        fields = self.calls[place].setdefault(name, {})
         for key, value in part.items():
             if key in ("arguments", "input") and isinstance(value, str):
                 self.fragments.setdefault((place, name, key), []).append(value)
-            elif value or key not in known:
-                known[key] = value
+            elif value or key not in fields:
+                fields[key] = value
 
-    def aloud(self, said: Mapping[str, Any]) -> None:
-        """What is said beside the text, or a piece of it: that it refuses, or the words of a sound and its id."""
-        refusal, sound = said.get("refusal"), said.get("audio")
+    def aloud(self, message: Mapping[str, Any]) -> None:
+        """Add a refusal, or the transcript and the id of a sound, or a piece of them."""
+        refusal = message.get("refusal")
+        sound = message.get("audio")
         if refusal and isinstance(refusal, str):
             self.refusals.append(refusal)
         if isinstance(sound, Mapping):
-            id, words = sound.get("id"), sound.get("transcript")
+            id = sound.get("id")
+            words = sound.get("transcript")
             self.sound = self.sound or (id if isinstance(id, str) else "")
             self.transcript += [clean(words)] if isinstance(words, str) else []
 
     @property
     def words(self) -> list[str]:
-        """What the client was told, in words; in pieces, since putting them together takes longer each time."""
+        """The words that the client got, in pieces, since joining them takes longer each time."""
         return self.pieces or self.refusals or self.transcript
 
     @property
     def shown(self) -> str:
-        """What the client was shown of the text."""
+        """The text that the client was shown."""
         return "".join(self.pieces)
 
     @property
@@ -116,23 +120,24 @@ class Choice:
 
     @property
     def finish_reason(self) -> str:
-        """How it ended, as the client sees it: a block that was cut off leaves the answer before it whole."""
-        told = self.end.get("finish_reason") or ("tool_calls" if self.calls else "stop")
+        """The reason for the end, as the client sees it: an answer is complete even if the block after it was cut."""
+        reason = self.end.get("finish_reason") or ("tool_calls" if self.calls else "stop")
         inline = self.held is not None and self.held.inline is not None
-        return "stop" if told == "length" and inline else str(told)
+        return "stop" if reason == "length" and inline else str(reason)
 
     def _show(self, text: str) -> str:
         if text:
-            text, self.apart = self.apart + text, ""
+            text = self.separator + text
+            self.separator = ""
             self.pieces.append(text)
         return text
 
 
 class Passing:
-    """The whole of an answer."""
+    """A reply that comes in chunks, over all rounds."""
 
     def __init__(self, frame: Mapping[str, Any]) -> None:
-        """`frame` is what stands around the choices where a server leaves it out."""
+        """`frame` has the default values of the fields around the choices."""
         self.choices: dict[int, Choice] = {}
         self.frame: dict[str, Any] = {}
         self._usual = {**frame, "object": "chat.completion.chunk"}
@@ -143,71 +148,73 @@ class Passing:
         return self._at(0)
 
     def _at(self, index: int) -> Choice:
-        found = self.choices.get(index)
-        if found is None:
-            found = self.choices[index] = Choice(index)
-        return found
+        choice = self.choices.get(index)
+        if choice is None:
+            choice = self.choices[index] = Choice(index)
+        return choice
 
     def feed(self, chunk: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The chunk as the client may see it; None if there is nothing in it now."""
+        """The chunk as the client may see it; None if nothing of it may be shown now."""
         self.usages[-1] = chunk.get("usage") or self.usages[-1]
         frame = {name: value for name, value in chunk.items() if name not in ("choices", "usage")}
-        if chunk["choices"]:  # before them, a server may send something that names nothing
+        if chunk["choices"]:  # before them, a server may send a chunk without id and model
             self.frame = self.frame or framed(frame, self._usual)
-        choices = [passed for choice in chunk["choices"] if (passed := self._choice(choice))]
+        choices = [passed_choice for choice in chunk["choices"] if (passed_choice := self._choice(choice))]
         return {**frame, **self.frame, "choices": choices} if choices else None
 
     def _choice(self, choice: Mapping[str, Any]) -> dict[str, Any] | None:
-        one = self._at(choice["index"])
+        state = self._at(choice["index"])
         delta = {name: value for name, value in choice["delta"].items() if name not in ("role", "content")}
-        one.aloud(delta)
+        state.aloud(delta)
         for part in delta.get("tool_calls") or ():
             if isinstance(part, dict):
-                one.call(part)
+                state.call(part)
         if isinstance(delta.get("function_call"), dict):
-            one.call({"index": -1, "function": delta["function_call"]})
-        text = one.feed(choice["delta"].get("content") or "")
+            state.call({"index": -1, "function": delta["function_call"]})
+        text = state.feed(choice["delta"].get("content") or "")
         others = {name: value for name, value in choice.items() if name not in ("delta", "finish_reason")}
         delta = {name: value for name, value in delta.items() if value is not None}
-        if not one.begun:
+        if not state.has_begun:
             delta = {"role": "assistant", "content": text, **delta}
         elif text:
             delta = {"content": text, **delta}
         if choice.get("finish_reason") is not None:
-            passed = ("logprobs",) if delta else ()  # with the last word, and not again with the end
-            one.end = {name: value for name, value in others.items() if name not in passed}
-            one.end["finish_reason"] = choice["finish_reason"]
-        if not delta and not (others.get("logprobs") and not one.end):
+            already_sent = ("logprobs",) if delta else ()  # with the last word, and not again with the end
+            state.end = {name: value for name, value in others.items() if name not in already_sent}
+            state.end["finish_reason"] = choice["finish_reason"]
+        if not delta and not (others.get("logprobs") and not state.end):
             return None
-        one.begun = True
+        state.has_begun = True
         return {**others, "delta": delta, "finish_reason": None}
 
     def finish(self) -> None:
-        """The round is over."""
-        for one in (self.first, *self.choices.values()):
-            if one.held is None:
-                one.finish()
+        """End the round."""
+        for choice in (self.first, *self.choices.values()):
+            if choice.held is None:
+                choice.finish()
 
     def again(self) -> None:
-        """The model is asked once more."""
+        """Prepare for another round of the model."""
         self.usages.append(None)
-        for one in self.choices.values():
-            one.again()
+        for choice in self.choices.values():
+            choice.again()
 
     def last(self) -> list[dict[str, Any]]:
-        """The chunks that end the answer."""
+        """The chunks that end the reply."""
         chunks = []
         self.frame = self.frame or self._usual
-        for one in sorted(self.choices.values(), key=lambda one: one.index):
-            text = one.rest()
-            if text or not one.begun:
-                delta = {"content": text} if one.begun else {"role": "assistant", "content": text}
-                chunks.append(self._chunk({"index": one.index, "delta": delta, "finish_reason": None}))
-            chunks.append(self._chunk({"index": one.index, **one.end, "delta": {}, "finish_reason": one.finish_reason}))
+        for choice in sorted(self.choices.values(), key=lambda choice: choice.index):
+            text = choice.rest()
+            if text or not choice.has_begun:
+                delta = {"content": text} if choice.has_begun else {"role": "assistant", "content": text}
+                chunks.append(self._chunk({"index": choice.index, "delta": delta, "finish_reason": None}))
+            chunks.append(
+                self._chunk({"index": choice.index, **choice.end, "delta": {}, "finish_reason": choice.finish_reason})
+            )
         return chunks
 
     def cost(self, usage: Mapping[str, Any]) -> dict[str, Any]:
-        """The chunk that says what the answer cost."""
+        """The chunk with the usage of the reply."""
         return {**self.frame, "choices": [], "usage": dict(usage)}
 
     def _chunk(self, choice: Mapping[str, Any]) -> dict[str, Any]:
@@ -215,7 +222,7 @@ class Passing:
 
 
 class Answer:
-    """An answer that came in one: the last round's is the client's."""
+    """A reply that came in one piece: the client gets that of the last round."""
 
     def __init__(self, reply: Mapping[str, Any]) -> None:
         self.reply = reply
@@ -227,37 +234,37 @@ class Answer:
 
     def _choice(self, choice: Mapping[str, Any]) -> Choice:
         message = choice["message"]
-        one = Choice(choice["index"], end=dict(choice))
-        one.aloud(message)
+        state = Choice(choice["index"], end=dict(choice))
+        state.aloud(message)
         for part in message.get("tool_calls") or ():
             if isinstance(part, dict):
-                one.call({**part, "index": len(one.calls)})
+                state.call({**part, "index": len(state.calls)})
         if isinstance(message.get("function_call"), dict):
-            one.call({"index": -1, "function": message["function_call"]})
-        one.feed(message.get("content") or "")
-        one.finish()
-        return one
+            state.call({"index": -1, "function": message["function_call"]})
+        state.feed(message.get("content") or "")
+        state.finish()
+        return state
 
     def last(self, frame: Mapping[str, Any], usage: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer as the client sees it."""
+        """The reply as the client sees it."""
         usual = {**frame, "object": "chat.completion"}
         choices = []
-        for one, choice in zip(self.choices, self.reply["choices"], strict=True):
-            one.rest()
+        for state, choice in zip(self.choices, self.reply["choices"], strict=True):
+            state.rest()
             message = {"role": "assistant", **choice["message"]}
             if message.get("content") is not None:
-                message["content"] = one.shown
-            choices.append({**choice, "message": message, "finish_reason": one.finish_reason})
+                message["content"] = state.shown
+            choices.append({**choice, "message": message, "finish_reason": state.finish_reason})
         return {**framed(self.reply, usual), "choices": choices, "usage": dict(usage)}
 
 
 def framed(frame: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
-    """A frame with nothing missing that clients rely on."""
+    """A frame with defaults for the fields that clients rely on."""
     return {**usual, **{name: value for name, value in frame.items() if value or name not in usual}}
 
 
 def added(usages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What several rounds cost together, in all the detail that a server gives."""
+    """The sum of the usages of several rounds, in all the detail that a server gives."""
     total: dict[str, Any] = {}
     for usage in usages:
         for name, value in usage.items():

@@ -1,11 +1,11 @@
 """Commands to a memory, in free form: remember this, forget that, what do you know about me.
 
-A command is spoken to the bot, so the bot must be named, unless everything in a conversation is for it anyway. People
-remember and forget in ordinary talk all the time ("I remember when …", "remember to breathe", "forget it"): what is not
-surely a command is none. A command that is missed costs a repetition, one that is imagined costs somebody's memory.
+A command is addressed to the bot, so the bot must be named, unless everything in a conversation is for it anyway.
+People remember and forget in ordinary talk all the time ("I remember when …", "remember to breathe", "forget it"): only
+what is certainly a command counts. A missed command costs a repetition; a false one costs somebody's memory.
 
-Whom a command is about is given as it was said; `names.resolve` tells who that is, and what resolves to nobody is to be
-taken for ordinary talk. English only: other languages are for a model.
+The person a command is about is given as said; `names.resolve` finds the member. A name that resolves to nobody is
+ordinary talk. English only: other languages are for a model.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ MAX_COMMAND = 2_000
 class Command:
     """What a message asks of the memory.
 
-    `about` is whom, as said, "me" for whoever speaks, None if it is not said. `text` is what to remember or forget, or
-    the thing that is asked about: "my dog"; empty for all there is. With `refers_back` it is in the messages before.
+    `about` is the person, as said: "me" for the speaker, None if not said. `text` is what to remember or forget, or
+    the thing that is asked about: "my dog"; empty for everything. With `refers_back` it is in the messages before.
     """
 
     kind: CommandKind
@@ -44,28 +44,28 @@ NO_COMMAND = Command("none")
 
 
 def read(text: str, names: Sequence[str], *, addressed: bool = False, people: Sequence[str] = ()) -> Command:
-    """The command in a message. `names` are the bot's, `people` those whom members are known by, if they are at hand:
-    they help to tell "bob" from "physics". `addressed` says that the message is for the bot without naming it."""
+    """The command in a message. `names` are the names of the bot, `people` the names of members if the caller has them:
+    they distinguish "bob" from "physics". `for_bot`: the message is for the bot even if it does not name it."""
     if len(text) > MAX_COMMAND:
         return NO_COMMAND
-    known = frozenset(name.casefold().removeprefix("@") for name in people)
+    known_people = frozenset(name.casefold().removeprefix("@") for name in people)
     before: list[str] = []
-    for sentence, named in _sentences(text, names):
-        addressed = addressed or named
-        found = _command(sentence, names, known) if addressed else NO_COMMAND
-        if found.kind != "none":
+    for sentence, names_bot in _sentences(text, names):
+        addressed = addressed or names_bot
+        command = _command(sentence, names, known_people) if addressed else NO_COMMAND
+        if command.kind != "none":
             # "I'm vegan. Bot, remember that": what it refers to is in the same message.
-            if found.refers_back and not found.text and before:
-                said = " ".join(before)
-                return replace(found, text=said, about=found.about or _about(said)[0], refers_back=False)
-            return found
+            if command.refers_back and not command.text and before:
+                earlier = " ".join(before)
+                return replace(command, text=earlier, about=command.about or _about(earlier)[0], refers_back=False)
+            return command
         before.append(sentence)
     return NO_COMMAND
 
 
 def is_addressed(text: str, names: Sequence[str]) -> bool:
-    """Whether a message names the bot as the one spoken to."""
-    return any(named for _, named in _sentences(text[:MAX_COMMAND], names))
+    """Whether a message addresses the bot by name."""
+    return any(names_bot for _, names_bot in _sentences(text[:MAX_COMMAND], names))
 
 
 _HINT = re.compile(
@@ -76,7 +76,7 @@ _HINT = re.compile(
 
 
 def may_be_command(text: str) -> bool:
-    """Whether a model is worth asking: cheap, and wrong only by saying yes."""
+    """Whether it is worth asking a model: a cheap test without false negatives."""
     return len(text) <= MAX_COMMAND and _HINT.search(text) is not None
 
 
@@ -90,7 +90,7 @@ _TALK = re.compile(
 
 
 def is_talk(text: str) -> bool:
-    """Whether the words of commands are there as they are in ordinary talk."""
+    """Whether a text uses the words of commands as ordinary talk does."""
     return _TALK.search(text) is not None
 
 
@@ -100,24 +100,25 @@ _GREETING = r"(?:(?:hey|hi|hello|hiya|yo|ok|okay|dear|so|um|oh|and|please|pls|pl
 
 
 def _sentences(text: str, names: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """The sentences, without the bot's name where it is called by it, and whether it is."""
-    either = "|".join(re.escape(name.strip().removeprefix("@")) for name in names if name.strip(" @"))
+    """The sentences without the bot's name, each with whether it addresses the bot."""
+    names_pattern = "|".join(re.escape(name.strip().removeprefix("@")) for name in names if name.strip(" @"))
     for line in seen(text).split("\n"):
         for sentence in split(" ".join(line.split())):
-            yield _unaddressed(sentence, either) if either else (sentence, False)
+            yield _unaddressed(sentence, names_pattern) if names_pattern else (sentence, False)
 
 
-def _unaddressed(sentence: str, either: str) -> tuple[str, bool]:
-    start = re.match(rf"(?P<greeting>{_GREETING})@?(?:{either})(?![\w'’])[\s,:;!.–—-]*", sentence, re.IGNORECASE)
+def _unaddressed(sentence: str, names_pattern: str) -> tuple[str, bool]:
+    start = re.match(rf"(?P<greeting>{_GREETING})@?(?:{names_pattern})(?![\w'’])[\s,:;!.–—-]*", sentence, re.IGNORECASE)
     if start:
         return f"{start['greeting']}{sentence[start.end() :]}".strip(), True
-    end = re.search(rf"(?:,\s*@?|\s@)(?:{either})(?P<stop>[\s.!?]*)$", sentence, re.IGNORECASE)
+    name_last = rf"(?:{names_pattern})(?P<stop>[\s.!?]*)$"
+    end = re.search(rf"(?:,\s*@?|\s@){name_last}", sentence, re.IGNORECASE)
     if end is None:
-        end = re.search(rf"\s(?:please|pls|thanks|ok)\s@?(?:{either})(?P<stop>[\s.!?]*)$", sentence, re.IGNORECASE)
+        end = re.search(rf"\s(?:please|pls|thanks|ok)\s@?{name_last}", sentence, re.IGNORECASE)
     if end:
         return f"{sentence[: end.start()]}{end['stop']}".strip(), True
-    spoken_of = re.match(rf"what\sdoes\s@?(?:{either})\s(?=know|remember)", sentence, re.IGNORECASE)
-    return (f"what do you {sentence[spoken_of.end() :]}", True) if spoken_of else (sentence, False)
+    mention = re.match(rf"what\sdoes\s@?(?:{names_pattern})\s(?=know|remember)", sentence, re.IGNORECASE)
+    return (f"what do you {sentence[mention.end() :]}", True) if mention else (sentence, False)
 
 
 # One sentence
@@ -154,27 +155,27 @@ _SAID_BEFORE = re.compile(r"(?:what|who|when|how|it)\b", re.IGNORECASE)
 
 
 def _command(sentence: str, names: Sequence[str], people: frozenset[str]) -> Command:
-    said = sentence.strip(" \"'“”")
-    asks = said.endswith(("?", "？"))
-    polite = _POLITE.match(said)
-    said = said[polite.end() :] if polite else said
-    asked = _ask(_ENDING.sub("", said), people)
-    if asked.kind != "none":
-        return asked
-    wished = _ASKED.match(said)
-    if wished:
-        said = said[wished.end() :]
+    text = sentence.strip(" \"'“”")
+    is_question = text.endswith(("?", "？"))
+    polite = _POLITE.match(text)
+    text = text[polite.end() :] if polite else text
+    question = _ask(_ENDING.sub("", text), people)
+    if question.kind != "none":
+        return question
+    request = _ASKED.match(text)
+    if request:
+        text = text[request.end() :]
     # "Remember the film?" asks; "could you remember that …?" does not.
-    if asks and not wished:
+    if is_question and not request:
         return NO_COMMAND
-    said = _ENDING.sub("", said)
+    text = _ENDING.sub("", text)
     for verb, reader in ((_REMEMBER, _remember), (_FORGET, _forget), (_KEEP, _keep)):
-        found = verb.match(said)
-        if found:
-            rest = said[found.end() :].strip()
+        match = verb.match(text)
+        if match:
+            content = text[match.end() :].strip()
             # "Can you remember what I said?" asks whether.
-            return NO_COMMAND if asks and verb is _REMEMBER and _SAID_BEFORE.match(rest) else reader(rest)
-    return _delete(said)
+            return NO_COMMAND if is_question and verb is _REMEMBER and _SAID_BEFORE.match(content) else reader(content)
+    return _delete(text)
 
 
 # remember …
@@ -199,36 +200,36 @@ _NOT_TOLD = re.compile(
 )
 
 
-def _remember(rest: str) -> Command:
-    if not rest:
+def _remember(text: str) -> Command:
+    if not text:
         return NO_COMMAND
-    if _BACK.fullmatch(rest):
+    if _BACK.fullmatch(text):
         return Command("remember", refers_back=True)
-    about = _ABOUT.fullmatch(rest)
+    about = _ABOUT.fullmatch(text)
     if about and _is_person(about["whom"]):
-        said = about["said"] or about["clause"] or ""
-        return Command("remember", _whom(about["whom"]), said, refers_back=not said)
-    given = _GIVEN.fullmatch(rest)
-    if given:
-        return _told(given["said"])
-    that = re.match(r"(?:that|,|this)\s*,?\s*(?=\S)", rest, re.IGNORECASE)
-    clause = rest[that.end() :] if that else rest
-    if _NOT_TOLD.match(rest) or _NOT_TOLD.match(clause) or not _is_clause(clause):
+        content = about["said"] or about["clause"] or ""
+        return Command("remember", _whom(about["whom"]), content, refers_back=not content)
+    quote = _GIVEN.fullmatch(text)
+    if quote:
+        return _told(quote["said"])
+    opener = re.match(r"(?:that|,|this)\s*,?\s*(?=\S)", text, re.IGNORECASE)
+    clause = text[opener.end() :] if opener else text
+    if _NOT_TOLD.match(text) or _NOT_TOLD.match(clause) or not _is_clause(clause):
         return NO_COMMAND
-    told = _told(clause)
+    command = _told(clause)
     # "Remember the Titans" may be a title, "remember, the exam is hard" a manner of speaking.
-    doubtful = re.match(r"[Tt]he\s[A-Z]", clause) if not that else that[0].startswith(",") and told.about is None
-    return NO_COMMAND if doubtful else told
+    doubtful = re.match(r"[Tt]he\s[A-Z]", clause) if not opener else opener[0].startswith(",") and command.about is None
+    return NO_COMMAND if doubtful else command
 
 
-def _keep(rest: str) -> Command:
-    """Softer words, which people also use of other things: "note that the list is sorted". What they ask to keep must
-    be a fact about somebody."""
-    clause = re.sub(r"^(?:that|this|[:,–—-])\s*[:,]?\s*", "", rest, flags=re.IGNORECASE)
+def _keep(text: str) -> Command:
+    """Softer words, which people also use for other things: "note that the list is sorted". Their content must be a
+    fact about somebody."""
+    clause = re.sub(r"^(?:that|this|[:,–—-])\s*[:,]?\s*", "", text, flags=re.IGNORECASE)
     if _NOT_TOLD.match(clause) or not _is_clause(clause):
         return NO_COMMAND
-    told = _told(clause)
-    return told if told.about is not None and find(clause[:1].upper() + clause[1:]) else NO_COMMAND
+    command = _told(clause)
+    return command if command.about is not None and find(clause[:1].upper() + clause[1:]) else NO_COMMAND
 
 
 def _told(clause: str) -> Command:
@@ -266,24 +267,24 @@ _IDIOM = re.compile(r"(?:that\s)?i\s(?:ever\s)?(?:said|asked|mentioned|brought|e
 _ASKING = re.compile(r"(?:where|when|how\sold|who|what)\s(?:i|i['’]m|my)\b.+", re.IGNORECASE)
 
 
-def _forget(rest: str) -> Command:
-    if _BACK_FORGET.fullmatch(rest):
+def _forget(text: str) -> Command:
+    if _BACK_FORGET.fullmatch(text):
         return Command("forget", refers_back=True)
-    if _OF_THE_CHAT.search(rest) or _IDIOM.match(rest):
+    if _OF_THE_CHAT.search(text) or _IDIOM.match(text):
         return NO_COMMAND
-    if _EVERYTHING.fullmatch(rest):
+    if _EVERYTHING.fullmatch(text):
         return Command("forget", "me", "everything")
-    topic = _TOPIC.fullmatch(rest)
+    topic = _TOPIC.fullmatch(text)
     if topic:
         return _forget_topic(topic["topic"])
-    own = _OWN.fullmatch(rest)
-    if own and not _is_clause(rest):
-        whose = own["whose"]
+    possession = _OWN.fullmatch(text)
+    if possession and not _is_clause(text):
+        whose = possession["whose"]
         about = "me" if whose.casefold() in ("my", "our") else whose[:-2]
-        return Command("forget", about, own["what"]) if about == "me" or _is_person(about) else NO_COMMAND
-    if _ASKING.fullmatch(rest):
-        return Command("forget", "me", rest)
-    clause = re.sub(r"^(?:the\sfact\sthat|that|about)\s+(?=\S)", "", rest, flags=re.IGNORECASE)
+        return Command("forget", about, possession["what"]) if about == "me" or _is_person(about) else NO_COMMAND
+    if _ASKING.fullmatch(text):
+        return Command("forget", "me", text)
+    clause = re.sub(r"^(?:the\sfact\sthat|that|about)\s+(?=\S)", "", text, flags=re.IGNORECASE)
     if _NOT_TOLD.match(clause) or not _is_clause(clause):
         return NO_COMMAND
     about, back = _about(clause)
@@ -312,13 +313,13 @@ _DELETE = re.compile(
 )
 
 
-def _delete(said: str) -> Command:
-    found = _DELETE.fullmatch(said)
-    if found is None:
+def _delete(text: str) -> Command:
+    match = _DELETE.fullmatch(text)
+    if match is None:
         return NO_COMMAND
-    if found["what"]:
-        return _forget(re.sub(r"^(?:the\sfact\s)?that\s", "that ", found["what"]))
-    return _forget_topic(found["topic"] or found["whose"] or "me")
+    if match["what"]:
+        return _forget(re.sub(r"^(?:the\sfact\s)?that\s", "that ", match["what"]))
+    return _forget_topic(match["topic"] or match["whose"] or "me")
 
 
 # what do you know about …
@@ -339,25 +340,25 @@ _OTHERS = frozenset({"him", "her", "them", "it", "this", "that"})
 _FILLING = re.compile(r"[\s,]+(?:then|again|exactly|specifically|personally|huh|btw|in\sparticular)$", re.IGNORECASE)
 
 
-def _ask(said: str, people: frozenset[str]) -> Command:
-    found = _ASK.fullmatch(said)
-    if found is None:
+def _ask(text: str, people: frozenset[str]) -> Command:
+    match = _ASK.fullmatch(text)
+    if match is None:
         return NO_COMMAND
-    if found["whose"]:
-        whose = found["whose"]
+    if match["whose"]:
+        whose = match["whose"]
         return Command("ask", "me" if whose.casefold() == "my" else whose[:-2])
-    topic = _FILLING.sub("", found["one"] or found["two"] or found["three"]).strip()
+    topic = _FILLING.sub("", match["one"] or match["two"] or match["three"]).strip()
     low = topic.casefold()
     if low in _SELF:
         return Command("ask", "me")
     if low in _OTHERS - {"it", "this", "that"}:
         return Command("ask", refers_back=True)
-    own = re.match(r"(?P<whose>my|our|<@!?\w{1,40}>['’]s|@?[^\s,:;.!?]+['’]s)\s\S", topic, re.IGNORECASE)
-    if own and own["whose"].casefold() in ("my", "our"):
+    possession = re.match(r"(?P<whose>my|our|<@!?\w{1,40}>['’]s|@?[^\s,:;.!?]+['’]s)\s\S", topic, re.IGNORECASE)
+    if possession and possession["whose"].casefold() in ("my", "our"):
         return Command("ask", "me", topic)
-    who = own["whose"][:-2] if own else topic
-    if low.removeprefix("@") in people or who.casefold().removeprefix("@") in people or _is_name(who):
-        return Command("ask", who, topic if own else "")
+    name = possession["whose"][:-2] if possession else topic
+    if low.removeprefix("@") in people or name.casefold().removeprefix("@") in people or _is_name(name):
+        return Command("ask", name, topic if possession else "")
     return NO_COMMAND
 
 
@@ -367,27 +368,27 @@ _PERSON_LIMIT = 4  # words
 _MENTION = re.compile(r"<@!?\w{1,40}>|@[\w.-]{1,40}")
 
 
-def _is_person(whom: str) -> bool:
-    """Whether somebody may be called this: a mention, or a word or some that are no ordinary ones."""
-    if _MENTION.fullmatch(whom) or whom.casefold() in _SELF:
+def _is_person(name: str) -> bool:
+    """Whether this may be the name of a person: a mention, or a few words that are not function words."""
+    if _MENTION.fullmatch(name) or name.casefold() in _SELF:
         return True
-    words = whom.split()
+    words = name.split()
     plain = function_words("en")
-    return 0 < len(words) <= _PERSON_LIMIT and not any(word.casefold() in plain for word in words) and whom[0].isalnum()
+    return 0 < len(words) <= _PERSON_LIMIT and not any(word.casefold() in plain for word in words) and name[0].isalnum()
 
 
-def _is_name(whom: str) -> bool:
-    """Whether this is a name by its looks: capitals, and no place, language or country."""
-    if _MENTION.fullmatch(whom):
+def _is_name(name: str) -> bool:
+    """Whether this looks like a name: capitals, and no place, language or country."""
+    if _MENTION.fullmatch(name):
         return True
-    if not _is_person(whom) or not all(word[:1].isupper() or not word[:1].isalpha() for word in whom.split()):
+    if not _is_person(name) or not all(word[:1].isupper() or not word[:1].isalpha() for word in name.split()):
         return False
-    low = whom.casefold()
-    return low not in PLACES and low not in PROGRAMMING and whom not in LANGUAGES
+    low = name.casefold()
+    return low not in PLACES and low not in PROGRAMMING and name not in LANGUAGES
 
 
-def _whom(whom: str) -> str:
-    return "me" if whom.casefold() in _SELF else whom
+def _whom(name: str) -> str:
+    return "me" if name.casefold() in _SELF else name
 
 
 _FIRST = re.compile(r"(?:i|i['’](?:m|ve|d|ll)|im|ive|we|we['’](?:re|ve)|my|our|call\sme)\b", re.IGNORECASE)
@@ -403,7 +404,7 @@ _SUBJECT = re.compile(rf"(?P<who>\S+(?:\s\S+){{0,5}}?)\s+(?P<verb>{_BE})(?=\s|$)
 
 
 def _is_clause(text: str) -> bool:
-    """Whether a text says something of something, and does not only name it."""
+    """Whether a text is a clause with a verb and not only the name of a thing."""
     if re.match(
         r"(?:i|we|he|she|they|it)\s+\S+\s+\S|(?:i['’](?:m|ve|d|ll)|im|ive|we['’](?:re|ve)|(?:he|she|they|it)['’](?:s|re))\s+\S",
         text,
@@ -414,16 +415,16 @@ def _is_clause(text: str) -> bool:
         return True
     if re.match(r"(?:my|our)\s[\w ]{2,40}?\s?[:=]\s?\S", text, re.IGNORECASE):
         return True
-    found = _SUBJECT.match(text)
+    subject = _SUBJECT.match(text)
     return (
-        found is not None
-        and bool(found["rest"].strip())
-        and not re.search(r"\b(?:who|which|that|we|you)$", found["who"])
+        subject is not None
+        and bool(subject["rest"].strip())
+        and not re.search(r"\b(?:who|which|that|we|you)$", subject["who"])
     )
 
 
 def _about(clause: str) -> tuple[str | None, bool]:
-    """Whom a clause is about, as said, and whether one must look back to know."""
+    """The person a clause is about, as said, and whether that person is named in earlier messages only."""
     if _FIRST.match(clause):
         return "me", False
     if _PRONOUN.match(clause):
@@ -431,10 +432,10 @@ def _about(clause: str) -> tuple[str | None, bool]:
     mention = _MENTION.match(clause)
     if mention:
         return mention[0], False
-    found = _SUBJECT.match(clause)
-    if found is None:
+    subject = _SUBJECT.match(clause)
+    if subject is None:
         return None, False
-    who = found["who"].split()
-    owner = next((number for number, word in enumerate(who) if word.endswith(("'s", "’s"))), None)
-    name = " ".join(who[: owner + 1])[:-2] if owner is not None else " ".join(who)
+    words = subject["who"].split()
+    owner = next((number for number, word in enumerate(words) if word.endswith(("'s", "’s"))), None)
+    name = " ".join(words[: owner + 1])[:-2] if owner is not None else " ".join(words)
     return (name, False) if _is_person(name) else (None, False)

@@ -1,11 +1,11 @@
-"""Which statements and facts somebody means who says "forget that …".
+"""Which statements and facts are meant by "forget that …".
 
-A statement is meant if it says what is to be forgotten, or if all the words that matter are in it, in any form: "forget
-that I like tea" takes "Alex likes tea." and never "Alex likes teapots." The best match wins: where one statement says
-exactly that, the others stay. "What I said about tea" means every statement about tea. Likeness of meaning alone, by
-vectors, counts only where no word is shared: texts that share words and differ in one are alike, too, and not the same.
+A statement is meant if it says what is to be forgotten, or if it has all the content words, in any form: "forget that
+I like tea" matches "Alex likes tea." and never "Alex likes teapots." The best match wins: where one statement says
+exactly that, the others stay. "What I said about tea" means every statement about tea. Similarity by vectors counts
+only where no word is shared: texts that share words and differ in one are similar, too, but not the same.
 
-"Forget everything" takes nothing: whoever hears it asks back first.
+"Forget everything" matches nothing: the caller asks back first.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from recollect.rules.people.third_person import first_person, statements_about
 LIKE = 0.75
 """The cosine from which two texts that share no word may mean the same."""
 AHEAD = 0.04
-"""How far the most alike must be before the next: where several are, none is meant."""
+"""How far the most similar must be ahead of the next: where several are similar, none is meant."""
 _MAX_SAID = 1_000  # characters
 
 _LEAD = re.compile(
@@ -48,143 +48,146 @@ _MINE = re.compile(r"(?:my|our)\s", re.IGNORECASE)
 _SELF = frozenset({"me", "myself", "i", "us", "this person", "the user", "them", "him", "her"})
 
 
-def means_everything(what: str, name: str = "") -> bool:
-    """Whether all that is known of somebody is to be forgotten, and not one thing."""
-    plain = _plain(what)
+def means_everything(request: str, name: str = "") -> bool:
+    """Whether a request is to forget everything about somebody, and not one thing."""
+    plain = _plain(request)
     if plain.casefold() in _SELF | {fold(name)} - {""}:
         return True
-    found = _ALL.match(plain)
-    if found is None:
+    match = _ALL.match(plain)
+    if match is None:
         return False
-    whom = found["whom"]
-    return whom is None or fold(whom).removeprefix("@") in _SELF | {fold(name)}
+    person = match["whom"]
+    return person is None or fold(person).removeprefix("@") in _SELF | {fold(name)}
 
 
-def matching(name: str, statements: Sequence[str], what: str, similarity: Sequence[float] = ()) -> list[int]:
-    """The numbers, from 1, of the statements that are meant, in order; none if nothing is known of it.
+def matching(name: str, statements: Sequence[str], request: str, similarity: Sequence[float] = ()) -> list[int]:
+    """The numbers, from 1, of the statements that a request means, in order; empty if it means none of them.
 
-    `similarity` gives, for each statement, the cosine of its text and of `sought(name, what)`.
+    `similarity` gives, for each statement, the cosine of its text and of `target_statement(name, request)`.
     """
-    if means_everything(what, name):
+    if means_everything(request, name):
         return []
-    wanted = _Wanted.of(name, what)
-    read = [reading(name, text) for text in statements]
-    for fits in (wanted.is_said_by, wanted.is_asked_of, wanted.is_within, wanted.is_key_of):
-        found = [number for number, each in enumerate(read, 1) if fits(each)]
-        if found:
-            return found
-    return wanted.alike(read, similarity)
+    target = _Wanted.of(name, request)
+    readings = [reading(name, text) for text in statements]
+    for fits in (target.is_said_by, target.is_asked_of, target.is_within, target.is_key_of):
+        numbers = [number for number, candidate in enumerate(readings, 1) if fits(candidate)]
+        if numbers:
+            return numbers
+    return target.alike(readings, similarity)
 
 
-def matching_facts(facts: Sequence[Fact], what: str, *, name: str = "") -> list[Fact]:
-    """The active facts that are meant, in order. `name` is what the user they are about is called."""
+def matching_facts(facts: Sequence[Fact], request: str, *, name: str = "") -> list[Fact]:
+    """The active facts that a request means, in order. `name` is the name of the user they are about."""
     active = [fact for fact in facts if fact.active]
-    if means_everything(what, name):
+    if means_everything(request, name):
         return []
-    wanted = _Wanted.of(name, what)
-    exact = [fact for fact in active if any(_is(fact, found) for found in wanted.said.facts)]
+    target = _Wanted.of(name, request)
+    exact = [fact for fact in active if any(_is(fact, target_fact) for target_fact in target.statement.facts)]
     if exact:
         return exact
-    if wanted.asked is not None:
-        return [fact for fact in active if wanted.names_key(fact)]
-    if wanted.said.facts and not wanted.topical:
-        return [fact for fact in active if any(_fits(fact, found) for found in wanted.said.facts)]
-    within = [fact for fact in active if wanted.terms and wanted.terms <= _terms(fact) and wanted.may_be_of(fact)]
-    return within or [fact for fact in active if wanted.names_key(fact)]
+    if target.asked_key is not None:
+        return [fact for fact in active if target.names_key(fact)]
+    if target.statement.facts and not target.topical:
+        return [fact for fact in active if any(_fits(fact, target_fact) for target_fact in target.statement.facts)]
+    within = [fact for fact in active if target.terms and target.terms <= _terms(fact) and target.may_be_of(fact)]
+    return within or [fact for fact in active if target.names_key(fact)]
 
 
-def sought(name: str, what: str) -> str:
-    """What is to be forgotten, as it would stand in a profile."""
-    return _Wanted.of(name, what).said.text
+def sought(name: str, request: str) -> str:
+    """What a request asks to forget, worded as a statement of a profile."""
+    return _Wanted.of(name, request).statement.text
 
 
-def _plain(what: str) -> str:
-    return " ".join(what[:_MAX_SAID].split()).strip(" .!?,;:\"'“”")
+def _plain(request: str) -> str:
+    return " ".join(request[:_MAX_SAID].split()).strip(" .!?,;:\"'“”")
 
 
 class _Wanted:
-    """What is to be forgotten: as a statement, if it is one, and its words that matter."""
+    """What is to be forgotten: as a statement, if it is one, and its content words."""
 
-    def __init__(self, said: Reading, terms: frozenset[str], topical: bool, plain: str) -> None:
-        self.said = said
+    def __init__(self, statement: Reading, terms: frozenset[str], topical: bool, plain: str) -> None:
+        self.statement = statement
         self.terms = terms
         self.topical = topical
         self.plain = plain
-        self.asked = next((key for pattern, key in _QUESTIONS if pattern.match(plain)), None)
+        self.asked_key = next((key for pattern, key in _QUESTIONS if pattern.match(plain)), None)
 
     @classmethod
-    def of(cls, name: str, what: str) -> _Wanted:
-        plain = _plain(what)
+    def of(cls, name: str, request: str) -> _Wanted:
+        plain = _plain(request)
         lead = _LEAD.match(plain)
         topical = _TOPICAL.search(lead[0] if lead else "") is not None
         bare = plain[lead.end() :] if lead else plain
         bare = bare or plain
-        made = statements_about(name or "Somebody", bare)
-        said = reading(name or "Somebody", made[0] if made else bare)
-        terms = frozenset(analyse(first_person(said.name, said.text), "en").terms) - _SAYING
-        own = frozenset(analyse(name, "en").terms)
+        statements = statements_about(name or "Somebody", bare)
+        statement = reading(name or "Somebody", statements[0] if statements else bare)
+        terms = frozenset(analyse(first_person(statement.name, statement.text), "en").terms) - _SAYING
+        name_terms = frozenset(analyse(name, "en").terms)
         # A thing that is only named, as in "forget coffee", means whatever was said of it.
-        states = said.facts or _STATES.search(said.text.removeprefix(said.name).removeprefix("'s"))
-        return cls(said, terms - own or terms, topical or not states, bare)
+        states = statement.facts or _STATES.search(statement.text.removeprefix(statement.name).removeprefix("'s"))
+        return cls(statement, terms - name_terms or terms, topical or not states, bare)
 
-    def is_said_by(self, each: Reading) -> bool:
-        """Whether a statement says just this."""
+    def is_said_by(self, candidate: Reading) -> bool:
+        """Whether a statement says exactly this."""
         if self.topical:
             return False
-        if each.words == self.said.words:
+        if candidate.words == self.statement.words:
             return True
-        return bool(self.said.facts) and all(
-            any(_same(known, fact) for known in each.facts) for fact in self.said.facts
+        return bool(self.statement.facts) and all(
+            any(_same(candidate_fact, fact) for candidate_fact in candidate.facts) for fact in self.statement.facts
         )
 
-    def is_within(self, each: Reading) -> bool:
-        """Whether a statement has all the words that matter, and does not say the opposite."""
-        if not self.terms or (not self.topical and ("not" in each.words) != ("not" in self.said.words)):
+    def is_within(self, candidate: Reading) -> bool:
+        """Whether a statement has all the content words and does not say the opposite."""
+        if not self.terms or (not self.topical and ("not" in candidate.words) != ("not" in self.statement.words)):
             return False
-        if not self.topical and _is_opposite(self.said, each):
+        if not self.topical and _is_opposite(self.statement, candidate):
             return False
-        if each.facts and not any(map(self.may_be_of, each.facts)):
+        if candidate.facts and not any(map(self.may_be_of, candidate.facts)):
             return False
-        return self.terms <= frozenset(analyse(each.text, "en").terms)
+        return self.terms <= frozenset(analyse(candidate.text, "en").terms)
 
     def may_be_of(self, fact: FoundFact | Fact) -> bool:
-        """Whether a fact is about one who is meant: "my birthday" is not the birthday of somebody else, who would have
-        been named."""
+        """Whether a fact is about the person meant: "my birthday" is not the birthday of somebody else, whom the
+        request would have named."""
         if fact.subject is None or not _MINE.match(self.plain):
             return True
         return bool(self.terms & frozenset(analyse(fact.subject, "en").terms))
 
-    def is_asked_of(self, each: Reading) -> bool:
+    def is_asked_of(self, candidate: Reading) -> bool:
         """Whether a statement answers this: "where I live"."""
-        return self.asked is not None and self.is_key_of(each)
+        return self.asked_key is not None and self.is_key_of(candidate)
 
-    def is_key_of(self, each: Reading) -> bool:
-        """Whether this only names what a statement tells: "my birthday"."""
-        return any(fact.subject is None and self._is_key(fact) for fact in each.facts)
+    def is_key_of(self, candidate: Reading) -> bool:
+        """Whether this only names the key of a fact in a statement: "my birthday"."""
+        return any(fact.subject is None and self._is_key(fact) for fact in candidate.facts)
 
     def names_key(self, fact: Fact) -> bool:
         return fact.subject is None and self._is_key(fact)
 
     def _is_key(self, fact: FoundFact | Fact) -> bool:
-        if self.asked is not None:
-            return fact.key == self.asked
-        named = re.fullmatch(r"(?:my|his|her|their|\S+['’]s)\s(.+)", self.plain, re.IGNORECASE)
-        key = normalise(fact.category, named[1] if named else self.plain)
+        if self.asked_key is not None:
+            return fact.key == self.asked_key
+        possession = re.fullmatch(r"(?:my|his|her|their|\S+['’]s)\s(.+)", self.plain, re.IGNORECASE)
+        key = normalise(fact.category, possession[1] if possession else self.plain)
         # An animal stands for itself: "my dog" is not every pet.
         return key == fact.key and (fact.key != "pets" or fold(self.plain).endswith(("pet", "pets", "animals")))
 
-    def alike(self, read: Sequence[Reading], similarity: Sequence[float]) -> list[int]:
-        """The one statement that means the same in other words."""
-        ranked = sorted(((cosine, number) for number, cosine in enumerate(similarity[: len(read)], 1)), reverse=True)
-        if not ranked or not ranked[0][0] >= LIKE:
+    def alike(self, readings: Sequence[Reading], similarity: Sequence[float]) -> list[int]:
+        """The number of the one statement that means the same in other words."""
+        cosines = similarity[: len(readings)]
+        by_cosine = sorted(((cosine, number) for number, cosine in enumerate(cosines, 1)), reverse=True)
+        if not by_cosine or not by_cosine[0][0] >= LIKE:
             return []
-        if len(ranked) > 1 and ranked[0][0] - ranked[1][0] < AHEAD:
+        if len(by_cosine) > 1 and by_cosine[0][0] - by_cosine[1][0] < AHEAD:
             return []
-        best = read[ranked[0][1] - 1]
-        shared = self.terms & frozenset(analyse(best.text, "en").terms)
-        if shared or ("not" in best.words) != ("not" in self.said.words) or _is_opposite(self.said, best):
+        best = readings[by_cosine[0][1] - 1]
+        common_terms = self.terms & frozenset(analyse(best.text, "en").terms)
+        if common_terms or ("not" in best.words) != ("not" in self.statement.words):
             return []
-        return [ranked[0][1]]
+        if _is_opposite(self.statement, best):
+            return []
+        return [by_cosine[0][1]]
 
 
 _SAID_WORDS = "said say tell told know remember mention thing fact stuff"
@@ -206,33 +209,33 @@ _QUESTIONS = tuple(
 )
 
 
-def _same(known: FoundFact, fact: FoundFact) -> bool:
-    return _place(known) == _place(fact) and sense(known) == sense(fact)
+def _same(other: FoundFact, fact: FoundFact) -> bool:
+    return _place(other) == _place(fact) and sense(other) == sense(fact)
 
 
-def _is_opposite(one: Reading, other: Reading) -> bool:
-    """Whether they tell different things of one kind: a like and a dislike, two values of one key."""
+def _is_opposite(first: Reading, second: Reading) -> bool:
+    """Whether two statements exclude each other: a like and a dislike, two values of one key."""
     return any(
         {was.key, now.key} == {"likes", "dislikes"} or (_place(was) == _place(now) and not _within(now, was))
-        for was in one.facts
-        for now in other.facts
+        for was in first.facts
+        for now in second.facts
     )
 
 
-def _within(known: FoundFact, fact: FoundFact) -> bool:
-    return set(sense(fact)) <= set(sense(known))
+def _within(other: FoundFact, fact: FoundFact) -> bool:
+    return set(sense(fact)) <= set(sense(other))
 
 
 def _place(fact: FoundFact | Fact) -> tuple[object, ...]:
     return fact.subject and fold(fact.subject), fact.category, fact.key, isinstance(fact, FoundFact) and fact.retracts
 
 
-def _is(fact: Fact, found: FoundFact) -> bool:
-    return _place(fact) == _place(found) and same_value(fact, found)
+def _is(fact: Fact, target_fact: FoundFact) -> bool:
+    return _place(fact) == _place(target_fact) and same_value(fact, target_fact)
 
 
-def _fits(fact: Fact, found: FoundFact) -> bool:
-    return _place(fact) == _place(found) and set(sense(found)) <= set(sense(fact))
+def _fits(fact: Fact, target_fact: FoundFact) -> bool:
+    return _place(fact) == _place(target_fact) and set(sense(target_fact)) <= set(sense(fact))
 
 
 def _terms(fact: Fact) -> frozenset[str]:

@@ -1,11 +1,11 @@
-"""Whom a name means, among the members of a space: one of them, several, or none; never a guess.
+"""Which member of a space a name means: one of them, several, or none; never a guess.
 
-An id or a mention (`<@123>`) is unique and decides. "Me" is whoever speaks. Then names are tried from the closest
-match to the loosest: as written (display name, nickname, alias), without regard to case and accents, by first name. A
-step with one member decides, a step with several asks back. What is only spelt alike is suggested, never taken.
+An id or a mention (`<@123>`) is unique and decides. "Me" is the speaker. Then names are tried from the closest match to
+the loosest: as written (display name, nickname, alias), without regard to case and accents, by first name. A step that
+finds one member decides, a step that finds several asks back. A similar spelling is suggested, never taken.
 
 Anybody may choose their name, so a name is no proof: where another member's name looks the same in other letters
-(Cyrillic, full-width, a zero for an O, a joiner that nobody sees), the name is ambiguous, however exact the match.
+(Cyrillic, full-width, a zero for an O, an invisible joiner), the name is ambiguous, however exact the match.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from recollect.rules.prompt.fences import folded, seen
 
 NameKind = Literal["id", "mention", "display", "nickname", "alias"]
 SUGGESTED = 5
-"""Members that are suggested for a name that is nobody's."""
+"""Members that are suggested for a name that no member has."""
 MAX_NAME = 200
 """Characters of a name that are looked at."""
 
@@ -38,7 +38,7 @@ MENTION = re.compile(r"<@!?(?P<id>[^<>@!\s]{1,64})>")
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What a member is called, and since when and until when it was seen, if that is known. One that was given up stays
+    """A name of a member, and when it was first and last seen, if that is known. A name that is no longer used stays
     known: somebody will still use it."""
 
     text: str
@@ -57,13 +57,13 @@ class Member:
     @property
     def shown(self) -> str:
         """The display name that was seen last, or else the id."""
-        displayed = [(name.seen or name.since or NEVER, name.text) for name in self.names if name.kind == "display"]
-        return max(displayed)[1] if displayed else self.id
+        display_names = [(name.seen or name.since or NEVER, name.text) for name in self.names if name.kind == "display"]
+        return max(display_names)[1] if display_names else self.id
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A member whom a name may mean, the name that fits, and why, in words for whoever is asked."""
+    """A member that a name may mean, the name that fits, and why, in words for the person who is asked."""
 
     member: str
     name: str
@@ -80,47 +80,48 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class Ambiguous:
-    """Members who fit alike: the caller asks which."""
+    """Several members fit equally well: the caller asks which."""
 
     candidates: tuple[Candidate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nobody fits. The suggestions are spelt alike: the caller may ask whether one is meant."""
+    """Nobody fits. The suggestions have a similar spelling: the caller may ask whether one is meant."""
 
     suggestions: tuple[Candidate, ...] = ()
 
 
 def resolve(text: str, members: Iterable[Member], *, speaker: str | None = None) -> Resolved | Ambiguous | Unknown:
-    """Whom a name means, said by the member with the id `speaker`."""
-    said = text.strip()
-    if len(said) > MAX_NAME:
+    """The member that a name means, said by the member with the id `speaker`."""
+    name = text.strip()
+    if len(name) > MAX_NAME:
         return Unknown()
     everybody = list(members)
-    if said.casefold() in _SELF:
+    if name.casefold() in _SELF:
         return Resolved(speaker, "who speaks") if speaker is not None else Unknown()
-    mention = MENTION.fullmatch(said)
-    wanted = mention["id"] if mention else said
-    if any(member.id == wanted for member in everybody):
-        return Resolved(wanted, "mention" if mention else "id")
+    mention = MENTION.fullmatch(name)
+    member_id = mention["id"] if mention else name
+    if any(member.id == member_id for member in everybody):
+        return Resolved(member_id, "mention" if mention else "id")
     if mention:
         return Unknown()
-    if any(member.id == said.removeprefix("@") for member in everybody):
-        return _by_handle(said.removeprefix("@"), everybody)
-    steps = _steps(said)
+    if any(member.id == name.removeprefix("@") for member in everybody):
+        return _by_handle(name.removeprefix("@"), everybody)
+    steps = _steps(name)
     for step in steps:
-        found = [candidate for member in everybody if (candidate := _first(member, step)) is not None]
-        if found:
-            # A mention is the platform's: two members never have the same.
-            found += [] if step is steps[0] and said.startswith("@") else _doubles(said, found, everybody)
-            return Resolved(found[0].member, found[0].why) if len(found) == 1 else Ambiguous(tuple(found))
-    return Unknown(_suggested(said, everybody))
+        candidates = [candidate for member in everybody if (candidate := _first(member, step)) is not None]
+        if candidates:
+            # A mention belongs to the platform: two members never have the same.
+            candidates += [] if step is steps[0] and name.startswith("@") else _doubles(name, candidates, everybody)
+            first = candidates[0]
+            return Resolved(first.member, first.why) if len(candidates) == 1 else Ambiguous(tuple(candidates))
+    return Unknown(_suggested(name, everybody))
 
 
 def _by_handle(id: str, members: Iterable[Member]) -> Resolved | Ambiguous:
-    """Whom "@" with an id means: that member, whatever others call themselves; only a mention, which is the platform's,
-    may be another's."""
+    """The member that "@" with an id means: the member with that id, whatever others call themselves. Only a mention,
+    which the platform gives, may belong to another member."""
     handles = [
         Candidate(member.id, name.text, _kind(name))
         for member in members
@@ -132,25 +133,25 @@ def _by_handle(id: str, members: Iterable[Member]) -> Resolved | Ambiguous:
 
 @lru_cache(maxsize=32_768)
 def fold_name(text: str) -> str:
-    """A name without case, accents and needless space: what two spellings of one name have in common."""
+    """A name without case, accents and needless space: the same for all spellings of one name."""
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", seen(text)).casefold())
-    kept = "".join(part for part in parts if unicodedata.category(part) not in ("Mn", "Me", "Cf"))
-    return " ".join(unicodedata.normalize("NFC", kept).split())
+    letters = "".join(part for part in parts if unicodedata.category(part) not in ("Mn", "Me", "Cf"))
+    return " ".join(unicodedata.normalize("NFC", letters).split())
 
 
 @lru_cache(maxsize=32_768)
 def looks(text: str) -> frozenset[str]:
-    """What a name looks like: in plain small letters whatever its script, and letter by letter as it is drawn. Names
-    that share either can be taken for each other."""
+    """The shapes of a name: in plain small letters whatever its script, and letter by letter as drawn. Names that share
+    either can be mistaken for each other."""
     plain = "".join(map(folded, seen(text))).casefold()
-    drawn = "".join(_drawn(char) for char in seen(text)).replace("rn", "m")
+    drawing = "".join(_drawn(char) for char in seen(text)).replace("rn", "m")
     return frozenset(
-        shape for shape in (f"a {' '.join(plain.split())}", f"b {' '.join(drawn.split())}") if len(shape) > 2
+        shape for shape in (f"a {' '.join(plain.split())}", f"b {' '.join(drawing.split())}") if len(shape) > 2
     )
 
 
 def _drawn(char: str) -> str:
-    """One letter as it is drawn; a capital is another drawing than its small letter, unless it is the same, larger."""
+    """One letter as drawn; a capital differs from its small letter, unless it is only larger."""
     look = folded(char)
     look = look.upper() if char.isupper() and look not in _SAME_LARGER else look
     return _ALIKE.get(look, look)
@@ -159,41 +160,49 @@ def _drawn(char: str) -> str:
 _SAME_LARGER = frozenset("cosuvwxz")
 _ALIKE = {"I": "l", "1": "l", "|": "l", "0": "o"}
 
-# The steps: each tells, of one name of a member, why it fits; empty if it does not.
+# Each step gives the reason why one name of a member fits; empty if it does not fit.
 
 _Step = Callable[[Name], str]
 
 
-def _steps(said: str) -> list[_Step]:
-    plain = said.removeprefix("@").strip()
+def _steps(text: str) -> list[_Step]:
+    plain = text.removeprefix("@").strip()
     # "Bob's profile" is Bob's; a name that ends so by itself fits before.
     spellings = [plain, *([plain[:-2]] if plain.endswith(("'s", "’s")) else [])]
-    found: list[_Step] = []
-    if said.startswith("@"):
-        found.append(lambda name: _kind(name) if name.kind == "mention" and _as_mention(name) == plain else "")
-        found.append(
-            lambda name: (
-                _kind(name) if name.kind == "mention" and fold_name(_as_mention(name)) == fold_name(plain) else ""
-            )
-        )
+    steps: list[_Step] = []
+    if text.startswith("@"):
+        steps += _mention_steps(plain)
     for spelling in spellings:
-        found += _free_steps(spelling)
-    return found
+        steps += _free_steps(spelling)
+    return steps
+
+
+def _mention_steps(plain: str) -> list[_Step]:
+    def match_exactly(name: Name) -> str:
+        return _kind(name) if name.kind == "mention" and _as_mention(name) == plain else ""
+
+    def match_folded(name: Name) -> str:
+        return _kind(name) if name.kind == "mention" and fold_name(_as_mention(name)) == fold_name(plain) else ""
+
+    return [match_exactly, match_folded]
 
 
 def _free_steps(plain: str) -> list[_Step]:
     small = fold_name(plain)
     if not small:
         return []
-    return [
-        lambda name: _kind(name) if name.kind in _FREE and name.text.strip() == plain else "",
-        lambda name: (
-            f"{_kind(name)}, but for case or accents"
-            if fold_name(_as_mention(name) if name.kind == "mention" else name.text) == small
-            else ""
-        ),
-        lambda name: f"first name of the {_kind(name)}" if name.kind in _FREE and _is_first(small, name) else "",
-    ]
+
+    def match_exactly(name: Name) -> str:
+        return _kind(name) if name.kind in _FREE and name.text.strip() == plain else ""
+
+    def match_folded(name: Name) -> str:
+        text = _as_mention(name) if name.kind == "mention" else name.text
+        return f"{_kind(name)}, but for case or accents" if fold_name(text) == small else ""
+
+    def match_first_name(name: Name) -> str:
+        return f"first name of the {_kind(name)}" if name.kind in _FREE and _is_first(small, name) else ""
+
+    return [match_exactly, match_folded, match_first_name]
 
 
 def _as_mention(name: Name) -> str:
@@ -210,86 +219,88 @@ def _is_first(small: str, name: Name) -> bool:
 
 
 def _first(member: Member, step: _Step) -> Candidate | None:
-    """The member as a candidate, by the first of their names that fits; an id counts as a name, the strictest."""
-    ordered = sorted(_names(member), key=lambda name: list(_KINDS).index(name.kind))
-    return next((Candidate(member.id, name.text, why) for name in ordered if (why := step(name))), None)
+    """The member as a candidate, by the first of their names that fits; the id counts as the first name."""
+    names = sorted(_names(member), key=lambda name: list(_KINDS).index(name.kind))
+    return next((Candidate(member.id, name.text, why) for name in names if (why := step(name))), None)
 
 
 def _names(member: Member) -> Sequence[Name]:
     return (Name(member.id, "id"), *member.names)
 
 
-def _doubles(said: str, found: Sequence[Candidate], members: Iterable[Member]) -> list[Candidate]:
-    """Other members with an id that is what was said but for case or accents, or with a name that looks like one that
-    was found, in other letters."""
-    taken = {candidate.member for candidate in found}
-    small = fold_name(said.removeprefix("@"))
-    shown = looks(said.removeprefix("@")).union(*(looks(candidate.name) for candidate in found))
-    plain = {_small(candidate.name) for candidate in found}
-    made = []
+def _doubles(text: str, candidates: Sequence[Candidate], members: Iterable[Member]) -> list[Candidate]:
+    """Other members whose id equals the text except for case or accents, or whose name looks like the name of a
+    candidate in other letters."""
+    member_ids = {candidate.member for candidate in candidates}
+    small = fold_name(text.removeprefix("@"))
+    shapes = looks(text.removeprefix("@")).union(*(looks(candidate.name) for candidate in candidates))
+    plain = {_small(candidate.name) for candidate in candidates}
+    doubles = []
     for member in members:
-        for name in _names(member) if member.id not in taken else ():
+        for name in _names(member) if member.id not in member_ids else ():
             if name.kind == "id" and fold_name(name.text) == small:
-                made.append(Candidate(member.id, name.text, "id, but for case or accents"))
+                doubles.append(Candidate(member.id, name.text, "id, but for case or accents"))
                 break
-            # What differs in case or accents only was weighed in its own step; what nobody sees was not.
-            hidden = _small(name.text) not in plain
-            if name.kind != "id" and looks(_as_mention(name)) & shown and hidden:
-                made.append(Candidate(member.id, name.text, f"{_kind(name)} that looks the same"))
+            # Differences in case or accents were compared in their own step; invisible characters were not.
+            is_new_spelling = _small(name.text) not in plain
+            if name.kind != "id" and looks(_as_mention(name)) & shapes and is_new_spelling:
+                doubles.append(Candidate(member.id, name.text, f"{_kind(name)} that looks the same"))
                 break
-    return made
+    return doubles
 
 
 def _small(name: str) -> str:
-    """The name in small letters without accents; letters of other kinds, and what nobody sees, stay."""
+    """The name in small letters without accents; other letters and invisible characters stay."""
     parts = unicodedata.normalize("NFD", name.strip().removeprefix("@").casefold())
     return "".join(part for part in parts if unicodedata.category(part) != "Mn" or not seen(part))
 
 
 # Suggestions
 
-_SHORT = 3  # letters; shorter names are too near to too many
+_SHORT = 3  # letters; shorter names are too similar to too many others
 
 
-def _suggested(said: str, members: Iterable[Member]) -> tuple[Candidate, ...]:
-    small, shape = fold_name(said.removeprefix("@")), looks(said.removeprefix("@"))
-    found: list[tuple[int, int, Candidate]] = []
+def _suggested(text: str, members: Iterable[Member]) -> tuple[Candidate, ...]:
+    small = fold_name(text.removeprefix("@"))
+    shape = looks(text.removeprefix("@"))
+    suggestions: list[tuple[int, int, Candidate]] = []
     for number, member in enumerate(members):
-        near = [(_far(small, shape, name.text), name) for name in _names(member)]
-        close = min(((far, name) for far, name in near if far is not None), key=lambda each: each[0], default=None)
-        if close is not None:
-            found.append((close[0], number, Candidate(member.id, close[1].text, f"{_kind(close[1])}, spelt alike")))
-    return tuple(candidate for _, _, candidate in sorted(found, key=lambda each: each[:2])[:SUGGESTED])
+        distances = [(_far(small, shape, name.text), name) for name in _names(member)]
+        similar = [(distance, name) for distance, name in distances if distance is not None]
+        if similar:
+            distance, name = min(similar, key=lambda pair: pair[0])
+            suggestions.append((distance, number, Candidate(member.id, name.text, f"{_kind(name)}, spelt alike")))
+    return tuple(candidate for _, _, candidate in sorted(suggestions, key=lambda entry: entry[:2])[:SUGGESTED])
 
 
 def _far(small: str, shape: frozenset[str], name: str) -> int | None:
-    """How many letters a name is away; None if it is another name."""
-    theirs = fold_name(name.removeprefix("@"))
-    if not small or not theirs:
+    """How many letters a name differs in; None if it is a different name."""
+    member_name = fold_name(name.removeprefix("@"))
+    if not small or not member_name:
         return None
     if shape & looks(name.removeprefix("@")):
         return 0
-    most = 0 if len(small) < _SHORT else 1 if len(small) < 2 * _SHORT else 2
-    distances = [_distance(small, each, most) for each in {theirs, theirs.split()[0]} if most]
-    if len(small) >= _SHORT and theirs.startswith(small):
-        distances.append(most)
+    limit = 0 if len(small) < _SHORT else 1 if len(small) < 2 * _SHORT else 2
+    distances = [_distance(small, spelling, limit) for spelling in {member_name, member_name.split()[0]} if limit]
+    if len(small) >= _SHORT and member_name.startswith(small):
+        distances.append(limit)
     return min((distance for distance in distances if distance is not None), default=None)
 
 
-def _distance(one: str, other: str, most: int) -> int | None:
-    """Letters to change, add, drop or swap with the next; None if they are more than `most`."""
-    if abs(len(one) - len(other)) > most:
+def _distance(first: str, second: str, limit: int) -> int | None:
+    """The number of letters to change, add, drop or swap with the next; None if it is more than `limit`."""
+    if abs(len(first) - len(second)) > limit:
         return None
     before: list[int] = []
-    row = list(range(len(other) + 1))
-    for at, letter in enumerate(one, 1):
+    row = list(range(len(second) + 1))
+    for at, letter in enumerate(first, 1):
         new = [at]
-        for to, theirs in enumerate(other, 1):
-            cost = min(row[to] + 1, new[to - 1] + 1, row[to - 1] + (letter != theirs))
-            if at > 1 and to > 1 and letter == other[to - 2] and one[at - 2] == theirs:
+        for to, other_letter in enumerate(second, 1):
+            cost = min(row[to] + 1, new[to - 1] + 1, row[to - 1] + (letter != other_letter))
+            if at > 1 and to > 1 and letter == second[to - 2] and first[at - 2] == other_letter:
                 cost = min(cost, before[to - 2] + 1)
             new.append(cost)
         before, row = row, new
-        if min(row) > most:
+        if min(row) > limit:
             return None
-    return row[-1] if row[-1] <= most else None
+    return row[-1] if row[-1] <= limit else None

@@ -1,11 +1,11 @@
 """A profile: short statements about one person, in order, remembered and forgotten by command.
 
-A statement is never changed. A new one is appended; what it contradicts, or says again in more words, is retired and
-names what stands in its place; what is known already is confirmed. Whatever is not contradicted stays as it was, and
-what a retired statement said besides is stated anew. Two statements contradict each other if they give one key two
-values that cannot both be so, or one denies the other. In doubt they stand side by side.
+A statement is never changed. A new statement is appended. A statement that it contradicts, or repeats in more words, is
+retired and names its replacement; a statement that says the same already is confirmed. All others stay as they were.
+The other facts of a retired statement are stated again. Two statements contradict each other if they give one key two
+values that cannot both be true, or if one denies the other. In doubt both stay.
 
-Retired statements are kept: undoing is making them active again.
+Retired statements are kept: undo makes them active again.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from recollect.rules.people.third_person import first_person, possessive, statem
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """What a new statement does to a profile: what is added to it, and the numbers, from 1, of the statements that it
-    takes the place of, and of those that say the same already. If all are empty there was nothing to remember."""
+    """What new statements change in a profile: the texts to add, and the numbers, from 1, of the statements they
+    replace and of those that say the same already. If all are empty there was nothing to remember."""
 
     added: tuple[str, ...] = ()
     replaced: tuple[int, ...] = ()
@@ -40,30 +40,34 @@ class Merge:
 
 
 def merge(name: str, statements: Sequence[str], new: Iterable[str]) -> Merge:
-    """New statements about somebody, merged into what is known of them."""
-    added: list[str] = []
-    replaced: dict[int, None] = {}
-    same: dict[int, None] = {}
+    """Merge new statements about somebody into the statements of their profile."""
+    new_texts: list[str] = []
+    replaced_numbers: dict[int, None] = {}
+    confirmed_numbers: dict[int, None] = {}
     for text in new:
-        made = reading(name, text)
-        known = [number for number, old in enumerate(statements, 1) if says_same(reading(name, old), made)]
-        rest: list[FoundFact] = []
+        addition = reading(name, text)
+        same_numbers = [number for number, old in enumerate(statements, 1) if says_same(reading(name, old), addition)]
+        other_facts: list[FoundFact] = []
         for number, old in enumerate(statements, 1):
-            if number not in known and number not in replaced:
-                was = reading(name, old)
-                if contradicts(was, made) or _covers(made, was):
-                    replaced[number] = None
-                    rest += _besides(was, made)
-        same |= dict.fromkeys(known)
-        # Of what is said in one breath, too, the later wins.
-        added = [
-            each
-            for each in added
-            if not (says_same(reading(name, each), made) or contradicts(reading(name, each), made))
+            if number not in same_numbers and number not in replaced_numbers:
+                known_statement = reading(name, old)
+                if contradicts(known_statement, addition) or _covers(addition, known_statement):
+                    replaced_numbers[number] = None
+                    other_facts += _besides(known_statement, addition)
+        confirmed_numbers |= dict.fromkeys(same_numbers)
+        # Among the new statements the later one wins, too.
+        new_texts = [
+            statement
+            for statement in new_texts
+            if not (says_same(reading(name, statement), addition) or contradicts(reading(name, statement), addition))
         ]
-        told = ([] if known else [text]) + [stated(name, fact) for fact in rest]
-        added = list(dict.fromkeys([*added, *told]))
-    return Merge(tuple(added), tuple(replaced), tuple(number for number in same if number not in replaced))
+        texts = ([] if same_numbers else [text]) + [stated(name, fact) for fact in other_facts]
+        new_texts = list(dict.fromkeys([*new_texts, *texts]))
+    return Merge(
+        tuple(new_texts),
+        tuple(replaced_numbers),
+        tuple(number for number in confirmed_numbers if number not in replaced_numbers),
+    )
 
 
 # The rows of a profile
@@ -71,7 +75,7 @@ def merge(name: str, statements: Sequence[str], new: Iterable[str]) -> Merge:
 
 def remembered(
     profile: Sequence[Statement],
-    merged: Merge,
+    change: Merge,
     *,
     space: str,
     user: str,
@@ -80,31 +84,32 @@ def remembered(
     source: str | None = None,
     audience: str | None = None,
 ) -> list[Statement]:
-    """The rows to store after a merge into the active statements of a profile, whole: storing them twice is the same
+    """The complete rows to store after a merge into the active statements of a profile: storing them twice is the same
     as once. `source` is the id of the message, if there is one."""
     sources = (source,) if source else ()
     rows = [
         Statement(space, user, _id(space, user, text, source, said_at), text, speaker, said_at, sources, audience)
-        for text in merged.added
+        for text in change.added
     ]
-    for old in _chosen(profile, merged.replaced):
-        place = rows[0].id if rows else next((each.id for each in _chosen(profile, merged.same)), None)
-        rows.append(_retired(old, said_at, place))
-    for old in _chosen(profile, merged.same):
-        heard = old.audience if old.audience is not None else audience
-        kept = old.sources if source is None or source in old.sources else (*old.sources, source)
-        first, last = kept[:1], kept[1:][-(MAX_SOURCES - 1) :]
-        rows.append(replace(old, said_at=max(old.said_at, said_at), sources=first + last, audience=heard))
+    for old in _chosen(profile, change.replaced):
+        replacement = rows[0].id if rows else next((statement.id for statement in _chosen(profile, change.same)), None)
+        rows.append(_retired(old, said_at, replacement))
+    for old in _chosen(profile, change.same):
+        new_audience = old.audience if old.audience is not None else audience
+        all_sources = old.sources if source is None or source in old.sources else (*old.sources, source)
+        first = all_sources[:1]
+        last = all_sources[1:][-(MAX_SOURCES - 1) :]
+        rows.append(replace(old, said_at=max(old.said_at, said_at), sources=first + last, audience=new_audience))
     return rows
 
 
 def forgotten(profile: Sequence[Statement], numbers: Iterable[int], *, when: datetime) -> list[Statement]:
-    """The rows to store after statements were forgotten: retired, with nothing in their place."""
+    """The rows to store after statements were forgotten: retired, without a replacement."""
     return [_retired(old, when, None) for old in _chosen(profile, numbers)]
 
 
 def restored(statement: Statement) -> Statement:
-    """A retired statement that stands again."""
+    """A retired statement, made active again."""
     return replace(statement, active=True, retired_at=None, retired_by=None)
 
 
@@ -113,10 +118,10 @@ def _retired(statement: Statement, when: datetime, by: str | None) -> Statement:
 
 
 def _chosen(profile: Sequence[Statement], numbers: Iterable[int]) -> list[Statement]:
-    wanted = list(numbers)
-    if any(not 1 <= number <= len(profile) for number in wanted):
-        raise InvalidInput("numbers", f"are {wanted}, but the profile has {len(profile)} statements, counted from 1")
-    return [profile[number - 1] for number in wanted]
+    positions = list(numbers)
+    if any(not 1 <= number <= len(profile) for number in positions):
+        raise InvalidInput("numbers", f"are {positions}, but the profile has {len(profile)} statements, counted from 1")
+    return [profile[number - 1] for number in positions]
 
 
 def _id(space: str, user: str, text: str, source: str | None, said_at: datetime) -> str:
@@ -138,21 +143,21 @@ class Reading:
 
     @property
     def terms(self) -> frozenset[str]:
-        """The words that matter, without the name."""
+        """The content words, without the name."""
         return frozenset(analyse(self.text, "en").terms) - frozenset(analyse(self.name, "en").terms)
 
     @property
     def extra(self) -> frozenset[str]:
         """The words that are neither in a fact nor a plain way to state one."""
-        told = {term for fact in self.facts for term in _stems(f"{fact.value} {fact.subject or ''} {fact.key}")}
-        return frozenset(self.words) - told - _PLAIN - set(_stems(self.name))
+        fact_words = {term for fact in self.facts for term in _stems(f"{fact.value} {fact.subject or ''} {fact.key}")}
+        return frozenset(self.words) - fact_words - _PLAIN - set(_stems(self.name))
 
 
 @lru_cache(maxsize=4096)
 def reading(name: str, text: str) -> Reading:
-    """A statement about somebody, read."""
-    found = find(first_person(name, text))
-    return Reading(name, text, _stems(text), tuple(fact for fact in found if fact.category != "instruction"))
+    """Parse a statement about somebody."""
+    facts = find(first_person(name, text))
+    return Reading(name, text, _stems(text), tuple(fact for fact in facts if fact.category != "instruction"))
 
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s.,;:!?\"'“”‘’()…-]")
@@ -163,12 +168,12 @@ _SPELT = {"doesn't": "not", "don't": "not", "isn't": "not", "didn't": "not", "ar
 
 
 def _stems(text: str) -> tuple[str, ...]:
-    """Every word, the little ones too: "near Rome" is not "in Rome", and "not" is a word."""
-    found: list[str] = []
+    """The stems of all words, function words too: "near Rome" is not "in Rome", and "not" counts."""
+    stems: list[str] = []
     for word in _WORD.findall(text.casefold().replace("’", "'")):
-        for each in _SPELT.get(word, word).split():
-            found += analyse(each, "en").terms or (each,)
-    return tuple(found)
+        for part in _SPELT.get(word, word).split():
+            stems += analyse(part, "en").terms or (part,)
+    return tuple(stems)
 
 
 _PLAIN_WORDS = """
@@ -180,23 +185,23 @@ _PLAIN_WORDS = """
 _PLAIN = frozenset(term for word in _PLAIN_WORDS.split() for term in _stems(word))
 
 
-def says_same(one: Reading, other: Reading) -> bool:
-    """Whether the second says nothing that the first does not: the same words, or the same facts and no more."""
-    return one.words == other.words or _covers(one, other)
+def says_same(first: Reading, second: Reading) -> bool:
+    """Whether the second statement adds nothing to the first: the same words, or the same facts and no more."""
+    return first.words == second.words or _covers(first, second)
 
 
-def _covers(more: Reading, less: Reading) -> bool:
-    """Whether all that one statement says is in another: its facts, and whatever words it has besides."""
-    within = all(any(_implies(known, fact) for known in more.facts) for fact in less.facts)
-    return bool(less.facts) and within and less.extra <= more.extra
+def _covers(wider: Reading, narrower: Reading) -> bool:
+    """Whether the wider statement has everything that the narrower one says: its facts and its other words."""
+    within = all(any(_implies(wide_fact, fact) for wide_fact in wider.facts) for fact in narrower.facts)
+    return bool(narrower.facts) and within and narrower.extra <= wider.extra
 
 
-def _implies(known: FoundFact, fact: FoundFact) -> bool:
-    if _slot(known) != _slot(fact) or known.holds != fact.holds:
+def _implies(premise: FoundFact, fact: FoundFact) -> bool:
+    if _slot(premise) != _slot(fact) or premise.holds != fact.holds:
         return False
-    if fact.since not in (None, known.since) or fact.until not in (None, known.until):
+    if fact.since not in (None, premise.since) or fact.until not in (None, premise.until):
         return False
-    return sense(known) == sense(fact) or (_is_part(fact, known) and len(known.value) > len(fact.value))
+    return sense(premise) == sense(fact) or (_is_part(fact, premise) and len(premise.value) > len(fact.value))
 
 
 def _slot(fact: FoundFact) -> tuple[object, ...]:
@@ -204,13 +209,16 @@ def _slot(fact: FoundFact) -> tuple[object, ...]:
 
 
 def contradicts(old: Reading, new: Reading) -> bool:
-    """Whether both cannot be so."""
+    """Whether two statements cannot both be true."""
     if any(_opposed(was, now) for was in old.facts for now in new.facts):
         return True
     if old.words != new.words and _without_not(old.words) == _without_not(new.words):
         return ("not" in old.words) != ("not" in new.words)
-    was, now = _attribute(old), _attribute(new)
-    return was is not None and now is not None and was[0] == now[0] and was[1] != now[1]
+    old_attribute = _attribute(old)
+    new_attribute = _attribute(new)
+    if old_attribute is None or new_attribute is None:
+        return False
+    return old_attribute[0] == new_attribute[0] and old_attribute[1] != new_attribute[1]
 
 
 def _opposed(was: FoundFact, now: FoundFact) -> bool:
@@ -218,22 +226,23 @@ def _opposed(was: FoundFact, now: FoundFact) -> bool:
         return False
     if was.subject and is_several("identity", normalise("identity", was.subject)):
         return False  # "a friend" may be another one
-    same = sense(was) == sense(now)
+    has_same_sense = sense(was) == sense(now)
     if {was.key, now.key} == {"likes", "dislikes"}:
-        return same and was.holds == now.holds == "now"
+        return has_same_sense and was.holds == now.holds == "now"
     if was.key != now.key:
         return False
     if was.retracts or now.retracts:
-        return was.retracts != now.retracts and (same or (now.retracts and not now.value))
-    return not same and not is_several(was.category, was.key) and not _is_part(was, now)
+        return was.retracts != now.retracts and (has_same_sense or (now.retracts and not now.value))
+    return not has_same_sense and not is_several(was.category, was.key) and not _is_part(was, now)
 
 
 def _is_part(was: FoundFact, now: FoundFact) -> bool:
-    """Whether one value only says the other more closely: "Rome" and "Rome, Italy"."""
-    one, other = set(_stems(was.value)), set(_stems(now.value))
-    return (
-        was.key in ("location", "job", "birthday", "studies") and bool(one and other) and (one < other or other < one)
-    )
+    """Whether one value is only more precise than the other: "Rome" and "Rome, Italy"."""
+    old_stems = set(_stems(was.value))
+    new_stems = set(_stems(now.value))
+    if was.key not in ("location", "job", "birthday", "studies") or not (old_stems and new_stems):
+        return False
+    return old_stems < new_stems or new_stems < old_stems
 
 
 def _without_not(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -248,16 +257,16 @@ _NO_ATTRIBUTE = frozenset(
 )
 
 
-def _attribute(one: Reading) -> tuple[object, tuple[str, ...]] | None:
-    """ "Alex's favourite song is …": what has one value, and the value; None if it may have several, or be only
-    described: "Alex's dog is old"."""
-    found = _OF_ONE.match(one.text)
-    if found is None:
+def _attribute(statement: Reading) -> tuple[object, tuple[str, ...]] | None:
+    """An attribute with one value, and the value: "Alex's favourite song is …". None if it may have several values, or
+    if it is only described: "Alex's dog is old"."""
+    match = _OF_ONE.match(statement.text)
+    if match is None:
         return None
-    what = found["what"].casefold()
-    if what.split()[-1] in _NO_ATTRIBUTE or not re.search(_MEANS_ONE, what):
+    attribute = match["what"].casefold()
+    if attribute.split()[-1] in _NO_ATTRIBUTE or not re.search(_MEANS_ONE, attribute):
         return None
-    return _stems(what), _stems(found["value"])
+    return _stems(attribute), _stems(match["value"])
 
 
 _MEANS_ONE = (
@@ -270,24 +279,24 @@ _MEANS_ONE = (
 
 
 def _besides(old: Reading, new: Reading) -> list[FoundFact]:
-    """The facts of a contradicted statement that the new one leaves alone."""
+    """The facts of a contradicted statement that the new statement does not concern."""
     slots = {_slot(fact) for fact in new.facts}
-    known = {(*_slot(fact), sense(fact)) for fact in new.facts}
-    left = [fact for fact in old.facts if not any(_opposed(fact, now) for now in new.facts)]
+    new_senses = {(*_slot(fact), sense(fact)) for fact in new.facts}
+    remaining = [fact for fact in old.facts if not any(_opposed(fact, now) for now in new.facts)]
     return [
         fact
-        for fact in left
-        if (*_slot(fact), sense(fact)) not in known
+        for fact in remaining
+        if (*_slot(fact), sense(fact)) not in new_senses
         and (_slot(fact) not in slots or is_several(fact.category, fact.key))
     ]
 
 
 def unrestated(old: Reading, new: Sequence[Reading]) -> list[str]:
-    """The facts of a statement, in words, that others neither contradict nor say again."""
+    """The facts of a statement, in words, that other statements neither contradict nor repeat."""
     return [
         stated(old.name, fact)
         for fact in old.facts
-        if not any(_opposed(fact, now) or _implies(now, fact) for each in new for now in each.facts)
+        if not any(_opposed(fact, now) or _implies(now, fact) for statement in new for now in statement.facts)
     ]
 
 
@@ -305,7 +314,7 @@ _TEMPLATES = {
 
 def stated(name: str, fact: FoundFact) -> str:
     """A fact as a statement, in plain words."""
-    who = (
+    subject = (
         name
         if fact.subject is None
         else fact.subject
@@ -314,9 +323,9 @@ def stated(name: str, fact: FoundFact) -> str:
     )
     article = "an " if fact.value[:1].casefold() in "aeiou" else "a "
     template = _TEMPLATES.get(fact.key, "{name}'s {key} is {value}")
-    text = template.format(name=who, key=fact.key, value=fact.value, article=article)
-    denied = {"now": text, "ended": f"It is no longer so that {text}", "not": f"It is not so that {text}"}
-    return f"{denied[fact.holds]}."
+    text = template.format(name=subject, key=fact.key, value=fact.value, article=article)
+    wordings = {"now": text, "ended": f"It is no longer so that {text}", "not": f"It is not so that {text}"}
+    return f"{wordings[fact.holds]}."
 
 
 # "Remember this about Bob": what was said last
@@ -324,7 +333,7 @@ def stated(name: str, fact: FoundFact) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One message of the conversation so far, and the name of who wrote it."""
+    """One message of the conversation so far, and the name of its author."""
 
     author: str
     text: str
@@ -335,17 +344,19 @@ LOOKED_BACK = 10
 
 
 def just_said(name: str, conversation: Sequence[Heard]) -> tuple[str, ...]:
-    """What was said last about somebody, by them or by others, as statements; none if nothing was.
+    """The last statements about somebody, by them or by others; empty if there are none.
 
-    A remark of one word ("I agree") is passed over.
+    A remark of one content word ("I agree") is skipped.
     """
-    for heard in reversed(conversation[-LOOKED_BACK:]):
-        own = fold(heard.author) == fold(name)
-        made = statements_about(name if own else heard.author, heard.text)
-        read = [reading(name, text) for text in made if _is_about(name, text)]
-        told = tuple(each.text for each in read if each.facts or len(each.terms) >= _FEWEST_TERMS)
-        if told:
-            return told
+    for message in reversed(conversation[-LOOKED_BACK:]):
+        is_own = fold(message.author) == fold(name)
+        texts = statements_about(name if is_own else message.author, message.text)
+        candidates = [reading(name, text) for text in texts if _is_about(name, text)]
+        statements = tuple(
+            candidate.text for candidate in candidates if candidate.facts or len(candidate.terms) >= _FEWEST_TERMS
+        )
+        if statements:
+            return statements
     return ()
 
 

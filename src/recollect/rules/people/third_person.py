@@ -1,9 +1,9 @@
 """What somebody said, as statements about them in the third person, and back.
 
 "I live in Rome and my dog is called Rex", said by Alex, is two statements: "Alex lives in Rome." and "Alex's dog is
-called Rex." The name stands wherever a pronoun stood: a statement is read alone, years later. Nothing else is changed:
-what is about a thing, or in the third person already, stays as it was said. Verbs are known in English only; what
-somebody says in another language is kept as their words. A question states nothing.
+called Rex." The name replaces every pronoun: a statement is read alone, years later. Nothing else is changed: a clause
+about a thing, or in the third person already, stays as it was said. Verbs are known in English only; words in another
+language are quoted. A question states nothing.
 """
 
 from __future__ import annotations
@@ -19,40 +19,41 @@ from recollect.rules.facts_english.values import trade
 from recollect.rules.prompt.fences import seen
 
 MAX_STATEMENT = 300
-"""Characters of one statement; what is longer is cut between two words."""
+"""Characters of one statement; a longer one is cut between two words."""
 MAX_STATEMENTS = 10
 """Statements that are made of one text."""
 _MAX_SAID = 4_000  # characters that are looked at
 
 
-def statements_about(name: str, said: str, *, speaker: str = "") -> tuple[str, ...]:
-    """What was said about somebody as statements that name them. Without a `speaker` they said it themselves."""
+def statements_about(name: str, speech: str, *, speaker: str = "") -> tuple[str, ...]:
+    """A speech about somebody as statements that name them. Without a `speaker` they said it themselves."""
     name = _plain(name)
-    by = _plain(speaker) or name
-    made: dict[str, None] = {}
-    for line in seen(said[:_MAX_SAID]).split("\n"):
+    speaker_name = _plain(speaker) or name
+    statements: dict[str, None] = {}
+    for line in seen(speech[:_MAX_SAID]).split("\n"):
         for sentence in split(" ".join(line.split())):
             if not sentence.rstrip("\"'”’»)」』 ").endswith(_ASKS) and any(map(str.isalnum, sentence)):
-                made |= dict.fromkeys(_finished(_third(clause, name, by)) for clause in _clauses(sentence, name))
-    return tuple(text for text in made if _says_something(text, name, by))[:MAX_STATEMENTS]
+                clauses = _clauses(sentence, name)
+                statements |= dict.fromkeys(_finished(_third(clause, name, speaker_name)) for clause in clauses)
+    return tuple(text for text in statements if _says_something(text, name, speaker_name))[:MAX_STATEMENTS]
 
 
 def first_person(name: str, statement: str) -> str:
-    """A statement as the person it is about would say it: what reads messages can then read it."""
+    """A statement in the words of the person it is about: rules for messages can then read it."""
     name = _plain(name)
     start = re.match(rf"{re.escape(name)}(?P<own>['’]s?)?(?=[\s,.]|$)", statement, re.IGNORECASE) if name else None
     if start is None:
         return statement
-    rest = statement[start.end() :].lstrip()
-    rest = re.sub(rf"(?<!\w){re.escape(name)}['’]s?(?=\s)", "my", rest, flags=re.IGNORECASE)
-    rest = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "me", rest, flags=re.IGNORECASE)
+    predicate = statement[start.end() :].lstrip()
+    predicate = re.sub(rf"(?<!\w){re.escape(name)}['’]s?(?=\s)", "my", predicate, flags=re.IGNORECASE)
+    predicate = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "me", predicate, flags=re.IGNORECASE)
     if start["own"]:
-        return f"My {rest}"
-    adverbs = _ADVERBS_FIRST.match(rest)
-    before, rest = (adverbs[0], rest[adverbs.end() :]) if adverbs else ("", rest)
-    verb, _, more = rest.partition(" ")
+        return f"My {predicate}"
+    adverbs = _ADVERBS_FIRST.match(predicate)
+    before, predicate = (adverbs[0], predicate[adverbs.end() :]) if adverbs else ("", predicate)
+    verb, _, tail = predicate.partition(" ")
     stop = "." if verb.endswith(".") else ""
-    return f"I {before}{_base(verb.rstrip('.'))}{stop} {more}".rstrip()
+    return f"I {before}{_base(verb.rstrip('.'))}{stop} {tail}".rstrip()
 
 
 def possessive(name: str) -> str:
@@ -66,16 +67,16 @@ def _plain(name: str) -> str:
     return " ".join(seen(name).split())
 
 
-def _says_something(text: str, name: str, by: str) -> bool:
-    """Whether there is more than a name and a little word: "I am" says nothing."""
-    for each in (name, by):
-        text = re.sub(rf"^{re.escape(each)}(?:['’]s)?(?!\w)", "", text)
+def _says_something(text: str, name: str, speaker_name: str) -> bool:
+    """Whether a statement is more than a name and a short verb: "I am" says nothing."""
+    for person in (name, speaker_name):
+        text = re.sub(rf"^{re.escape(person)}(?:['’]s)?(?!\w)", "", text)
     words = text.strip(" .…").casefold().split()
     return bool(words) and not (len(words) == 1 and words[0] in _PERSON.values())
 
 
 def _finished(text: str) -> str:
-    """With a full stop, and no longer than a statement is."""
+    """The text with a full stop, cut to the length of a statement."""
     text = text.strip(" ,;:-–—")
     if len(text) > MAX_STATEMENT:
         cut = text[: MAX_STATEMENT - 1]
@@ -84,7 +85,7 @@ def _finished(text: str) -> str:
     return text if text.endswith((".", "…", "。", "！", "।", '."', ".”")) else f"{text}."
 
 
-# One sentence is cut where another clause begins that has its own subject.
+# A sentence is cut where a clause with its own subject begins.
 
 _OWN_SUBJECT = r"(?=(?:i|i['’]m|im|i['’]ve|i['’]d|i['’]ll|my|we|we['’]re|we['’]ve|our)\s+\w)"
 _JOINT = re.compile(
@@ -106,7 +107,7 @@ _LEAD = re.compile(
 )
 
 
-# Verbs that begin another clause after "and". Those that may be nouns do only before what a noun does not have.
+# Verbs that begin another clause after "and". Words that may also be nouns count only before words that follow no noun.
 _NEXT = re.compile(
     r",?\s+(?:and|but)\s+(?P<again>(?:(?:also|now|currently|really)\s+)?"
     r"(?:(?:live|speak|own|prefer|enjoy|dislike|hate|believe|have|eat|drive|teach|adore|avoid|write|read|watch|collect)s?"
@@ -132,7 +133,7 @@ def _clauses(sentence: str, name: str) -> Iterator[str]:
 
 
 def _with_subject(clause: str, name: str) -> Iterator[str]:
-    """ "I live in Rome and work at Globex" says two things of one person."""
+    """The predicates of a clause, each with the subject: "I live in Rome and work at Globex" has two."""
     subject = re.match(rf"(?:i|we|he|she|they|{re.escape(name)})(?=\s)|i(?=['’]m\s)", clause, re.IGNORECASE)
     start = 0
     for cut in _NEXT.finditer(clause) if subject else ():
@@ -147,7 +148,7 @@ def _with_subject(clause: str, name: str) -> Iterator[str]:
     yield clause if not start or subject is None else f"{subject[0]} {clause[start:]}"
 
 
-# Who is meant by the pronouns
+# Whom the pronouns mean
 
 _ADVERBS = (
     r"also|always|never|really|still|just|now|currently|often|usually|sometimes|only|mostly|already|both|hardly|once"
@@ -184,64 +185,64 @@ _MENTION = re.compile(r"^<@!?\w{1,40}>(?P<own>['’]s)?(?=\s)")
 _CALL_ME = re.compile(r"^(?:please\s+)?(?:(?:you\s(?:can|may)|always)\s+)?call\sme\s+(?P<called>\S.*)$", re.IGNORECASE)
 
 
-def _third(said: str, name: str, by: str) -> str:
-    """One clause, with names in the place of pronouns."""
-    called = _CALL_ME.match(said)
-    if called:
-        return f"{by} goes by {called['called']}"
-    plain = said
+def _third(clause: str, name: str, speaker_name: str) -> str:
+    """A clause with names instead of pronouns."""
+    nickname = _CALL_ME.match(clause)
+    if nickname:
+        return f"{speaker_name} goes by {nickname['called']}"
+    plain = clause
     for pattern, full in _SHORT:
         plain = pattern.sub(full, plain)
-    meant = _about_them(plain, name)
-    done = _by_them(meant, by)
-    if done == plain:
-        done = _without_subject(plain, name)
+    with_name = _about_them(plain, name)
+    statement = _by_them(with_name, speaker_name)
+    if statement == plain:
+        statement = _without_subject(plain, name)
     if (
-        done == plain
-        and detect(said) != "en"
-        and not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said, re.IGNORECASE)
+        statement == plain
+        and detect(clause) != "en"
+        and not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", clause, re.IGNORECASE)
     ):
-        return f"{by} said: “{said.strip().rstrip('.')}.”"
-    if done == plain:
-        done = said  # nobody was named: as it was said, short forms too
-    return _opened(done, name, by)
+        return f"{speaker_name} said: “{clause.strip().rstrip('.')}.”"
+    if statement == plain:
+        statement = clause  # no name was put in: as it was said, short forms too
+    return _opened(statement, name, speaker_name)
 
 
-def _about_them(said: str, name: str) -> str:
-    """With their name where a sentence begins with a pronoun, a mention, or their name in other letters."""
-    mention = _MENTION.match(said)
+def _about_them(clause: str, name: str) -> str:
+    """The clause with the name where it begins with a pronoun, a mention, or the name in other case."""
+    mention = _MENTION.match(clause)
     if mention:
-        return f"{possessive(name) if mention['own'] else name}{said[mention.end() :]}"
-    somebody = _SOMEBODY.match(said)
+        return f"{possessive(name) if mention['own'] else name}{clause[mention.end() :]}"
+    somebody = _SOMEBODY.match(clause)
     if somebody:
         verb = _inflected(somebody["verb"]) if somebody["they"] else somebody["verb"]
-        return f"{name} {somebody['adverbs']}{verb}{said[somebody.end() :]}"
-    theirs = _THEIRS.match(said)
-    if theirs and not re.match(r"her\s+(?:and|or|is|was)\b", said, re.IGNORECASE):
-        return f"{possessive(name)} {said[theirs.end() :]}"
-    same = re.match(rf"@?{re.escape(name)}(?=['’]s\b|\s|$)", said, re.IGNORECASE) if name else None
-    return f"{name}{said[same.end() :]}" if same else said
+        return f"{name} {somebody['adverbs']}{verb}{clause[somebody.end() :]}"
+    theirs = _THEIRS.match(clause)
+    if theirs and not re.match(r"her\s+(?:and|or|is|was)\b", clause, re.IGNORECASE):
+        return f"{possessive(name)} {clause[theirs.end() :]}"
+    own_name = re.match(rf"@?{re.escape(name)}(?=['’]s\b|\s|$)", clause, re.IGNORECASE) if name else None
+    return f"{name}{clause[own_name.end() :]}" if own_name else clause
 
 
-def _by_them(said: str, by: str) -> str:
-    """With the speaker's name where they spoke of themselves."""
-    together = _WITH_ME.match(said)
+def _by_them(clause: str, speaker_name: str) -> str:
+    """The clause with the speaker's name where they spoke of themselves."""
+    together = _WITH_ME.match(clause)
     if together and not _is_verb(together["other"].split()[-1]):
-        said = f"{together['other']} {together['and']} {by}{said[together.end() :]}"
-        said = re.sub(rf"(?<={re.escape(by)})\sam\b", " are", said, count=1)
+        clause = f"{together['other']} {together['and']} {speaker_name}{clause[together.end() :]}"
+        clause = re.sub(rf"(?<={re.escape(speaker_name)})\sam\b", " are", clause, count=1)
 
     def verb(match: re.Match[str]) -> str:
-        return f"{by} {match['adverbs']}{_inflected(match['verb'])}"
+        return f"{speaker_name} {match['adverbs']}{_inflected(match['verb'])}"
 
-    said = _I.sub(verb, said)
-    said = re.sub(r"\b(?:myself|ourselves)\b", "themself", said, flags=re.IGNORECASE)
-    said = re.sub(r"\b(?:[Mm]ine|[Oo]urs)\b(?!\s*[-:])", lambda _: possessive(by), said)
-    said = re.sub(r"\b(?:[Mm]y|MY|[Oo]ur)\b(?=\s+\S)", lambda _: possessive(by), said)
-    said = re.sub(r"\b(?:[Mm]e|us)\b(?!['’])", lambda _: by, said)
-    return _NOT_PAST_I.sub(lambda _: by, said)
+    clause = _I.sub(verb, clause)
+    clause = re.sub(r"\b(?:myself|ourselves)\b", "themself", clause, flags=re.IGNORECASE)
+    clause = re.sub(r"\b(?:[Mm]ine|[Oo]urs)\b(?!\s*[-:])", lambda _: possessive(speaker_name), clause)
+    clause = re.sub(r"\b(?:[Mm]y|MY|[Oo]ur)\b(?=\s+\S)", lambda _: possessive(speaker_name), clause)
+    clause = re.sub(r"\b(?:[Mm]e|us)\b(?!['’])", lambda _: speaker_name, clause)
+    return _NOT_PAST_I.sub(lambda _: speaker_name, clause)
 
 
-# What has no subject is about them, if it begins as a thing said of a person.
+# A clause without a subject is about the person, if it begins as a statement about a person does.
 
 _COMMON_VERBS = """
     live work love like hate prefer speak play drink eat drive own use study teach enjoy dislike collect write read
@@ -270,28 +271,28 @@ _ATTRIBUTE = re.compile(
 )
 
 
-def _without_subject(said: str, name: str) -> str:
-    attribute = _ATTRIBUTE.match(said)
+def _without_subject(clause: str, name: str) -> str:
+    attribute = _ATTRIBUTE.match(clause)
     if attribute:
         verb = attribute["is"] or ("are" if attribute["what"].casefold() == "pronouns" else "is")
         return f"{possessive(name)} {attribute['what'].lower()} {verb} {attribute['value']}"
-    bare = _BARE_BEGINS.match(said)
+    bare = _BARE_BEGINS.match(clause)
     if bare:
         verb, *rest = bare["verb"].split()
-        return " ".join([name, *bare["adverbs"].split(), _inflected(verb), *rest, said[bare.end() :]])
-    first = said.split(" ", 1)[0].casefold().strip(".,")
-    opens = _THIRD_BEGINS.match(f"{said} ")
+        return " ".join([name, *bare["adverbs"].split(), _inflected(verb), *rest, clause[bare.end() :]])
+    first = clause.split(" ", 1)[0].casefold().strip(".,")
+    opens = _THIRD_BEGINS.match(f"{clause} ")
     if opens and (first in _CLOSED or _base(first) in _COMMON):
-        return f"{name} {said[0].lower()}{said[1:]}"
-    if _ADJECTIVE.match(f"{said} ") or first in _OF_ADJECTIVES or said.casefold().strip(". ") in _OF_ADJECTIVES:
-        # What has a verb of its own is about something else: "vegan food is dear".
-        if not re.search(r"\b(?:is|are|was|were|has|have|will|can)\b", said) and not any(
-            map(_is_verb, said.split()[1:])
+        return f"{name} {clause[0].lower()}{clause[1:]}"
+    if _ADJECTIVE.match(f"{clause} ") or first in _OF_ADJECTIVES or clause.casefold().strip(". ") in _OF_ADJECTIVES:
+        # A clause with a verb of its own is about something else: "vegan food is dear".
+        if not re.search(r"\b(?:is|are|was|were|has|have|will|can)\b", clause) and not any(
+            map(_is_verb, clause.split()[1:])
         ):
-            return f"{name} is {said[0].lower()}{said[1:]}"
-    elif first in ("a", "an") and len(said.split()) <= _TRADE_WORDS and trade(said)[0]:
-        return f"{name} is {said[0].lower()}{said[1:]}"
-    return said
+            return f"{name} is {clause[0].lower()}{clause[1:]}"
+    elif first in ("a", "an") and len(clause.split()) <= _TRADE_WORDS and trade(clause)[0]:
+        return f"{name} is {clause[0].lower()}{clause[1:]}"
+    return clause
 
 
 _TRADE_WORDS = 4
@@ -318,10 +319,12 @@ _CLOSED = frozenset(
 )
 
 
-def _opened(text: str, name: str, by: str) -> str:
-    """With a capital where an ordinary word begins it; a name is written as it is."""
+def _opened(text: str, name: str, speaker_name: str) -> str:
+    """The text with a capital if it begins with a function word; a name stays as it is written."""
     first = text.split(" ", 1)[0]
-    return text[:1].upper() + text[1:] if first in function_words("en") and not text.startswith((name, by)) else text
+    if first in function_words("en") and not text.startswith((name, speaker_name)):
+        return text[:1].upper() + text[1:]
+    return text
 
 
 # Verbs
@@ -345,7 +348,7 @@ _PRESENT_IN_ED = frozenset(
 
 
 def _inflected(verb: str) -> str:
-    """A verb after "I" as it is after a name."""
+    """The form after a name of a verb after "I"."""
     plain = verb.casefold().replace("’", "'")
     if plain in _PERSON:
         return _PERSON[plain]
@@ -369,7 +372,7 @@ _ENDS_IN_S = frozenset({"was", "wasn't", "always", "sometimes", "this", "its", "
 
 
 def _base(verb: str) -> str:
-    """A verb after a name as it is after "I"."""
+    """The form after "I" of a verb after a name."""
     plain = verb.casefold().replace("’", "'")
     if plain in _BASES:
         return _BASES[plain]

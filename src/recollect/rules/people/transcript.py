@@ -1,16 +1,16 @@
-"""Messages of several people as a model reads them: XML that says when, who and what, and that nobody can fake.
+"""Messages of several people as a model reads them: XML with time, author and content that nobody can fake.
 
     <messages zone="Europe/Berlin">
     <message><timestamp>2024-05-01T09:30</timestamp><author_id>123</author_id><author>Alex</author><content>…</content></message>
     </messages>
 
-The log keeps ids; here they become names: that of the author, and those of whoever is mentioned (`<@123>`, `<@!123>`,
-`@123`). A mention of an id that has no name stays as it is. Names come and go, so none is ever stored for an id. Both
-ids and names are told apart as everywhere (`rules.labels`): two people never have the same.
+The log keeps ids; here they become names: that of the author, and those of the people mentioned (`<@123>`, `<@!123>`,
+`@123`). A mention of an id without a name stays as it is. Names change, so none is ever stored for an id. Both ids and
+names are made distinct by `rules.prompt.labels`: two people never have the same.
 
-All text goes through `fences` first, so that no word of a chat reads as an instruction's frame, and is then escaped as
-XML: what a parser gives back is what `fences` made of it, and for ordinary words that is the words themselves. What was
-erased is not shown.
+All text goes through `fences` first, so that no word of a chat reads as the frame of an instruction. Then it is escaped
+as XML: a parser gives back what `fences` made of the text, which for ordinary words is the text itself. Erased messages
+are left out.
 """
 
 from __future__ import annotations
@@ -36,36 +36,36 @@ _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 def transcript(messages: Iterable[Message], names: Mapping[str, str], zone: tzinfo) -> Fenced:
     """The messages in their order, with times in that zone; `names` are display names by id."""
-    shown = [message for message in messages if not message.erased]
-    people = People.of((message.author for message in shown), names)
-    lines = [_element(message, names, people, zone) for message in shown]
+    visible_messages = [message for message in messages if not message.erased]
+    people = People.of((message.author for message in visible_messages), names)
+    lines = [_element(message, names, people, zone) for message in visible_messages]
     frame = f"<messages zone={_quoted(str(zone))}>"
     return Fenced("\n".join([frame, *lines, "</messages>"]))
 
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Those who speak: how their ids and their names are shown, by id."""
+    """The authors: how their ids and their names are shown, by id."""
 
     ids: Mapping[str, str]
     names: Mapping[str, str]
 
     @classmethod
     def of(cls, authors: Iterable[str], names: Mapping[str, str]) -> People:
-        every = list(dict.fromkeys(authors))
-        ids = distinct_labels({author: _shown_id(author) for author in every})
-        return cls(ids, distinct_labels({author: _shown_name(author, names) for author in every}))
+        author_ids = list(dict.fromkeys(authors))
+        ids = distinct_labels({author: _shown_id(author) for author in author_ids})
+        return cls(ids, distinct_labels({author: _shown_name(author, names) for author in author_ids}))
 
 
 def _shown_id(author: str) -> str:
-    """An id in one line; with its sign where that is not all of it."""
-    shown = line(author)
-    return shown if shown == author else with_sign(shown, author)
+    """An id on one line; with its sign if the line differs from the id."""
+    label = line(author)
+    return label if label == author else with_sign(label, author)
 
 
 def _shown_name(author: str, names: Mapping[str, str]) -> str:
-    shown = line(_name(author, names))
-    return with_sign(f"member {shown}", author) if RESERVED.fullmatch("".join(map(folded, shown))) else shown
+    label = line(_name(author, names))
+    return with_sign(f"member {label}", author) if RESERVED.fullmatch("".join(map(folded, label))) else label
 
 
 def mentions_shown(text: str, names: Mapping[str, str]) -> str:
@@ -77,17 +77,18 @@ def mentions_shown(text: str, names: Mapping[str, str]) -> str:
         return f"@{_name(match['id'], names)}" if match["id"] in names else match[0]
 
     def handled(match: re.Match[str]) -> str:
-        said = match["id"]
-        # The longest beginning that is an id and ends where a word does: the full stop in "ask @123." is not of it.
-        for end in range(len(said), 0, -1):
-            if said[:end] in names:
-                return f"@{_name(said[:end], names)}{said[end:]}"
-            if said[end - 1].isalnum() or said[end - 1] == "_":
+        handle = match["id"]
+        # The longest beginning that is an id and ends where a word does, without the full stop in "ask @123."
+        for end in range(len(handle), 0, -1):
+            if handle[:end] in names:
+                return f"@{_name(handle[:end], names)}{handle[end:]}"
+            if handle[end - 1].isalnum() or handle[end - 1] == "_":
                 break
         return match[0]
 
-    # One after the other over what is left, so that a name is never taken for a mention itself.
-    pieces, at = list[str](), 0
+    # The text between mentions is read separately, so that an inserted name is never read as a mention.
+    pieces: list[str] = []
+    at = 0
     for match in MENTION.finditer(text):
         pieces += [_HANDLE.sub(handled, text[at : match.start()]), named(match)]
         at = match.end()
@@ -105,8 +106,8 @@ def _element(message: Message, names: Mapping[str, str], people: People, zone: t
 
 
 def _name(id: str, names: Mapping[str, str]) -> str:
-    shown = " ".join(names.get(id, id).split())
-    return shown if len(shown) <= MAX_SHOWN else f"{shown[: MAX_SHOWN - 1]}…"
+    name = " ".join(names.get(id, id).split())
+    return name if len(name) <= MAX_SHOWN else f"{name[: MAX_SHOWN - 1]}…"
 
 
 def _local(time: datetime, zone: tzinfo) -> datetime:

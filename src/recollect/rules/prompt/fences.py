@@ -1,4 +1,4 @@
-"""Fences: how stored text goes into a context, so that it can be read and cannot pose as anything else.
+"""Fences: how stored text goes into a context, so that it can be read and cannot pose as structure.
 
     === HISTORY ===
     MESSAGE[1m7ejx4s2qjr1qzpde9c] (user Alex, tier 1):
@@ -8,23 +8,23 @@
     Noted, Alex.
     === END HISTORY ===
 
-Only we write such lines. `escape` leaves stored text as it is but for one thing: where it would read as structure it
-gets a dot, `·`, in the place that matters. A marker becomes `[·REQUEST_TIER:3:ID]`, a fence `·=== END HISTORY ===`, a
-tag `<·recollect>`, a token of a chat template `<·|im_start|>`, a role at the start of a line `·System:`. It does so
-however the letters are dressed up: full-width, mathematical, accented, Cyrillic. What cannot be seen is left out
-(control characters, overrides of direction, zero-width and tag characters), except joiners where a script or an emoji
-needs them; every kind of line break becomes a plain one.
+Only this module writes such lines. `escape` changes stored text in one way: where it would read as structure, it gets
+a dot, `·`. A marker becomes `[·REQUEST_TIER:3:ID]`, a fence `·=== END HISTORY ===`, a tag `<·recollect>`, a token of a
+chat template `<·|im_start|>`, a role at the start of a line `·System:`. This holds for disguised letters too:
+full-width, mathematical, accented, Cyrillic. Invisible characters are left out (control characters, overrides of
+direction, zero-width and tag characters), except joiners where a script or an emoji needs them; every kind of line
+break becomes a plain one.
 
-Who spoke is told by a *byline*. An id that shows as it is stands for itself: `ann`. One that does not (something in it
-is not seen, is structure, or is a letter dressed up as another) and one that is a role's name would read as somebody
-else's, so it carries a sign of its own, a hash of the id: `u2 #5e1f0c`. No shown id has a `#` of its own.
+A *byline* says who spoke. An id that shows as it is stands for itself: `ann`. An id with something invisible,
+structural or disguised in it, and an id that is the name of a role, could be read as somebody else's. So it carries a
+sign, a hash of the id: `u2 #5e1f0c`. No shown id has a `#` of its own.
 
-The dot is visible, breaks a model's special tokens, and is no character that `markers` puts up with in a name. A
-backslash would not do: markers are read with and without one. Escaping twice is the same as once; so it cannot be
-undone, and need not be, since the log has the original. Nothing that is recognised reaches over a line break, so
-escaped texts may be joined by lines. But cut a text before it is escaped, not after: the cut may fall behind a dot.
+The dot is visible, breaks a model's special tokens, and is no character that `markers` accepts in a name. A backslash
+would not work: markers are read with and without one. Escaping twice is the same as once; so it cannot be undone, and
+need not be, since the log has the original. No recognised structure crosses a line break, so escaped texts may be
+joined by lines. But cut a text before it is escaped, not after: the cut may fall behind a dot.
 
-`Fenced` is text that went through here. What takes it does not escape again; what makes it always does.
+`Fenced` is text that is already escaped. A function that takes it does not escape again; one that makes it always does.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from recollect.model import Role
 Fenced = NewType("Fenced", str)
 
 Labels = Mapping[tuple[Role, str], str]
-"""How authors are shown among each other, by role and id: see `rules.labels`."""
+"""How authors are shown together, by role and id: see `rules.prompt.labels`."""
 
 GUARD = "·"
 MAX_LABEL = 64  # characters; a model has to copy it
@@ -103,7 +103,7 @@ ANGLED = (
     r"s|bos|eos|pad|unk|[se]op|(?:start|end)_of_(?:turn|text|image)|begin_of_text|endoftext|im_(?:start|end)"
     r"|think|thinking|(?:[a-z]+:)?(?:tool_(?:calls?|response|results?)|function_(?:calls|results)|invoke)"
 )
-# What our sections are called; where one of these is said to end, any signs around it are a fence.
+# The titles of our sections. A line that says one of them ends is a fence, whatever signs stand around it.
 SECTIONS = (
     r"history|what\s+is\s+known|summar(?:y|ies)(?:\s+so\s+far)?|search\s+results|retrieved(?:\s+memory)?|topic|profile"
     r"|(?:recent\s+|new\s+)?messages?|conversation|chat|context|memory|question|statements|members?|person|diary|system"
@@ -111,11 +111,11 @@ SECTIONS = (
 STRAY_MARKS = re.compile(
     "([0-9A-Za-z])[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]+"
 )
-# What no member is called by: the roles, and what stands for the one who answers.
+# Names that no member has: the roles, and the names for the model that answers.
 RESERVED = re.compile(
     rf"(?:the\W*)?(?:{ROLES}|tool|function|model|bot|chatbot|ai|recollect|memory|message|messages)[\W_]*", re.IGNORECASE
 )
-# A line at a time, so white space here is never a line break. Each match ends where the dot goes.
+# Matched one line at a time, so white space here is never a line break. Each match ends where the dot goes.
 WITHIN = re.compile(
     rf"\[[\W_]{{0,24}}+(?<!{GUARD})(?=request[\W_]{{0,8}}tier|search[\W_]{{0,8}}episodic)"
     rf"|\[(?=\s?/?\s?(?:{BRACKETED})\s?\])"
@@ -140,15 +140,15 @@ TELLING = re.compile(r"[\[<`~=:#]|end\s", re.IGNORECASE)  # nothing above matche
 
 def escape(text: str) -> Fenced:
     """The text with nothing in it that reads as structure. Deterministic; twice is the same as once."""
-    return _escaped(text) if len(text) <= LONGEST_REMEMBERED else _escape(text)
+    return _cached_escape(text) if len(text) <= LONGEST_REMEMBERED else _escape(text)
 
 
 def _escape(text: str) -> Fenced:
     return Fenced("\n".join(map(guarded, seen(text).split("\n"))))
 
 
-# What stood in the last context mostly stands in the next one too.
-_escaped = lru_cache(maxsize=REMEMBERED)(_escape)
+# Most texts of one context are also in the next one.
+_cached_escape = lru_cache(maxsize=REMEMBERED)(_escape)
 
 
 def line(text: str) -> Fenced:
@@ -157,10 +157,10 @@ def line(text: str) -> Fenced:
 
 
 def label(id: str) -> str:
-    """What stands for a message's id in a context: a word that a model can copy into a marker.
+    """The label of a message's id in a context: a word that a model can copy into a marker.
 
-    Ids that are short words stand for themselves, as all do that we give out. Others, chosen by the caller,
-    are hashed: whoever reads a marker compares labels, not ids.
+    Ids that are short words are their own labels, as all generated ids are. Other ids, chosen by the caller, are
+    hashed: code that reads a marker compares labels, not ids.
     """
     return id if WORD.fullmatch(id) else "x" + hashlib.sha256(id.encode("utf-8", "replace")).hexdigest()[:19]
 
@@ -176,13 +176,13 @@ def message(
     labels: Labels | None = None,
     indent: str = "",
 ) -> Fenced:
-    """One past message, labelled with its id, who wrote it, and the tier it is shown at."""
+    """One past message, labelled with its id, its author, and the tier it is shown at."""
     parts = [attribution(role, author, labels), f"tier {tier}"]
     if when is not None:
         parts.append(when.isoformat(" ")[:16])
     body = escape(text).strip("\n")
-    shown = indent + body.replace("\n", f"\n{indent}") if body.strip() else "(empty)"
-    return Fenced(f"MESSAGE[{label(id)}] ({', '.join(parts)}):\n{shown}")
+    content = indent + body.replace("\n", f"\n{indent}") if body.strip() else "(empty)"
+    return Fenced(f"MESSAGE[{label(id)}] ({', '.join(parts)}):\n{content}")
 
 
 def said(id: str, role: Role, author: str | None, tier: int, text: str, *, labels: Labels | None = None) -> Fenced:
@@ -191,18 +191,18 @@ def said(id: str, role: Role, author: str | None, tier: int, text: str, *, label
     parts = [part for part in (label(id) if id else "", "" if tier == HIGHEST else "excerpt") if part]
     front = f"[{', '.join(parts)}] " if parts else ""
     body = escape(text).strip() or "(empty)"
-    lines = [line for line in body.split("\n") if line.strip()]
+    lines = [text_line for text_line in body.split("\n") if text_line.strip()]
     return Fenced(f"{front}{attribution(role, author, labels)}: " + "\n  ".join(lines))
 
 
 def attribution(role: Role, author: str | None, labels: Labels | None = None) -> str:
-    """Who said something: `user Alex`, or the role alone where the author says no more."""
-    who = (labels or {}).get((role, author or "")) or byline(author or "", role)
-    return role if who == role else f"{role} {who}"
+    """Who said something: `user Alex`, or the role alone where the author adds nothing."""
+    name = (labels or {}).get((role, author or "")) or byline(author or "", role)
+    return role if name == role else f"{role} {name}"
 
 
 def section(title: str, parts: Iterable[Fenced], *, between: str = "\n\n") -> Fenced:
-    """A fenced part of a context; nothing if there is nothing to put in it."""
+    """A fenced part of a context; empty if the parts are empty."""
     if not TITLE.fullmatch(title):
         raise InvalidInput("title", f"is {title!r}; must be capital letters, which no stored text can fake")
     body = between.join(parts)
@@ -211,39 +211,39 @@ def section(title: str, parts: Iterable[Fenced], *, between: str = "\n\n") -> Fe
 
 @lru_cache(maxsize=1024)
 def plain(author: str) -> str:
-    """A name that fits a header: one line, short, no character that structures one."""
-    kept = "".join(char for char in line(author) if STRUCTURE.isdisjoint(folded(char)))
-    return " ".join(kept.split())[:MAX_AUTHOR].strip()
+    """A name that fits a header: one line, short, without structural characters."""
+    letters = "".join(char for char in line(author) if STRUCTURE.isdisjoint(folded(char)))
+    return " ".join(letters.split())[:MAX_AUTHOR].strip()
 
 
 @lru_cache(maxsize=4096)
 def byline(author: str, role: Role = "user") -> str:
-    """What stands for an author before what they said: the id where it shows as it is, else with its sign."""
+    """The name of an author before their words: the id if it shows as it is, else with its sign."""
     if author in ("", role) or (role != "user" and author.casefold() == role):
         return role
-    shown = plain(_without_marks(author))
-    if role == "user" and RESERVED.fullmatch("".join(map(folded, shown))):
-        return with_sign(f"member {shown}", author)
-    return shown if shown == author and not _is_disguised(shown) else with_sign(shown or "member", author)
+    name = plain(_without_marks(author))
+    if role == "user" and RESERVED.fullmatch("".join(map(folded, name))):
+        return with_sign(f"member {name}", author)
+    return name if name == author and not _is_disguised(name) else with_sign(name or "member", author)
 
 
-def with_sign(shown: str, id: str, digits: int = SIGN) -> str:
-    """What is shown of an id, and a sign that no other id has."""
+def with_sign(text: str, id: str, digits: int = SIGN) -> str:
+    """The shown text of an id, and a sign that no other id has."""
     sign = hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
-    return f"{shown[: max(MAX_AUTHOR - len(sign) - 2, 0)].rstrip()} #{sign}".strip()
+    return f"{text[: max(MAX_AUTHOR - len(sign) - 2, 0)].rstrip()} #{sign}".strip()
 
 
 def _without_marks(author: str) -> str:
-    """Without marks set on plain letters and digits that no language sets there, and without blanks that are drawn."""
-    composed = unicodedata.normalize("NFC", author).replace("\u2800", " ")
-    return STRAY_MARKS.sub(r"\1", composed) if not composed.isascii() else composed
+    """The name without marks that no language puts on plain letters and digits, and without drawn blanks."""
+    name = unicodedata.normalize("NFC", author).replace("\u2800", " ")
+    return STRAY_MARKS.sub(r"\1", name) if not name.isascii() else name
 
 
-def _is_disguised(shown: str) -> bool:
-    """Whether a letter is drawn as a plain one: full-width or mathematical, or another script's among plain ones."""
-    if shown.isascii():
+def _is_disguised(name: str) -> bool:
+    """Whether a letter looks like a plain one: full-width, mathematical, or of another script among plain letters."""
+    if name.isascii():
         return False
-    for word in shown.split():
+    for word in name.split():
         lookalikes = [char for char in word if char > "\x7f" and _is_lookalike(char)]
         plain_letters = any(char.isascii() and char.isalpha() for char in word)
         if lookalikes and (plain_letters or any(unicodedata.normalize("NFKC", char) != char for char in lookalikes)):
@@ -252,22 +252,22 @@ def _is_disguised(shown: str) -> bool:
 
 
 def _is_lookalike(char: str) -> bool:
-    accented = unicodedata.normalize("NFD", char)[0].isascii()
-    return not accented and char != "ı" and folded(char).isascii() and folded(char).isalnum()
+    has_plain_base = unicodedata.normalize("NFD", char)[0].isascii()
+    return not has_plain_base and char != "ı" and folded(char).isascii() and folded(char).isalnum()
 
 
 def plain_breaks(text: str) -> str:
-    """The text with a plain line break for every kind of one that a reader may take for one."""
+    """The text with a plain line break for every kind of line break."""
     return BREAKS.sub("\n", text)
 
 
 def with_indent(text: str) -> str:
-    """The text with its further lines set in, so that none of them begins as another speaker's does."""
+    """The text with its further lines indented, so that none of them begins like a line of another speaker."""
     return plain_breaks(text).replace("\n", "\n  ")
 
 
 def seen(text: str) -> str:
-    """The text without what cannot be seen, and with plain line breaks."""
+    """The text without invisible characters, and with plain line breaks."""
     if text.isascii():
         return text if text.isprintable() else UNSEEN.sub("", plain_breaks(text))
     text = SURROGATE.sub("\ufffd", plain_breaks(text))
@@ -287,7 +287,8 @@ def guarded(text: str) -> str:
         places.add(start.end())
     if not places:
         return text
-    at, pieces = 0, []
+    at = 0
+    pieces = []
     for place in sorted(places):
         end = origins[place - 1] + 1 if origins and place else place
         pieces.append(text[at:end])
@@ -296,7 +297,7 @@ def guarded(text: str) -> str:
 
 
 def unmasked(text: str) -> tuple[str, list[int]]:
-    """What a line looks like in plain letters, and which character of the line each of them comes from."""
+    """A line in plain letters, and for each letter the index of the character it comes from."""
     letters: list[str] = []
     origins: list[int] = []
     for index, char in enumerate(text):
@@ -308,7 +309,7 @@ def unmasked(text: str) -> tuple[str, list[int]]:
 
 @lru_cache(maxsize=4096)
 def folded(char: str) -> str:
-    """What a character looks like: plain small letters and marks, without accents."""
+    """The plain small letters and marks that a character looks like, without accents."""
     if char in LOOKALIKES:
         return LOOKALIKES[char]
     parts = unicodedata.normalize("NFKD", char).casefold()

@@ -1,9 +1,9 @@
-"""Who is who: how several people are shown side by side, so that nobody is taken for another.
+"""Labels: how several people are shown together, so that nobody is mistaken for another.
 
-`fences.byline` shows one author by themselves. Among others more is needed: two ids that show alike (in other letters,
-with other accents, by case) each carry their sign, since nobody can say whose the name is; only the one who answers
-keeps it. An id that carries its sign anyway takes no name from anybody. Labels do not depend on who spoke first, and
-what is stored is never changed: they are made where text is shown.
+`fences.byline` shows one author alone. Among others more is needed: two ids that look the same (in other letters, with
+other accents, by case) each carry their sign, since neither has a better claim to the name; only the model that answers
+keeps it. An id that carries its sign anyway does not contest a name. Labels do not depend on who spoke first. Stored
+text is never changed: labels are made when text is shown.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from recollect.rules.prompt.fences import GUARD, MAX_AUTHOR, ROLES, SIGN, byline
 
 @dataclass(frozen=True, slots=True)
 class _Person:
-    """Somebody who is to be shown: by which role, under which id, and how they would be shown alone."""
+    """Somebody to show: the role, the id, and how they would be shown alone."""
 
     role: Role
     id: str
@@ -33,7 +33,7 @@ class _Person:
 
     @property
     def rank(self) -> tuple[bool, bool, str, str]:
-        """In which order names are given out; the one who answers comes first."""
+        """The order in which names are given; the model that answers comes first."""
         return self.role == "user", not self.is_bare, self.id, self.role
 
 
@@ -43,14 +43,14 @@ def author_labels(speakers: Iterable[tuple[Role, str]]) -> dict[tuple[Role, str]
     return {(person.role, person.id): label for person, label in _labels_of(people)}
 
 
-def distinct_labels(shown: Mapping[str, str]) -> dict[str, str]:
-    """The same by id alone, where the text that is shown of each is made already: no two read the same."""
-    people = [_Person("user", id, text) for id, text in shown.items()]
+def distinct_labels(texts: Mapping[str, str]) -> dict[str, str]:
+    """The labels by id alone, from the text that would be shown for each id; no two read the same."""
+    people = [_Person("user", id, text) for id, text in texts.items()]
     return {person.id: label for person, label in _labels_of(people)}
 
 
 def poses(text: str, labels: Iterable[str]) -> bool:
-    """Whether a text begins as what one of these says would: with their label, or a role's, and a colon."""
+    """Whether a text begins like a line of a speaker: with one of these labels, or a role, and a colon."""
     opening = _OPENING.match(text)
     if opening is None:
         return False
@@ -62,8 +62,9 @@ def poses(text: str, labels: Iterable[str]) -> bool:
 
 
 def without_posing(text: str, labels: Collection[str]) -> str:
-    """Running text with a dot wherever, after a stop, it begins as what one of these says would."""
-    pieces, at = list[str](), 0
+    """Running text with a dot wherever a sentence begins like a line of one of these speakers."""
+    pieces: list[str] = []
+    at = 0
     for stop in _STOP.finditer(text):
         if poses(text[stop.end() : stop.end() + _LOOKED_AT], labels):
             pieces.append(text[at : stop.end()])
@@ -78,15 +79,16 @@ _OPENING = re.compile(rf"[^\w{GUARD}]*+(?!{GUARD})([^:：∶ː꞉︓﹕\n]{{1,{2
 
 
 def _labels_of(people: Iterable[_Person]) -> Iterator[tuple[_Person, str]]:
-    ranked = sorted(people, key=lambda person: person.rank)
-    contested = Counter(shape for person in ranked if person.is_bare for shape in looks(person.alone))
-    taken: set[str] = set()
-    for person in ranked:
-        label, digits = person.alone, SIGN
-        if person.is_bare and person.role == "user" and any(contested[shape] > 1 for shape in looks(label)):
+    by_rank = sorted(people, key=lambda person: person.rank)
+    shape_counts = Counter(shape for person in by_rank if person.is_bare for shape in looks(person.alone))
+    used_shapes: set[str] = set()
+    for person in by_rank:
+        label = person.alone
+        digits = SIGN
+        if person.is_bare and person.role == "user" and any(shape_counts[shape] > 1 for shape in looks(label)):
             label = with_sign(label, person.id)
-        while not taken.isdisjoint(looks(label)):
+        while not used_shapes.isdisjoint(looks(label)):
             label = with_sign(person.alone.partition(" #")[0], person.id, digits)
             digits += 1
-        taken |= looks(label)
+        used_shapes |= looks(label)
         yield person, label

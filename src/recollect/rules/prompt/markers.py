@@ -1,21 +1,21 @@
-"""Markers: how a model asks for more, in what it writes itself.
+"""Markers: how a model asks for more, within its own text.
 
     [REQUEST_TIER:3:ID]        show me that message at tier 3 (or 2); several ids, with commas between
     [SEARCH_EPISODIC: words]   search what has left the window
 
-Models write them as people write: in any case, with spaces, in full-width brackets, with markdown around them or
-backslashes before the brackets, with the last bracket forgotten. All of that is read, and none of it is shown: a
-marker leaves the text with what was put around it (emphasis, a bullet, an empty code block) and with the white space
-that is then too much. So does a beginning of a marker that the text ends in. From the block that carries tiers
-(`<recollect>`, see `holding`) on, nothing is shown.
+Models write them in any case, with spaces, in full-width brackets, with markdown around them or backslashes before the
+brackets, or without the last bracket. All of these are read, and none is shown: a marker is removed with what stands
+around it (emphasis, a bullet, an empty code block) and with the white space that becomes superfluous. So is an
+incomplete marker at the end of the text. From the block that carries tiers (`<recollect>`, see `reply_filter`) on,
+nothing is shown.
 
-One machine does this for whole texts and for streams: `Cutter`. What it has shown is never taken back, and what it
-shows does not depend on where the text was cut into chunks, because a decision waits until no further character can
-change it. It never waits long: a marker has at most 700 characters, and all it looks back on is bounded too, so time
-is linear. A marker is never made by taking another out of its middle: where the two halves would meet, a line breaks.
+`Cutter` does this for whole texts and for streams. It never takes back what it has shown, and its output does not
+depend on where the text was cut into chunks, because a decision waits until no further character can change it. It
+never waits long: a marker has at most 700 characters, and the text it looks back on is bounded too, so time is linear.
+Removing a marker never creates another one: where two halves of a marker would meet, a line break is put between them.
 
-A backslash before the bracket does not disarm a marker, since models that write markdown put one there unasked. What
-disarms one is the dot that `fences.escape` puts before the name: `[·REQUEST_TIER:3:ID]` is text.
+A backslash before the bracket does not disarm a marker, since models that write markdown add one. The dot that
+`fences.escape` puts before the name does: `[·REQUEST_TIER:3:ID]` is text.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ TAIL = 128  # shown characters remembered: more than the longest beginning of a 
 AROUND = 96  # characters before a marker that can belong to it
 
 SPACE = " \\t\u00a0\u1680\u2000-\u200d\u202f\u205f\u2060\u3000\ufeff"  # on one line, the invisible ones included
-OPEN, CLOSE = "\\[［【", "\\]］】"
+OPEN = "\\[［【"
+CLOSE = "\\]］】"
 COLON = ":："
 LETTER = r"[^\W\d_]"
 WRAP = '*_`~(（"“'
@@ -50,7 +51,7 @@ class TierRequest(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a model wrote, taken apart: the text to show, and what it asks for."""
+    """A model's text in its parts: the text to show, and what it asks for."""
 
     text: str
     tiers: tuple[TierRequest, ...] = ()
@@ -77,7 +78,7 @@ def strip(text: str) -> str:
 
 
 def growing(atoms: list[str], rest: str) -> str:
-    """A pattern for these atoms one after another and then `rest`, or for as much of that as there is of the text."""
+    """A pattern for these atoms in order and then `rest`, or for a beginning of that at the end of the text."""
     for atom in reversed(atoms):
         rest = rf"{atom}(?:\Z|{rest})"
     return rest
@@ -156,20 +157,23 @@ FENCE_END = re.compile("```|~~~")
 
 @dataclass(slots=True)
 class Requests:
-    """What was asked for so far, each thing once, and not more of it than anybody needs."""
+    """The requests so far, each once, at most `MAX_REQUESTS`."""
 
     tiers: dict[str, int] = field(default_factory=dict)
     searches: dict[str, None] = field(default_factory=dict)
 
     def add_tiers(self, body: str) -> None:
-        """Note what the body of a tier marker asks for; a tier that does not exist asks for nothing."""
-        if not (asked := TIER.match(body)):
+        """Add the requests in the body of a tier marker; a tier that does not exist requests nothing."""
+        if not (tier_match := TIER.match(body)):
             return
-        for part in BETWEEN_IDS.split(asked[2]):
-            if (one := ONE_ID.match(part)) and len(one[2]) <= MAX_ID and (tier := int(one[1] or asked[1])) in TIERS:
-                before = self.tiers.get(one[2])
-                if before or self._room():
-                    self.tiers[one[2]] = max(tier, before or 0)
+        for part in BETWEEN_IDS.split(tier_match[2]):
+            id_match = ONE_ID.match(part)
+            if id_match is None or len(id_match[2]) > MAX_ID:
+                continue
+            tier = int(id_match[1] or tier_match[1])
+            before = self.tiers.get(id_match[2])
+            if tier in TIERS and (before or self._room()):
+                self.tiers[id_match[2]] = max(tier, before or 0)
 
     def add_search(self, body: str) -> None:
         words = " ".join(AFTER_NAME.sub("", body, count=1).split()).strip(QUOTES)[:MAX_WORDS].strip()
@@ -181,49 +185,51 @@ class Requests:
 
 
 class Body(NamedTuple):
-    """Where what follows a marker's name ends, where the text goes on, and whether a bracket closed it."""
+    """Where the body of a marker ends, where the text after the marker begins, and whether a bracket closed it."""
 
     end: int
     resume: int
-    closed: bool
+    has_closer: bool
     too_long: bool = False
 
 
 def body_of(text: str, start: int, brackets: int, final: bool) -> Body | None:
-    """The body that begins at `start`, or None if that cannot be said before more of the text is there."""
-    limit, depth, at = start + MAX_BODY, 0, start
+    """The body that begins at `start`, or None if more of the text is needed to decide."""
+    limit = start + MAX_BODY
+    depth = 0
+    at = start
     while stop := STOP.search(text, at, limit):
         at = stop.start()
         if stop[0] in "\n\r":
-            return Body(at, at, closed=False)
+            return Body(at, at, has_closer=False)
         if stop[0] in "]］】":
             if depth == 0:
                 return closed_at(text, at, brackets, final)
             depth -= 1
         elif other := TRIGGER.match(text, at):
             if other.lastgroup or (final and is_beginning(other[0])):
-                return Body(at, at, closed=False)
+                return Body(at, at, has_closer=False)
             if not final:
                 return None
         if stop[0] in "[［【":
             depth += 1
         at += 1
     if len(text) >= limit:
-        return Body(start, start, closed=False, too_long=True)
-    return Body(len(text), len(text), closed=False) if final else None
+        return Body(start, start, has_closer=False, too_long=True)
+    return Body(len(text), len(text), has_closer=False) if final else None
 
 
 def closed_at(text: str, at: int, brackets: int, final: bool) -> Body | None:
-    """The body that a bracket closes here, with as many brackets as had opened it."""
+    """The body that a bracket at `at` closes, with as many closing brackets as opening ones."""
     resume = at + 1
     for _ in range(brackets - 1):
-        if more := CLOSER.match(text, resume):
-            resume = more.end()
+        if closer := CLOSER.match(text, resume):
+            resume = closer.end()
         elif not final and text[resume : resume + 2] in ("", "\\"):
             return None
         else:
             break
-    return Body(at, resume, closed=True)
+    return Body(at, resume, has_closer=True)
 
 
 def is_beginning(end: str) -> bool:
@@ -235,7 +241,7 @@ def is_beginning(end: str) -> bool:
 
 
 class Hole(NamedTuple):
-    """What stood before a marker that was taken out, held until it is known what stands after it."""
+    """The text before a removed marker, held until the text after it is known."""
 
     gap: str = ""
     bullet: str = ""
@@ -251,20 +257,20 @@ class Hole(NamedTuple):
         return self, at
 
     def extended(self, text: str, at: int, end: int) -> Hole:
-        """The hole made wider by another marker, with only this junk between the two."""
+        """The hole extended by another marker, with only this junk between the two."""
         hole, at = self.closed(text, at)
-        _, more = lead_of("]" + text[at:end], 1)
+        _, lead = lead_of("]" + text[at:end], 1)
         gap = max(hole.gap, "\n" * text.count("\n", at, end), key=newlines)
-        return Hole(gap, more.bullet or hole.bullet, (hole.run + more.run)[-8:], more.code or hole.code)
+        return Hole(gap, lead.bullet or hole.bullet, (hole.run + lead.run)[-8:], lead.code or hole.code)
 
 
 class Cutter:
-    """Takes markers out of a text that comes in pieces, and says what may be shown as soon as that is certain."""
+    """Removes markers from a text that comes in pieces, and returns each part as soon as it may be shown."""
 
     def __init__(self, requests: Requests | None = None) -> None:
         self._requests = Requests() if requests is None else requests
-        self._text = ""  # what has come and is not decided
-        self._at = 0  # up to where it is, in this step
+        self._text = ""  # the text that is not decided
+        self._at = 0  # up to where it is decided, in this step
         self._out: list[str] = []
         self._tail = ""  # the last characters shown
         self._hole: Hole | None = None
@@ -272,35 +278,37 @@ class Cutter:
         self._room = MAX_INLINE
 
     def feed(self, chunk: str) -> str:
-        """What may be shown now that this piece has come."""
+        """The text that may be shown after this piece."""
         return self._advance(chunk, final=False)
 
     def finish(self) -> str:
-        """What may be shown now that no more will come."""
+        """The text that may be shown after the last piece."""
         return self._advance("", final=True)
 
-    def parsed(self, shown: str) -> Parsed:
-        """After the end: what was asked for, and `shown`, which is all that came out."""
+    def parsed(self, text: str) -> Parsed:
+        """After the end: the requests, and `text`, which is the whole output."""
         _, outside = self.inline()
         after = Cutter(self._requests)
         after.feed(outside)
         after.finish()
         tiers = tuple(TierRequest(id, tier) for id, tier in self._requests.tiers.items())
-        return Parsed(shown, tiers, tuple(self._requests.searches))
+        return Parsed(text, tiers, tuple(self._requests.searches))
 
     def inline(self) -> tuple[str | None, str]:
-        """After the end: the content of the last inline block, and what stood outside of such blocks."""
-        hidden, at = "".join(self._hidden or ()), 0
-        content, outside = None, []
-        while block := BLOCK.search(hidden, at):
-            outside.append(hidden[at : block.start()])
+        """After the end: the content of the last inline block, and the text outside of such blocks."""
+        block_text = "".join(self._hidden or ())
+        at = 0
+        content = None
+        outside = []
+        while block := BLOCK.search(block_text, at):
+            outside.append(block_text[at : block.start()])
             at = block.end()
             if not block["closing"]:
-                end = (FENCE_END if block["fence"] else TAG_END).search(hidden, at)
-                inside = hidden[at : end.start() if end else len(hidden)].strip()
-                at = end.end() if end else len(hidden)
+                end = (FENCE_END if block["fence"] else TAG_END).search(block_text, at)
+                inside = block_text[at : end.start() if end else len(block_text)].strip()
+                at = end.end() if end else len(block_text)
                 content = uncoded(inside) or content
-        return content, "\n".join([*outside, hidden[at:]])
+        return content, "\n".join([*outside, block_text[at:]])
 
     def _advance(self, chunk: str, *, final: bool) -> str:
         if self._hidden is not None:
@@ -338,8 +346,9 @@ class Cutter:
         return self._take(trigger, hole, final)
 
     def _take(self, trigger: re.Match[str], hole: Hole, final: bool) -> bool:
-        """Take out what begins here; False if its end has not come yet, or if all that follows goes with it."""
-        kind, start = trigger.lastgroup or "", trigger.end()
+        """Remove the marker that begins here; False if its end has not come yet, or if it takes all that follows."""
+        kind = trigger.lastgroup or ""
+        start = trigger.end()
         if not kind or kind.startswith("inline"):
             if kind:
                 self._hidden = []
@@ -349,21 +358,22 @@ class Cutter:
         body = body_of(self._text, start, sum(map(trigger[0].count, "[［【")), final)
         if body is None:
             return False
-        end, self._at = body.end, body.resume
+        end = body.end
+        self._at = body.resume
         if kind.startswith("tier"):
             limit = start + MAX_BODY if body.too_long else end
-            if not body.closed and (own := TIGHT.match(self._text, start, limit)):
-                end = self._at = own.end()
+            if not body.has_closer and (tight_match := TIGHT.match(self._text, start, limit)):
+                end = self._at = tight_match.end()
             self._requests.add_tiers(self._text[start:end])
-        elif body.too_long and (named := AFTER_NAME.match(self._text, start, start + MAX_BODY)):
-            self._at = named.end()
+        elif body.too_long and (name_match := AFTER_NAME.match(self._text, start, start + MAX_BODY)):
+            self._at = name_match.end()
         else:
             self._requests.add_search(self._text[start:end])
         self._hole = hole
         return True
 
     def _fill(self, hole: Hole) -> None:
-        """Join what stood before a marker and what stands after it."""
+        """Join the text before a marker and the text after it."""
         self._hole = None
         hole, self._at = hole.closed(self._text, self._at)
         after = white(self._text, self._at)
@@ -373,40 +383,40 @@ class Cutter:
             self._end(hole)
             return
         bullet = hole.bullet if hole.run or "\n" not in after else ""
-        if kept := bullet + hole.run + hole.code:
-            kept = hole.gap + kept
+        if lead := bullet + hole.run + hole.code:
+            lead = hole.gap + lead
             between = after if "\n" in after else ""
         else:
             between = seam(hole.gap, after, following, first=not self._tail)
-        left = (self._tail + kept)[-TAIL:]
-        crossing = TRIGGER.search(left + between + following)
-        if crossing and crossing.start() < len(left):
+        context = (self._tail + lead)[-TAIL:]
+        crossing = TRIGGER.search(context + between + following)
+        if crossing and crossing.start() < len(context):
             between = "\n"
-        self._show(kept + between)
+        self._show(lead + between)
 
     def _end(self, hole: Hole) -> None:
-        """Nothing more is shown. What stood before the last marker goes, unless it ends a code block."""
+        """Show nothing more. The text before the last marker is dropped, unless it ends a code block."""
         if hole.code and self._tail:
             self._show((hole.gap + hole.code).rstrip())
         self._hole = None
         self._at = len(self._text)
 
     def _lead(self, end: int) -> tuple[int, Hole]:
-        """Where that which belongs to a marker at `end` begins, and what it is."""
-        probe, known = self._before(end)
-        start, hole = lead_of(probe, known)
+        """Where the lead of a marker at `end` begins, and the lead itself."""
+        probe, offset = self._before(end)
+        start, hole = lead_of(probe, offset)
         return end - len(probe) + start, hole
 
     def _waiting(self, end: int) -> int:
-        """Where that which may belong to a marker at `end` or soon after it begins."""
-        probe, known = self._before(end)
-        return end - len(probe) + min(match.start() for one in WAITING if (match := one.search(probe, known)))
+        """Where the text begins that may be the lead of a marker at `end` or soon after it."""
+        probe, offset = self._before(end)
+        return end - len(probe) + min(match.start() for pattern in WAITING if (match := pattern.search(probe, offset)))
 
     def _before(self, end: int) -> tuple[str, int]:
         """The undecided text before `end`, as far as it matters, after the one character that precedes it, if any."""
         begin = max(self._at, end - AROUND)
-        known = self._text[begin - 1] if begin > self._at else self._tail[-1:]
-        return known + self._text[begin:end], len(known)
+        preceding = self._text[begin - 1] if begin > self._at else self._tail[-1:]
+        return preceding + self._text[begin:end], len(preceding)
 
     def _show(self, text: str) -> None:
         if text:
@@ -419,10 +429,10 @@ class Cutter:
             self._room -= len(text)
 
 
-def lead_of(text: str, known: int) -> tuple[int, Hole]:
-    """Where what belongs to a marker right after this text begins, and what it is; never in the `known` characters."""
-    lead = next(match for pattern in LEADS if (match := pattern.search(text, known)))
-    return lead.start(), Hole(**{part: found or "" for part, found in lead.groupdict().items()})
+def lead_of(text: str, offset: int) -> tuple[int, Hole]:
+    """Where the lead of a marker right after this text begins, and the lead; never in the first `offset` characters."""
+    lead = next(match for pattern in LEADS if (match := pattern.search(text, offset)))
+    return lead.start(), Hole(**{part: value or "" for part, value in lead.groupdict().items()})
 
 
 def newlines(space: str) -> int:
@@ -430,9 +440,9 @@ def newlines(space: str) -> int:
 
 
 def white(text: str, at: int) -> str:
-    """The white space at this place, as far as it is looked at."""
-    found = WHITE.match(text, at)
-    return found[0] if found else ""
+    """The white space at this place, up to 64 characters."""
+    match = WHITE.match(text, at)
+    return match[0] if match else ""
 
 
 def uncoded(text: str) -> str:
@@ -443,17 +453,17 @@ def uncoded(text: str) -> str:
 
 
 def seam(before: str, after: str, following: str, *, first: bool) -> str:
-    """The white space left where something between `before` and `after` is gone: one of the two, not both.
+    """The white space to keep where a marker between `before` and `after` was removed: one of the two, not both.
 
     The line breaks of the side that has more of them stay, and the indentation of what follows. At the beginning of
     a text nothing but that indentation stays.
     """
-    broken = after.rfind("\n") + 1
+    line_start = after.rfind("\n") + 1
     if first:
-        return after[broken:] if broken else ""
-    if broken:
-        breaks = max(after[:broken], before[: before.rfind("\n") + 1], key=newlines)
-        return breaks + after[broken:]
+        return after[line_start:] if line_start else ""
+    if line_start:
+        breaks = max(after[:line_start], before[: before.rfind("\n") + 1], key=newlines)
+        return breaks + after[line_start:]
     if not after and "\n" not in before and following in PUNCTUATION:
         return ""
     return before or after

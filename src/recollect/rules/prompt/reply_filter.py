@@ -1,4 +1,4 @@
-"""Holding: a reply on its way to the user, with everything held back that is not for the user.
+"""A filter for a reply on its way to the user: it holds back everything that is not for the user.
 
 A model's reply may carry markers, and ends in a block with the tiers of the exchange:
 
@@ -6,15 +6,15 @@ A model's reply may carry markers, and ends in a block with the tiers of the exc
     …
     </recollect>
 
-Neither is ever seen, in whole or in part, however the stream was cut into chunks: what comes out of all `feed`s and
-of `finish`, together, is `markers.strip` of all that went in. Everything else comes out once, in order, and as soon
-as no further character could make it part of a marker: a lone bracket waits for one character, white space for the
-word after it.
+Neither is ever shown, in whole or in part, however the stream was cut into chunks: the output of all `feed`s and of
+`finish`, joined, is `markers.strip` of the whole input. Everything else comes out once, in order, and as soon as no
+further character could make it part of a marker: a single bracket waits for one character, white space for the word
+after it.
 
 The block may be written in any case, with spaces in its tags, without its closing tag, or as a code block fenced
 with ```recollect. Text after it is not shown, since models that go on after their last line only repeat themselves;
-markers there count. Markers in the block do not: it quotes what the user said. But a small model may write the block
-first and its answer after it: so what stood there is kept, for a reply that has nothing else to show.
+markers there count. Markers in the block do not count: it quotes the user. But a small model may write the block first
+and its answer after it: so that text is kept, for a reply that has nothing else to show.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class Holding:
         self._shown: list[str] = []
 
     def feed(self, chunk: str) -> str:
-        """What may be shown now."""
-        shown = self._cutter.feed(chunk)
-        self._shown.append(shown)
-        return shown
+        """The text that may be shown now."""
+        text = self._cutter.feed(chunk)
+        self._shown.append(text)
+        return text
 
     def finish(self) -> Held:
-        """The rest, now that no more will come, and what was collected on the way."""
-        rest = self._cutter.finish()
+        """The rest of the text after the last chunk, and everything that was held back."""
+        last_text = self._cutter.finish()
         inline, outside = self._cutter.inline()
-        return Held(rest, self._cutter.parsed("".join(self._shown) + rest), inline, strip(outside).strip())
+        return Held(last_text, self._cutter.parsed("".join(self._shown) + last_text), inline, strip(outside).strip())

@@ -1,10 +1,9 @@
-"""Packing: messages that left a topic's active set, in few bytes, and back again exactly.
+"""Packing: messages that left a topic's active set, in few bytes, without loss.
 
-A message is a line: which of the speakers, its turn and its time, both as the difference to the line before, and its
-words. The lines are deflated with a dictionary of what chats are full of: a
-few short messages have too little in common with themselves to gain much without one. The first byte says which form
-this is, so that a later one can be told apart. A pack is a copy of what the log has: one that cannot be read is made
-anew.
+A message is a line: the number of its speaker, its turn and its time, both as the difference to the line before, and
+its words. The lines are deflated with a dictionary of phrases that are frequent in chats: a few short messages repeat
+too little to gain much without one. The first byte is the version of the form. A pack is a copy of messages in the log:
+one that cannot be read is made again.
 """
 
 from __future__ import annotations
@@ -29,45 +28,50 @@ MOST = 64
 def pack(messages: Sequence[TopicMessage]) -> bytes:
     """The messages, in order, as bytes."""
     speakers = list(dict.fromkeys((message.role, message.author) for message in messages))
-    lines, turn, time = [json.dumps(speakers, ensure_ascii=False)], 0, 0
+    lines = [json.dumps(speakers, ensure_ascii=False)]
+    turn = 0
+    time = 0
     for message in messages:
         now = (message.time - EPOCH) // MICROSECOND
-        later = now - time
-        # Whole seconds are the rule; what is finer is written out.
-        when = f"{later // SECOND}" if later % SECOND == 0 else f"{later}u"
-        who = speakers.index((message.role, message.author))
+        gap = now - time
+        # Most times are whole seconds; finer ones are written in microseconds.
+        delay = f"{gap // SECOND}" if gap % SECOND == 0 else f"{gap}u"
+        speaker = speakers.index((message.role, message.author))
         words = json.dumps(message.content, ensure_ascii=False)[1:-1]
-        lines.append(f"{who} {message.turn - turn} {when} {words}")
-        turn, time = message.turn, now
-    squeeze = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_DEFAULT_STRATEGY, DICTIONARY)
-    return FORM + squeeze.compress("\n".join(lines).encode()) + squeeze.flush()
+        lines.append(f"{speaker} {message.turn - turn} {delay} {words}")
+        turn = message.turn
+        time = now
+    compressor = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_DEFAULT_STRATEGY, DICTIONARY)
+    return FORM + compressor.compress("\n".join(lines).encode()) + compressor.flush()
 
 
-def unpack(packed: bytes) -> list[TopicMessage]:
-    """The messages again. InvalidInput for bytes that are no pack."""
+def unpack(data: bytes) -> list[TopicMessage]:
+    """The messages of a pack. InvalidInput for bytes that are no pack."""
     try:
-        if packed[:1] != FORM:
-            raise ValueError(f"form {packed[:1]!r} is not known")
-        release = zlib.decompressobj(-15, DICTIONARY)
-        head, *lines = (release.decompress(packed[1:]) + release.flush()).decode().split("\n")
+        if data[:1] != FORM:
+            raise ValueError(f"form {data[:1]!r} is not known")
+        decompressor = zlib.decompressobj(-15, DICTIONARY)
+        head, *lines = (decompressor.decompress(data[1:]) + decompressor.flush()).decode().split("\n")
         return _read(json.loads(head), lines)
     except (ValueError, IndexError, TypeError, zlib.error, OverflowError) as error:
         raise InvalidInput("packed", f"is no pack of messages ({error}); rebuild the topics") from None
 
 
 def _read(speakers: Sequence[Sequence[str]], lines: Sequence[str]) -> list[TopicMessage]:
-    found, turn, time = list[TopicMessage](), 0, 0
+    messages: list[TopicMessage] = []
+    turn = 0
+    time = 0
     for line in lines:
-        who, further, when, words = line.split(" ", 3)
-        role, author = speakers[int(who)]
-        turn += int(further)
-        time += int(when[:-1]) if when.endswith("u") else int(when) * SECOND
-        said = json.loads(f'"{words}"')
-        found.append(TopicMessage(turn, checked_role(role), author, said, EPOCH + timedelta(microseconds=time)))
-    return found
+        speaker, turns, delay, words = line.split(" ", 3)
+        role, author = speakers[int(speaker)]
+        turn += int(turns)
+        time += int(delay[:-1]) if delay.endswith("u") else int(delay) * SECOND
+        content = json.loads(f'"{words}"')
+        messages.append(TopicMessage(turn, checked_role(role), author, content, EPOCH + timedelta(microseconds=time)))
+    return messages
 
 
-# What matters most stands last: it is nearest. A change here needs another form.
+# The most frequent phrases stand last: they are nearest. A change here needs another version of the form.
 _PHRASES = """
 because although different important information something someone everything everyone anything another through
 together tomorrow yesterday today tonight weekend Monday Tuesday Wednesday Thursday Friday Saturday Sunday January

@@ -1,10 +1,10 @@
-"""Whether a message begins something else: the chance that the subject shifts there, from what was said before it.
+"""Whether a message changes the subject: the probability of a shift, given the messages before it.
 
-Only what came before counts, since a message is given its topic when it arrives. A few plain signs are weighed and
-added up, and the sum is read as a chance. Those of meaning count the cosine in deviations above that of unrelated texts
-of such lengths, so they mean the same for every embedder. Those of words are English cues; where none is found, in any
-language, the others decide. What says nothing (a nod, an emoji, a script the embedder cannot read) belongs to what it
-follows, and so does an assistant's reply. The weights were learned by `benchmarks/train_drift.py`.
+Only earlier messages count, since a message gets its topic when it arrives. The probability is a logistic regression
+over a few signs. Signs of meaning measure the cosine in deviations above that of unrelated texts of such lengths, so
+they mean the same for every embedder. Signs of words are English cues; where there are none, in any language, the
+other signs decide. A message without content (a nod, an emoji, a script the embedder cannot read) belongs to the topic
+before it, and so does an assistant's reply. The weights were learned by `benchmarks/train_drift.py`.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from recollect.model import Role
 Row = NDArray[np.float32]
 
 REACH = 8
-"""Messages before that are looked at. More may be given."""
+"""Earlier messages that are used. More may be given."""
 LIKELY = 0.35
-"""The chance from which on a message counts as the start of something else: what measures best, see docs/benchmarks.md.
-Below a half, since most messages go on with what was said and shifts are seldom announced."""
+"""The probability from which on a message counts as a shift: the value that measures best, see docs/benchmarks.md.
+It is below a half, since most messages continue the subject and shifts are seldom announced."""
 READ = 1_000
-"""Characters of a message that are looked at for cues and words: its beginning, and as many of its end."""
+"""Characters of a message that are read for cues and words: from its beginning, and as many from its end."""
 
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """A message as the rule needs it: its words, its vector (unit or zero), whose it is, and when, if that is known.
+    """A message as the rule needs it: its text, its vector (unit or zero), its role, and its time, if known.
 
-    It is read once, when first asked about: who keeps it for the next message saves that.
+    Its cues are read once, when first needed: keep the object for the next message.
     """
 
     text: str
@@ -53,7 +53,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The embedder's cosine of messages that have nothing to do with each other: its mean and its deviation."""
+    """The mean and the deviation of the embedder's cosine between unrelated messages."""
 
     unrelated: float = 0.2
     spread: float = 0.1
@@ -63,16 +63,16 @@ BUILT_IN = Scale()
 
 
 def shift(previous: Sequence[Seen], message: Seen, scale: Scale = BUILT_IN) -> float:
-    """The chance, from 0 to 1, that `message` begins something else than `previous`, which is in order, newest last.
+    """The probability, from 0 to 1, that `message` leaves the subject of `previous`, which is in order, newest last.
 
-    1 if nothing came before; 0 for what is not a person's or says nothing. From `LIKELY` on it counts as a shift.
+    1 if nothing came before; 0 for a message that is not a user's or has no content. From `LIKELY` on it is a shift.
     """
     if not previous:
         return 1.0
     if message.role != "user" or message.reading.small or not np.any(message.vector):
         return 0.0
-    told = BIAS + sum(WEIGHTS[name] * value for name, value in signs(previous, message, scale).items())
-    return 1 / (1 + exp(-max(min(told + _pause(previous[-1], message), 30.0), -30.0)))
+    score = BIAS + sum(WEIGHTS[name] * value for name, value in signs(previous, message, scale).items())
+    return 1 / (1 + exp(-max(min(score + _pause(previous[-1], message), 30.0), -30.0)))
 
 
 # -- the signs
@@ -96,32 +96,34 @@ BIAS = -2.30
 
 
 def signs(previous: Sequence[Seen], message: Seen, scale: Scale = BUILT_IN) -> dict[str, float]:
-    """What speaks for a shift or against it, by name; the names are those of `WEIGHTS`."""
+    """The signs for or against a shift, by name; the names are those of `WEIGHTS`."""
     before = previous[-REACH:]
-    here, there = message.reading, before[-1].reading
-    known = {term for one in before for term in one.reading.terms}
-    alike, at = _Alike([*before, message], scale), len(before)
-    # With few messages to judge by, a conversation is taken to be as others are.
+    current = message.reading
+    last = before[-1].reading
+    known_terms = {term for earlier in before for term in earlier.reading.terms}
+    alike = _Alike([*before, message], scale)
+    at = len(before)
+    # With few messages to judge by, the usual value of other conversations is mixed in.
     usual = [alike.to(i, max(i - 2, 0), i) for i in range(1, at)] + [UNKNOWN] * 2
     return {
         "last": alike.to(at, at - 1, at),
         "near": alike.to(at, max(at - 2, 0), at),
         "best": max(alike.to(at, i, i + 1) for i in range(max(at - 4, 0), at)),
         "usual": sum(usual) / len(usual),
-        "new": min(log1p(len(here.terms - known)), 2.5),
-        "told": min(log1p(len(there.terms)), 2.5),
-        "question": here.question,
-        "asks_you": here.asks_you,
-        "answer": there.question_last,
-        "back": here.back,
-        "cue": here.cue,
-        "closed": there.closing,
+        "new": min(log1p(len(current.terms - known_terms)), 2.5),
+        "told": min(log1p(len(last.terms)), 2.5),
+        "question": current.question,
+        "asks_you": current.asks_you,
+        "answer": last.question_last,
+        "back": current.back,
+        "cue": current.cue,
+        "closed": last.closing,
         "reply": float(before[-1].role == "assistant"),
     }
 
 
 def _pause(last: Seen, message: Seen) -> float:
-    """What a pause says: nothing up to some minutes, as much as a clear cue after a night. Set by hand: the published
+    """The weight of a pause: none up to some minutes, as much as a clear cue after a night. Set by hand: the published
     sets of dialogues have no times."""
     if last.time is None or message.time is None or message.time <= last.time:
         return 0.0
@@ -129,26 +131,27 @@ def _pause(last: Seen, message: Seen) -> float:
 
 
 def likeness(before: Sequence[Seen], message: Seen, scale: Scale = BUILT_IN) -> float:
-    """The cosine to what was said before, in deviations above that of unrelated texts of these lengths; from 0 to 6."""
+    """The cosine with the messages before, in deviations above that of unrelated texts of these lengths; 0 to 6."""
     return _Alike([*before, message], scale).to(len(before), 0, len(before))
 
 
 class _Alike:
-    """The likeness of some messages to others before them: all their products are made at once, since each is needed
-    several times."""
+    """The likeness of messages to others before them. All products are computed at once, since each is needed several
+    times."""
 
     def __init__(self, messages: Sequence[Seen], scale: Scale) -> None:
-        width = max(len(one.vector) for one in messages)
-        # A message that was given no vector is as one whose vector says nothing.
-        given = [one.vector if len(one.vector) == width else np.zeros(width) for one in messages]
-        rows = np.array(given, dtype=np.float64)
+        width = max(len(message.vector) for message in messages)
+        # A message without a vector counts as one with a zero vector.
+        vectors = [message.vector if len(message.vector) == width else np.zeros(width) for message in messages]
+        rows = np.array(vectors, dtype=np.float64)
         self._products: list[list[float]] = (rows @ rows.T).tolist()
-        self._words = [one.reading.words for one in messages]
+        self._words = [message.reading.words for message in messages]
         self._scale = scale
 
     def to(self, at: int, first: int, end: int) -> float:
-        """Of the message at `at` to those from `first` to before `end` together."""
-        products, span = self._products, range(first, end)
+        """The likeness of the message at `at` to the messages from `first` to before `end` together."""
+        products = self._products
+        span = range(first, end)
         lengths = sqrt(max(products[at][at] * sum(products[i][j] for i in span for j in span), 0.0))
         if lengths < _NOTHING:
             return UNKNOWN
@@ -159,19 +162,19 @@ class _Alike:
 
 _NOTHING = 1e-9
 UNKNOWN = 1.5
-"""The likeness of what has no vector: as of messages that go on."""
+"""The likeness of a message without a vector: that of messages that continue the subject."""
 
 
 def _share(words: int) -> float:
-    """The more words, the more a text has of what is common to all: by how much unrelated texts are more alike."""
+    """How much more alike unrelated texts are at this length: longer texts have more in common."""
     return min(0.58 + 0.157 * log(max(words, 1)), 1.4)
 
 
-# -- what is read in a text
+# -- cues in a text
 
 _SENTENCE = re.compile(r"[^.!?…。！？؟\n]+[.!?…。！？؟\s]*")
 _ASKED = re.compile(r"[?？؟]")
-_ENDING = re.compile(r"(?<![\W_])[\W_]+$")  # what follows the last word; each run of signs is looked at once
+_ENDING = re.compile(r"(?<![\W_])[\W_]+$")  # the signs after the last word; each run of signs is read once
 _ASKS_YOU = re.compile(
     r"(?i)\b(?:do|are|have|did|would|can|could|will|what is|what's|whats|what are|where|how)\s"
     r"(?:\w+\s){0,2}(?:you|your)\b"
@@ -197,7 +200,7 @@ _CLOSING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a text says by itself. Signs are 0 or 1."""
+    """The cues in one text. Signs are 0 or 1."""
 
     words: int
     terms: frozenset[str]
@@ -211,18 +214,18 @@ class Reading:
 
 
 def read(text: str) -> Reading:
-    said = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
-    sentences = [sentence for sentence in _SENTENCE.findall(said) if any(map(str.isalnum, sentence))] or [said]
-    asked = bool(_ASKED.search(said))
-    ending = _ENDING.search(said)
+    sample = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
+    sentences = [sentence for sentence in _SENTENCE.findall(sample) if any(map(str.isalnum, sentence))] or [sample]
+    has_question = bool(_ASKED.search(sample))
+    ending = _ENDING.search(sample)
     return Reading(
         words=len(text.split()),
-        terms=frozenset(analyse(said).terms),
-        question=float(asked),
+        terms=frozenset(analyse(sample).terms),
+        question=float(has_question),
         question_last=float(ending is not None and bool(_ASKED.search(ending[0]))),
-        asks_you=float(asked and bool(_ASKS_YOU.search(said)) and not _RETURNS.search(said)),
+        asks_you=float(has_question and bool(_ASKS_YOU.search(sample)) and not _RETURNS.search(sample)),
         back=float(bool(_BACK.search(sentences[-1]))),
-        cue=float(bool(_CUE.search(said))),
-        closing=float(bool(_CLOSING.search(said))),
-        small=is_small_talk(said),
+        cue=float(bool(_CUE.search(sample))),
+        closing=float(bool(_CLOSING.search(sample))),
+        small=is_small_talk(sample),
     )

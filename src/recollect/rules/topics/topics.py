@@ -1,10 +1,10 @@
-"""Topics: which one a message belongs to, how fast each fades, and what becomes of it. Pure: states in, states out.
+"""Topics: which one a message belongs to, how fast each fades, and how they merge. Pure: states in, states out.
 
-A conversation's topics are a fold over its messages in order, and over what people told about its topics between them:
-the same log gives the same topics, however it was followed. The moment of an event is the time of its message, never
-that of the clock. A user's message goes where it fits best; what says nothing by itself (a nod, an emoji, "and the
-second one?") and what is no user's belongs to the topic it follows. Nothing is undone by merging: a topic that has
-become part of another keeps its own centroid and count, and is taken out again as it was.
+A conversation's topics are a fold over its messages in order, and over the users' votes, tags and merges between them:
+the same log gives the same topics, however it was processed. The time of an event is the time of its message, never
+that of the clock. A user's message goes to the topic it fits best; a message without content of its own (a nod, an
+emoji, "and the second one?") and a message of another role belong to the topic they follow. A merge loses nothing: a
+topic that is part of another keeps its own centroid and count, and can be split off unchanged.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from math import log2
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from recollect.model.topics import TopicKind
 from recollect.rules.topics.centroids import Centroids, Near, Row, direction, moved, rows_of
 from recollect.rules.topics.drift import LIKELY, REACH, Scale, Seen, shift
 
-if TYPE_CHECKING:
-    from recollect.rules.topics.faded import Faded
-
 DAY = timedelta(days=1)
 LONGEST = timedelta(days=30)
 STEP = 5
@@ -36,25 +33,25 @@ DOUBLINGS = 5
 TITLE = 80
 """Characters of the first message that are a topic's title."""
 IMPORTANCE = 0.5
-"""What a topic is worth as long as nobody says otherwise."""
+"""The importance of a topic that was given none."""
 WEIGHT = 4.0
-"""How many votes the importance given with a message counts for."""
+"""How many votes the importance given with a message is worth."""
 RETURN = 0.25
-"""What coming back to a topic counts for, beside a vote for it."""
+"""The worth of a return to a topic, in votes."""
 OTHERS = 0.5
-"""What a message that is not the user's counts for in a centroid, beside one that is."""
+"""The weight in a centroid of a message that is not a user's; a user's has 1."""
 GROWN = 4
-"""Messages a topic has before it is merged by itself; so often it is looked whether it has grown like another."""
+"""Messages a topic needs before it is merged automatically; after each so many messages it is compared with others."""
 FEW = 8
 """Words of a follow-up."""
 MARGIN = 0.05
-"""How much nearer another topic has to be than the current one, if both would do, to be changed to."""
+"""How much nearer another topic must be than the current one, if both are near enough, to become current."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicRule:
-    """From which cosine on a message joins a topic; how many topics may be active and below which priority they leave
-    when there are more; past how many messages a topic is packed, and how many stay."""
+    """The cosine from which on a message joins a topic; how many topics may be active (`most`), and the priority below
+    which they leave when there are more (`least`); past how many messages a topic is packed, and how many it keeps."""
 
     similarity: float = 0.7
     most: int = 20
@@ -65,18 +62,18 @@ class TopicRule:
 
     @property
     def merging(self) -> float:
-        """From which cosine on two topics have grown alike: well above that of a message and its topic."""
+        """The cosine from which on two topics are merged: well above that of a message and its topic."""
         return 1 - (1 - self.similarity) / 3
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What is known of one topic: its opening turn is its name.
+    """The state of one topic, named by its opening turn, `first`.
 
-    `importance` is what was given with its messages; what was learned since is in `returns`, `ups` and `downs`.
+    `importance` is the importance given with its messages; what was learned since is in `returns`, `ups` and `downs`.
     `packed` of its `count` messages have left the active set; `opened` is the count at which they were brought back.
-    `merged_into` is the topic it has become part of, `apart` those it must not be merged with again. `made_by` is who
-    wrote the title; while `pending`, a title or a summary waits to be written. `packed_upto` is the last turn packed.
+    `merged_into` is the topic it is part of, `apart` those it must not be merged with again. `made_by` is the author of
+    the title; while `pending`, a title or a summary is still to be written. `packed_upto` is the last turn packed.
     """
 
     first: int
@@ -107,7 +104,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message as it comes to the topics. `leaning` says that it points at what was said before it."""
+    """A message that is to be given a topic. `leaning`: it refers to the message before it."""
 
     turn: int
     role: Role
@@ -120,9 +117,9 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """A conversation's topics after some turn: those that are active (and those that have just faded), each with what
-    is part of it; which of them is being talked of; and the last messages. Before `fades`, if it is known, none of them
-    has lost so much that it would leave."""
+    """A conversation's topics after some turn: those that are active (and those that have just faded), each with its
+    parts; the current topic; and the last messages. Before `fades`, if it is set, none of them has so little priority
+    that it would leave."""
 
     states: Mapping[int, State] = field(default_factory=dict)
     current: int | None = None
@@ -130,12 +127,25 @@ class Book:
     fades: datetime | None = None
 
 
+class TopicArchive(Protocol):
+    """The topics that have left the active set, as far as `step` needs them; `faded` implements it."""
+
+    @property
+    def states(self) -> Mapping[int, State]:
+        """The faded topics by their opening turn."""
+
+    def after(self, states: Mapping[int, State]) -> TopicArchive:
+        """The archive after these states, of active or faded topics, have changed."""
+
+    def returned(self, vector: Row, least: float) -> int | None:
+        """The topic that a message returns to, if one is near enough."""
+
+
 # -- time
 
 
 def half_life(accesses: int) -> timedelta:
-    """How long until half of a topic's priority is gone: a day at first, twice that every five accesses, up to thirty
-    days."""
+    """The time in which a topic's priority halves: a day at first, doubled every five accesses, up to thirty days."""
     doublings = min(max(accesses, 0) // STEP, DOUBLINGS)
     return min(DAY * (1 << doublings), LONGEST)
 
@@ -147,23 +157,23 @@ def kind(accesses: int) -> TopicKind:
 
 
 def priority(importance: float, accesses: int, age: timedelta) -> float:
-    """What is left of the importance after that time; a time yet to come takes nothing."""
+    """The importance, decayed by the age; a negative age takes nothing away."""
     return float(importance * 0.5 ** (max(age, timedelta()) / half_life(accesses)))
 
 
 def lasts(now: float, half: timedelta, least: float) -> timedelta:
-    """How long until a priority has fallen to the least; no time at all if it has."""
+    """The time until a priority has fallen to the least; zero if it has already."""
     return half * max(log2(now / least), 0.0) if now > 0 else timedelta()
 
 
 def importance_of(state: State) -> float:
-    """What was given, moved by what people said of it and by how often the talk came back to it. From 0 to 1."""
-    used = RETURN * state.returns
-    return (WEIGHT * state.importance + state.ups + used) / (WEIGHT + state.ups + state.downs + used)
+    """The given importance, adjusted by votes and by the number of returns to the topic. From 0 to 1."""
+    return_weight = RETURN * state.returns
+    return (WEIGHT * state.importance + state.ups + return_weight) / (WEIGHT + state.ups + state.downs + return_weight)
 
 
 def present(state: State, now: datetime) -> float:
-    """The priority of a topic (the whole of it, see `whole`) at a time."""
+    """The priority of a topic with its parts (see `whole_topic`) at a time."""
     return priority(importance_of(state), state.accesses, now - state.last_active_at)
 
 
@@ -171,7 +181,7 @@ def present(state: State, now: datetime) -> float:
 
 
 def root(states: Mapping[int, State], first: int) -> int:
-    """The topic that this one is now part of, or itself."""
+    """The topic that this one is part of, or the topic itself."""
     into = states[first].merged_into
     while into is not None:
         first, into = into, states[into].merged_into
@@ -179,30 +189,31 @@ def root(states: Mapping[int, State], first: int) -> int:
 
 
 def parts(states: Mapping[int, State], first: int) -> list[State]:
-    """A topic and all that has become part of it, itself first."""
-    others = [s for s in states.values() if s.merged_into is not None and root(states, s.first) == first]
+    """A topic and all its parts, itself first."""
+    merged_states = [state for state in states.values() if state.merged_into is not None]
+    others = [state for state in merged_states if root(states, state.first) == first]
     return [states[first], *sorted(others, key=lambda state: state.first)]
 
 
 def whole(states: Mapping[int, State], first: int) -> State:
-    """A topic with what has become part of it: messages and accesses of all, the last activity of any."""
-    every = parts(states, first)
-    own = every[0]
-    if len(every) == 1:
-        return own
+    """A topic together with its parts: messages and accesses of all, the last activity of any."""
+    all_parts = parts(states, first)
+    topic = all_parts[0]
+    if len(all_parts) == 1:
+        return topic
     return replace(
-        own,
-        count=sum(s.count for s in every),
-        packed=sum(s.packed for s in every if s.opened is None),
+        topic,
+        count=sum(part.count for part in all_parts),
+        packed=sum(part.packed for part in all_parts if part.opened is None),
         opened=None,
-        accesses=sum(s.accesses for s in every),
-        returns=sum(s.returns for s in every),
-        ups=sum(s.ups for s in every),
-        downs=sum(s.downs for s in every),
-        importance=max(s.importance for s in every),
-        tags=tuple(dict.fromkeys(tag for s in every for tag in s.tags)),
-        created_at=min(s.created_at for s in every),
-        last_active_at=max(s.last_active_at for s in every),
+        accesses=sum(part.accesses for part in all_parts),
+        returns=sum(part.returns for part in all_parts),
+        ups=sum(part.ups for part in all_parts),
+        downs=sum(part.downs for part in all_parts),
+        importance=max(part.importance for part in all_parts),
+        tags=tuple(dict.fromkeys(tag for part in all_parts for tag in part.tags)),
+        created_at=min(part.created_at for part in all_parts),
+        last_active_at=max(part.last_active_at for part in all_parts),
     )
 
 
@@ -214,16 +225,16 @@ def roots(states: Mapping[int, State]) -> list[int]:
 # -- vectors
 
 
-def centroids(some: Mapping[int, State], states: Mapping[int, State]) -> Centroids:
-    """Those of some topics, among all that they may be part of; of a topic that has said nothing there is none."""
-    told = [state for state in some.values() if state.centroid]
-    if not told:
+def centroids(selection: Mapping[int, State], states: Mapping[int, State]) -> Centroids:
+    """The centroids of a selection of topics, among all that they may be part of; a topic without content has none."""
+    with_centroid = [state for state in selection.values() if state.centroid]
+    if not with_centroid:
         return Centroids()
-    firsts = np.array([state.first for state in told], np.int64)
-    merged = [number for number, state in enumerate(told) if state.merged_into is not None]
+    firsts = np.array([state.first for state in with_centroid], np.int64)
+    part_numbers = [number for number, state in enumerate(with_centroid) if state.merged_into is not None]
     topics = firsts.copy()
-    topics[merged] = [root(states, told[number].first) for number in merged]
-    return Centroids(firsts, topics, rows_of([state.centroid for state in told]))
+    topics[part_numbers] = [root(states, with_centroid[number].first) for number in part_numbers]
+    return Centroids(firsts, topics, rows_of([state.centroid for state in with_centroid]))
 
 
 def nearness(states: Mapping[int, State], vector: Row) -> Near:
@@ -234,98 +245,98 @@ def nearness(states: Mapping[int, State], vector: Row) -> Near:
 # -- matching
 
 
-def subject(title: str, made_by: str, most: int = 6) -> str:
-    """What a topic is about in a few words: a title a model wrote, or what matters in the beginning of a message."""
+def subject(title: str, made_by: str, limit: int = 6) -> str:
+    """The subject of a topic in a few words: the title a model wrote, or the content words of a message's beginning."""
     if made_by == "model":
         return title
     language = detect(title)
-    return " ".join([word for word in words(title) if matters(word, language)][:most])
+    return " ".join([word for word in words(title) if matters(word, language)][:limit])
 
 
-def follows(said: Said) -> bool:
-    """Whether a message says nothing by itself and belongs to what it follows: small talk, an emoji, a script the
-    embedder cannot read, or a short follow-up such as "and the second one?"."""
-    if not np.any(said.vector) or is_small_talk(said.text):
+def follows(message: Said) -> bool:
+    """Whether a message has no content of its own and belongs to the topic before it: small talk, an emoji, a script
+    the embedder cannot read, or a short follow-up such as "and the second one?"."""
+    if not np.any(message.vector) or is_small_talk(message.text):
         return True
-    if len(said.text) > 10 * TITLE:
+    if len(message.text) > 10 * TITLE:
         return False
-    language = detect(said.text)
-    every = words(said.text)
-    matter = sum(1 for word in every if matters(word, language))
-    return matter == 0 or (said.leaning and matter == 1 and len(every) <= FEW)
+    language = detect(message.text)
+    all_words = words(message.text)
+    matter = sum(1 for word in all_words if matters(word, language))
+    return matter == 0 or (message.leaning and matter == 1 and len(all_words) <= FEW)
 
 
-def chosen(book: Book, said: Said, rule: TopicRule) -> int | None:
+def chosen(book: Book, message: Said, rule: TopicRule) -> int | None:
     """The active topic a message belongs to; None if it fits none of them."""
-    here = book.current
-    if here is not None and (said.role != "user" or follows(said)):
-        return here
-    near = nearness(active(book.states), said.vector)
-    best, cosine = near.best(here)
+    current = book.current
+    if current is not None and (message.role != "user" or follows(message)):
+        return current
+    near = nearness(active(book.states), message.vector)
+    best, cosine = near.best(current)
     if best is not None and cosine >= rule.similarity:
-        stays = here is not None and near.to(here) >= max(rule.similarity, cosine - MARGIN)
-        return here if stays else best
-    if here is None or said.role != "user":
-        return here
-    seen = Seen(said.text, said.vector, said.role, said.time)
-    return here if shift(book.recent, seen, rule.scale) < LIKELY else None
+        stays = current is not None and near.to(current) >= max(rule.similarity, cosine - MARGIN)
+        return current if stays else best
+    if current is None or message.role != "user":
+        return current
+    drift_message = Seen(message.text, message.vector, message.role, message.time)
+    return current if shift(book.recent, drift_message, rule.scale) < LIKELY else None
 
 
-def step(book: Book, said: Said, rule: TopicRule, faded: Callable[[], Faded]) -> Book:
-    """The topics after one more message. `faded` gives those that have left the active set, if they are needed."""
-    first = chosen(book, said, rule)
+def step(book: Book, message: Said, rule: TopicRule, load_archive: Callable[[], TopicArchive]) -> Book:
+    """The topics after one more message. `load_archive` gives those that have left the active set, if needed."""
+    first = chosen(book, message, rule)
     states = dict(book.states)
     if first is None:
-        gone = faded().after(states)
-        first = gone.returned(said.vector, rule.similarity)
+        archive = load_archive().after(states)
+        first = archive.returned(message.vector, rule.similarity)
         if first is not None:
-            states |= {state.first: replace(state, faded_at=None) for state in parts(gone.states, first)}
+            states |= {state.first: replace(state, faded_at=None) for state in parts(archive.states, first)}
     if first is None:
-        first = said.turn
-        states[first] = opened(said)
+        first = message.turn
+        states[first] = opened(message)
     else:
-        states[first] = joined(states[first], said, back=first != book.current)
+        states[first] = joined(states[first], message, back=first != book.current)
     if book.current is not None and book.current != first:
         states[book.current] = left(states[book.current], rule)
     states[first] = packing(states[first], rule)
-    recent = (*book.recent, Seen(said.text, said.vector, said.role, said.time))[-REACH:]
+    recent = (*book.recent, Seen(message.text, message.vector, message.role, message.time))[-REACH:]
     after = Book(states, first, recent, book.fades)
-    if said.role == "user":
+    if message.role == "user":
         after = grown_alike(after, rule)
-    return fading(after, said.time, rule)
+    return fading(after, message.time, rule)
 
 
-def opened(said: Said) -> State:
-    given = IMPORTANCE if said.importance is None else said.importance
+def opened(message: Said) -> State:
+    importance = IMPORTANCE if message.importance is None else message.importance
     return State(
-        said.turn,
-        " ".join(said.text.split())[:TITLE],
-        said.time,
-        said.time,
-        moved(b"", 0, said.vector),
+        message.turn,
+        " ".join(message.text.split())[:TITLE],
+        message.time,
+        message.time,
+        moved(b"", 0, message.vector),
         count=1,
-        importance=given,
+        importance=importance,
     )
 
 
-def joined(state: State, said: Said, back: bool) -> State:
-    """A topic with one more message. A user's counts as an access; one that comes back to it finds it unpacked."""
-    mine = said.role == "user"
+def joined(state: State, message: Said, back: bool) -> State:
+    """A topic with one more message. A user's message counts as an access; a return to the topic unpacks it."""
+    is_user = message.role == "user"
     return replace(
         state,
-        last_active_at=max(state.last_active_at, said.time),
-        centroid=moved(state.centroid, state.count, said.vector, 1.0 if mine else OTHERS),
+        last_active_at=max(state.last_active_at, message.time),
+        centroid=moved(state.centroid, state.count, message.vector, 1.0 if is_user else OTHERS),
         count=state.count + 1,
-        accesses=state.accesses + mine,
+        accesses=state.accesses + is_user,
         returns=state.returns + back,
-        importance=max(state.importance, said.importance or 0.0),
+        importance=max(state.importance, message.importance or 0.0),
         opened=state.count if back and state.packed else state.opened,
     )
 
 
 def packing(state: State, rule: TopicRule) -> State:
-    """Past its number of messages, all but the last few leave the active set. What was brought back stays in it for as
-    many messages again."""
+    """Past the number of messages of the rule, all but the last few leave the active set. Messages that were brought
+    back stay in it for as many messages again."""
     since = state.packed if state.opened is None else state.opened
     if state.count - since <= rule.messages:
         return state
@@ -333,56 +344,56 @@ def packing(state: State, rule: TopicRule) -> State:
 
 
 def left(state: State, rule: TopicRule) -> State:
-    """A topic that is no longer talked of: what was brought back leaves the active set again."""
+    """A topic that is no longer current: messages that were brought back leave the active set again."""
     return state if state.opened is None else packing(replace(state, opened=None), rule)
 
 
 def grown_alike(book: Book, rule: TopicRule) -> Book:
-    """With the current topic and another made one, the younger part of the older, if they have grown alike."""
+    """Merge the current topic and another, the younger into the older, if they have become similar."""
     assert book.current is not None
-    here = book.states[book.current]
-    if here.count % GROWN or not here.centroid:  # a centroid moves slowly: every few messages is often enough
+    current = book.states[book.current]
+    if current.count % GROWN or not current.centroid:  # a centroid moves slowly: every few messages is often enough
         return book
-    near = nearness(active(book.states), direction(here.centroid)).above(rule.merging)
-    others = [first for first in near if first != here.first and book.states[first].count >= GROWN]
-    wanted = [first for first in others if not kept_apart(book.states, here.first, first)]
-    if not wanted:
+    near = nearness(active(book.states), direction(current.centroid)).above(rule.merging)
+    others = [first for first in near if first != current.first and book.states[first].count >= GROWN]
+    candidates = [first for first in others if not kept_apart(book.states, current.first, first)]
+    if not candidates:
         return book
-    best = max(wanted, key=lambda first: (near[first], -first))
-    return merged(book, min(best, here.first), max(best, here.first))
+    best = max(candidates, key=lambda first: (near[first], -first))
+    return merged(book, min(best, current.first), max(best, current.first))
 
 
-def kept_apart(states: Mapping[int, State], one: int, other: int) -> bool:
-    theirs = {state.first for state in parts(states, other)}
-    return any(state.apart & theirs for state in parts(states, one))
+def kept_apart(states: Mapping[int, State], first: int, other: int) -> bool:
+    other_parts = {state.first for state in parts(states, other)}
+    return any(state.apart & other_parts for state in parts(states, first))
 
 
 def fading(book: Book, now: datetime, rule: TopicRule) -> Book:
-    """When there are too many, those of too little priority leave the active set, the lowest first, never the one that
-    is being talked of."""
+    """When there are too many topics, those of too little priority leave the active set, the lowest first, never the
+    current one."""
     assert book.current is not None
     if book.fades is not None and now < book.fades:
-        # A message makes its topic last longer; only a new one, or one of little worth, may be the next to leave.
+        # A message prolongs its topic; only a new topic, or one of little importance, may be the next to leave.
         return replace(book, fades=min(book.fades, leaves(book.states[book.current], rule)))
-    here = active(book.states)
-    every = roots(here)
-    if len(every) <= rule.most:
+    active_states = active(book.states)
+    topics = roots(active_states)
+    if len(topics) <= rule.most:
         return book
-    shared = {root(here, state.first) for state in here.values() if state.merged_into is not None}
-    wholes = {first: whole(here, first) if first in shared else here[first] for first in every}
+    with_parts = {root(active_states, state.first) for state in active_states.values() if state.merged_into is not None}
+    wholes = {first: whole(active_states, first) if first in with_parts else active_states[first] for first in topics}
     worth = {first: present(state, now) for first, state in wholes.items() if first != book.current}
     states = dict(book.states)
     for first in sorted(worth, key=lambda first: (worth[first], first)):
         if worth[first] >= rule.least:
             break
-        for part in parts(here, first):
+        for part in parts(active_states, first):
             states[part.first] = replace(part, faded_at=now)
-    stays = (wholes[first] for first in every if states[first].faded_at is None)
-    return replace(book, states=states, fades=min(leaves(state, rule) for state in stays))
+    remaining = (wholes[first] for first in topics if states[first].faded_at is None)
+    return replace(book, states=states, fades=min(leaves(state, rule) for state in remaining))
 
 
 def leaves(state: State, rule: TopicRule) -> datetime:
-    """When a topic may have lost so much that it leaves. A little early: it is looked at closely then."""
+    """When a topic may have so little priority that it leaves. A little early: the exact check is made then."""
     lasting = lasts(importance_of(state), half_life(state.accesses), rule.least)
     try:
         return state.last_active_at + lasting - timedelta(seconds=1)
@@ -390,11 +401,11 @@ def leaves(state: State, rule: TopicRule) -> datetime:
         return datetime.max.replace(tzinfo=UTC)
 
 
-# -- what people tell
+# -- what users change
 
 
 def merged(book: Book, into: int, first: int) -> Book:
-    """Two topics as one: the second part of the first."""
+    """Merge two topics: `first` becomes part of `into`."""
     states = dict(book.states)
     states[first] = replace(states[first], merged_into=into)
     for part in parts(states, into):
@@ -404,7 +415,7 @@ def merged(book: Book, into: int, first: int) -> Book:
 
 
 def taken_out(book: Book, first: int) -> Book:
-    """A topic that had become part of another, as it was; the two are not merged again by themselves."""
+    """Split a topic off from the one it is part of; the two are not merged automatically again."""
     states = dict(book.states)
     into = states[first].merged_into
     assert into is not None
@@ -418,15 +429,15 @@ def voted(state: State, score: int) -> State:
 
 
 def tagged(state: State, tags: Iterable[str], without: Iterable[str] = ()) -> State:
-    gone = set(without)
-    return replace(state, tags=tuple(dict.fromkeys(tag for tag in (*state.tags, *tags) if tag not in gone)))
+    removals = set(without)
+    return replace(state, tags=tuple(dict.fromkeys(tag for tag in (*state.tags, *tags) if tag not in removals)))
 
 
 def changed(before: Callable[[int], State | None], after: Mapping[int, State]) -> list[State]:
-    """The states that are new or different, in order."""
+    """The states that are new or have changed, in order."""
     return [after[first] for first in sorted(after) if before(first) is not after[first]]
 
 
 def active(states: Mapping[int, State]) -> Mapping[int, State]:
-    """Those that have not faded."""
+    """The states of topics that have not faded."""
     return {first: state for first, state in states.items() if state.faded_at is None}
