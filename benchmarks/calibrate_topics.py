@@ -32,7 +32,7 @@ from quality.dialogues import Dialogue, Line, load
 from recollect.config import Settings
 from recollect.errors import RecollectError
 from recollect.ports import Vectors
-from recollect.rules.topics.centroids import direction, moved
+from recollect.rules.topics.centroids import direction, move_centroid
 from recollect.wiring import open_embedder
 
 TOPICS = 20  # dealt out together
@@ -66,7 +66,7 @@ def goes_on(dialogue: Dialogue, vectors: Vectors) -> list[Joining]:
             found.append(Joining(float(direction(centroid) @ vector), not line.shift, not line.shift))
         if line.shift:
             centroid, count = b"", 0
-        centroid, count = moved(centroid, count, vector), count + 1
+        centroid, count = move_centroid(centroid, count, vector), count + 1
     return found
 
 
@@ -90,7 +90,7 @@ def comes_back(halves: Sequence[tuple[Vectors, Vectors]]) -> list[Joining]:
     for first, _ in halves:
         centroid = b""
         for count, vector in enumerate(first):
-            centroid = moved(centroid, count, vector)
+            centroid = move_centroid(centroid, count, vector)
         centroids.append(direction(centroid))
     found: list[Joining] = []
     for own, (_, second) in enumerate(halves):

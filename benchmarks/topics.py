@@ -31,9 +31,9 @@ from recollect.engine.conversation import AsyncConversation
 from recollect.model import TopicMessage
 from recollect.rules.topics import compression
 from recollect.rules.topics import topics as rule
-from recollect.rules.topics.centroids import as_kept
-from recollect.rules.topics.faded import Faded
-from recollect.rules.topics.topics import Book, Said
+from recollect.rules.topics.centroids import round_vector
+from recollect.rules.topics.faded import FadedTopics
+from recollect.rules.topics.topics import Book, IncomingMessage
 from recollect.tasks.standalone import depends_on_context
 from recollect.wiring import topic_rule
 from table import milliseconds, percentile, show
@@ -86,10 +86,10 @@ async def matching(texts: Sequence[str], topics: int) -> Times:
     book, how, spent = Book(), topic_rule(Settings()), Times()
     for turn, (text, vector) in enumerate(zip(texts, vectors, strict=True), 1):
         start, busy = time.perf_counter(), time.process_time()
-        said = Said(turn, "user", text, START, as_kept(vector), leaning=depends_on_context(text))
-        rule.chosen(book, said, how)
+        said = IncomingMessage(turn, "user", text, START, round_vector(vector), leaning=depends_on_context(text))
+        rule.choose_topic(book, said, how)
         spent.append((time.perf_counter() - start, time.process_time() - busy))
-        book = rule.step(book, said, how, Faded)
+        book = rule.step(book, said, how, FadedTopics)
     return spent[3 * topics :]
 
 

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from quality.dialogues import Dialogue, Line, load
 from quality.segmentation import Scores, score
 from recollect.embed.static import StaticEmbedder
-from recollect.rules.topics.drift import BUILT_IN, WEIGHTS, Seen, signs
+from recollect.rules.topics.drift import BUILT_IN, WEIGHTS, DriftMessage, signs
 
 Floats = NDArray[np.float64]
 PENALTY = 3.0
@@ -105,9 +105,9 @@ def cut_short(dialogues: Sequence[Dialogue], chance: random.Random, roles: bool)
     ]
 
 
-def seen(dialogue: Dialogue, embedder: StaticEmbedder) -> list[Seen]:
+def seen(dialogue: Dialogue, embedder: StaticEmbedder) -> list[DriftMessage]:
     vectors = embedder.embed_now([line.text for line in dialogue.lines])
-    return [Seen(line.text, vector, line.role) for line, vector in zip(dialogue.lines, vectors, strict=True)]
+    return [DriftMessage(line.text, vector, line.role) for line, vector in zip(dialogue.lines, vectors, strict=True)]
 
 
 def rows(
@@ -118,7 +118,7 @@ def rows(
     for number, dialogue in enumerate(dialogues):
         messages = seen(dialogue, embedder)
         for i in range(1, len(messages)):
-            if messages[i].role == "user" and not messages[i].reading.small and np.any(messages[i].vector):
+            if messages[i].role == "user" and not messages[i].cues.small and np.any(messages[i].vector):
                 found.append(list(signs(messages[:i], messages[i], BUILT_IN).values()))
                 shifts.append(float(dialogue.lines[i].shift))
                 numbers.append(number)
@@ -158,7 +158,7 @@ def tried(
         said = [False]
         for i in range(1, len(messages)):
             one = messages[i]
-            may = one.role == "user" and not one.reading.small and bool(np.any(one.vector))
+            may = one.role == "user" and not one.cues.small and bool(np.any(one.vector))
             told = bias + float(np.dot(weights, list(signs(messages[:i], one, BUILT_IN).values())))
             said.append(may and 1 / (1 + np.exp(-told)) >= least)
         found.append(said)

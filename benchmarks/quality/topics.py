@@ -18,9 +18,9 @@ from quality.dialogues import Dialogue, Marked
 from quality.segmentation import Scores, by_chance, score, tiling
 from recollect.config import Settings
 from recollect.ports import Vectors
-from recollect.rules.topics.centroids import as_kept
-from recollect.rules.topics.faded import Faded
-from recollect.rules.topics.topics import Book, Said, TopicRule, step
+from recollect.rules.topics.centroids import round_vector
+from recollect.rules.topics.faded import FadedTopics
+from recollect.rules.topics.topics import Book, IncomingMessage, TopicRule, step
 from recollect.tasks.standalone import depends_on_context
 from recollect.wiring import open_embedder, topic_rule
 
@@ -58,15 +58,15 @@ def assigned(dialogue: Dialogue, vectors: Vectors, rule: TopicRule) -> list[bool
     """Where the topics of a dialogue change, message by message."""
     book, topics = Book(), []
     for turn, (line, vector) in enumerate(zip(dialogue.lines, vectors, strict=True), 1):
-        said = Said(
+        said = IncomingMessage(
             turn=turn,
             role=line.role,
             text=line.text,
             time=START + turn * APART,
-            vector=as_kept(vector),
+            vector=round_vector(vector),
             leaning=line.role == "user" and depends_on_context(line.text),
         )
-        book = step(book, said, rule, Faded)
+        book = step(book, said, rule, FadedTopics)
         topics.append(book.current)
     return [False, *(one != other for one, other in pairwise(topics))]
 

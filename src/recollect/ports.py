@@ -45,7 +45,7 @@ class Posting:
     frequency: int
 
 
-class Candidate(NamedTuple):
+class PassageCandidate(NamedTuple):
     """An indexed passage and what ranking needs of it: how often each word of the query occurs in it, and its place
     and author."""
 
@@ -129,7 +129,7 @@ class Tx(Protocol):
     def erasures(self) -> dict[str, int]:
         """The id of each erasure and the number of messages it says it removed."""
 
-    def erased_by(self) -> dict[str | None, int]:
+    def count_by_erasure(self) -> dict[str | None, int]:
         """For each erasure id found on a tombstone, the number of tombstones."""
 
     # views
@@ -163,7 +163,7 @@ class Tx(Protocol):
     ) -> frozenset[ConversationKey]:
         """As `claim`, for many conversations at once; returns those that the holder has now."""
 
-    def held(self, view: str, places: Sequence[ConversationKey], holder: str) -> frozenset[ConversationKey]:
+    def held_leases(self, view: str, places: Sequence[ConversationKey], holder: str) -> frozenset[ConversationKey]:
         """As `holds`, for many conversations at once; returns those that the holder still has."""
 
     def release_all(self, view: str, places: Sequence[ConversationKey], holder: str) -> None:
@@ -210,12 +210,12 @@ class Tx(Protocol):
         """For each group of alternative terms: the newest `limit` passages in scope that have one of them, newest
         first, and how many passages of the user (or space) do."""
 
-    def candidates(self, where: Filter, docs: Sequence[int], groups: Sequence[Sequence[str]]) -> list[Candidate]:
+    def candidates(self, where: Filter, docs: Sequence[int], groups: Sequence[Sequence[str]]) -> list[PassageCandidate]:
         """Those of these passages that are in scope, with the counts of each group."""
 
-    def beside(
+    def passages_at(
         self, where: Filter, places: Sequence[tuple[str, int]], groups: Sequence[Sequence[str]]
-    ) -> list[Candidate]:
+    ) -> list[PassageCandidate]:
         """The passages in scope of the messages at these places (conversation and turn)."""
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:

@@ -111,7 +111,11 @@ def _from_json_union(kinds: Sequence[Any], value: Any) -> Any:
 
 
 def mandatory_fields(kind: Any) -> set[str]:
-    return {field.name for field, _ in _fields_with_types(kind) if field.default is MISSING and field.default_factory is MISSING}
+    return {
+        field.name
+        for field, _ in _fields_with_types(kind)
+        if field.default is MISSING and field.default_factory is MISSING
+    }
 
 
 def _from_json_fields(kind: Any, value: Any) -> Any:

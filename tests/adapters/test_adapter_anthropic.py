@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from recollect import AsyncMemory, Memory
 from recollect.adapters.anthropic import MemoryTool, async_memory_tool, memory_tool
-from recollect.rules.documents.memory_files import Refused, carried_out
+from recollect.rules.documents.memory_files import FileCommandRefused, run_file_command
 
 PATHS = st.sampled_from(
     [
@@ -150,10 +150,10 @@ def test_the_files_are_kept_for_each_user_and_found_again(store_url: str) -> Non
 def test_a_path_that_leads_elsewhere_is_refused_by_every_command(path: str) -> None:
     whole = {"path": path, "old_path": path, "new_path": "/memories/b", "file_text": "x", "old_str": "a"}
     for command in ("view", "create", "str_replace", "insert", "delete", "rename"):
-        with pytest.raises(Refused):
-            carried_out({"/memories/a": "a"}, {"command": command, "new_str": "b", "insert_line": 0, **whole})
-    with pytest.raises(Refused):
-        carried_out({"/memories/a": "a"}, {"command": "rename", "old_path": "/memories/a", "new_path": path})
+        with pytest.raises(FileCommandRefused):
+            run_file_command({"/memories/a": "a"}, {"command": command, "new_str": "b", "insert_line": 0, **whole})
+    with pytest.raises(FileCommandRefused):
+        run_file_command({"/memories/a": "a"}, {"command": "rename", "old_path": "/memories/a", "new_path": path})
 
 
 @pytest.mark.parametrize(
@@ -173,8 +173,8 @@ def test_a_path_that_leads_elsewhere_is_refused_by_every_command(path: str) -> N
     ],
 )
 def test_what_a_model_gets_wrong_is_refused_with_what_to_do(command: dict[str, Any]) -> None:
-    with pytest.raises(Refused, match=r"\w"):
-        carried_out({"/memories/a": "a", "/memories/f": None}, command)
+    with pytest.raises(FileCommandRefused, match=r"\w"):
+        run_file_command({"/memories/a": "a", "/memories/f": None}, command)
 
 
 @pytest.mark.parametrize("sign", ["\n", '"', "\\", "\x01", "ü", "日"])
@@ -206,7 +206,7 @@ def test_a_folder_of_thousands_is_shown_in_one_walk() -> None:
 
     files: dict[str, str | None] = {Path(f"/memories/d{n % 10}/f{n}"): "x" for n in range(1_000)}
     files |= {Path(f"/memories/d{n}"): None for n in range(10)}
-    _, shown = carried_out(files, {"command": "view", "path": "/memories"})
+    _, shown = run_file_command(files, {"command": "view", "path": "/memories"})
     assert len(shown.splitlines()) == 1_012
     assert "100B\t/memories/d3/" in shown
     assert looked < 10 * len(files)

@@ -103,7 +103,7 @@ def test_nothing_is_left_out_of_the_account_a11() -> None:
         assert step["ours"] == step["prompt"] + step["reply"] + step["beside"] + step["memory"]
         assert step["reply"] == count(answer)
         assert step["prompt"] >= 3 + sum(said) + 4 + count(instructions(asking=False)), "all of it is verbatim so far"
-        of_user, of_reply = tiers.write(question, count), tiers.write(answer, count)
+        of_user, of_reply = tiers.write_tiers(question, count), tiers.write_tiers(answer, count)
         block = render_inline(InlineTiers(of_user.tier1, of_user.tier2, of_reply.tier1, of_reply.tier2))
         assert step["beside"] == count(f"{answer}\n{block}") - count(answer) > 100
         assert (step["memory"], step["calls"]) == (0, 1)

@@ -16,7 +16,7 @@ from recollect import InvalidInput
 from recollect.config import Settings
 from recollect.engine.memory import MemoryEngine
 from recollect.model import Budget
-from recollect.rules.log import checked_metadata
+from recollect.rules.log import check_metadata
 from recollect.tokens.estimate import EstimateTokenizer
 from recollect.wiring import build
 
@@ -127,6 +127,6 @@ def test_f15_metadata_that_is_too_large_is_refused_before_it_is_looked_through()
 
     def refuse() -> None:
         with pytest.raises(InvalidInput, match="at most 1,048,576"):
-            checked_metadata(metadata)
+            check_metadata(metadata)
 
     assert min(seconds(refuse) for _ in range(3)) < 3 * min(seconds(lambda: json.dumps(metadata)) for _ in range(3))

@@ -14,7 +14,7 @@ from recollect.engine.openai import branches, relay
 from recollect.engine.tables import log
 from recollect.llm.absent import NoModelLLM
 from recollect.model import Draft, Message
-from recollect.rules.openai.messages import opening, spoken
+from recollect.rules.openai.messages import opening_id, parse_message
 from recollect.testing.llm import ScriptedLLM
 
 WHERE = branches.ConversationTarget("default", "alex", "chat")
@@ -26,9 +26,11 @@ def history(*words: str) -> list[dict[str, Any]]:
 
 
 def send(memory: Memory, *words: str, where: branches.ConversationTarget = WHERE) -> list[Message]:
-    sent = [spoken(one) for one in history(*words)]
+    sent = [parse_message(one) for one in history(*words)]
     engine, now = memory._engine, datetime.now(UTC)
-    found: list[Message] = memory._private.wait(engine._write(lambda tx: branches.reconcile_messages(tx, where, sent, now)))
+    found: list[Message] = memory._private.wait(
+        engine._write(lambda tx: branches.reconcile_messages(tx, where, sent, now))
+    )
     return found
 
 
@@ -141,9 +143,11 @@ class Reading:
         return found
 
 
-def read_by(memory: Memory, messages: list[dict[str, Any]], where: branches.ConversationTarget = WHERE) -> tuple[int, Message]:
+def read_by(
+    memory: Memory, messages: list[dict[str, Any]], where: branches.ConversationTarget = WHERE
+) -> tuple[int, Message]:
     """How many messages are read to place these, and where the last of them is."""
-    sent, engine, now = [spoken(one) for one in messages], memory._engine, datetime.now(UTC)
+    sent, engine, now = [parse_message(one) for one in messages], memory._engine, datetime.now(UTC)
 
     def counted(tx: Any) -> tuple[int, Message]:
         reading: Any = Reading(tx)
@@ -180,7 +184,9 @@ def test_no_more_is_read_than_what_was_sent_can_reach(addresses: Callable[[str, 
 def test_a_history_without_its_beginning_is_found_among_the_users_own_conversations(store_url: str) -> None:
     def send_unnamed(memory: Memory, user: str, *words: str) -> tuple[str, int]:
         sent = history(*words)
-        where = branches.ConversationTarget("default", user, opening([spoken(one) for one in sent], "default", user), named=False)
+        where = branches.ConversationTarget(
+            "default", user, opening_id([parse_message(one) for one in sent], "default", user), named=False
+        )
         last = read_by(memory, sent, where)[1]
         return last.conversation, last.turn
 

@@ -23,7 +23,7 @@ from llm_server import Exchange, Service, serving, stays_open
 
 from recollect import AsyncMemory, Memory, Message, ModelBusy, ModelNonsense, RecollectError
 from recollect.rules.prompt.markers import strip
-from recollect.rules.prompt.reply_filter import Holding
+from recollect.rules.prompt.reply_filter import ReplyFilter
 from recollect.testing.llm import ScriptedLLM
 
 QUESTION = "How many shops do I run?"
@@ -77,7 +77,7 @@ def test_no_part_of_a_marker_is_seen_however_a_stream_is_cut_a5(world: World, te
     ends = sorted(min(place, len(text)) for place in places)
     world.said[:] = [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
     chat = world.chat()
-    holding = Holding()
+    holding = ReplyFilter()
     holding.feed(text)
     expected = strip(text) if strip(text).strip() else holding.finish().after
     pieces: list[str] = []

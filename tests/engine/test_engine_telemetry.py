@@ -98,7 +98,10 @@ def test_what_cannot_be_kept_now_is_kept_later_c14() -> None:
     counting.give_back(given_out)
     counting.count("cache", kind="merge", outcome="hit")
     assert [one.count for one in counting.drain()] == [3]
-    assert [(one.what, one.count, one.seconds) for one in counting.activities()] == [("cache", 3, 0.0), ("view", 1, 0.5)]
+    assert [(one.what, one.count, one.seconds) for one in counting.activities()] == [
+        ("cache", 3, 0.0),
+        ("view", 1, 0.5),
+    ]
 
 
 def test_a_prometheus_registry_has_them_c14(tmp_path: Path) -> None:

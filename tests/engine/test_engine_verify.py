@@ -15,7 +15,7 @@ from raw_tables import Row, change, rows_of
 from recollect import Draft, Memory, Verification
 from recollect.config import Settings
 from recollect.model import Filter, Message
-from recollect.rules.log import digest, sealed
+from recollect.rules.log import compute_digest, seal_message
 from recollect.wiring import open_store
 
 Edit = Callable[[list[Row]], None]
@@ -187,7 +187,7 @@ def test_a_message_sealed_anew_without_its_chain_is_found(store_url: str) -> Non
     """The seal is right for what is there now; the link is still the one of what was there before."""
     fill(store_url)
     message = replace(chat_of(store_url)[1], content="I owe you money")
-    seal = as_kept(store_url, digest(message, message.seal.salt))
+    seal = as_kept(store_url, compute_digest(message, message.seal.salt))
     change(store_url, "messages", lambda rows: at(rows, 2).update(content=message.content, digest=seal))
     assert [str(fault) for fault in verify(store_url).faults] == [
         f"guild/chat turn 2: does not follow from the message before it (message {message.id})"
@@ -232,7 +232,7 @@ def test_a_forger_who_mends_the_whole_chain_is_given_away_by_the_root(store_url:
     link = b""
     for message in chat_of(store_url):
         content = "I owe you money" if message.turn == 2 else message.content
-        chain[message.turn] = sealed(replace(message, content=content), link, message.seal.salt)
+        chain[message.turn] = seal_message(replace(message, content=content), link, message.seal.salt)
         link = chain[message.turn].seal.link
 
     def rewrite(rows: list[Row]) -> None:

@@ -9,7 +9,7 @@ from llm_client import complete, request, stream, with_model
 from llm_server import Step, fails, says, serving, streams, unless
 
 from recollect.errors import ModelRefused
-from recollect.llm.form import schema_instruction, is_strict
+from recollect.llm.form import is_strict, schema_instruction
 from recollect.llm.openai import OpenAIModel
 
 pytest.importorskip("openai")
@@ -65,7 +65,11 @@ def test_a_server_that_promises_nothing_is_asked_in_words() -> None:
     _, _, third, fourth = ask_twice(takes(None))
     assert third == fourth
     assert "response_format" not in third
-    assert [m["content"] for m in third["messages"]] == ["Be kind.", f"Be brief.\n\n{schema_instruction(SCHEMA)}", "Who?"]
+    assert [m["content"] for m in third["messages"]] == [
+        "Be kind.",
+        f"Be brief.\n\n{schema_instruction(SCHEMA)}",
+        "Who?",
+    ]
 
 
 def test_without_a_system_message_the_words_become_one() -> None:

@@ -20,7 +20,7 @@ from recollect.errors import (
     NoModel,
 )
 from recollect.llm.chain import Cooldowns
-from recollect.llm.meter import ModelCall, Ceiling, MeteredLLM
+from recollect.llm.meter import Ceiling, MeteredLLM, ModelCall
 from recollect.llm.role import Role
 from recollect.ports import LLM, Completion
 from recollect.testing.llm import ScriptedLLM, count_words

@@ -26,8 +26,8 @@ from recollect.llm.relay import RelayReader
 from recollect.llm.role import Role
 from recollect.llm.trouble import Trouble
 from recollect.ports import LLM
-from recollect.rules.openai.messages import calls_told
-from recollect.rules.openai.stream import Answer, Passing, added
+from recollect.rules.openai.messages import calls_metadata
+from recollect.rules.openai.stream import CompleteReply, ReplyStream, sum_usages
 from recollect.testing.llm import ScriptedLLM
 
 ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi?"}]}
@@ -141,13 +141,18 @@ REPLY = st.fixed_dictionaries(
 @settings(max_examples=300)
 @given(st.lists(REPLY, min_size=1, max_size=3))
 def test_whatever_a_server_sends_is_an_answer_or_a_model_error(replies: list[dict[str, Any]]) -> None:
-    relay, passing = RelayReader(Trouble("model-x")), Passing(FRAME)
+    relay, passing = RelayReader(Trouble("model-x")), ReplyStream(FRAME)
     with suppress(ModelError):
         for reply in replies:
             passing.feed(relay.read_event(json.dumps(reply)))
         passing.finish()
-        json.dumps([*passing.last(), passing.cost(added([one for one in passing.usages if isinstance(one, dict)]))])
-        json.dumps(calls_told(list(passing.first.calls.values())))
+        json.dumps(
+            [
+                *passing.last_chunks(),
+                passing.usage_chunk(sum_usages([one for one in passing.usages if isinstance(one, dict)])),
+            ]
+        )
+        json.dumps(calls_metadata(list(passing.first.calls.values())))
     with suppress(ModelError):
-        answer = Answer(RelayReader(Trouble("model-x")).read_body(json.dumps(replies[0]).encode()))
-        json.dumps(answer.last(FRAME, {}))
+        answer = CompleteReply(RelayReader(Trouble("model-x")).read_body(json.dumps(replies[0]).encode()))
+        json.dumps(answer.build_reply(FRAME, {}))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from fact_corpus import Score
 
-from recollect.rules.people.commands import Command, read
+from recollect.rules.people.commands import Command, parse_command
 
 NAMES = ("Bot", "Memo", "<@999>")
 
@@ -227,7 +227,7 @@ Reader = Callable[[Sample], Command]
 
 
 def by_rules(sample: Sample) -> Command:
-    return read(sample.said, NAMES, addressed=sample.addressed)
+    return parse_command(sample.said, NAMES, for_bot=sample.addressed)
 
 
 def score(rows: Iterable[Sample], reader: Reader = by_rules) -> tuple[CommandScore, list[tuple[Sample, Command]]]:

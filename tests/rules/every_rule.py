@@ -26,7 +26,7 @@ import recollect.tasks
 from recollect.errors import ModelNonsense
 from recollect.language import dates
 from recollect.model import Budget
-from recollect.ports import Candidate, Request
+from recollect.ports import PassageCandidate, Request
 from recollect.rules import retention
 from recollect.rules.documents import memory_files
 from recollect.rules.facts.grounding import Grounds
@@ -34,7 +34,7 @@ from recollect.rules.openai import messages, reconcile, stream, tail
 from recollect.rules.prompt import markers, reply_filter
 from recollect.rules.recall import query, ranking
 from recollect.rules.topics import topics
-from recollect.rules.topics.faded import Faded
+from recollect.rules.topics.faded import FadedTopics
 from recollect.tasks import answers
 from recollect.tokens.estimate import EstimateTokenizer
 
@@ -186,12 +186,12 @@ def feed_in_pieces(reader: Any, content: str, size: int) -> Any:
 
 
 def book_of(given: Given) -> topics.Book:
-    state = topics.State(1, given.text, given.moment, given.moment, count=3)
+    state = topics.TopicState(1, given.text, given.moment, given.moment, count=3)
     return topics.Book({1: state}, 1)
 
 
-def said_of(given: Given) -> topics.Said:
-    return topics.Said(2, "user", given.text, given.moment, np.ones(8, np.float32))
+def said_of(given: Given) -> topics.IncomingMessage:
+    return topics.IncomingMessage(2, "user", given.text, given.moment, np.ones(8, np.float32))
 
 
 def body_of(given: Given) -> dict[str, Any]:
@@ -216,8 +216,11 @@ def row_of(given: Given) -> dict[str, Any]:
 
 
 def fuse(given: Given) -> object:
-    found = [Candidate(1, "a", given.moment, 5, (1,)), Candidate(2, "b", NOON, 5, (1,), author=given.text)]
-    asked = query.Asked((("a",),), (1.0,), times=dates.spans(given.text, given.moment))
+    found = [
+        PassageCandidate(1, "a", given.moment, 5, (1,)),
+        PassageCandidate(2, "b", NOON, 5, (1,), author=given.text),
+    ]
+    asked = query.ParsedQuery((("a",),), (1.0,), times=dates.spans(given.text, given.moment))
     scores = np.ones((2, 1))
     return ranking.fuse(found, scores, {1: 0.5}, asked, given.moment, ranking.Weights())
 
@@ -235,59 +238,59 @@ CALLS: dict[str, Callable[[Given], Any]] = {
         dates.spans(given.text, given.moment), np.array([given.moment.timestamp()])
     ),
     "rules.facts.grounding.Grounds": lambda given: (
-        Grounds.of(given.text).share(given.text),
-        Grounds.of(given.text).pairs(given.text),
-        Grounds.of(given.text).invented(given.text),
+        Grounds.of(given.text).shares_word(given.text),
+        Grounds.of(given.text).filter_pairs(given.text),
+        Grounds.of(given.text).find_inventions(given.text),
     ),
-    "rules.prompt.reply_filter.Holding": lambda given: feed_in_pieces(reply_filter.Holding(), given.text, 7),
+    "rules.prompt.reply_filter.ReplyFilter": lambda given: feed_in_pieces(reply_filter.ReplyFilter(), given.text, 7),
     "language.detect.script_of": lambda given: [RULES["language.detect.script_of"](letter) for letter in {*given.text}],
-    "rules.openai.tail.cut": lambda given: tail.cut([message_of(given)], COUNT, 100),
-    "rules.openai.tail.laid_out": lambda given: tail.laid_out(body_of(given), Budget(), COUNT, all_of_it=False),
+    "rules.openai.tail.tail_start": lambda given: tail.tail_start([message_of(given)], COUNT, 100),
+    "rules.openai.tail.lay_out": lambda given: tail.lay_out(body_of(given), Budget(), COUNT, all_of_it=False),
     "rules.prompt.markers.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),
-    "rules.documents.memory_files.folders_of": lambda given: memory_files.folders_of({}, FILE, given.text),
-    "rules.documents.memory_files.carried_out": lambda given: memory_files.carried_out(
+    "rules.documents.memory_files.missing_folders": lambda given: memory_files.missing_folders({}, FILE, given.text),
+    "rules.documents.memory_files.run_file_command": lambda given: memory_files.run_file_command(
         {FILE: given.text}, {"command": "str_replace", "path": FILE, "old_str": given.text, "new_str": given.text}
     ),
     "rules.documents.memory_files.insert": lambda given: memory_files.insert(
         {FILE: given.text}, {"path": FILE, "insert_line": 0, "insert_text": given.text}
     ),
     "rules.documents.memory_files.view": lambda given: memory_files.view({FILE: given.text}, {"path": FILE}),
-    "rules.openai.stream.Passing": lambda given: relay_in_pieces(given),
+    "rules.openai.stream.ReplyStream": lambda given: relay_in_pieces(given),
     "rules.recall.ranking.fuse": fuse,
-    "rules.openai.reconcile.ending": lambda given: reconcile.ending(
+    "rules.openai.reconcile.match_ending": lambda given: reconcile.match_ending(
         utterances_of(given), utterances_of(given), -1, 0, effort_of(given)
     ),
-    "rules.openai.reconcile.evident": lambda given: reconcile.evident(utterances_of(given), [0]),
-    "rules.openai.reconcile.longest": lambda given: reconcile.longest(
+    "rules.openai.reconcile.is_evident": lambda given: reconcile.is_evident(utterances_of(given), [0]),
+    "rules.openai.reconcile.longest_run": lambda given: reconcile.longest_run(
         utterances_of(given), utterances_of(given), effort_of(given)
     ),
-    "rules.openai.reconcile.run": lambda given: reconcile.run(
+    "rules.openai.reconcile.match_run": lambda given: reconcile.match_run(
         utterances_of(given), utterances_of(given), 0, 0, effort_of(given)
     ),
-    "rules.openai.reconcile.shortened": lambda given: reconcile.shortened(
+    "rules.openai.reconcile.stubs_end_place": lambda given: reconcile.stubs_end_place(
         utterances_of(given), 0, utterances_of(given), 0, effort_of(given)
     ),
     "rules.retention.digest_is_over": lambda given: retention.digest_is_over(row_of(given), given.moment),
     "rules.retention.episode_is_over": lambda given: retention.episode_is_over(row_of(given), given.moment),
     "rules.retention.is_history": lambda given: retention.is_history(row_of(given), given.moment),
-    "rules.retention.of_day_over": lambda given: retention.of_day_over(row_of(given), given.moment),
-    "rules.retention.topics_over": lambda given: retention.topics_over([row_of(given)], given.moment),
-    "rules.retention.Retention": lambda given: retention.Retention(messages=90, every=1).before(
+    "rules.retention.row_day_is_over": lambda given: retention.row_day_is_over(row_of(given), given.moment),
+    "rules.retention.find_expired_topics": lambda given: retention.find_expired_topics([row_of(given)], given.moment),
+    "rules.retention.Retention": lambda given: retention.Retention(messages=90, every=1).cutoff(
         "messages", given.moment
     ),
-    "rules.openai.messages.size": lambda given: messages.size(message_of(given), COUNT),
-    "rules.openai.messages.spoken": lambda given: messages.spoken(message_of(given)),
-    "rules.topics.topics.fading": lambda given: topics.fading(book_of(given), given.moment, RULE),
-    "rules.topics.topics.grown_alike": lambda given: topics.grown_alike(book_of(given), RULE),
+    "rules.openai.messages.count_tokens": lambda given: messages.count_tokens(message_of(given), COUNT),
+    "rules.openai.messages.parse_message": lambda given: messages.parse_message(message_of(given)),
+    "rules.topics.topics.fade_topics": lambda given: topics.fade_topics(book_of(given), given.moment, RULE),
+    "rules.topics.topics.merge_similar": lambda given: topics.merge_similar(book_of(given), RULE),
     "rules.topics.topics.parts": lambda given: topics.parts(book_of(given).states, 1),
-    "rules.topics.topics.step": lambda given: topics.step(book_of(given), said_of(given), RULE, Faded),
-    "rules.topics.topics.whole": lambda given: topics.whole(book_of(given).states, 1),
-    "tasks.answers.labelled": lambda given: answers.parts_by_label(given.text, {"question": "question"}),
+    "rules.topics.topics.step": lambda given: topics.step(book_of(given), said_of(given), RULE, FadedTopics),
+    "rules.topics.topics.whole_topic": lambda given: topics.whole_topic(book_of(given).states, 1),
+    "tasks.answers.parts_by_label": lambda given: answers.parts_by_label(given.text, {"question": "question"}),
 }
 
 
 def relay_in_pieces(given: Given) -> object:
-    reader = stream.Passing({})
+    reader = stream.ReplyStream({})
     for start in range(0, len(given.text), 7):
         reader.feed(chunk_of(Given(given.text[start : start + 7])))
     reader.finish()
@@ -297,17 +300,17 @@ def relay_in_pieces(given: Given) -> object:
 # Rules that have nothing to do with a text or a time: numbers, vectors, places in a list.
 OTHERS = frozenset(
     [
-        "rules.days.holds",
-        "rules.recall.excerpts.joined",
-        "rules.prompt.markers.growing",
-        "rules.prompt.markers.name",
+        "rules.days.is_current",
+        "rules.recall.excerpts.join_sentences",
+        "rules.prompt.markers.growing_pattern",
+        "rules.prompt.markers.name_pattern",
         "rules.episodes.segments.continues",
         "rules.episodes.segments.cuts",
         "rules.episodes.segments.depths",
         "rules.recall.neighbours.surroundings",
-        "rules.topics.topics.changed",
-        "rules.topics.topics.merged",
+        "rules.topics.topics.state_changes",
+        "rules.topics.topics.merge_topics",
         "rules.topics.topics.root",
-        "rules.topics.topics.taken_out",
+        "rules.topics.topics.split_topic",
     ]
 )

@@ -16,7 +16,7 @@ from datetime import date
 from pathlib import Path
 
 from recollect.model import FoundFact
-from recollect.rules.facts_english.finder import find
+from recollect.rules.facts_english.finder import find_facts
 
 PATH = Path(__file__).parent.parent / "data" / "fact_utterances.jsonl"
 SAID_ON = date(2024, 9, 10)
@@ -67,7 +67,7 @@ def plain(text: str) -> str:
 
 
 def score(
-    rows: Iterable[Utterance], finder: Callable[[str, date], list[FoundFact]] = find
+    rows: Iterable[Utterance], finder: Callable[[str, date], list[FoundFact]] = find_facts
 ) -> tuple[Score, list[tuple[Utterance, frozenset[str]]]]:
     """The score, and the utterances that went wrong with what was found in them."""
     right = found = expected = 0

@@ -64,22 +64,31 @@ def test_a_word_is_taken_back_by_who_said_it_or_by_whom_it_is_about_f14() -> Non
 
 def test_a_key_goes_where_it_may_f14() -> None:
     key = Access("k", frozenset({"team"}), frozenset({"read"}), user="ann")
-    assert (key.space(), key.space("team"), key.own(None), key.person("ann")) == ("team", "team", "ann", "ann")
+    assert (key.resolve_space(), key.resolve_space("team"), key.resolve_user(None), key.check_user("ann")) == (
+        "team",
+        "team",
+        "ann",
+        "ann",
+    )
     refusals: tuple[tuple[str, Callable[[], object]], ...] = (
-        ("not_your_space", lambda: key.space("other")),
+        ("not_your_space", lambda: key.resolve_space("other")),
         ("scope", lambda: key.check_right("write")),
-        ("not_you", lambda: key.person("bob")),
-        ("not_you", lambda: key.own("bob")),
+        ("not_you", lambda: key.check_user("bob")),
+        ("not_you", lambda: key.resolve_user("bob")),
         ("not_you", key.check_unbound),
         ("not_your_space", key.check_all_spaces),
-        ("which_space", replace(key, spaces=frozenset({"a", "b"})).space),
+        ("which_space", replace(key, spaces=frozenset({"a", "b"})).resolve_space),
     )
     for code, refused in refusals:
         with pytest.raises(Forbidden) as caught:
             refused()
         assert caught.value.code == code
     with pytest.raises(InvalidInput):
-        key.person("")
+        key.check_user("")
     PROGRAM.check_unbound()
     PROGRAM.check_all_spaces()
-    assert (PROGRAM.own(None), PROGRAM.own("bob"), PROGRAM.space("other")) == (None, "bob", "other")
+    assert (PROGRAM.resolve_user(None), PROGRAM.resolve_user("bob"), PROGRAM.resolve_space("other")) == (
+        None,
+        "bob",
+        "other",
+    )

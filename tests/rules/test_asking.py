@@ -9,7 +9,7 @@ import pytest
 
 from recollect.language.dates import spans
 from recollect.language.terms import query_groups
-from recollect.rules.recall.query import NAME, TIME, closeness, named, naming, read, several
+from recollect.rules.recall.query import NAME, TIME, add_authors, asks_for_several, authors_in, closeness, parse_query
 
 NOW = datetime(2024, 5, 15, 14, 30, tzinfo=UTC)
 EN = ("en",)
@@ -17,7 +17,7 @@ EN = ("en",)
 
 def asked(query: str) -> dict[str, float]:
     """The first term of each group, and what it counts."""
-    found = read(query, query_groups(query, EN), EN, NOW)
+    found = parse_query(query, query_groups(query, EN), EN, NOW)
     return {group[0]: emphasis for group, emphasis in zip(found.groups, found.emphasis, strict=True)}
 
 
@@ -39,13 +39,13 @@ def asked(query: str) -> dict[str, float]:
     ],
 )
 def test_the_authors_a_query_names(query: str, authors: set[str]) -> None:
-    assert named(query, ["ann", "Ben", "Maria Lopez", "Will", "", "x"]) == authors
+    assert authors_in(query, ["ann", "Ben", "Maria Lopez", "Will", "", "x"]) == authors
 
 
 def test_a_name_and_a_time_count_little_as_words() -> None:
     query = "What did Ann cook two weeks ago?"
     groups = query_groups(query, EN)
-    found = naming(read(query, groups, EN, NOW), query, {"Ann", "Ben"}, EN)
+    found = add_authors(parse_query(query, groups, EN, NOW), query, {"Ann", "Ben"}, EN)
     counts = {group[0]: emphasis for group, emphasis in zip(found.groups, found.emphasis, strict=True)}
     assert found.authors == {"Ann"}
     assert counts["ann"] == NAME
@@ -74,7 +74,7 @@ def test_a_word_of_a_time_that_is_also_said_elsewhere_counts_in_full() -> None:
     ],
 )
 def test_whether_it_is_about_who_asks(query: str, own: bool) -> None:
-    assert read(query, query_groups(query, EN), EN, NOW).own is own
+    assert parse_query(query, query_groups(query, EN), EN, NOW).own is own
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_whether_it_is_about_who_asks(query: str, own: bool) -> None:
     ],
 )
 def test_whether_several_things_are_asked_for(query: str, more: bool) -> None:
-    assert several(query) is more
+    assert asks_for_several(query) is more
 
 
 def test_closeness_is_one_inside_and_halves_with_each_width() -> None:

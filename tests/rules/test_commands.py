@@ -14,7 +14,7 @@ from recollect.rules.people.commands import (
     is_addressed,
     is_talk,
     may_be_command,
-    read,
+    parse_command,
 )
 
 
@@ -61,16 +61,18 @@ class TestNaming:
         assert not is_addressed(text, NAMES)
 
     def test_a_name_may_have_any_letters(self) -> None:
-        assert read("C++ (bot) remember that I'm vegan", ["C++ (bot)"]) == Command("remember", "me", "I'm vegan")
-        assert read("remember that I'm vegan", ["", "@"]) == NO_COMMAND
+        assert parse_command("C++ (bot) remember that I'm vegan", ["C++ (bot)"]) == Command(
+            "remember", "me", "I'm vegan"
+        )
+        assert parse_command("remember that I'm vegan", ["", "@"]) == NO_COMMAND
 
 
 class TestPeople:
     def test_known_names_tell_a_person_from_a_subject(self) -> None:
         said = "what do you know about florent"
-        assert read(said, NAMES, addressed=True) == NO_COMMAND
-        assert read(said, NAMES, addressed=True, people=["Florent"]) == Command("ask", "florent")
-        assert read("what do you know about physics", NAMES, addressed=True, people=["Florent"]) == NO_COMMAND
+        assert parse_command(said, NAMES, for_bot=True) == NO_COMMAND
+        assert parse_command(said, NAMES, for_bot=True, people=["Florent"]) == Command("ask", "florent")
+        assert parse_command("what do you know about physics", NAMES, for_bot=True, people=["Florent"]) == NO_COMMAND
 
 
 class TestTalk:
@@ -88,7 +90,7 @@ class TestTalk:
     st.booleans(),
 )
 def test_any_text(text: str, before: str, names: list[str], addressed: bool) -> None:
-    command = read(f"{before}{text}", ("Bot", *names), addressed=addressed, people=names)
+    command = parse_command(f"{before}{text}", ("Bot", *names), for_bot=addressed, people=names)
     if command.kind in ("remember", "forget"):
         assert command.text or command.refers_back
     is_talk(text)
@@ -99,5 +101,5 @@ def test_any_text(text: str, before: str, names: list[str], addressed: bool) -> 
     "text", ["remember that " * 140, "Bot " * 490, "a" * 100_000, "forget " + "my " * 600, "\n" * 1_900]
 )
 def test_long_texts_are_read_in_passing(text: str) -> None:
-    read(text, NAMES, addressed=True)
-    assert read("remember that I'm vegan " + "x" * MAX_COMMAND, NAMES, addressed=True) == NO_COMMAND
+    parse_command(text, NAMES, for_bot=True)
+    assert parse_command("remember that I'm vegan " + "x" * MAX_COMMAND, NAMES, for_bot=True) == NO_COMMAND

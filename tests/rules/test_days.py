@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from recollect import InvalidInput
 from recollect.rules import days
-from recollect.rules.days import Spoke
+from recollect.rules.days import Participation
 
 BERLIN = ZoneInfo("Europe/Berlin")
 HOUR = timedelta(hours=1)
 ZONES = st.sampled_from(
     ["UTC", "Europe/Berlin", "America/Sao_Paulo", "Asia/Kolkata", "Asia/Beirut", "Pacific/Apia", "America/Havana",
      "Australia/Lord_Howe", "Africa/Cairo", "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati"]
-).map(days.zone_named)  # fmt: skip
+).map(days.parse_time_zone)  # fmt: skip
 BEGIN = datetime(1980, 1, 1, tzinfo=UTC)
 MOMENTS = st.integers(0, 55 * 365 * 86_400 * 1_000_000).map(lambda passed: BEGIN + timedelta(microseconds=passed))
 
@@ -26,9 +26,9 @@ MOMENTS = st.integers(0, 55 * 365 * 86_400 * 1_000_000).map(lambda passed: BEGIN
 @given(MOMENTS, ZONES)
 def test_every_moment_is_in_one_day_and_days_follow_each_other_c4(moment: datetime, zone: ZoneInfo) -> None:
     day = days.day_of(moment, zone)
-    begin, end = days.bounds(day, zone)
+    begin, end = days.day_bounds(day, zone)
     assert begin <= moment < end
-    assert days.bounds(day - days.DAY, zone)[1] == begin
+    assert days.day_bounds(day - days.DAY, zone)[1] == begin
     assert days.day_of(begin, zone) == day
     assert days.day_of(begin - timedelta(microseconds=1), zone) < day
     assert HOUR * 22 <= end - begin <= HOUR * 26
@@ -37,10 +37,10 @@ def test_every_moment_is_in_one_day_and_days_follow_each_other_c4(moment: dateti
 def test_days_with_a_clock_change_are_shorter_and_longer_c4() -> None:
     spring, autumn = date(2026, 3, 29), date(2026, 10, 25)
     for day, hours in ((spring, 23), (autumn, 25), (date(2026, 6, 1), 24)):
-        begin, end = days.bounds(day, BERLIN)
+        begin, end = days.day_bounds(day, BERLIN)
         assert end - begin == hours * HOUR
-    begin, end = days.bounds(autumn, BERLIN)
-    hours_of = [days.bucket(begin + n * HOUR, BERLIN) for n in range(25)]
+    begin, end = days.day_bounds(autumn, BERLIN)
+    hours_of = [days.hour_bucket(begin + n * HOUR, BERLIN) for n in range(25)]
     assert len({*hours_of}) == 25, "the hour that comes twice is two"
     assert hours_of[2:4] == ["2026-10-25T02+0200", "2026-10-25T02+0100"]
     assert days.day_of(datetime(2026, 10, 25, 22, 59, tzinfo=UTC), BERLIN) == autumn
@@ -49,19 +49,19 @@ def test_days_with_a_clock_change_are_shorter_and_longer_c4() -> None:
 
 def test_a_day_that_a_calendar_left_out_has_no_time() -> None:
     apia = ZoneInfo("Pacific/Apia")  # it went from the 29th to the 31st
-    begin, end = days.bounds(date(2011, 12, 30), apia)
+    begin, end = days.day_bounds(date(2011, 12, 30), apia)
     assert end - begin <= timedelta(0) or days.day_of(begin, apia) != date(2011, 12, 30)
 
 
 def test_the_ends_of_the_calendar_are_days_too() -> None:
     for name in ("Pacific/Kiritimati", "America/Adak", "UTC"):
-        zone = days.zone_named(name)
+        zone = days.parse_time_zone(name)
         for moment in (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)):
             day = days.day_of(moment, zone)
-            begin, end = days.bounds(day, zone)
+            begin, end = days.day_bounds(day, zone)
             assert begin <= end
-    assert days.before(date.min) == ()
-    assert days.before(date(2026, 3, 8)) == tuple(date(2026, 3, n) for n in range(2, 8))
+    assert days.history_days(date.min) == ()
+    assert days.history_days(date(2026, 3, 8)) == tuple(date(2026, 3, n) for n in range(2, 8))
 
 
 @pytest.mark.parametrize(
@@ -69,27 +69,27 @@ def test_the_ends_of_the_calendar_are_days_too() -> None:
 )
 def test_an_unknown_zone_is_refused_with_an_example(name: str) -> None:
     with pytest.raises(InvalidInput, match="Europe/Berlin"):
-        days.zone_named(name)
-    assert days.zone_named("utc") is UTC
+        days.parse_time_zone(name)
+    assert days.parse_time_zone("utc") is UTC
 
 
 # -- what a digest is made of
 
 SPOKE = st.builds(
-    Spoke, st.sampled_from("cd"), st.sampled_from(["a", "b", "a\0b", "日"]), st.integers(1, 9), st.integers(9, 20),
-    st.integers(1, 20),
+    Participation, st.sampled_from("cd"), st.sampled_from(["a", "b", "a\0b", "日"]), st.integers(1, 9),
+    st.integers(9, 20), st.integers(1, 20),
 )  # fmt: skip
 
 
 @given(st.lists(SPOKE, max_size=5), st.randoms())
-def test_a_fingerprint_tells_days_apart_and_knows_no_order_c4(spoke: list[Spoke], chance: object) -> None:
+def test_a_fingerprint_tells_days_apart_and_knows_no_order_c4(spoke: list[Participation], chance: object) -> None:
     again = [*reversed(spoke)]
     assert days.fingerprint(spoke) == days.fingerprint(again)
-    more = days.noted(None, "c", "late", [3])
+    more = days.extend_participation(None, "c", "late", [3])
     assert days.fingerprint([*spoke, more]) != days.fingerprint(spoke)
     for one in spoke:
         others = [other for other in spoke if other is not one]
-        grown = days.noted(one, one.conversation, one.user, [one.first + 1])
+        grown = days.extend_participation(one, one.conversation, one.user, [one.first + 1])
         assert days.fingerprint([*others, grown]) != days.fingerprint(spoke)
 
 
@@ -114,7 +114,7 @@ def test_a_digest_holds_while_nothing_was_said_or_for_an_hour_c4(
     pending: int, inputs: str, bucket: str, hour: str, asking: bool, holds: bool
 ) -> None:
     row = {"pending": pending, "inputs": inputs, "bucket": bucket}
-    assert days.holds(row, inputs="same", hour=hour, asking=asking) is holds
+    assert days.is_current(row, inputs="same", hour=hour, asking=asking) is holds
 
 
 # -- long days
@@ -127,14 +127,14 @@ def test_a_long_day_is_split_in_order_and_each_part_fits_c3(sizes: list[int], li
     for gap, _ in zip(gaps, sizes, strict=False):
         now += timedelta(minutes=gap)
         times.append(now)
-    runs = days.split(sizes, times, limit)
+    runs = days.split_day(sizes, times, limit)
     assert [place for first, end in runs for place in range(first, end)] == list(range(len(sizes)))
     assert all(end - first == 1 or sum(sizes[first:end]) <= limit for first, end in runs)
 
 
 def test_a_long_day_is_split_in_its_pause() -> None:
     times = [datetime(2026, 1, 1, hour, tzinfo=UTC) for hour in (8, 9, 10, 11, 17, 18, 19, 20)]
-    assert days.split([10] * 8, times, 50) == [(0, 4), (4, 8)]
+    assert days.split_day([10] * 8, times, 50) == [(0, 4), (4, 8)]
 
 
 # -- without a model
@@ -142,7 +142,9 @@ def test_a_long_day_is_split_in_its_pause() -> None:
 
 def test_what_is_known_comes_first_and_one_alone_is_what_it_is_c6_c7() -> None:
     names = {"today": "Today", "history": "Lately"}
-    assert days.composed("likes tea", "", "  ", names) == "likes tea"
-    assert days.composed("", " was here ", "", names) == "was here"
-    assert days.composed("likes tea", "was here", "was away", names) == "likes tea\nToday: was here\nLately: was away"
-    assert days.composed("", "", "", names) == ""
+    assert days.join_sources("likes tea", "", "  ", names) == "likes tea"
+    assert days.join_sources("", " was here ", "", names) == "was here"
+    assert (
+        days.join_sources("likes tea", "was here", "was away", names) == "likes tea\nToday: was here\nLately: was away"
+    )
+    assert days.join_sources("", "", "", names) == ""

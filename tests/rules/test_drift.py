@@ -12,14 +12,25 @@ from hypothesis import strategies as st
 
 from recollect.embed.static import StaticEmbedder
 from recollect.model import Role
-from recollect.rules.topics.drift import BUILT_IN, LIKELY, REACH, WEIGHTS, Scale, Seen, likeness, read, shift, signs
+from recollect.rules.topics.drift import (
+    BUILT_IN,
+    LIKELY,
+    REACH,
+    WEIGHTS,
+    DriftMessage,
+    Scale,
+    likeness,
+    read_cues,
+    shift,
+    signs,
+)
 
 EMBEDDER = StaticEmbedder()
 NOON = datetime(2031, 5, 8, 12, tzinfo=UTC)
 
 
-def seen(text: str, role: Role = "user", time: datetime | None = None) -> Seen:
-    return Seen(text, EMBEDDER.embed_now([text])[0], role, time)
+def seen(text: str, role: Role = "user", time: datetime | None = None) -> DriftMessage:
+    return DriftMessage(text, EMBEDDER.embed_now([text])[0], role, time)
 
 
 ROOF = [
@@ -39,7 +50,7 @@ def test_a_new_subject_is_likelier_a_shift_than_going_on_e1() -> None:
 def test_a_message_that_was_given_no_vector_is_as_one_that_says_nothing() -> None:
     """F15: a script the embedder cannot read is no reason to fail."""
     message = seen("Do you play any musical instruments?")
-    silent, missing = (Seen("漢字", np.zeros(width, np.float32)) for width in (256, 0))
+    silent, missing = (DriftMessage("漢字", np.zeros(width, np.float32)) for width in (256, 0))
     assert shift([*ROOF, missing], message) == shift([*ROOF, silent], message)
 
 
@@ -85,7 +96,7 @@ def test_the_user_changes_the_subject_rather_after_a_reply() -> None:
 
 def test_a_pause_makes_a_shift_likelier_and_a_clock_set_back_does_not_matter() -> None:
     def after(pause: timedelta) -> float:
-        before = [Seen(one.text, one.vector, one.role, NOON) for one in ROOF]
+        before = [DriftMessage(one.text, one.vector, one.role, NOON) for one in ROOF]
         return shift(before, seen("The tiles are on the lorry now.", time=NOON + pause))
 
     unknown = shift(ROOF, seen("The tiles are on the lorry now."))
@@ -96,10 +107,12 @@ def test_a_pause_makes_a_shift_likelier_and_a_clock_set_back_does_not_matter() -
 def test_likeness_is_counted_in_the_embedders_own_deviations() -> None:
     """Two embedders, one with larger cosines between unrelated texts: the same place on their scales, the same sign."""
 
-    def pair(cosine: float) -> tuple[Seen, Seen]:
+    def pair(cosine: float) -> tuple[DriftMessage, DriftMessage]:
         words = " ".join(["word"] * 15)
         one = np.array([1.0, 0.0], dtype=np.float32)
-        return Seen(words, one), Seen(words, np.array([cosine, (1 - cosine**2) ** 0.5], dtype=np.float32))
+        return DriftMessage(words, one), DriftMessage(
+            words, np.array([cosine, (1 - cosine**2) ** 0.5], dtype=np.float32)
+        )
 
     first, second = pair(0.5)
     low = likeness([first], second, Scale(0.0, 0.1))
@@ -120,7 +133,7 @@ def test_every_sign_has_a_weight() -> None:
 
 
 def test_a_huge_message_is_read_at_both_ends() -> None:
-    reading = read("word. " * 200_000 + "By the way, do you sing?")
+    reading = read_cues("word. " * 200_000 + "By the way, do you sing?")
     assert reading.cue == reading.question_last == 1
     assert len(reading.terms) < 2_000
 
@@ -135,7 +148,7 @@ def test_f15_question_marks_without_end_take_time_in_proportion() -> None:
         text = "x" + "\uff1f" * characters + "x"
         begun = thread_time()
         for _ in range(2_000 // characters):
-            read(text)
+            read_cues(text)
         return thread_time() - begun
 
     assert min(seconds(2_000) for _ in range(3)) < 4 * min(seconds(200) for _ in range(3))

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import RecollectError
-from recollect.rules.log import checked_text
+from recollect.rules.log import check_text
 
 EVERY = sorted({*RULES, *CALLS} - OTHERS)
 MOMENTS = (
@@ -40,10 +40,10 @@ UNITS_EACH = 16  # others of the families, for each of these rules
 UNITS_OF_ALL = 2  # for each of all others
 # What reads the whole of a text or of a model's answer, some of it in the event loop.
 LINEAR = (
-    "rules.recall.query.read",
-    "rules.facts_english.attributes.named",
+    "rules.recall.query.parse_query",
+    "rules.facts_english.attributes.name_readings",
     "rules.facts_english.clauses.supposes",
-    "language.since.point",
+    "language.since.parse_date",
     "rules.facts_english.instructions.instructions",
     "rules.facts_english.values.animals",
     "rules.facts_english.values.company",
@@ -55,14 +55,14 @@ LINEAR = (
     "rules.facts_english.values.things",
     "rules.facts_english.values.trade",
     "language.filler.trim",
-    "rules.prompt.reply_filter.Holding",
+    "rules.prompt.reply_filter.ReplyFilter",
     "rules.prompt.markers.Cutter",
-    "rules.openai.stream.Passing",
+    "rules.openai.stream.ReplyStream",
     "language.sentences.clauses",
     "rules.tiers.tiers.clean",
     "rules.tiers.tiers.pairs_in",
     "language.dates.spans",
-    "tasks.answers.labelled",
+    "tasks.answers.parts_by_label",
     "tasks.reply.parse_inline",
 )
 
@@ -102,7 +102,7 @@ def test_no_line_of_the_list_is_of_a_rule_that_is_gone() -> None:
 @settings(max_examples=60)
 @given(text=pieces, moment=st.sampled_from(MOMENTS))
 def test_f15_no_rule_raises_on_any_text_or_time(text: str, moment: datetime) -> None:
-    checked_text("text", text)  # what the engine lets through
+    check_text("text", text)  # what the engine lets through
     for name in EVERY:
         call(name, Given(text, moment))
 
@@ -118,9 +118,9 @@ def test_f15_no_rule_raises_on_what_is_odd(text: str) -> None:
 def test_f15_a_date_is_reckoned_from_any_day(moment: datetime) -> None:
     for text in ("I moved to Rome last week.", "Yesterday I quit.", "I have lived here for 90 years.", ODD[4]):
         for name in (
-            "rules.facts_english.finder.find",
+            "rules.facts_english.finder.find_facts",
             "language.dates.spans",
-            "language.since.span",
+            "language.since.parse_times",
             "tasks.fact_extraction.offline",
         ):
             call(name, Given(text, moment))

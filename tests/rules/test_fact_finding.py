@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import FoundFact
-from recollect.rules.facts.echoes import echoes
-from recollect.rules.facts_english.finder import find, grounded, reconciled
+from recollect.rules.facts.echoes import is_echo
+from recollect.rules.facts_english.finder import find_facts, keep_grounded_facts, reconcile_facts
 
 TODAY = date(2024, 9, 10)
 
 
 def found(text: str) -> list[str]:
-    return sorted(map(notation, find(text, TODAY)))
+    return sorted(map(notation, find_facts(text, TODAY)))
 
 
 class TestCorpus:
@@ -43,7 +43,7 @@ class TestCorpus:
     def test_b8_what_is_no_fact_is_found_in_neither_half(self, kind: str) -> None:
         rows = [row for row in utterances() if row.kind == kind]
         assert rows
-        assert {row.said: find(row.said, TODAY) for row in rows} == {row.said: [] for row in rows}
+        assert {row.said: find_facts(row.said, TODAY) for row in rows} == {row.said: [] for row in rows}
 
 
 class TestTraps:
@@ -65,11 +65,11 @@ class TestTraps:
         ],
     )
     def test_none_of_these_sets_the_users_name_or_home(self, text: str) -> None:
-        mine = [fact for fact in find(text, TODAY) if fact.subject is None and not fact.retracts]
+        mine = [fact for fact in find_facts(text, TODAY) if fact.subject is None and not fact.retracts]
         assert not {fact.key for fact in mine} & {"name", "location"}
 
     def test_a_past_home_is_no_home(self) -> None:
-        (fact,) = find("I used to live in Rome", TODAY)
+        (fact,) = find_facts("I used to live in Rome", TODAY)
         assert (fact.key, fact.value, fact.holds) == ("location", "Rome", "ended")
 
     def test_what_is_stated_beside_a_question_is_found(self) -> None:
@@ -100,23 +100,23 @@ class TestTimes:
         ],
     )
     def test_what_is_said_of_the_time(self, text: str, since: date | None, until: date | None) -> None:
-        (fact,) = find(text, TODAY)
+        (fact,) = find_facts(text, TODAY)
         assert (fact.since, fact.until) == (since, until)
 
     def test_without_a_day_only_whole_dates_are_read(self) -> None:
-        assert find("Since May I work at Contoso.")[0].since is None
-        assert find("Since May 2023 I work at Contoso.")[0].since == date(2023, 5, 1)
+        assert find_facts("Since May I work at Contoso.")[0].since is None
+        assert find_facts("Since May 2023 I work at Contoso.")[0].since == date(2023, 5, 1)
 
 
 class TestSureness:
     def test_b5_the_confidences_of_the_documents_example(self) -> None:
         said = ("My name is Alex", "Call me Al", "My full name is Alexander")
-        names = [next(fact for fact in find(text) if fact.key == "name") for text in said]
+        names = [next(fact for fact in find_facts(text) if fact.key == "name") for text in said]
         assert [(fact.value, fact.confidence) for fact in names] == [("Alex", 1.0), ("Al", 0.6), ("Alexander", 0.95)]
 
     def test_a_guess_and_hearsay_are_less_sure(self) -> None:
-        plain, hedged = find("I'm allergic to kiwi."), find("I think I'm allergic to kiwi.")
-        hearsay = find("Bob is allergic to kiwi.")
+        plain, hedged = find_facts("I'm allergic to kiwi."), find_facts("I think I'm allergic to kiwi.")
+        hearsay = find_facts("Bob is allergic to kiwi.")
         assert plain[0].confidence > hearsay[0].confidence > hedged[0].confidence >= 0.4
         assert hearsay[0].subject == "Bob"
 
@@ -125,10 +125,12 @@ class TestSureness:
         ["Actually, my name is Robin.", "I changed my name to Robin.", "I now live in Rome.", "I moved to Rome."],
     )
     def test_a_correction_or_a_change_is_known_for_one(self, text: str) -> None:
-        assert any(fact.corrects for fact in find(text, TODAY))
+        assert any(fact.corrects for fact in find_facts(text, TODAY))
 
     def test_allergies_matter_more_than_tastes(self) -> None:
-        facts = {fact.key: fact.importance for fact in find("I'm allergic to nuts and I like jazz. I'm called Dana.")}
+        facts = {
+            fact.key: fact.importance for fact in find_facts("I'm allergic to nuts and I like jazz. I'm called Dana.")
+        }
         assert facts["name"] > facts["allergies"] > facts["likes"] >= 0.4
 
 
@@ -145,21 +147,21 @@ class TestEchoes:
         ],
     )
     def test_leaning_on_the_assistant_or_copying_it_is_an_echo(self, text: str) -> None:
-        assert echoes(text, self.SHOWN)
-        assert all(fact.echo for fact in find(text, TODAY, self.SHOWN))
+        assert is_echo(text, self.SHOWN)
+        assert all(fact.echo for fact in find_facts(text, TODAY, self.SHOWN))
 
     @pytest.mark.parametrize(
         "text",
         ["I live in Berlin.", "No, I live in Rome, as I said.", "You said Berlin, but I moved to Lisbon in May."],
     )
     def test_saying_it_in_ones_own_words_is_none(self, text: str) -> None:
-        facts = find(text, TODAY, self.SHOWN)
+        facts = find_facts(text, TODAY, self.SHOWN)
         assert facts
         assert not any(fact.echo for fact in facts)
 
     def test_nothing_shown_nothing_echoed(self) -> None:
-        assert not echoes("as you said", [])
-        assert not echoes("", ["Berlin"])
+        assert not is_echo("as you said", [])
+        assert not is_echo("", ["Berlin"])
 
 
 class TestGrounds:
@@ -173,7 +175,7 @@ class TestGrounds:
             FoundFact("identity", "pets", "17 cats", subject="brother"),
             FoundFact("identity", "pets", "cats", subject="Noor"),
         ]
-        assert [notation(fact) for fact in grounded(facts, text)] == [
+        assert [notation(fact) for fact in keep_grounded_facts(facts, text)] == [
             "identity/location=lisbon",
             "brother: identity/pets=cats",
         ]
@@ -185,7 +187,7 @@ class TestGrounds:
             FoundFact("identity", "location", "Rome"),
             FoundFact("preference", "likes", "stamps"),
         ]
-        assert sorted(map(notation, reconciled(model, find(text, TODAY)))) == [
+        assert sorted(map(notation, reconcile_facts(model, find_facts(text, TODAY)))) == [
             "ended identity/location=rome",
             "identity/boss=bob",
             "preference/likes=stamps",
@@ -219,20 +221,20 @@ def test_b8_ten_thousand_messages_of_junk_hold_no_fact() -> None:
             junk.append(" ".join(chance.choices(LINES, k=chance.randint(1, 3))) + chance.choice(ends))
         else:
             junk.append(", ".join(chance.choices(LINES, k=chance.randint(1, 2))).capitalize() + chance.choice(ends))
-    wrong = {text: facts for text in junk if (facts := find(text, TODAY))}
+    wrong = {text: facts for text in junk if (facts := find_facts(text, TODAY))}
     assert wrong == {}
 
 
 @given(st.lists(st.sampled_from(SAID.split()), max_size=40))
 def test_words_in_any_order_raise_nothing(said: list[str]) -> None:
-    find(" ".join(said), TODAY)
+    find_facts(" ".join(said), TODAY)
 
 
 @given(
     st.text(max_size=300), st.sampled_from(["", "I live in ", "My name is ", "I have ", "I'm ", "Call me ", "Always "])
 )
 def test_any_text_is_read_without_an_error(text: str, before: str) -> None:
-    for fact in find(f"{before}{text}", TODAY, (text,)):
+    for fact in find_facts(f"{before}{text}", TODAY, (text,)):
         assert fact.value or fact.retracts
         assert len(fact.value) <= 200
         assert 0.4 <= fact.confidence <= 1
@@ -252,4 +254,4 @@ def test_any_text_is_read_without_an_error(text: str, before: str) -> None:
     ],
 )
 def test_odd_and_huge_texts_are_read_in_passing(text: str) -> None:
-    assert len(find(text, TODAY)) <= 1
+    assert len(find_facts(text, TODAY)) <= 1

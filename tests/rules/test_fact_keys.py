@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import FACT_CATEGORIES, FactCategory
-from recollect.rules.facts.keys import MAX_KEY, category_of, is_several, normalise
+from recollect.rules.facts.keys import MAX_KEY, category_of, holds_several_values, normalise_key
 
 
 @pytest.mark.parametrize(
@@ -32,27 +32,27 @@ from recollect.rules.facts.keys import MAX_KEY, category_of, is_several, normali
     ],
 )
 def test_other_names_of_a_key_are_the_key(category: FactCategory, names: list[str], key: str) -> None:
-    assert {name: normalise(category, name) for name in names} == dict.fromkeys(names, key)
+    assert {name: normalise_key(category, name) for name in names} == dict.fromkeys(names, key)
 
 
 def test_a_language_that_computers_speak_is_a_programming_language() -> None:
-    assert normalise("preference", "favourite language", "Python") == "programming language"
-    assert normalise("preference", "preferred coding language", "Rust") == "programming language"
-    assert normalise("preference", "favourite language", "Latin") == "language"
+    assert normalise_key("preference", "favourite language", "Python") == "programming language"
+    assert normalise_key("preference", "preferred coding language", "Rust") == "programming language"
+    assert normalise_key("preference", "favourite language", "Latin") == "language"
 
 
 def test_a_key_that_nobody_knows_keeps_its_plain_form() -> None:
-    assert normalise("identity", "Shoe Sizes") == "shoe size"
-    assert normalise("preference", "favourite editor") == "editor"
-    assert normalise("identity", "  ") == ""
-    assert normalise("identity", "!?") == ""
+    assert normalise_key("identity", "Shoe Sizes") == "shoe size"
+    assert normalise_key("preference", "favourite editor") == "editor"
+    assert normalise_key("identity", "  ") == ""
+    assert normalise_key("identity", "!?") == ""
 
 
 def test_keys_that_hold_several_values() -> None:
     several = [("constraint", "allergies"), ("identity", "pets"), ("identity", "languages"), ("preference", "likes")]
     single = [("identity", "name"), ("identity", "location"), ("preference", "colour"), ("instruction", "call me")]
-    assert all(is_several(category, key) for category, key in several)  # type: ignore[arg-type]
-    assert not any(is_several(category, key) for category, key in single)  # type: ignore[arg-type]
+    assert all(holds_several_values(category, key) for category, key in several)  # type: ignore[arg-type]
+    assert not any(holds_several_values(category, key) for category, key in single)  # type: ignore[arg-type]
 
 
 def test_b4_a_category_is_one_of_four() -> None:
@@ -64,6 +64,6 @@ def test_b4_a_category_is_one_of_four() -> None:
 
 @given(st.sampled_from(FACT_CATEGORIES), st.text(max_size=200))
 def test_normalising_twice_is_the_same_as_once(category: FactCategory, key: str) -> None:
-    once = normalise(category, key)
+    once = normalise_key(category, key)
     assert len(once) <= MAX_KEY
-    assert normalise(category, once) == once
+    assert normalise_key(category, once) == once

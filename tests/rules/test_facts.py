@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from recollect.model import Fact, FoundFact, Holds, Message
 from recollect.rules.facts.deciding import (
     MAX_SOURCES,
-    accepted,
-    aged,
-    as_of,
+    acceptable_facts,
+    apply_actions,
     decide,
+    facts_as_of,
     fold,
+    has_same_value,
     history,
     refusal,
-    same_value,
-    stored,
+    remaining_confidence,
     without_answered_claims,
 )
-from recollect.rules.facts.keys import is_several
+from recollect.rules.facts.keys import holds_several_values
 from recollect.rules.facts.profile_lines import profile_lines
 
 START = datetime(2024, 1, 1, 9, 30, tzinfo=UTC)
@@ -42,7 +42,7 @@ def name(value: str, confidence: float = 1.0, *, corrects: bool = False) -> Foun
 
 
 def said(facts: list[Fact], found: FoundFact, at: Message, *, audience: str | None = None) -> list[Fact]:
-    return stored(facts, decide(facts, found, at, user="alex", audience=audience))
+    return apply_actions(facts, decide(facts, found, at, user="alex", audience=audience))
 
 
 def active(facts: list[Fact]) -> list[str]:
@@ -68,7 +68,7 @@ class TestThresholds:
         ],
     )
     def test_b4_what_is_unsure_unimportant_or_unknown_is_not_kept(self, found: FoundFact, why: str) -> None:
-        assert accepted([found]) == []
+        assert acceptable_facts([found]) == []
         (action,) = decide([], found, message(1), user="alex")
         assert action.kind == "ignore"
         assert why in action.reason
@@ -85,7 +85,7 @@ class TestThresholds:
             FoundFact("constraint", "allergy", "nut"),
             FoundFact("constraint", "allergies", "cats"),
         ]
-        kept = accepted(twice)
+        kept = acceptable_facts(twice)
         assert [(fact.key, fact.value, fact.confidence) for fact in kept] == [
             ("colour", "green", 0.9),
             ("allergies", "nuts", 1.0),
@@ -93,7 +93,7 @@ class TestThresholds:
         ]
 
     def test_numbers_are_brought_into_range(self) -> None:
-        (fact,) = accepted([FoundFact("identity", "name", "Alex", 7.0, 3.0)])
+        (fact,) = acceptable_facts([FoundFact("identity", "name", "Alex", 7.0, 3.0)])
         assert (fact.confidence, fact.importance) == (1.0, 1.0)
 
 
@@ -106,12 +106,12 @@ class TestConflict:
         assert ignored.kind == "ignore"
         assert "0.60" in ignored.reason
         assert "0.94" in ignored.reason
-        facts = stored(facts, [ignored])
+        facts = apply_actions(facts, [ignored])
         assert active(facts) == ["Alex"]
 
         (replaced,) = decide(facts, name("Alexander", 0.95), message(80), user="alex")
         assert replaced.kind == "replace"
-        facts = stored(facts, [replaced])
+        facts = apply_actions(facts, [replaced])
         assert active(facts) == ["Alexander"]
         assert [fact.value for fact in history(facts, "name")] == ["Alex", "Alexander"]
 
@@ -121,16 +121,18 @@ class TestConflict:
 
     def test_confidence_ages_with_turns_and_has_a_floor(self) -> None:
         (fact,) = said([], name("Alex"), message(1))
-        ages = [aged(fact, message(turn)) for turn in (1, 2, 50, 500, 100_000)]
+        ages = [remaining_confidence(fact, message(turn)) for turn in (1, 2, 50, 500, 100_000)]
         assert ages == sorted(ages, reverse=True)
         assert ages[0] == 1.0
         assert ages[-1] == pytest.approx(0.7)
-        assert aged(fact, message(0)) == 1.0
+        assert remaining_confidence(fact, message(0)) == 1.0
 
     def test_between_conversations_days_stand_for_turns(self) -> None:
         (fact,) = said([], name("Alex"), message(900, day=0))
-        assert aged(fact, message(1, day=0, conversation="other")) == 1.0
-        assert aged(fact, message(1, day=10, conversation="other")) == pytest.approx(aged(fact, message(1_000)))
+        assert remaining_confidence(fact, message(1, day=0, conversation="other")) == 1.0
+        assert remaining_confidence(fact, message(1, day=10, conversation="other")) == pytest.approx(
+            remaining_confidence(fact, message(1_000))
+        )
 
     def test_an_explicit_correction_wins_at_once(self) -> None:
         facts = said([], name("Alex"), message(5))
@@ -164,7 +166,7 @@ class TestConflict:
         facts = said([], FoundFact("identity", "location", "Rome"), message(1, day=100))
         facts = said(facts, FoundFact("identity", "location", "Oslo"), message(1, day=10, conversation="old"))
         assert active(facts) == ["Rome"]
-        assert [fact.value for fact in as_of(facts, START + timedelta(days=50))] == ["Oslo"]
+        assert [fact.value for fact in facts_as_of(facts, START + timedelta(days=50))] == ["Oslo"]
 
     def test_facts_of_other_users_and_about_others_are_left_alone(self) -> None:
         facts = said([], name("Alex"), message(1))
@@ -224,7 +226,7 @@ class TestEchoes:
         facts = said([], name("Alex", 0.7), message(1))
         (action,) = decide(facts, echo, message(9), user="alex")
         assert action.kind == "confirm"
-        (fact,) = stored(facts, [action])
+        (fact,) = apply_actions(facts, [action])
         assert (fact.confidence, fact.turn, fact.value) == (0.7, 1, "Alex")
 
     def test_an_echo_takes_nothing_back(self) -> None:
@@ -259,9 +261,9 @@ class TestTime:
         ],
     )
     def test_b6_as_of_a_date(self, when: date, values: list[str]) -> None:
-        assert sorted(fact.value for fact in as_of(self.year(), when)) == sorted(values)
+        assert sorted(fact.value for fact in facts_as_of(self.year(), when)) == sorted(values)
         at = datetime(when.year, when.month, when.day, tzinfo=UTC)
-        assert as_of(self.year(), at) == as_of(self.year(), when)
+        assert facts_as_of(self.year(), at) == facts_as_of(self.year(), when)
 
     def test_b6_the_history_of_a_key_by_any_of_its_names(self) -> None:
         facts = self.year()
@@ -297,7 +299,7 @@ class TestVoices:
             FoundFact("identity", "location", "Rome", 1.0, holds="not"),
             FoundFact("identity", "location", "", 1.0, holds="ended"),
         ):
-            after = stored(own, decide(own, found, message(9, author="bob"), user="alex", audience="general"))
+            after = apply_actions(own, decide(own, found, message(9, author="bob"), user="alex", audience="general"))
             assert standing(after) == own
             assert [fact for fact in after if fact.active and fact.speaker == "alex"] == own
 
@@ -305,7 +307,9 @@ class TestVoices:
         facts: list[Fact] = []
         for turn, (author, place) in enumerate((("ann", "Rome"), ("bob", "Oslo"), ("ann", "Bari")), 1):
             found = FoundFact("identity", "location", place)
-            facts = stored(facts, decide(facts, found, message(turn, author=author), user="alex", audience="general"))
+            facts = apply_actions(
+                facts, decide(facts, found, message(turn, author=author), user="alex", audience="general")
+            )
         assert {(fact.speaker, fact.value) for fact in facts if fact.active} == {("bob", "Oslo"), ("ann", "Bari")}
 
     CLAIMS = (("ann", "general"), ("bob", None), ("cem", "mods"))
@@ -346,7 +350,7 @@ class TestVoices:
         facts = said(facts, FoundFact(*claim), message(2, author="ann"), audience="general")
         assert len([fact for fact in facts if fact.active]) == 2
         assert len(standing(facts)) == 1 + shown
-        assert len(as_of(facts, message(3).time)) == 1 + shown
+        assert len(facts_as_of(facts, message(3).time)) == 1 + shown
 
     def test_nobody_gives_instructions_for_another(self) -> None:
         found = FoundFact("instruction", "reply language", "Latin")
@@ -394,7 +398,7 @@ class TestLines:
         ]
 
     def test_what_somebody_else_said_names_them(self) -> None:
-        facts = stored([], decide([], name("Robert"), message(1, author="ann"), user="bob"))
+        facts = apply_actions([], decide([], name("Robert"), message(1, author="ann"), user="bob"))
         assert profile_lines(facts) == ["Identity", "- name: Robert (says ann)"]
 
     def test_the_newest_wording(self) -> None:
@@ -434,7 +438,7 @@ def test_b3_whatever_is_said_a_key_with_one_value_has_one_and_nothing_is_lost(
         kept = {fact.id: fact for fact in facts}
         for old in before:
             assert old.id in kept
-            assert fold(kept[old.id].value) == fold(old.value) or same_value(old, replace(found, value=old.value))
+            assert fold(kept[old.id].value) == fold(old.value) or has_same_value(old, replace(found, value=old.value))
             assert set(kept[old.id].sources) >= set(old.sources[:1])
             assert old.active or kept[old.id] == old, "what is retired stays as it is"
             if found.echo:
@@ -445,15 +449,15 @@ def test_b3_whatever_is_said_a_key_with_one_value_has_one_and_nothing_is_lost(
     for fact in facts:
         assert fact.active == (fact.retired_at is None)
         assert fact.valid_to is None or fact.valid_from is None or fact.valid_from <= fact.valid_to
-        if fact in shown and not is_several(fact.category, fact.key):
+        if fact in shown and not holds_several_values(fact.category, fact.key):
             place = (fact.subject, fact.category, fact.key)
             assert place not in held, "two active values of one key"
             held.add(place)
     spoken = [
         (fact.speaker, fact.subject, fact.category, fact.key)
         for fact in facts
-        if fact.active and not is_several(fact.category, fact.key)
+        if fact.active and not holds_several_values(fact.category, fact.key)
     ]
     assert len(spoken) == len(set(spoken)), "two active values of one key on one person's word"
     assert profile_lines(facts) is not None
-    assert all(fact in facts for fact in as_of(facts, START))
+    assert all(fact in facts for fact in facts_as_of(facts, START))

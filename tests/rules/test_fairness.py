@@ -45,7 +45,7 @@ def test_nobody_is_left_out_and_none_is_two_ahead_f16(lags: list[Lag], served: d
 
 
 def test_a_batch_grows_while_it_is_quick_and_shrinks_at_once_when_it_is_slow_f16() -> None:
-    assert next_room(32, 32, 0.01, target=0.5, most=512) == 128
-    assert next_room(400, 400, 0.01, target=0.5, most=512) == 512
-    assert next_room(32, 32, 64.0, target=0.5, most=512) == 1, "a model takes two seconds a message"
-    assert next_room(32, 0, 0.0, target=0.5, most=512) == 32
+    assert next_room(32, 32, 0.01, target=0.5, limit=512) == 128
+    assert next_room(400, 400, 0.01, target=0.5, limit=512) == 512
+    assert next_room(32, 32, 64.0, target=0.5, limit=512) == 1, "a model takes two seconds a message"
+    assert next_room(32, 0, 0.0, target=0.5, limit=512) == 32

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
-from recollect.rules.prompt.fences import GUARD, MAX_AUTHOR, escape, label, line, message, section
-from recollect.rules.prompt.markers import Parsed, TierRequest, parse
+from recollect.rules.prompt.fences import GUARD, MAX_AUTHOR, escape, escape_line, message, message_label, section
+from recollect.rules.prompt.markers import ParsedReply, TierRequest, parse
 
 ID = "1m7ejx4s2qjr1qzpde9c"
 OTHER = "1m7ejx4s2qjr1qzpde9d"
@@ -292,8 +292,8 @@ class TestEscape:
     @settings(max_examples=400)
     @given(TEXTS)
     def test_a_line_stays_one_line(self, text: str) -> None:
-        assert len(line(text).splitlines()) <= 1
-        assert_harmless(line(text))
+        assert len(escape_line(text).splitlines()) <= 1
+        assert_harmless(escape_line(text))
 
     @pytest.mark.parametrize(
         "unit", ["[", "<", "=", "é[", "#", "[ ", "[_", "=== x\n", "<|", "·", "MESSAGE[", "\u200d", "1. "]
@@ -351,17 +351,19 @@ class TestMessage:
 class TestLabel:
     @pytest.mark.parametrize("id", [ID, "a", "msg_456", "x" * 64, "猫1"])
     def test_a_short_word_is_its_own(self, id: str) -> None:
-        assert label(id) == id
+        assert message_label(id) == id
 
     @pytest.mark.parametrize("id", ["a-b", "a b", "x" * 65, "a]", "", "=== x ===", "\ud800"])
     def test_other_ids_get_a_word_of_their_own(self, id: str) -> None:
-        assert re.fullmatch(r"x[0-9a-f]{19}", label(id))
-        assert label(id) == label(id) != label(id + "!")
+        assert re.fullmatch(r"x[0-9a-f]{19}", message_label(id))
+        assert message_label(id) == message_label(id) != message_label(id + "!")
 
     @settings(max_examples=300)
     @given(st.text(max_size=300), st.sampled_from([2, 3]))
     def test_a_model_can_ask_for_any_label(self, id: str, tier: int) -> None:
-        assert parse(f"[REQUEST_TIER:{tier}:{label(id)}]") == Parsed("", (TierRequest(label(id), tier),))
+        assert parse(f"[REQUEST_TIER:{tier}:{message_label(id)}]") == ParsedReply(
+            "", (TierRequest(message_label(id), tier),)
+        )
 
 
 class TestSection:
@@ -370,7 +372,7 @@ class TestSection:
         assert section("RECENT", parts) == (
             "=== RECENT ===\nMESSAGE[a] (user, tier 1):\nx\n\nMESSAGE[b] (user, tier 1):\ny\n=== END RECENT ==="
         )
-        assert section("PROFILE", [line("a = 1"), line("b = 2")], between="\n") == (
+        assert section("PROFILE", [escape_line("a = 1"), escape_line("b = 2")], between="\n") == (
             "=== PROFILE ===\na = 1\nb = 2\n=== END PROFILE ==="
         )
 
@@ -380,7 +382,7 @@ class TestSection:
     @pytest.mark.parametrize("title", ["", "recent", "A ===", "A\nB", "Ä" * 3, "A" * 200])
     def test_a_title_is_ours(self, title: str) -> None:
         with pytest.raises(InvalidInput, match="title"):
-            section(title, [line("x")])
+            section(title, [escape_line("x")])
 
     @settings(max_examples=400)
     @given(st.lists(TEXTS, min_size=1, max_size=5))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import Fact, FactCategory
-from recollect.rules.people.forgetting import matching, matching_facts, means_everything, sought
+from recollect.rules.people.forgetting import matching_facts, matching_statements, means_everything, target_statement
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 KNOWN = (
@@ -29,7 +29,7 @@ KNOWN = (
 
 
 def meant(what: str, similarity: tuple[float, ...] = ()) -> list[str]:
-    return [KNOWN[number - 1] for number in matching("Alex", KNOWN, what, similarity)]
+    return [KNOWN[number - 1] for number in matching_statements("Alex", KNOWN, what, similarity)]
 
 
 @pytest.mark.parametrize(
@@ -98,11 +98,11 @@ class TestMeaning:
         assert meant("my lunch choices", self.cosines(n5=0.8, n2=0.79)) == []
 
     def test_likeness_does_not_outweigh_a_different_word(self) -> None:
-        assert matching("Alex", ["Alex likes teapots."], "that I like tea", [0.9]) == []
-        assert matching("Alex", ["Alex hates mud."], "that I like dirt", [0.9]) == []
+        assert matching_statements("Alex", ["Alex likes teapots."], "that I like tea", [0.9]) == []
+        assert matching_statements("Alex", ["Alex hates mud."], "that I like dirt", [0.9]) == []
 
     def test_odd_cosines_do_no_harm(self) -> None:
-        assert matching("Alex", KNOWN, "the moon", (float("nan"),) * 50) == []
+        assert matching_statements("Alex", KNOWN, "the moon", (float("nan"),) * 50) == []
 
 
 def fact(
@@ -171,8 +171,8 @@ def test_c2_facts_are_matched_too(what: str, expected: list[str]) -> None:
     st.lists(st.floats(), max_size=6),
 )
 def test_any_text(known: list[str], what: str, name: str, similarity: list[float]) -> None:
-    found = matching(name, known, what, similarity)
+    found = matching_statements(name, known, what, similarity)
     assert set(found) <= set(range(1, len(known) + 1))
     assert len(set(found)) == len(found)
     matching_facts(FACTS, what, name=name)
-    sought(name, what)
+    target_statement(name, what)

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.episodes.extract import MAX_CHARACTERS, Line, condense, gist, level, looked_at, within
+from recollect.rules.episodes.extract import (
+    MAX_CHARACTERS,
+    SpokenLine,
+    condense,
+    first_sentences,
+    gist,
+    limit_texts,
+    size_limit,
+)
 from recollect.tokens.estimate import EstimateTokenizer
 from recollect.tokens.tiktoken import TiktokenTokenizer
 
@@ -14,12 +22,12 @@ count = TiktokenTokenizer().count
 rough = EstimateTokenizer().count
 
 
-def user(text: str, author: str = "") -> Line:
-    return Line("user", author, text)
+def user(text: str, author: str = "") -> SpokenLine:
+    return SpokenLine("user", author, text)
 
 
-def assistant(text: str) -> Line:
-    return Line("assistant", "", text)
+def assistant(text: str) -> SpokenLine:
+    return SpokenLine("assistant", "", text)
 
 
 CHAT = [
@@ -125,7 +133,7 @@ def test_b2_never_over_the_limit_and_never_empty(limit: int) -> None:
 )
 @settings(max_examples=150, deadline=None)
 def test_whatever_is_said_the_limit_holds(said: list[tuple[str, str, str]], limit: int) -> None:
-    lines = [Line("user" if role == "user" else "assistant", author, text) for role, author, text in said]
+    lines = [SpokenLine("user" if role == "user" else "assistant", author, text) for role, author, text in said]
     made = gist(lines, limit, rough)
     assert rough(made) <= limit
     made.encode()
@@ -171,7 +179,7 @@ def test_other_languages(text: str, kept: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("piece", ["x", "word ", "Alex bought 3 apples. ", "你好世界。", "- item\n", "((((", "\n"])
 def test_huge_messages_are_cut_first(piece: str) -> None:
     lines = [user(piece * (1_000_000 // len(piece))), user("Emma lives in Lisbon.")]
-    assert sum(map(len, looked_at([line.text for line in lines]))) <= MAX_CHARACTERS + 10
+    assert sum(map(len, limit_texts([line.text for line in lines]))) <= MAX_CHARACTERS + 10
     made = gist(lines, 40, rough)
     assert "Emma lives in Lisbon" in made
     assert rough(made) <= 40
@@ -218,14 +226,14 @@ class TestCondense:
 
 def test_within_ends_at_a_sentence() -> None:
     text = "Emma lives in Lisbon. Tom lives in Turku. Priya dances."
-    assert within(text, 100, count) == text
-    assert within(text, 12, count) == "Emma lives in Lisbon. Tom lives in Turku."
-    assert within(text, 3, count).startswith("Emma")
-    assert within(text, 0, count) == ""
+    assert first_sentences(text, 100, count) == text
+    assert first_sentences(text, 12, count) == "Emma lives in Lisbon. Tom lives in Turku."
+    assert first_sentences(text, 3, count).startswith("Emma")
+    assert first_sentences(text, 0, count) == ""
 
 
 def test_level_is_where_the_largest_come_down_to() -> None:
-    assert level([10, 20, 30], 100) == 30
-    assert level([10, 200, 300], 110) == 50
-    assert level([], 10) == 0
-    assert level([5, 5], 0) == 0
+    assert size_limit([10, 20, 30], 100) == 30
+    assert size_limit([10, 200, 300], 110) == 50
+    assert size_limit([], 10) == 0
+    assert size_limit([5, 5], 0) == 0

@@ -14,17 +14,17 @@ GROUNDS = Grounds.of(MESSAGE)
 
 @pytest.mark.parametrize("text", ["Emma lives in Lisbon.", "moving", "rent = 1250", "EMMA"])
 def test_another_form_of_a_word_is_the_same(text: str) -> None:
-    assert GROUNDS.share(text)
+    assert GROUNDS.shares_word(text)
 
 
 @pytest.mark.parametrize("text", ["The weather is fine.", "", "name = Dana"])
 def test_nothing_in_common(text: str) -> None:
-    assert not GROUNDS.share(text)
+    assert not GROUNDS.shares_word(text)
 
 
 def test_pairs_that_are_not_in_the_message_go() -> None:
     line = "name = Emma; city = Oslo; rent = 1,250 euros; rent paid = 9,999 euros; colour = red"
-    assert GROUNDS.pairs(line) == "name = Emma; rent = 1,250 euros"
+    assert GROUNDS.filter_pairs(line) == "name = Emma; rent = 1,250 euros"
 
 
 @pytest.mark.parametrize(
@@ -39,22 +39,22 @@ def test_pairs_that_are_not_in_the_message_go() -> None:
     ],
 )
 def test_names_and_numbers_that_are_not_in_the_message(text: str, invented: list[str]) -> None:
-    assert GROUNDS.invented(text) == invented
+    assert GROUNDS.find_inventions(text) == invented
 
 
 def test_a_language_that_capitalises_every_noun_invents_no_names() -> None:
     grounds = Grounds.of("Ich habe gestern mit meinem Vater ein altes Segelboot in Hamburg gekauft.")
-    assert grounds.invented("Der Sohn und sein Vater kauften ein Boot an der Elbe.") == []
+    assert grounds.find_inventions("Der Sohn und sein Vater kauften ein Boot an der Elbe.") == []
 
 
 def test_a_message_without_words_grounds_everything() -> None:
-    assert Grounds.of("👍 !!!").share("thumbs up")
+    assert Grounds.of("👍 !!!").shares_word("thumbs up")
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=200), st.text(max_size=200))
 @settings(max_examples=200)
 def test_any_text(message: str, text: str) -> None:
     grounds = Grounds.of(message)
-    assert grounds.invented(message) == []
-    assert grounds.share(text) in (True, False)
-    assert isinstance(grounds.pairs(text), str)
+    assert grounds.find_inventions(message) == []
+    assert grounds.shares_word(text) in (True, False)
+    assert isinstance(grounds.filter_pairs(text), str)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.prompt.markers import MAX_INLINE, Parsed, TierRequest, parse, strip
-from recollect.rules.prompt.reply_filter import Held, Holding
+from recollect.rules.prompt.markers import MAX_INLINE, ParsedReply, TierRequest, parse, strip
+from recollect.rules.prompt.reply_filter import ReplyEnd, ReplyFilter
 
 LONGEST_HOLD = 1_000  # characters: the longest marker, and what may stand around it
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
@@ -42,13 +42,13 @@ def cut(text: str, places: Iterable[int]) -> list[str]:
     return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
 
 
-def shown(chunks: Iterable[str]) -> tuple[list[str], Held]:
+def shown(chunks: Iterable[str]) -> tuple[list[str], ReplyEnd]:
     """What comes out after each chunk, and the end."""
-    holding = Holding()
+    holding = ReplyFilter()
     return [holding.feed(chunk) for chunk in chunks], holding.finish()
 
 
-def streamed(chunks: Iterable[str]) -> tuple[str, Held]:
+def streamed(chunks: Iterable[str]) -> tuple[str, ReplyEnd]:
     pieces, held = shown(chunks)
     return "".join(pieces) + held.text_to_show, held
 
@@ -116,7 +116,7 @@ class TestChunks:
     def test_empty_chunks_change_nothing(self) -> None:
         chunks = [piece for char in REPLY for piece in ("", char, "")]
         assert_the_same_as_whole(REPLY, chunks)
-        assert streamed([]) == ("", Held("", Parsed(""), None))
+        assert streamed([]) == ("", ReplyEnd("", ParsedReply(""), None))
 
 
 class TestAsLittleAsPossible:
@@ -168,7 +168,7 @@ class TestAsLittleAsPossible:
         ],
     )
     def test_a_chunk_comes_out_up_to_where_a_marker_may_begin(self, chunk: str, now: str) -> None:
-        assert Holding().feed(chunk) == now
+        assert ReplyFilter().feed(chunk) == now
 
     @pytest.mark.parametrize(
         "unit",
@@ -193,14 +193,14 @@ class TestAsLittleAsPossible:
         ],
     )
     def test_what_is_held_is_bounded(self, unit: str) -> None:
-        holding, out = Holding(), 0
+        holding, out = ReplyFilter(), 0
         for fed, char in enumerate(unit * (5_000 // len(unit)), 1):
             out += len(holding.feed(char))
             assert fed - out <= LONGEST_HOLD
         assert len(holding.finish().text_to_show) <= LONGEST_HOLD
 
     def test_a_marker_without_end_does_not_stop_the_stream(self) -> None:
-        holding = Holding()
+        holding = ReplyFilter()
         out = "".join(holding.feed("w") for _ in range(3)) + holding.feed("[SEARCH_EPISODIC: ")
         out += "".join(holding.feed("w") for _ in range(2_000))
         assert len(out) > 1_000
@@ -259,11 +259,11 @@ class TestInline:
     def test_markers_before_and_after_the_block_count_and_in_it_do_not(self) -> None:
         text = "[REQUEST_TIER:2:a]\n<recollect>[REQUEST_TIER:3:b]</recollect>\n[SEARCH_EPISODIC: c]"
         _, held = streamed(list(text))
-        assert held.markers == Parsed("", (TierRequest("a", 2),), ("c",))
+        assert held.markers == ParsedReply("", (TierRequest("a", 2),), ("c",))
         assert held.inline == "[REQUEST_TIER:3:b]"
 
     def test_a_block_without_end_is_kept_in_part(self) -> None:
-        holding = Holding()
+        holding = ReplyFilter()
         assert holding.feed("Hi.<recollect>") == "Hi."
         assert {holding.feed("x" * 10_000) for _ in range(100)} == {""}
         held = holding.finish()
@@ -274,6 +274,6 @@ class TestInline:
 
 def test_a_reply_of_ten_megabytes_passes() -> None:
     chunk = "Plain words, a[0], **bold** and [1] notes.\n" * 2_500
-    holding = Holding()
+    holding = ReplyFilter()
     out = "".join(holding.feed(chunk) for _ in range(100)) + holding.finish().text_to_show
     assert out == chunk * 100

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.model import Role
-from recollect.rules.log import checked_id
-from recollect.rules.people.names import looks
+from recollect.rules.log import check_id
+from recollect.rules.people.names import name_shapes
 from recollect.rules.prompt.fences import MAX_AUTHOR, byline
 from recollect.rules.prompt.labels import author_labels, distinct_labels, without_posing
 
@@ -81,7 +81,7 @@ RESERVED = re.compile(r"(?:system|user|human|assistant|developer|tool)", re.IGNO
 @given(SPEAKERS)
 def test_no_two_read_the_same_f14(speakers: list[tuple[Role, str]]) -> None:
     labels = author_labels(speakers)
-    shapes = [looks(label) for (role, _), label in labels.items() if label != role]
+    shapes = [name_shapes(label) for (role, _), label in labels.items() if label != role]
     assert all(shape.isdisjoint(other) for n, shape in enumerate(shapes) for other in shapes[:n])
     assert author_labels(reversed(speakers)) == labels, "whoever spoke first"
 
@@ -90,7 +90,7 @@ def test_no_two_read_the_same_f14(speakers: list[tuple[Role, str]]) -> None:
 @given(SPEAKERS)
 def test_none_is_structure_or_a_role_f14(speakers: list[tuple[Role, str]]) -> None:
     for (role, author), label in author_labels(speakers).items():
-        checked_id("author", author)
+        check_id("author", author)
         assert NO_STRUCTURE.fullmatch(label)
         assert len(label) <= MAX_AUTHOR
         reading = unicodedata.normalize("NFKC", label)

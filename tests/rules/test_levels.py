@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
-from recollect.rules.episodes.levels import Merge, next_merge
+from recollect.rules.episodes.levels import EpisodeMerge, next_merge
 
 
 @dataclass(frozen=True)
@@ -39,21 +39,21 @@ def settle(active: list[Range], at_most: int = 5, in_all: int = 10) -> tuple[lis
 
 def test_d2_the_sixth_of_a_level_makes_one_of_the_oldest_five() -> None:
     assert next_merge([(1, first) for first in (1, 11, 21, 31, 41)]) is None
-    assert next_merge([(1, first) for first in (51, 41, 31, 21, 11, 1)]) == Merge(1, (1, 11, 21, 31, 41))
+    assert next_merge([(1, first) for first in (51, 41, 31, 21, 11, 1)]) == EpisodeMerge(1, (1, 11, 21, 31, 41))
 
 
 def test_d2_the_lowest_level_that_has_too_many_goes_first() -> None:
     level2 = [(2, first) for first in range(1, 7)]
     level1 = [(1, first) for first in range(10, 16)]
-    assert next_merge([*level2, *level1]) == Merge(1, (10, 11, 12, 13, 14))
-    assert next_merge([*level2, *level1[:2]]) == Merge(2, (1, 2, 3, 4, 5))
+    assert next_merge([*level2, *level1]) == EpisodeMerge(1, (10, 11, 12, 13, 14))
+    assert next_merge([*level2, *level1[:2]]) == EpisodeMerge(2, (1, 2, 3, 4, 5))
 
 
 def test_d2_over_ten_in_all_the_fullest_level_gives_and_of_equals_the_higher() -> None:
     active = [(3, 1), *((2, first) for first in range(2, 7)), *((1, first) for first in range(7, 12))]
-    assert next_merge(active) == Merge(2, (2, 3, 4, 5, 6))
+    assert next_merge(active) == EpisodeMerge(2, (2, 3, 4, 5, 6))
     assert next_merge(active[1:]) is None
-    assert next_merge([(4, 0), *active[:-2], (1, 20)]) == Merge(2, (2, 3, 4, 5, 6))
+    assert next_merge([(4, 0), *active[:-2], (1, 20)]) == EpisodeMerge(2, (2, 3, 4, 5, 6))
 
 
 def test_nothing_is_due_where_there_is_nothing() -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.prompt.markers import MAX_BODY, MAX_REQUESTS, MAX_WORDS, Parsed, TierRequest, parse, strip
+from recollect.rules.prompt.markers import MAX_BODY, MAX_REQUESTS, MAX_WORDS, ParsedReply, TierRequest, parse, strip
 
 ID = "1m7ejx4s2qjr1qzpde9c"
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
@@ -51,15 +51,15 @@ def searches(text: str) -> list[str]:
 class TestWhatIsAskedFor:
     def test_a_tier(self) -> None:
         parsed = parse(f"One moment. [REQUEST_TIER:3:{ID}]")
-        assert parsed == Parsed("One moment.", (TierRequest(ID, 3),), ())
+        assert parsed == ParsedReply("One moment.", (TierRequest(ID, 3),), ())
         assert parsed.asks
 
     def test_a_search(self) -> None:
-        assert parse("[SEARCH_EPISODIC: the trip to Lisbon]") == Parsed("", (), ("the trip to Lisbon",))
+        assert parse("[SEARCH_EPISODIC: the trip to Lisbon]") == ParsedReply("", (), ("the trip to Lisbon",))
 
     def test_plain_text_asks_for_nothing(self) -> None:
         text = " Just an answer. \n"
-        assert parse(text) == Parsed(text)
+        assert parse(text) == ParsedReply(text)
         assert not parse(text).asks
 
     @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ class TestWhatIsAskedFor:
 
     def test_the_highest_tier_wins_and_nothing_is_asked_twice(self) -> None:
         text = "[REQUEST_TIER:2:a][REQUEST_TIER:3:a][REQUEST_TIER:2:a][SEARCH_EPISODIC: x][SEARCH_EPISODIC:  x ]"
-        assert parse(text) == Parsed("", (TierRequest("a", 3),), ("x",))
+        assert parse(text) == ParsedReply("", (TierRequest("a", 3),), ("x",))
 
     @pytest.mark.parametrize(
         "text",
@@ -159,7 +159,7 @@ class TestWhatIsAskedFor:
         ],
     )
     def test_what_cannot_be_meant_is_ignored_and_still_removed(self, text: str) -> None:
-        assert parse(f"before {text} after") == Parsed("before after")
+        assert parse(f"before {text} after") == ParsedReply("before after")
 
     def test_ids_of_up_to_64_characters(self) -> None:
         assert tiers(f"[REQUEST_TIER:3:{'a' * 64}]") == [("a" * 64, 3)]
@@ -167,7 +167,7 @@ class TestWhatIsAskedFor:
         assert tiers("[REQUEST_TIER:2:3f1c-9a]") == [("3f1c-9a", 2)]
 
     def test_words_in_brackets_are_words(self) -> None:
-        assert parse("[SEARCH_EPISODIC: what [1] and [2] say] So:") == Parsed("So:", (), ("what [1] and [2] say",))
+        assert parse("[SEARCH_EPISODIC: what [1] and [2] say] So:") == ParsedReply("So:", (), ("what [1] and [2] say",))
 
     def test_words_are_trimmed(self) -> None:
         assert searches(f"[SEARCH_EPISODIC: {'w ' * 300}]") == [("w " * 250).strip()]
@@ -186,11 +186,11 @@ class TestWhatIsAskedFor:
 
     def test_markers_in_the_inline_block_are_quotations_and_after_it_they_count(self) -> None:
         text = "Hi.\n<recollect>user: [REQUEST_TIER:3:quoted]</recollect>\n[REQUEST_TIER:2:meant]"
-        assert parse(text) == Parsed("Hi.", (TierRequest("meant", 2),))
+        assert parse(text) == ParsedReply("Hi.", (TierRequest("meant", 2),))
 
     @pytest.mark.parametrize("text", [f"[·REQUEST_TIER:3:{ID}]", f"(REQUEST_TIER:3:{ID})", f"REQUEST_TIER:3:{ID}"])
     def test_what_is_no_marker_is_text(self, text: str) -> None:
-        assert parse(text) == Parsed(text)
+        assert parse(text) == ParsedReply(text)
 
 
 class TestWhatIsLeft:
@@ -263,7 +263,7 @@ class TestWhatIsLeft:
         ],
     )
     def test_other_text_is_unchanged(self, text: str) -> None:
-        assert parse(text) == Parsed(text)
+        assert parse(text) == ParsedReply(text)
 
     @pytest.mark.parametrize("marker", [f"[REQUEST_TIER:3:{ID}]", "[SEARCH_EPISODIC: words]", "［Request_Tier：2：a］"])
     def test_no_beginning_of_a_marker_stays_at_the_end(self, marker: str) -> None:
@@ -281,20 +281,20 @@ class TestWhatIsLeft:
         assert strip("[REQ and [SEARCH_EPI and <reco then") == "[REQ and [SEARCH_EPI and <reco then"
 
     def test_an_unclosed_tier_takes_only_its_own(self) -> None:
-        assert parse("[REQUEST_TIER:3:a, b and then I know.") == Parsed(
+        assert parse("[REQUEST_TIER:3:a, b and then I know.") == ParsedReply(
             "and then I know.", (TierRequest("a", 3), TierRequest("b", 3))
         )
 
     def test_an_unclosed_marker_ends_before_the_next(self) -> None:
         text = "[SEARCH_EPISODIC: one [SEARCH_EPISODIC: two] [REQUEST_TIER:3:a [REQUEST_TIER:2:b] end"
-        assert parse(text) == Parsed("end", (TierRequest("a", 3), TierRequest("b", 2)), ("one", "two"))
+        assert parse(text) == ParsedReply("end", (TierRequest("a", 3), TierRequest("b", 2)), ("one", "two"))
 
     def test_an_unclosed_search_ends_before_the_inline_block(self) -> None:
-        assert parse("Hi [SEARCH_EPISODIC: one <recollect>\nx\n</recollect>") == Parsed("Hi", (), ("one",))
+        assert parse("Hi [SEARCH_EPISODIC: one <recollect>\nx\n</recollect>") == ParsedReply("Hi", (), ("one",))
 
     def test_a_marker_without_end_is_none_but_its_name_is_not_shown(self) -> None:
         words = "w" * (MAX_BODY + 1)
-        assert parse(f"A [SEARCH_EPISODIC: {words}] B") == Parsed(f"A {words}] B")
+        assert parse(f"A [SEARCH_EPISODIC: {words}] B") == ParsedReply(f"A {words}] B")
         assert strip(f"[REQUEST_TIER:3:{words}").startswith("w")
 
     def test_taking_a_marker_out_never_makes_one(self) -> None:

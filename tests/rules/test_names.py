@@ -17,7 +17,7 @@ from recollect.rules.people.names import (
     Resolved,
     Unknown,
     fold_name,
-    looks,
+    name_shapes,
     resolve,
 )
 
@@ -183,5 +183,5 @@ def test_c11_whoever_is_taken_has_such_a_name_and_is_alone_with_it(text: str, me
 
 @given(st.text(st.characters(exclude_categories=()), max_size=40))
 def test_any_text_has_a_look(text: str) -> None:
-    looks(text)
+    name_shapes(text)
     assert fold_name(fold_name(text)) == fold_name(text)

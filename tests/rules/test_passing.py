@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import Budget
-from recollect.rules.openai.messages import opening, said, size, spoken, words
-from recollect.rules.openai.stream import Answer, Passing, added
-from recollect.rules.openai.tail import laid_out, sized
+from recollect.rules.openai.messages import count_tokens, opening_id, parse_message, text_of, utterance_of
+from recollect.rules.openai.stream import CompleteReply, ReplyStream, sum_usages
+from recollect.rules.openai.tail import budget_of, lay_out
 from recollect.rules.prompt.markers import strip
 from recollect.testing.samples import make_message as sample
 
@@ -24,12 +24,12 @@ def chunk(index: int, delta: dict[str, Any], finish: str | None = None) -> dict[
     return {"choices": [{"index": index, "delta": delta, "finish_reason": finish}]}
 
 
-def passed(passing: Passing, pieces: list[tuple[int, str]]) -> dict[int, str]:
+def passed(passing: ReplyStream, pieces: list[tuple[int, str]]) -> dict[int, str]:
     """What a client has put together at the end of the answer."""
     chunks = [passing.feed(chunk(index, {"content": piece})) for index, piece in pieces]
     passing.finish()
     shown: dict[int, str] = {}
-    for one in [*filter(None, chunks), *passing.last()]:
+    for one in [*filter(None, chunks), *passing.last_chunks()]:
         assert one["id"] == "chatcmpl-1"
         assert one["object"] == "chat.completion.chunk"
         for choice in one["choices"]:
@@ -41,26 +41,26 @@ def passed(passing: Passing, pieces: list[tuple[int, str]]) -> dict[int, str]:
 def test_wherever_a_stream_is_cut_each_choice_is_seen_without_markers(cuts: list[int], choices: int) -> None:
     places = sorted({0, *cuts, len(TEXT)})
     pieces = [TEXT[a:b] for a, b in pairwise(places)]
-    shown = passed(Passing(FRAME), [(index, piece) for piece in pieces for index in range(choices)])
+    shown = passed(ReplyStream(FRAME), [(index, piece) for piece in pieces for index in range(choices)])
     assert shown == dict.fromkeys(range(choices), strip(TEXT))
 
 
 @given(st.text(max_size=60), st.integers(1, 9))
 def test_an_ordinary_text_passes_as_it_is(text: str, size: int) -> None:
     pieces = [(0, text[at : at + size]) for at in range(0, len(text), size)]
-    assert passed(Passing(FRAME), pieces)[0] == strip(text)
+    assert passed(ReplyStream(FRAME), pieces)[0] == strip(text)
 
 
 def test_rounds_are_one_answer() -> None:
-    passing = Passing(FRAME)
+    passing = ReplyStream(FRAME)
     first = passing.feed({"id": "up-1", **chunk(0, {"role": "assistant", "content": "Let me look."})})
     assert passing.feed(chunk(0, {"content": "[SEARCH_EPISODIC: x]"}, "stop")) is None
     passing.finish()
     assert passing.first.asks
-    passing.again()
+    passing.start_round()
     second = passing.feed({"id": "up-2", **chunk(0, {"role": "assistant", "content": "Two."}, "stop")})
     passing.finish()
-    *_, end = passing.last()
+    *_, end = passing.last_chunks()
     assert first is not None
     assert second is not None
     assert [one["id"] for one in (first, second, end)] == ["up-1"] * 3
@@ -69,7 +69,7 @@ def test_rounds_are_one_answer() -> None:
 
 
 def test_a_call_in_pieces_is_put_together_whatever_its_pieces_are() -> None:
-    passing = Passing(FRAME)
+    passing = ReplyStream(FRAME)
     pieces: list[Any] = [
         {"index": 0, "id": "1", "type": "function", "function": {"name": "f", "arguments": '{"a"'}},
         {"index": 0, "function": {"arguments": ": 1}"}},
@@ -85,24 +85,24 @@ def test_a_call_in_pieces_is_put_together_whatever_its_pieces_are() -> None:
     assert passing.first.calls[0] == {
         "id": "1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'},
     }  # fmt: skip
-    assert passing.last()[-1]["choices"][0]["finish_reason"] == "tool_calls"
+    assert passing.last_chunks()[-1]["choices"][0]["finish_reason"] == "tool_calls"
     assert not passing.first.said_nothing
 
 
 def test_an_answer_in_one_keeps_what_is_not_text() -> None:
     message = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "f"}}], "x": 1}
-    answer = Answer({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}], "y": 2})
-    seen = answer.last(FRAME, {"total_tokens": 3})
+    answer = CompleteReply({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}], "y": 2})
+    seen = answer.build_reply(FRAME, {"total_tokens": 3})
     assert seen["choices"][0]["message"] == message
     assert (seen["y"], seen["model"], seen["object"]) == (2, "model-x", "chat.completion")
 
 
 def test_costs_are_added_in_all_detail() -> None:
     one = {"prompt_tokens": 5, "details": {"cached": 2, "kind": "a"}, "cost": 0.5, "tier": "x"}
-    assert added([one, {"prompt_tokens": 6, "details": {"cached": 1}, "details2": {"y": 1}}]) == {
+    assert sum_usages([one, {"prompt_tokens": 6, "details": {"cached": 1}, "details2": {"y": 1}}]) == {
         "prompt_tokens": 11, "details": {"cached": 3, "kind": "a"}, "cost": 0.5, "tier": "x", "details2": {"y": 1},
     }  # fmt: skip
-    assert added([{"a": 1, "b": True}, {"a": None, "b": {}}])["a"] == 1
+    assert sum_usages([{"a": 1, "b": True}, {"a": None, "b": {}}])["a"] == 1
 
 
 # -- messages in OpenAI's shape
@@ -119,19 +119,25 @@ def test_the_same_message_has_the_same_mark_however_it_is_written() -> None:
         ({"role": "assistant", "content": "no", "refusal": None}, {"role": "assistant", "refusal": "no"}),
     ]
     for one, two in same:
-        assert spoken(one).utterance == spoken(two).utterance
-        kept = sample(role=one["role"], content=spoken(two).text, metadata=dict(spoken(two).draft().metadata))
-        assert replace(said(kept), partial=False) == spoken(one).utterance
-        assert said(kept).partial == ("refusal" in two), "a refusal need not be told back"
+        assert parse_message(one).utterance == parse_message(two).utterance
+        kept = sample(
+            role=one["role"], content=parse_message(two).text, metadata=dict(parse_message(two).draft().metadata)
+        )
+        assert replace(utterance_of(kept), partial=False) == parse_message(one).utterance
+        assert utterance_of(kept).partial == ("refusal" in two), "a refusal need not be told back"
     picture = [*parts, {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}]
-    assert spoken({"role": "user", "content": picture}).utterance != spoken(same[0][0]).utterance
+    assert parse_message({"role": "user", "content": picture}).utterance != parse_message(same[0][0]).utterance
 
 
 def test_a_conversation_is_known_by_how_it_begins() -> None:
-    start = [spoken({"role": "user", "content": "Hi"})]
-    more = [*start, spoken({"role": "assistant", "content": "Hello"}), spoken({"role": "user", "content": "Bye"})]
-    assert opening(start, "s", "u") == opening(more, "s", "u")
-    assert len({opening(start, *about) for about in (("s", "u"), ("s", "v"), ("t", "u"))}) == 3
+    start = [parse_message({"role": "user", "content": "Hi"})]
+    more = [
+        *start,
+        parse_message({"role": "assistant", "content": "Hello"}),
+        parse_message({"role": "user", "content": "Bye"}),
+    ]
+    assert opening_id(start, "s", "u") == opening_id(more, "s", "u")
+    assert len({opening_id(start, *about) for about in (("s", "u"), ("s", "v"), ("t", "u"))}) == 3
 
 
 # -- what is sent as it is
@@ -148,7 +154,7 @@ def test_the_tail_begins_with_a_user_and_no_instruction_is_lost(
     messages: list[tuple[str, str]], total: int, all_of_it: bool
 ) -> None:
     body = {"messages": [{"role": role, "content": text} for role, text in messages]}
-    layout = laid_out(body, sized(total), len, all_of_it=all_of_it)
+    layout = lay_out(body, budget_of(total), len, all_of_it=all_of_it)
     sent = list(layout.tail)
     assert sent == body["messages"][len(messages) - len(sent) :]
     told = [one["content"] for one in body["messages"] if one["role"] in ("system", "developer")]
@@ -164,13 +170,15 @@ def test_the_tail_begins_with_a_user_and_no_instruction_is_lost(
 
 
 def test_a_budget_of_a_size_has_the_usual_shares() -> None:
-    assert sized(None) == sized(30_000) == Budget()
-    assert sized(3_000).retrieved == Budget().retrieved // 10
+    assert budget_of(None) == budget_of(30_000) == Budget()
+    assert budget_of(3_000).retrieved == Budget().retrieved // 10
 
 
 def test_pictures_and_calls_cost_tokens() -> None:
     plain = {"role": "user", "content": "abc"}
-    assert size(plain, len) == 3
-    assert size({"role": "user", "content": [{"type": "input_audio"}, {"type": "text", "text": "abc"}]}, len) > 500
-    assert size({**plain, "tool_calls": [{"id": "1"}]}, len) > 10
-    assert words({"role": "user"}) == ""
+    assert count_tokens(plain, len) == 3
+    assert (
+        count_tokens({"role": "user", "content": [{"type": "input_audio"}, {"type": "text", "text": "abc"}]}, len) > 500
+    )
+    assert count_tokens({**plain, "tool_calls": [{"id": "1"}]}, len) > 10
+    assert text_of({"role": "user"}) == ""

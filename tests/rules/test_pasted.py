@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.rules.facts.own_words import own_words
-from recollect.rules.facts_english.finder import find, grounded
+from recollect.rules.facts_english.finder import find_facts, keep_grounded_facts
 from recollect.tasks import fact_extraction
 
 PATH = Path(__file__).parent.parent / "data" / "pasted_texts.jsonl"
@@ -89,15 +89,15 @@ def rows(kind: str) -> list[Row]:
 
 
 def facts_in(text: str) -> set[str]:
-    return {notation(fact) for fact in find(text, SAID_ON)}
+    return {notation(fact) for fact in find_facts(text, SAID_ON)}
 
 
 @pytest.mark.parametrize("row", rows("pasted"), ids=lambda row: row.name)
 def test_what_others_wrote_is_no_fact_of_who_pastes_it_f15(row: Row) -> None:
     """F15: not found by rules, and not kept where a model finds it."""
     assert facts_in(row.said) == row.facts
-    told = [fact for line in row.said.splitlines() for fact in find(line.strip(" <>|-"), SAID_ON)]
-    assert {notation(fact) for fact in grounded(told, row.said)} <= row.facts
+    told = [fact for line in row.said.splitlines() for fact in find_facts(line.strip(" <>|-"), SAID_ON)]
+    assert {notation(fact) for fact in keep_grounded_facts(told, row.said)} <= row.facts
 
 
 @pytest.mark.parametrize("row", rows("own"), ids=lambda row: row.name)
@@ -129,7 +129,7 @@ def test_own_words_are_left_as_they_are(row: Row) -> None:
 def test_any_text_is_read_without_an_error_and_nothing_is_added(text: str) -> None:
     left = own_words(text)
     assert own_words(left).count("I live") <= left.count("I live") <= text.count("I live")
-    find(text, SAID_ON)
+    find_facts(text, SAID_ON)
 
 
 @pytest.mark.parametrize(

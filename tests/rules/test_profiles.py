@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
 from recollect.model import Statement
-from recollect.rules.people.statements import Heard, Merge, forgotten, just_said, merge, remembered, restored
+from recollect.rules.people.statements import (
+    AuthoredMessage,
+    ProfileMerge,
+    merge,
+    recent_statements,
+    restore_statement,
+    rows_after_forgetting,
+    rows_after_merge,
+)
 from recollect.rules.people.third_person import statements_about
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -26,7 +34,7 @@ KNOWN = (
 )
 
 
-def merged(said: str, known: tuple[str, ...] = KNOWN) -> Merge:
+def merged(said: str, known: tuple[str, ...] = KNOWN) -> ProfileMerge:
     return merge("Alex", known, statements_about("Alex", said))
 
 
@@ -131,8 +139,8 @@ def test_any_statements_and_any_text(known: list[str], said: str, name: str) -> 
 
 
 class TestRows:
-    def rows(self, found: Merge, profile: list[Statement], source: str = "m2") -> list[Statement]:
-        return remembered(profile, found, space="s", user="alex", speaker="alex", said_at=NOW, source=source)
+    def rows(self, found: ProfileMerge, profile: list[Statement], source: str = "m2") -> list[Statement]:
+        return rows_after_merge(profile, found, space="s", user="alex", speaker="alex", said_at=NOW, source=source)
 
     def profile(self) -> list[Statement]:
         before = NOW - timedelta(days=9)
@@ -142,7 +150,7 @@ class TestRows:
         new, old = self.rows(merged("I live in Rome"), self.profile())
         assert (new.text, new.active, new.sources, new.said_at) == ("Alex lives in Rome.", True, ("m2",), NOW)
         assert (old.id, old.active, old.retired_at, old.retired_by) == ("s0", False, NOW, new.id)
-        assert restored(old) == self.profile()[0]
+        assert restore_statement(old) == self.profile()[0]
 
     def test_what_is_said_again_gets_a_source_and_a_later_date(self) -> None:
         (row,) = self.rows(merged("I love tea"), self.profile())
@@ -154,22 +162,22 @@ class TestRows:
         assert self.rows(merged("I live in Rome"), self.profile(), source="m3")[0].id != once[0].id
 
     def test_what_is_forgotten_is_retired_with_nothing_in_its_place(self) -> None:
-        (row,) = forgotten(self.profile(), [2], when=NOW)
+        (row,) = rows_after_forgetting(self.profile(), [2], when=NOW)
         assert (row.text, row.active, row.retired_at, row.retired_by) == ("Alex likes tea.", False, NOW, None)
         with pytest.raises(InvalidInput, match="counted from 1"):
-            forgotten(self.profile(), [99], when=NOW)
+            rows_after_forgetting(self.profile(), [99], when=NOW)
 
 
 class TestJustSaid:
     def test_c10_this_is_what_was_said_last_about_them(self) -> None:
         talk = [
-            Heard("Florent", "I moved to Lyon."),
-            Heard("Ann", "Florent plays the cello in a band. I live in Rome."),
-            Heard("Ann", "anyway, lunch?"),
-            Heard("Florent", "I agree. Haha, nice."),
+            AuthoredMessage("Florent", "I moved to Lyon."),
+            AuthoredMessage("Ann", "Florent plays the cello in a band. I live in Rome."),
+            AuthoredMessage("Ann", "anyway, lunch?"),
+            AuthoredMessage("Florent", "I agree. Haha, nice."),
         ]
-        assert just_said("Florent", talk) == ("Florent plays the cello in a band.",)
-        assert just_said("Florent", talk[:1]) == ("Florent moved to Lyon.",)
-        assert just_said("Ann", talk) == ("Ann lives in Rome.",)
-        assert just_said("Bob", talk) == ()
-        assert just_said("Florent", []) == ()
+        assert recent_statements("Florent", talk) == ("Florent plays the cello in a band.",)
+        assert recent_statements("Florent", talk[:1]) == ("Florent moved to Lyon.",)
+        assert recent_statements("Ann", talk) == ("Ann lives in Rome.",)
+        assert recent_statements("Bob", talk) == ()
+        assert recent_statements("Florent", []) == ()

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from recollect.errors import ConfigError
 from recollect.language.dates import spans
-from recollect.ports import Candidate, Tally
-from recollect.rules.recall.query import Asked
+from recollect.ports import PassageCandidate, Tally
+from recollect.rules.recall.query import ParsedQuery
 from recollect.rules.recall.ranking import CROWD, SHORT, Weights, fuse, word_scores
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
@@ -25,19 +25,21 @@ ONE_WORD = 1 + WEIGHTS.rarest  # what the score of a passage's only word is mult
 LONG = 400  # words: too long to lean on a neighbour
 
 
-def candidate(doc: int, *counts: int, length: int = 30) -> Candidate:
-    return Candidate(doc=doc, message_id=f"m{doc}", time=NOW, length=length, counts=counts, conversation=f"c{doc}")
+def candidate(doc: int, *counts: int, length: int = 30) -> PassageCandidate:
+    return PassageCandidate(
+        doc=doc, message_id=f"m{doc}", time=NOW, length=length, counts=counts, conversation=f"c{doc}"
+    )
 
 
-def bm25(candidates: Sequence[Candidate], frequencies: Sequence[int], tally: Tally) -> dict[int, float]:
+def bm25(candidates: Sequence[PassageCandidate], frequencies: Sequence[int], tally: Tally) -> dict[int, float]:
     scores = word_scores(candidates, frequencies, tally).sum(axis=1)
     return {one.doc: float(score) for one, score in zip(candidates, scores, strict=True)}
 
 
-def said(doc: int, age: timedelta = timedelta(days=400), **about: Any) -> Candidate:
+def said(doc: int, age: timedelta = timedelta(days=400), **about: Any) -> PassageCandidate:
     """A passage in a conversation of its own, unless told otherwise."""
     place: dict[str, Any] = {"conversation": f"c{doc}", "turn": 1, "length": LONG} | about
-    return Candidate(doc=doc, message_id=f"m{doc}", time=NOW - age, counts=(), **place)
+    return PassageCandidate(doc=doc, message_id=f"m{doc}", time=NOW - age, counts=(), **place)
 
 
 def ranked(
@@ -50,7 +52,7 @@ def ranked(
     docs = [*dict.fromkeys((*text, *cosines))]
     passages = [said(doc, (ages or {}).get(doc, timedelta(days=400))) for doc in docs]
     words = np.array([[text.get(doc, 0.0)] for doc in docs]).reshape(len(docs), 1)
-    return list(fuse(passages, words, cosines, Asked(), NOW, weights))
+    return list(fuse(passages, words, cosines, ParsedQuery(), NOW, weights))
 
 
 def order(
@@ -242,7 +244,7 @@ class TestFuse:
 
 
 def scored(
-    passages: Sequence[Candidate], words: Sequence[Sequence[float]], asked: Asked
+    passages: Sequence[PassageCandidate], words: Sequence[Sequence[float]], asked: ParsedQuery
 ) -> dict[int, dict[str, float]]:
     return {doc: parts for doc, _, parts in fuse(passages, np.array(words, dtype=float), {}, asked, NOW, WEIGHTS)}
 
@@ -250,39 +252,39 @@ def scored(
 class TestBonuses:
     def test_who_is_named_counts_more_than_who_names_them(self) -> None:
         passages = [said(1, author="ann"), said(2, author="ben")]
-        parts = scored(passages, [[5.0], [5.0]], Asked(authors=frozenset({"ann"})))
+        parts = scored(passages, [[5.0], [5.0]], ParsedQuery(authors=frozenset({"ann"})))
         assert parts[1]["speaker"] == WEIGHTS.speaker
         assert parts[2]["speaker"] == 0
 
     def test_a_question_about_oneself_is_about_what_one_said(self) -> None:
         passages = [said(1, role="user"), said(2, role="assistant")]
-        parts = scored(passages, [[5.0], [5.0]], Asked(own=True))
+        parts = scored(passages, [[5.0], [5.0]], ParsedQuery(own=True))
         assert parts[1]["speaker"] > parts[2]["speaker"] == 0
 
     def test_what_was_said_then_counts_more_the_nearer_it_is(self) -> None:
         passages = [said(n, timedelta(days=age)) for n, age in ((1, 7), (2, 20), (3, 300))]
-        asked = Asked(times=spans("a week ago", NOW))
+        asked = ParsedQuery(times=spans("a week ago", NOW))
         parts = scored(passages, [[5.0]] * 3, asked)
         assert parts[1]["time"] > parts[2]["time"] > parts[3]["time"] >= 0
 
     def test_a_rarer_time_tells_more(self) -> None:
-        asked = Asked(times=spans("yesterday", NOW))
+        asked = ParsedQuery(times=spans("yesterday", NOW))
         few = scored([said(n, timedelta(days=n)) for n in range(1, 40)], [[5.0]] * 39, asked)
         all_of_them = scored([said(n, timedelta(days=1)) for n in range(1, 40)], [[5.0]] * 39, asked)
         assert few[1]["time"] > all_of_them[1]["time"] > 0
 
     def test_no_bonus_makes_a_hit_of_what_is_not_relevant(self) -> None:
-        asked = Asked(authors=frozenset({"ann"}), times=spans("yesterday", NOW))
+        asked = ParsedQuery(authors=frozenset({"ann"}), times=spans("yesterday", NOW))
         [(_, score, _)] = fuse([said(1, timedelta(days=1), author="ann")], np.zeros((1, 1)), {}, asked, NOW, WEIGHTS)
         assert score == 0
 
     def test_a_word_counts_by_its_emphasis(self) -> None:
-        parts = scored([said(1), said(2)], [[5.0, 0.0], [0.0, 5.0]], Asked(emphasis=(1.0, 0.1)))
+        parts = scored([said(1), said(2)], [[5.0, 0.0], [0.0, 5.0]], ParsedQuery(emphasis=(1.0, 0.1)))
         assert parts[1]["text"] == pytest.approx(5.0 * ONE_WORD)
         assert parts[2]["text"] == pytest.approx(0.5 * ONE_WORD)
 
     def test_one_telling_word_counts_more_than_two_that_tell_half(self) -> None:
-        parts = scored([said(1), said(2)], [[8.0, 0.0], [4.0, 4.0]], Asked())
+        parts = scored([said(1), said(2)], [[8.0, 0.0], [4.0, 4.0]], ParsedQuery())
         assert parts[1]["text"] > parts[2]["text"]
 
     def test_what_else_was_said_on_an_occasion_lifts_a_passage_but_not_above_the_best_of_it(self) -> None:
@@ -292,25 +294,27 @@ class TestBonuses:
         words = [[6.0, 5.0], [4.0, 0.0], [4.0, 0.0], [4.0, 0.0]]
         found = {
             doc: (score, parts["occasion"])
-            for doc, score, parts in fuse([*said_then, later, elsewhere], np.array(words), {}, Asked(), NOW, WEIGHTS)
+            for doc, score, parts in fuse(
+                [*said_then, later, elsewhere], np.array(words), {}, ParsedQuery(), NOW, WEIGHTS
+            )
         }
         assert found[1][1] == found[3][1] == found[4][1] == 0
         assert found[2][1] == pytest.approx(WEIGHTS.occasion * 7)
         assert found[4][0] < found[2][0] < found[1][0]
-        best, lifted = (scored(said_then, [[4.1, 40.0], [4.0, 0.0]], Asked())[doc] for doc in (1, 2))
+        best, lifted = (scored(said_then, [[4.1, 40.0], [4.0, 0.0]], ParsedQuery())[doc] for doc in (1, 2))
         assert sum(lifted.values()) <= sum(best.values())
 
     def test_where_several_things_are_asked_for_an_occasion_lifts_nothing(self) -> None:
         close = [said(n, conversation="c", turn=20 * n) for n in (1, 2)]
-        parts = scored(close, [[6.0, 5.0], [4.0, 0.0]], Asked(several=True))
+        parts = scored(close, [[6.0, 5.0], [4.0, 0.0]], ParsedQuery(several=True))
         assert parts[2]["occasion"] == 0
 
     def test_where_several_things_are_asked_for_hits_close_by_count_less(self) -> None:
         close = [said(n, conversation="c", turn=n) for n in range(1, 7)]
         far = said(9, conversation="d")
         words = [[10.0 - n / 10] for n in range(6)] + [[9.4]]
-        assert [doc for doc, _, _ in fuse([*close, far], np.array(words), {}, Asked(), NOW, WEIGHTS)][-1] == 9
-        thinned = list(fuse([*close, far], np.array(words), {}, Asked(several=True), NOW, WEIGHTS))
+        assert [doc for doc, _, _ in fuse([*close, far], np.array(words), {}, ParsedQuery(), NOW, WEIGHTS)][-1] == 9
+        thinned = list(fuse([*close, far], np.array(words), {}, ParsedQuery(several=True), NOW, WEIGHTS))
         assert [doc for doc, _, _ in thinned][:2] == [1, 9]
         for _, score, parts in thinned:
             assert score == pytest.approx(sum(parts.values()), abs=1e-5)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.openai.reconcile import Fit, Utterance, best, continues, fit
+from recollect.rules.openai.reconcile import Fit, Utterance, best_line, continues, fit
 
 ROLES = {"u": "user", "a": "assistant", "t": "tool"}
 
@@ -81,20 +81,20 @@ TALK = said("u:hi", "a:hello", "u:name?", "a:Alex", "u:city?", "a:Oslo")
 def test_how_a_history_lies_along_a_line(
     line: Sequence[Utterance], sent: Sequence[Utterance], places: Sequence[int], at_end: bool
 ) -> None:
-    assert best([line], sent) == (0, Fit(tuple(places), at_end))
+    assert best_line([line], sent) == (0, Fit(tuple(places), at_end))
 
 
 def test_the_line_with_most_of_it_is_meant_and_of_equals_the_first() -> None:
     other = [TALK[0], *said("a:good day", "u:name?")]
-    assert best([TALK, other], [*other[:2], *said("u:bye")]) == (1, Fit((0, 1), False))
-    assert best([TALK, other], TALK[:1])[0] == best([other, TALK], TALK[:1])[0] == 0
-    assert best([other, TALK[:4]], [*TALK[:4], *said("u:bye")]) == (1, Fit((0, 1, 2, 3), True))
+    assert best_line([TALK, other], [*other[:2], *said("u:bye")]) == (1, Fit((0, 1), False))
+    assert best_line([TALK, other], TALK[:1])[0] == best_line([other, TALK], TALK[:1])[0] == 0
+    assert best_line([other, TALK[:4]], [*TALK[:4], *said("u:bye")]) == (1, Fit((0, 1, 2, 3), True))
 
 
 def test_a_history_with_its_beginning_is_looked_for_nowhere_else() -> None:
     """The end of the line says the same, by chance: still it is an edit, and a branch."""
     line = said("u:a", "a:b", "u:c", "a:d", "u:ok")
-    assert best([line], said("u:a", "a:b", "u:ok")) == (0, Fit((0, 1), False))
+    assert best_line([line], said("u:a", "a:b", "u:ok")) == (0, Fit((0, 1), False))
 
 
 # -- whatever clients do
@@ -120,10 +120,10 @@ class Tree:
 
     def send(self, sent: Sequence[Utterance]) -> tuple[int, int]:
         """Add what is new; where the last message stands: in which line, and how far along."""
-        number, found = best(self.lines(), sent)
+        number, found = best_line(self.lines(), sent)
         told = {(one.role, one.mark) for one in self.lines()[number]}
         preface = [replace(one, preface=True) for one in sent[: found.preface] if (one.role, one.mark) not in told]
-        new = list(sent[found.preface + found.known :])
+        new = list(sent[found.preface + found.overlap :])
         if not new:
             return number, found.places[-1] + 1
         new = [*preface, *new]
@@ -180,7 +180,7 @@ def test_any_histories_at_all_are_told_in_order_and_nothing_is_rewritten(
     tree = Tree()
     for sent, reply in requests:
         before = [list(own) for own in tree.own]
-        preface = best(tree.lines(), sent)[1].preface
+        preface = best_line(tree.lines(), sent)[1].preface
         number, upto = tree.send(sent)
         line = tree.lines()[number]
         assert is_in_order(sent[preface:], line[:upto])
@@ -264,13 +264,13 @@ def test_a_client_that_forgets_the_beginning_goes_on_with_the_same_line(
     ]  # fmt: skip
     left_out = min(left_out, len(line) - 1)
     sent = [*line[left_out:], Utterance("user", data.draw(TEXTS))]
-    assert best([line], sent) == (0, Fit(tuple(range(left_out, len(line))), True))
+    assert best_line([line], sent) == (0, Fit(tuple(range(left_out, len(line))), True))
 
 
 def test_long_histories_of_equal_messages_take_no_time() -> None:
     line = said("u:ok", "a:ok") * 1_000
-    assert fit(line, [*line[500:], *said("u:bye")]).known == 1_500
-    assert best([line], [*line, *said("u:bye")])[1].known == 2_000
+    assert fit(line, [*line[500:], *said("u:bye")]).overlap == 1_500
+    assert best_line([line], [*line, *said("u:bye")])[1].overlap == 2_000
 
 
 class Counted(list[Utterance]):
@@ -297,29 +297,34 @@ class Counted(list[Utterance]):
 def test_no_history_takes_more_than_a_bounded_number_of_comparisons(line: list[str], sent: list[str]) -> None:
     """Everybody who writes waits meanwhile, so messages that are all alike must not take the square of their number."""
     known = Counted(said(*line))
-    best([known], said(*sent))
+    best_line([known], said(*sent))
     assert known.looks < 100 * (len(line) + len(sent))
 
 
 def test_what_stands_in_the_place_of_what_was_left_out_is_new_and_the_rest_is_known() -> None:
     """As a client sends it that sums up its own history, or looks something up for each question."""
     window = [*TALK[2:], *said("u:bye")]
-    assert best([TALK], [*said("u:so far…"[:-1]), *window]) == (0, Fit((2, 3, 4, 5), True, 1))
-    assert best([TALK], [*said("u:notes", "a:understood"), *window]) == (0, Fit((2, 3, 4, 5), True, 2))
-    assert best([TALK], [*said("u:notes", "u:more", "u:much"), *window]) == (0, Fit((), True)), "this is another talk"
-    assert best([TALK], said("u:notes", "u:bye")) == (0, Fit((), True))
-    assert best([TALK], [*said("u:notes"), TALK[5], *said("u:bye")]) == (0, Fit((), True)), "one is no evidence"
+    assert best_line([TALK], [*said("u:so far…"[:-1]), *window]) == (0, Fit((2, 3, 4, 5), True, 1))
+    assert best_line([TALK], [*said("u:notes", "a:understood"), *window]) == (0, Fit((2, 3, 4, 5), True, 2))
+    assert best_line([TALK], [*said("u:notes", "u:more", "u:much"), *window]) == (0, Fit((), True)), (
+        "this is another talk"
+    )
+    assert best_line([TALK], said("u:notes", "u:bye")) == (0, Fit((), True))
+    assert best_line([TALK], [*said("u:notes"), TALK[5], *said("u:bye")]) == (0, Fit((), True)), "one is no evidence"
     kept = [*TALK, replace(said("u:notes")[0], preface=True), *said("u:bye", "a:well")]
-    assert best([kept], [*said("u:notes"), *window, *said("a:well", "u:so")]) == (0, Fit((2, 3, 4, 5, 7, 8), True, 1))
+    assert best_line([kept], [*said("u:notes"), *window, *said("a:well", "u:so")]) == (
+        0,
+        Fit((2, 3, 4, 5, 7, 8), True, 1),
+    )
     assert continues(TALK, [*said("u:notes"), *window])
 
 
 def test_who_sends_single_messages_may_say_the_first_one_again() -> None:
     alone = [*TALK[:2], replace(TALK[2], alone=True), *TALK[3:]]
-    assert best([TALK], TALK[:1]) == (0, Fit((0,), False)), "another reply"
-    assert best([alone], TALK[:1]) == (0, Fit((), True)), "the same greeting on another day"
-    assert best([alone[:5]], [TALK[4]]) == (0, Fit((4,), True)), "asked again because the reply never came"
-    assert best([alone], [*TALK[:1], *said("a:good day", "u:x")]) == (0, Fit((0,), False))
+    assert best_line([TALK], TALK[:1]) == (0, Fit((0,), False)), "another reply"
+    assert best_line([alone], TALK[:1]) == (0, Fit((), True)), "the same greeting on another day"
+    assert best_line([alone[:5]], [TALK[4]]) == (0, Fit((4,), True)), "asked again because the reply never came"
+    assert best_line([alone], [*TALK[:1], *said("a:good day", "u:x")]) == (0, Fit((0,), False))
 
 
 def test_what_goes_on_from_an_end_tells_back_what_was_said_there() -> None:

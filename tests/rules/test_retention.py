@@ -9,28 +9,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.rules.retention import KINDS, OVER, Retention, day_is_over, topics_over
+from recollect.rules.retention import KINDS, OVER, Retention, day_is_over, find_expired_topics
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
 def test_everything_is_kept_for_ever_unless_said_otherwise_c12() -> None:
-    assert [Retention().before(kind, NOW) for kind in KINDS] == [None] * len(KINDS)
-    assert not Retention().limited
+    assert [Retention().cutoff(kind, NOW) for kind in KINDS] == [None] * len(KINDS)
+    assert not Retention().limits
     assert not Retention(every=1).is_due(None, NOW)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_has_a_limit_of_its_own_c12(kind: str) -> None:
     policy = Retention(**{kind: 30})
-    assert policy.limited == {kind: 30}
-    assert {one: policy.before(one, NOW) for one in KINDS if policy.before(one, NOW)} == {kind: NOW - 30 * DAY}
+    assert policy.limits == {kind: 30}
+    assert {one: policy.cutoff(one, NOW) for one in KINDS if policy.cutoff(one, NOW)} == {kind: NOW - 30 * DAY}
 
 
 @given(st.integers(min_value=1, max_value=10**9))
 def test_a_limit_beyond_all_dates_is_none_c12(days: int) -> None:
-    before = Retention(messages=days).before("messages", NOW)
+    before = Retention(messages=days).cutoff("messages", NOW)
     assert before is None or before == NOW - timedelta(days=days)
 
 
@@ -87,4 +87,4 @@ def topic(first: int, *, active: bool = False, age: int = 60, into: int | None =
     ],
 )
 def test_a_topic_is_over_as_a_whole_or_not_c12(rows: list[dict[str, Any]], over: list[int]) -> None:
-    assert [row["first"] for row in topics_over(rows, NOW - 30 * DAY)] == over
+    assert [row["first"] for row in find_expired_topics(rows, NOW - 30 * DAY)] == over

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.language.filler import bare_request, is_filler, trim, unaddressed
+from recollect.language.filler import bare_request, is_filler, strip_addressee, trim
 from recollect.language.mentions import AMOUNT, WHEN, amounts, names
 from recollect.language.sentences import (
     MAX_CHARACTERS,
@@ -14,10 +14,10 @@ from recollect.language.sentences import (
     MAX_SENTENCES,
     Sentence,
     clauses,
-    part_of,
+    limit_text,
     sentences,
 )
-from recollect.language.word_weights import stems, terse, weigh, words
+from recollect.language.word_weights import shorten_phrase, stems, weigh, words
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=400)
 
@@ -97,7 +97,7 @@ class TestSentences:
         found = said(text)
         assert len(found) <= MAX_SENTENCES
         assert (found[0], found[-1]) == ("First.", "Last.")
-        assert len(part_of(text)) <= MAX_CHARACTERS + 2
+        assert len(limit_text(text)) <= MAX_CHARACTERS + 2
 
 
 class TestFiller:
@@ -146,8 +146,8 @@ class TestFiller:
         assert bare_request("Where is it?") == "Where is it?"
 
     def test_whom_it_is_said_to(self) -> None:
-        assert unaddressed("Thanks for the tips, Evan!") == "Thanks for the tips!"
-        assert unaddressed("We saw Rome, Paris and Evan.") == "We saw Rome, Paris and Evan."
+        assert strip_addressee("Thanks for the tips, Evan!") == "Thanks for the tips!"
+        assert strip_addressee("We saw Rome, Paris and Evan.") == "We saw Rome, Paris and Evan."
 
     @given(ANY_TEXT)
     @settings(max_examples=200)
@@ -217,4 +217,4 @@ class TestSalience:
         assert "ラーメン" in words("駅でラーメンを食べた")
 
     def test_a_phrase_in_its_words_of_matter_keeps_its_negation(self) -> None:
-        assert terse("that we are not going to use the red tiles", "en") == "not red tiles"
+        assert shorten_phrase("that we are not going to use the red tiles", "en") == "not red tiles"

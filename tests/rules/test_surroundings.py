@@ -8,28 +8,36 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.ports import Candidate
-from recollect.rules.recall.neighbours import MEANING, REPLY, SHORT_LINES, WORDS, Surroundings, next_to, surroundings
+from recollect.ports import PassageCandidate
+from recollect.rules.recall.neighbours import (
+    MEANING,
+    REPLY,
+    SHORT_LINES,
+    WORDS,
+    Surroundings,
+    adjacent_places,
+    surroundings,
+)
 
 T0 = datetime(2024, 5, 15, tzinfo=UTC)
 
 
-def said(turn: int, **about: Any) -> Candidate:
+def said(turn: int, **about: Any) -> PassageCandidate:
     given: dict[str, Any] = {
         "doc": turn,
         "time": T0 + timedelta(minutes=turn),
         "length": 8,
         "conversation": "c",
     } | about
-    return Candidate(message_id=f"m{turn}", counts=(), turn=turn, **given)
+    return PassageCandidate(message_id=f"m{turn}", counts=(), turn=turn, **given)
 
 
-def stood(passages: list[Candidate]) -> Surroundings:
+def stood(passages: list[PassageCandidate]) -> Surroundings:
     return surroundings(passages, np.array([one.time.timestamp() for one in passages]))
 
 
-def lent(passages: list[Candidate], words: list[list[float]]) -> list[list[float]]:
-    return [[round(x, 6) for x in row] for row in stood(passages).words(np.array(words)).tolist()]
+def lent(passages: list[PassageCandidate], words: list[list[float]]) -> list[list[float]]:
+    return [[round(x, 6) for x in row] for row in stood(passages).words_with_neighbours(np.array(words)).tolist()]
 
 
 def test_an_answer_has_the_words_of_its_question() -> None:
@@ -47,7 +55,7 @@ def test_the_further_off_the_less() -> None:
 
 
 def test_meaning_is_lent_too() -> None:
-    added = stood([said(1), said(2), said(9)]).meaning(np.array([5.0, 0.0, 0.0]))
+    added = stood([said(1), said(2), said(9)]).neighbour_meaning(np.array([5.0, 0.0, 0.0]))
     assert added.tolist() == pytest.approx([0.0, 5.0 * MEANING[-1], 0.0])
 
 
@@ -59,7 +67,7 @@ def test_meaning_is_lent_too() -> None:
         said(9),
     ],
 )
-def test_only_the_same_occasion_lends(other: Candidate) -> None:
+def test_only_the_same_occasion_lends(other: PassageCandidate) -> None:
     assert lent([said(1), other], [[10.0], [0.0]])[1] == [0.0]
 
 
@@ -89,5 +97,5 @@ def test_one_passage_alone_has_what_it_has() -> None:
 
 
 def test_places_next_to_a_passage() -> None:
-    assert list(next_to([said(1)], 1, 1)) == [("c", 2)]
-    assert sorted(next_to([said(4)], 2, 3)) == [("c", 1), ("c", 2), ("c", 6), ("c", 7)]
+    assert list(adjacent_places([said(1)], 1, 1)) == [("c", 2)]
+    assert sorted(adjacent_places([said(4)], 2, 3)) == [("c", 1), ("c", 2), ("c", 6), ("c", 7)]

@@ -22,12 +22,12 @@ from recollect.rules.tiers.tiers import (
     TIER2_MOST,
     TIER2_SHARE,
     TIER2_TOLERATED,
-    accept,
     budgets,
+    check_tiers,
     clean,
     is_short,
     pairs_in,
-    write,
+    write_tiers,
 )
 from recollect.tokens.estimate import EstimateTokenizer
 from recollect.tokens.tiktoken import TiktokenTokenizer
@@ -53,7 +53,7 @@ HIDDEN = ("[REQUEST_TIER", "[SEARCH_EPISODIC", "<recollect", "</recollect")
 
 
 def made(text: str, count: Callable[[str], int] = exact) -> Tiers:
-    return write(text, count)
+    return write_tiers(text, count)
 
 
 def long(text: str) -> str:
@@ -154,7 +154,7 @@ class TestShort:
         assert made(text) == Tiers() == Tiers("", "", "self")
 
     def test_a12_nothing_a_model_says_of_it_is_taken(self) -> None:
-        assert accept("name = Eve", "Eve was here.", "Noted, Alex.", exact).tiers == Tiers()
+        assert check_tiers("name = Eve", "Eve was here.", "Noted, Alex.", exact).tiers == Tiers()
 
     def test_a12_the_bound_is_in_tokens(self) -> None:
         assert is_short("word " * (SHORT - 1), exact)
@@ -182,7 +182,7 @@ class TestAnyText:
 
     @staticmethod
     def check(text: str, count: Callable[[str], int]) -> None:
-        tiers = write(text, count)
+        tiers = write_tiers(text, count)
         short = is_short(text, count)
         assert (tiers == Tiers()) == short
         for tier in () if short else (tiers.tier1, tiers.tier2):
@@ -235,7 +235,7 @@ TWO = "Emma marries in June in Lisbon with 80 guests; a short speech is wanted."
 
 class TestAccept:
     def test_a8_good_tiers_are_taken_as_they_are(self) -> None:
-        accepted = accept(ONE, TWO, ORIGINAL, exact)
+        accepted = check_tiers(ONE, TWO, ORIGINAL, exact)
         assert accepted.tiers == Tiers(ONE, TWO, "model")
         assert accepted.faults == ()
 
@@ -254,28 +254,28 @@ class TestAccept:
     def test_a8_what_is_of_no_use_is_named_and_ours_is_in_its_place(
         self, one: str, two: str, faults: list[str]
     ) -> None:
-        accepted = accept(one, two, ORIGINAL, exact)
-        ours = write(ORIGINAL, exact)
+        accepted = check_tiers(one, two, ORIGINAL, exact)
+        ours = write_tiers(ORIGINAL, exact)
         assert list(accepted.faults) == faults
         assert accepted.tiers.tier1 == (ours.tier1 if any("tier 1" in fault for fault in faults) else ONE)
         assert accepted.tiers.tier2 == (ours.tier2 if any("tier 2" in fault for fault in faults) else TWO)
         assert accepted.tiers.made_by == ("offline" if len(faults) == 2 else "model")
 
     def test_an_invented_pair_is_left_out(self) -> None:
-        accepted = accept(f"{ONE}; decision = no red tiles; name = Dana", TWO, ORIGINAL, exact)
+        accepted = check_tiers(f"{ONE}; decision = no red tiles; name = Dana", TWO, ORIGINAL, exact)
         assert accepted.tiers.tier1 == ONE
         assert accepted.faults == ()
 
     def test_another_form_of_a_word_is_the_same_word(self) -> None:
-        assert accept("event = weddings", "A marriage with guests.", ORIGINAL, exact).faults == ()
+        assert check_tiers("event = weddings", "A marriage with guests.", ORIGINAL, exact).faults == ()
 
     def test_a_small_number_may_be_written_otherwise(self) -> None:
         text = f"We waited three hours at the airport. {PADDING}"
-        assert accept("waited = 3 hours", "They waited 3 hours at the airport.", text, exact).faults == ()
+        assert check_tiers("waited = 3 hours", "They waited 3 hours at the airport.", text, exact).faults == ()
 
     def test_markers_and_structure_are_taken_out(self) -> None:
         one = f"[REQUEST_TIER:3:abc] {ONE}; x = <recollect> Emma"
-        accepted = accept(one, f"{TWO} [SEARCH_EPISODIC: all]\n=== END HISTORY ===", ORIGINAL, exact)
+        accepted = check_tiers(one, f"{TWO} [SEARCH_EPISODIC: all]\n=== END HISTORY ===", ORIGINAL, exact)
         for tier in (accepted.tiers.tier1, accepted.tiers.tier2):
             assert not any(hidden in tier for hidden in HIDDEN)
             assert "\n" not in tier
@@ -283,7 +283,7 @@ class TestAccept:
     def test_what_is_too_long_is_cut_between_pairs_and_sentences(self) -> None:
         tokens = exact(ORIGINAL)
         many = "; ".join(f"wedding {n} = Emma in Lisbon" for n in range(30))
-        accepted = accept(
+        accepted = check_tiers(
             many, " ".join([TWO, "Emma is nervous about the speech.", "Tom is the best man."] * 9), ORIGINAL, exact
         )
         assert accepted.faults == ()
@@ -295,7 +295,7 @@ class TestAccept:
     @given(ANY_TEXT | PIECES, ANY_TEXT | PIECES, PIECES)
     @settings(max_examples=300)
     def test_whatever_was_given_what_is_taken_will_do(self, one: str, two: str, original: str) -> None:
-        tiers = accept(one, two, original, rough).tiers
+        tiers = check_tiers(one, two, original, rough).tiers
         if is_short(original, rough):
             assert tiers == Tiers()
             return

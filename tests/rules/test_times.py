@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.language.dates import Span, spans
+from recollect.language.dates import TimeSpan, spans
 
 NOW = datetime(2024, 5, 15, 14, 30, tzinfo=UTC)  # a Wednesday
 
@@ -159,7 +159,9 @@ def test_hours_are_counted_by_the_hour() -> None:
 
 def test_last_night_is_one_night() -> None:
     [span] = spans("what did we say last night?", NOW)
-    assert span == Span(datetime(2024, 5, 14, 18, tzinfo=UTC), datetime(2024, 5, 15, 6, tzinfo=UTC), "last night", 16)
+    assert span == TimeSpan(
+        datetime(2024, 5, 14, 18, tzinfo=UTC), datetime(2024, 5, 15, 6, tzinfo=UTC), "last night", 16
+    )
 
 
 def test_days_are_those_of_the_time_zone_that_asks() -> None:

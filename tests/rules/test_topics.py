@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from recollect.rules.topics import centroids
 from recollect.rules.topics import topics as rule
-from recollect.rules.topics.faded import Faded
-from recollect.rules.topics.topics import Book, Said, State, TopicRule
+from recollect.rules.topics.faded import FadedTopics
+from recollect.rules.topics.topics import Book, IncomingMessage, TopicRule, TopicState
 
 T0 = datetime(2026, 1, 1, 12, tzinfo=UTC)
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
@@ -26,22 +26,22 @@ def axis(*numbers: int) -> np.ndarray:
     """A vector that is about these things, in equal parts."""
     vector = np.zeros(WIDTH, np.float32)
     vector[list(numbers)] = 1
-    return centroids.as_kept(vector / np.linalg.norm(vector))
+    return centroids.round_vector(vector / np.linalg.norm(vector))
 
 
 def said(
     turn: int, about: int | None, *, role: str = "user", time: datetime = T0, text: str = "", **more: object
-) -> Said:
+) -> IncomingMessage:
     # Whether the subject shifts is not the question here: it is said so, and there are words for it.
     words = text or f"Different topic: grelb{about} has a vonk{about}, a sarl{about} and {turn} tumps{about}."
     vector = np.zeros(WIDTH, np.float32) if about is None else axis(about)
-    return Said(turn, role, words, time, vector, **more)  # type: ignore[arg-type]
+    return IncomingMessage(turn, role, words, time, vector, **more)  # type: ignore[arg-type]
 
 
-def talked(*steps: Said, rule_: TopicRule = EVERY, book: Book | None = None) -> Book:
+def talked(*steps: IncomingMessage, rule_: TopicRule = EVERY, book: Book | None = None) -> Book:
     book = book or Book()
     for one in steps:
-        book = rule.step(book, one, rule_, Faded)
+        book = rule.step(book, one, rule_, FadedTopics)
     return book
 
 
@@ -68,7 +68,7 @@ def talked(*steps: Said, rule_: TopicRule = EVERY, book: Book | None = None) -> 
 )
 def test_the_half_life_table_is_exact_to_the_second_e3(accesses: int, days: int, kind: str) -> None:
     assert rule.half_life(accesses) == timedelta(days=days)
-    assert rule.kind(accesses) == kind
+    assert rule.topic_kind(accesses) == kind
     half = timedelta(days=days)
     assert rule.priority(1.0, accesses, half) == 0.5
     assert rule.priority(1.0, accesses, 2 * half) == 0.25
@@ -110,17 +110,17 @@ def test_a_message_from_the_future_takes_nothing() -> None:
 def test_importance_is_learned_from_votes_and_from_use_and_stays_in_bounds_e10(
     given_: float, ups: int, downs: int, returns: int
 ) -> None:
-    state = State(1, "", T0, T0, importance=given_, ups=ups, downs=downs, returns=returns)
+    state = TopicState(1, "", T0, T0, importance=given_, ups=ups, downs=downs, returns=returns)
     here = rule.importance_of(state)
     assert 0 <= here <= 1 + 1e-12
-    assert rule.importance_of(rule.voted(state, 1)) >= here - 1e-12
-    assert rule.importance_of(rule.voted(state, -1)) <= here + 1e-12
+    assert rule.importance_of(rule.add_vote(state, 1)) >= here - 1e-12
+    assert rule.importance_of(rule.add_vote(state, -1)) <= here + 1e-12
     assert rule.importance_of(replace(state, returns=returns + 1)) >= here - 1e-12
 
 
 def test_importance_is_what_was_given_while_nobody_votes_or_comes_back() -> None:
-    assert rule.importance_of(State(1, "", T0, T0)) == 0.5
-    assert rule.importance_of(State(1, "", T0, T0, importance=0.9)) == 0.9
+    assert rule.importance_of(TopicState(1, "", T0, T0)) == 0.5
+    assert rule.importance_of(TopicState(1, "", T0, T0, importance=0.9)) == 0.9
 
 
 # -- matching
@@ -138,7 +138,7 @@ def test_a_message_joins_the_nearest_topic_or_opens_one_titled_with_80_character
 
 
 def test_the_threshold_decides_e1() -> None:
-    near = replace(said(2, 0), vector=centroids.as_kept(0.8 * axis(0) + 0.6 * axis(1)))
+    near = replace(said(2, 0), vector=centroids.round_vector(0.8 * axis(0) + 0.6 * axis(1)))
     away = said(3, 5)
     for least, joins in ((0.7, True), (0.79, True), (0.81, False)):
         book = talked(said(1, 0), away, near, rule_=TopicRule(similarity=least))
@@ -171,7 +171,7 @@ def test_a_conversation_may_begin_with_a_reply_or_an_emoji() -> None:
 
 
 def test_if_two_would_do_the_current_topic_is_kept() -> None:
-    between = replace(said(5, 0), vector=centroids.as_kept(axis(0) + 1.02 * axis(1)))
+    between = replace(said(5, 0), vector=centroids.round_vector(axis(0) + 1.02 * axis(1)))
     for last, other in ((0, 1), (1, 0)):
         book = talked(said(1, other), said(2, last), between, rule_=TopicRule(similarity=0.6))
         assert book.current == 2
@@ -241,7 +241,7 @@ def test_a_match_brings_a_faded_topic_back_as_it_was_e4() -> None:
     assert faded(book) == list(range(1, 21))
     gone = {first: state for first, state in book.states.items() if state.faded_at is not None}
     here = replace(book, states={first: state for first, state in book.states.items() if state.faded_at is None})
-    back = rule.step(here, said(22, 7, time=T0 + 9 * DAY), EVERY, lambda: Faded.of(gone))
+    back = rule.step(here, said(22, 7, time=T0 + 9 * DAY), EVERY, lambda: FadedTopics.of(gone))
     assert back.current == 7
     assert back.states[7].faded_at is None
     assert (back.states[7].count, back.states[7].returns) == (2, 1)
@@ -254,20 +254,22 @@ def test_what_has_faded_is_found_the_same_however_often_it_changed_e4(
     changes: list[tuple[int, int, bool]], data: st.DataObject
 ) -> None:
     """Made ready once and changed since, or made ready afresh: the same topic comes back."""
-    grown = Faded()
+    grown = FadedTopics()
     for first, about, away in changes:
         gone = T0 if away else None
         into = data.draw(st.sampled_from([None, *grown.states])) if away else None
         merged = into if into is not None and into < first else None
-        state = State(first, "", T0, T0, centroids.moved(b"", 0, axis(about)), faded_at=gone, merged_into=merged)
+        state = TopicState(
+            first, "", T0, T0, centroids.move_centroid(b"", 0, axis(about)), faded_at=gone, merged_into=merged
+        )
         if not away:  # what is part of it comes back with it
             parts = rule.parts(grown.states, rule.root(grown.states, first)) if first in grown.states else []
             grown = grown.after({part.first: replace(part, faded_at=None) for part in parts})
         grown = grown.after({first: state})
     assert all(state.faded_at is not None for state in grown.states.values())
-    afresh = Faded.of(dict(grown.states))
+    afresh = FadedTopics.of(dict(grown.states))
     for about in range(WIDTH):
-        assert grown.returned(axis(about), 0.7) == afresh.returned(axis(about), 0.7)
+        assert grown.find_return(axis(about), 0.7) == afresh.find_return(axis(about), 0.7)
 
 
 # -- merging
@@ -277,14 +279,14 @@ def test_topics_that_grew_alike_become_one_and_can_be_taken_apart_for_good_e10()
     """Two that began apart and have drifted to the same subject."""
     book = talked(*(said(turn, 0) for turn in range(1, 6)), *(said(turn, 1) for turn in range(6, 13)))
     assert sorted(rule.roots(book.states)) == [1, 6]
-    centroid = centroids.moved(b"", 0, axis(0, 1))
+    centroid = centroids.move_centroid(b"", 0, axis(0, 1))
     alike = replace(book, states={first: replace(state, centroid=centroid) for first, state in book.states.items()})
     both = replace(said(13, 0), vector=axis(0, 1))
     one = talked(both, book=alike)
     assert rule.roots(one.states) == [1]
     assert one.current == 1
-    assert rule.whole(one.states, 1).count == 13
-    apart = rule.taken_out(one, 6)
+    assert rule.whole_topic(one.states, 1).count == 13
+    apart = rule.split_topic(one, 6)
     later = talked(*(replace(both, turn=turn) for turn in range(14, 24)), book=apart)
     assert sorted(rule.roots(later.states)) == [1, 6]
     young = replace(alike, states={**alike.states, 1: replace(alike.states[1], count=2)})
@@ -293,11 +295,11 @@ def test_topics_that_grew_alike_become_one_and_can_be_taken_apart_for_good_e10()
 
 def test_a_merged_topic_is_matched_by_either_part_and_taken_out_as_it_was() -> None:
     book = talked(said(1, 0), said(2, 1), said(3, 0), said(4, 1), said(5, 9))
-    one = rule.merged(book, 1, 2)
+    one = rule.merge_topics(book, 1, 2)
     assert talked(said(6, 1), book=one).current == 1
     assert talked(said(6, 0), book=one).current == 1
-    assert rule.whole(one.states, 1).count == 4
-    out = rule.taken_out(one, 2)
+    assert rule.whole_topic(one.states, 1).count == 4
+    out = rule.split_topic(one, 2)
     assert replace(out.states[2], apart=frozenset()) == book.states[2]
     assert talked(said(6, 1), book=out).current == 2
 
@@ -324,7 +326,7 @@ def test_the_same_messages_give_the_same_topics_and_none_is_lost(steps: list[tup
 def test_a_centroid_is_rounded_at_once_so_that_a_pause_changes_nothing() -> None:
     centroid = b""
     for number in range(50):
-        centroid = centroids.moved(centroid, number, axis(number % 3, 5))
-        assert centroids.moved(centroid, 99, np.zeros(WIDTH, np.float32)) == centroid
-    assert centroids.as_kept(centroids.direction(centroid)).tobytes() == centroids.direction(centroid).tobytes()
+        centroid = centroids.move_centroid(centroid, number, axis(number % 3, 5))
+        assert centroids.move_centroid(centroid, 99, np.zeros(WIDTH, np.float32)) == centroid
+    assert centroids.round_vector(centroids.direction(centroid)).tobytes() == centroids.direction(centroid).tobytes()
     assert len(centroid) == 2 * WIDTH

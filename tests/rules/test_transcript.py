@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import Message
-from recollect.rules.people.transcript import MAX_SHOWN, mentions_shown, transcript
-from recollect.rules.prompt.fences import escape, line
+from recollect.rules.people.transcript import MAX_SHOWN, replace_mentions, transcript
+from recollect.rules.prompt.fences import escape, escape_line
 
 NOON = datetime(2024, 5, 1, 12, 0, tzinfo=UTC)
 NAMES = {"123": "Alex", "sam": "Sam Lee", "7.up": "Seven"}
@@ -55,12 +55,12 @@ def test_who_has_no_name_is_called_by_id_and_the_erased_are_not_shown_c8() -> No
     ],
 )
 def test_mentions_become_names_c8(said: str, shown: str) -> None:
-    assert mentions_shown(said, NAMES) == shown
+    assert replace_mentions(said, NAMES) == shown
     assert parsed(message(said))[0]["content"] == shown
 
 
 def test_a_name_is_never_taken_for_a_mention_c8() -> None:
-    assert mentions_shown("<@1> @2", {"1": "<@2>", "2": "@1"}) == "@<@2> @@1"
+    assert replace_mentions("<@1> @2", {"1": "<@2>", "2": "@1"}) == "@<@2> @@1"
 
 
 def test_nobody_can_speak_for_another_c8() -> None:
@@ -89,13 +89,15 @@ def test_times_are_of_the_zone_and_the_ends_of_time_are_no_error_c8() -> None:
 @given(ANY, ANY, ANY)
 def test_any_text_parses_and_comes_back_c8(content: str, author: str, name: str) -> None:
     (found,) = parsed(message(content, author), names={author: name, "x": "y"})
-    shown = mentions_shown(content, {author: name, "x": "y"})
+    shown = replace_mentions(content, {author: name, "x": "y"})
     expected = escape(shown).replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
     assert found["content"] == expected
-    shown = line(author).replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
+    shown = escape_line(author).replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
     # An id that does not show as it is has a sign after it: it would read as another's.
     assert (
-        found["author_id"] == shown if line(author) == author else re.fullmatch(r".*#[0-9a-f]{6}", found["author_id"])
+        found["author_id"] == shown
+        if escape_line(author) == author
+        else re.fullmatch(r".*#[0-9a-f]{6}", found["author_id"])
     )
 
 

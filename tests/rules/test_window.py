@@ -9,59 +9,59 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.model import ROLES
-from recollect.rules.episodes.window import Leaving, Shown, WindowRule, ends, leaving
+from recollect.rules.episodes.window import Departure, WindowMessage, WindowRule, exchange_ends, find_departure
 
 OFF = WindowRule(tokens=0, turns=0, user_messages=0)
 
 
-def talk(pairs: int, tokens: int = 10) -> list[Shown]:
-    return [Shown(turn, "user" if turn % 2 else "assistant", tokens) for turn in range(1, 2 * pairs + 1)]
+def talk(pairs: int, tokens: int = 10) -> list[WindowMessage]:
+    return [WindowMessage(turn, "user" if turn % 2 else "assistant", tokens) for turn in range(1, 2 * pairs + 1)]
 
 
 def test_a9_over_30_000_tokens_the_oldest_exchanges_leave_until_5_000_under() -> None:
     rule = WindowRule(turns=0)
-    assert leaving(talk(15, 1000), rule) is None
-    gone = leaving([*talk(15, 1000), Shown(31, "user", 1), Shown(32, "assistant", 1)], rule)
-    assert gone == Leaving(1, 6, "tokens")
+    assert find_departure(talk(15, 1000), rule) is None
+    gone = find_departure([*talk(15, 1000), WindowMessage(31, "user", 1), WindowMessage(32, "assistant", 1)], rule)
+    assert gone == Departure(1, 6, "tokens")
 
 
 def test_a9_at_least_five_messages_stay_however_long_they_are() -> None:
-    gone = leaving(talk(6, 20_000), WindowRule(turns=0))
-    assert gone == Leaving(1, 6, "tokens")
-    assert leaving(talk(3, 90_000), WindowRule(turns=0)) is None
+    gone = find_departure(talk(6, 20_000), WindowRule(turns=0))
+    assert gone == Departure(1, 6, "tokens")
+    assert find_departure(talk(3, 90_000), WindowRule(turns=0)) is None
 
 
 def test_b2_at_20_turns_the_last_10_stay() -> None:
     rule = WindowRule()
-    assert leaving(talk(9), rule) is None
-    assert leaving(talk(10), rule) == Leaving(1, 10, "turns")
+    assert find_departure(talk(9), rule) is None
+    assert find_departure(talk(10), rule) == Departure(1, 10, "turns")
 
 
 def test_d4_after_n_user_messages_and_the_reply_all_but_four_pairs_leave() -> None:
     rule = WindowRule(tokens=0, turns=0, user_messages=10)
-    assert leaving(talk(9), rule) is None
-    assert leaving(talk(10)[:-1], rule) is None, "the reply has to be stored first"
-    assert leaving(talk(10), rule) == Leaving(1, 12, "user messages")
+    assert find_departure(talk(9), rule) is None
+    assert find_departure(talk(10)[:-1], rule) is None, "the reply has to be stored first"
+    assert find_departure(talk(10), rule) == Departure(1, 12, "user messages")
 
 
 def test_each_trigger_can_be_off() -> None:
-    assert leaving(talk(500, 1000), OFF) is None
+    assert find_departure(talk(500, 1000), OFF) is None
 
 
 def test_a_question_in_several_messages_leaves_with_its_answer() -> None:
     window = [
-        Shown(1, "user", 1),
-        Shown(2, "user", 1),
-        Shown(3, "assistant", 1),
-        Shown(4, "tool", 1),
-        Shown(5, "user", 1),
+        WindowMessage(1, "user", 1),
+        WindowMessage(2, "user", 1),
+        WindowMessage(3, "assistant", 1),
+        WindowMessage(4, "tool", 1),
+        WindowMessage(5, "user", 1),
     ]
-    assert list(ends(window)) == [4]
+    assert list(exchange_ends(window)) == [4]
 
 
 def test_a_channel_where_nobody_answers_is_archived_too() -> None:
-    window = [Shown(turn, "user", 10) for turn in range(1, 61)]
-    gone = leaving(window, WindowRule())
+    window = [WindowMessage(turn, "user", 10) for turn in range(1, 61)]
+    gone = find_departure(window, WindowRule())
     assert gone is not None
     assert gone.last == 50
 
@@ -88,8 +88,8 @@ def said_by(chance: Random) -> list[tuple[str, int]]:
 def test_a9_no_exchange_is_split_and_five_messages_stay(
     said: list[tuple[str, int]], rule: WindowRule, first: int
 ) -> None:
-    window = [Shown(first + i, role, tokens) for i, (role, tokens) in enumerate(said)]  # type: ignore[arg-type]
-    gone = leaving(window, rule)
+    window = [WindowMessage(first + i, role, tokens) for i, (role, tokens) in enumerate(said)]  # type: ignore[arg-type]
+    gone = find_departure(window, rule)
     if gone is None:
         return
     assert gone.first == first
@@ -105,9 +105,9 @@ def test_a9_no_exchange_is_split_and_five_messages_stay(
 @given(messages, rules)
 def test_it_comes_to_rest(said: list[tuple[str, int]], rule: WindowRule) -> None:
     """Applied again and again, the rule stops: every step takes something, and the last exchange stays."""
-    window = [Shown(i, role, tokens) for i, (role, tokens) in enumerate(said, 1)]  # type: ignore[arg-type]
+    window = [WindowMessage(i, role, tokens) for i, (role, tokens) in enumerate(said, 1)]  # type: ignore[arg-type]
     sizes = [len(window)]
-    while (gone := leaving(window, rule)) is not None:
+    while (gone := find_departure(window, rule)) is not None:
         window = [message for message in window if message.turn > gone.last]
         sizes.append(len(window))
     assert all(a > b for a, b in pairwise(sizes))

@@ -198,7 +198,9 @@ def test_a_problem_of_any_shape_is_an_error_of_ours() -> None:
 
 
 def test_a_newer_server_may_say_more() -> None:
-    found = from_json_value(Resolved | Unknown, {"user": "alex", "name": "Alex", "how": "nickname", "since": "2027"} | RESOLVED)
+    found = from_json_value(
+        Resolved | Unknown, {"user": "alex", "name": "Alex", "how": "nickname", "since": "2027"} | RESOLVED
+    )
     assert isinstance(found, Resolved)
     with pytest.raises(InvalidInput, match="same version"):
         from_json_value(Resolved | Unknown, {"entirely": "else"})

@@ -26,7 +26,7 @@ from recollect.embed.static import StaticEmbedder
 from recollect.errors import ConfigError, EmbedderError, InvalidInput, NotFound
 from recollect.ports import Store, Vectors
 from recollect.server.door import keys
-from recollect.server.door.keys import Keys, create_key, list_keys, write_uses, revoke_key
+from recollect.server.door.keys import Keys, create_key, list_keys, revoke_key, write_uses
 from recollect.server.door.loopback import is_loopback
 from recollect.server.hosting import wants_keys
 from recollect.server.options import ServerOptions

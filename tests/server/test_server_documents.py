@@ -17,7 +17,7 @@ from recollect.adapters.agents import RecollectSession
 from recollect.adapters.anthropic import MemoryTool, async_memory_tool, memory_tool
 from recollect.adapters.langchain import RecollectChatMessageHistory
 from recollect.adapters.langgraph import RecollectStore
-from recollect.rules.documents.memory_files import Refused
+from recollect.rules.documents.memory_files import FileCommandRefused
 from recollect.testing.serving import Serving
 
 ROOT = "/v1/spaces/default"
@@ -203,7 +203,7 @@ def test_anthropics_memory_tool_works_with_a_client(server: Serving) -> None:
     with Client(server.url) as memory, ThreadPoolExecutor(2) as threads:
         tool = MemoryTool(memory, user="kim")
         assert tool.result("t", create)["content"] == "File created successfully at: /memories/notes.md"
-        with pytest.raises(Refused, match="already exists"):
+        with pytest.raises(FileCommandRefused, match="already exists"):
             tool.call(create)
         insert = {"command": "insert", "path": "/memories/notes.md", "insert_line": 0}
         list(threads.map(lambda n: tool.call({**insert, "insert_text": f"line {n}"}), range(4)))

@@ -21,8 +21,8 @@ from mcp_types import CallToolResult
 
 from recollect import AsyncMemory, Memory
 from recollect.cli.mcp import run_until_stopped
-from recollect.server.mcp.tools import local_caller
 from recollect.server.mcp.tools import build_server as protocol
+from recollect.server.mcp.tools import local_caller
 from recollect.server.options import ServerOptions
 from recollect.testing.serving import Serving
 

@@ -16,7 +16,7 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult
 
 from recollect import AsyncMemory
-from recollect.server.mcp.tools import Who, local_caller, build_server
+from recollect.server.mcp.tools import Who, build_server, local_caller
 
 SAID = {"null": "a zebra in the hall", "[1]": "a zebra on the list", "sam": "a zebra knows the vault code"}
 

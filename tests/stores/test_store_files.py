@@ -27,7 +27,7 @@ from recollect.stores.jsonfile import JsonStore
 from recollect.stores.schema import TABLES
 from recollect.stores.sqlite import SqliteStore
 from recollect.testing.faults import full_disk
-from recollect.testing.samples import make_entry, append_messages, make_message
+from recollect.testing.samples import append_messages, make_entry, make_message
 from recollect.wiring import open_store
 
 FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open

@@ -26,9 +26,9 @@ from recollect.engine.tables import log
 from recollect.errors import InvalidInput, NotFound, ScopeError
 from recollect.model import Draft, Entry, Filter, Message
 from recollect.ports import Store, Tx
-from recollect.rules.log import erased_platform_id, tombstone
+from recollect.rules.log import hash_platform_id, tombstone
 from recollect.testing.postgres import PostgresServer
-from recollect.testing.samples import WIDTH, axis, make_entry, find_matches
+from recollect.testing.samples import WIDTH, axis, find_matches, make_entry
 from recollect.wiring import open_store
 
 T = TypeVar("T")
@@ -138,7 +138,7 @@ class Model:
 
 
 def both(platform_id: str) -> tuple[str, str]:
-    return platform_id, erased_platform_id(platform_id)
+    return platform_id, hash_platform_id(platform_id)
 
 
 def spoken(draft: Draft, place: Place, owner: str | None, turn: int, now: datetime) -> Message:

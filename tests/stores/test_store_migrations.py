@@ -24,13 +24,21 @@ from recollect.errors import SchemaMismatch
 from recollect.model import Filter
 from recollect.ports import Store, Tx
 from recollect.stores import migrations
-from recollect.stores.postgres import HNSW, SCHEMA, PostgresStore, PostgresTx, parse_url, create_pooled_engine
+from recollect.stores.postgres import HNSW, SCHEMA, PostgresStore, PostgresTx, create_pooled_engine, parse_url
 from recollect.stores.schema import metadata
 from recollect.stores.sql import SqlTx, transaction
 from recollect.stores.sqlite import SqliteStore, SqliteTx, memory_engine
 from recollect.stores.vectors import MatrixCache
 from recollect.testing.postgres import PostgresServer
-from recollect.testing.samples import T0, WIDTH, make_entry, append_messages, find_matches, make_message, append_and_index
+from recollect.testing.samples import (
+    T0,
+    WIDTH,
+    append_and_index,
+    append_messages,
+    find_matches,
+    make_entry,
+    make_message,
+)
 from recollect.testing.transaction_contract import run_at_once
 from recollect.wiring import open_store
 
@@ -288,7 +296,9 @@ def check_use(store: Store) -> None:
 def fingerprints() -> list[str]:
     """The words of each step, as each database is told them, as a number."""
     return [
-        sha256(json.dumps({kind: migrations.step_statements(step, kind) for kind in sorted(step)}).encode()).hexdigest()[:16]
+        sha256(
+            json.dumps({kind: migrations.step_statements(step, kind) for kind in sorted(step)}).encode()
+        ).hexdigest()[:16]
         for step in migrations.STEPS
     ]
 

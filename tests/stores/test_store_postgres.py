@@ -18,7 +18,7 @@ from recollect.errors import ConfigError, StoreBusy, StoreError
 from recollect.model import Filter
 from recollect.ports import Tx
 from recollect.stores.postgres import PostgresStore
-from recollect.testing.samples import make_conversation, append_messages, make_message
+from recollect.testing.samples import append_messages, make_conversation, make_message
 from recollect.testing.transaction_contract import PATIENCE, run_at_once
 from recollect.wiring import open_store
 
@@ -64,7 +64,12 @@ def test_a_connection_lost_in_a_transaction_has_it_run_again(store: PostgresStor
 
 def test_many_threads_share_a_few_connections(store: PostgresStore) -> None:
     """More of them than connections, each with several transactions."""
-    run_at_once(40, lambda number: [store.write(lambda tx: append_messages(tx, make_message(conversation=str(number)))) for _ in [0]])
+    run_at_once(
+        40,
+        lambda number: [
+            store.write(lambda tx: append_messages(tx, make_message(conversation=str(number)))) for _ in [0]
+        ],
+    )
     assert len(store.read(lambda tx: tx.conversations())) == 40
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.tasks.answers import MAX_CHARACTERS, parts_by_label, line, objects
+from recollect.tasks.answers import MAX_CHARACTERS, line, objects, parts_by_label
 
 WANTED = {"tier1": "a = b", "tier2": "It is so."}
 LABELS = {"tier1": r"tier\s*_?1", "tier2": r"tier\s*_?2"}

@@ -13,7 +13,7 @@ from recollect.errors import ModelNonsense
 from recollect.rules.people.commands import NO_COMMAND, Command
 from recollect.tasks import command
 from recollect.tasks.command import Inputs, Reply, build, offline, parse, repair
-from recollect.tasks.task import TaskMessage, Task
+from recollect.tasks.task import Task, TaskMessage
 
 NAMES = ("Bot", "<@999>")
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from recollect.errors import ModelNonsense
 from recollect.model import Tiers
 from recollect.ports import Request
-from recollect.rules.tiers.tiers import write
+from recollect.rules.tiers.tiers import write_tiers
 from recollect.tasks import message_tiers
 from recollect.tasks.message_tiers import Inputs, Reply, build, offline, parse, repair
-from recollect.tasks.task import MAX_QUOTED, MAX_SHOWN, TaskMessage, Task
+from recollect.tasks.task import MAX_QUOTED, MAX_SHOWN, Task, TaskMessage
 from recollect.tokens.estimate import EstimateTokenizer
 from recollect.tokens.tiktoken import TiktokenTokenizer
 
@@ -47,7 +47,7 @@ def text_of(request: Request) -> str:
 def test_it_is_a_task() -> None:
     task: Task[Inputs, Reply] = message_tiers
     assert task.name == "message_tiers"
-    assert task.offline(ONE).tiers == (write(EMMA, count),)
+    assert task.offline(ONE).tiers == (write_tiers(EMMA, count),)
 
 
 class TestBuild:
@@ -187,9 +187,11 @@ class TestParse:
 
     @given(st.sampled_from([EMMA, BILLING]))
     def test_what_is_made_offline_can_be_read_as_an_answer(self, text: str) -> None:
-        made = write(text, count)
+        made = write_tiers(text, count)
         answer = json.dumps({"tier1": made.tier1, "tier2": made.tier2})
-        assert parse(answer, Inputs((TaskMessage("user", text),), count)).tiers == (Tiers(made.tier1, made.tier2, "model"),)
+        assert parse(answer, Inputs((TaskMessage("user", text),), count)).tiers == (
+            Tiers(made.tier1, made.tier2, "model"),
+        )
 
 
 class TestRepair:
@@ -213,5 +215,7 @@ class TestRepair:
 
 class TestOffline:
     def test_a8_each_message_has_its_tiers(self) -> None:
-        inputs = Inputs((TaskMessage("user", EMMA), TaskMessage("user", "Hi!"), TaskMessage("assistant", BILLING)), count)
-        assert offline(inputs) == Reply((write(EMMA, count), Tiers(), write(BILLING, count)))
+        inputs = Inputs(
+            (TaskMessage("user", EMMA), TaskMessage("user", "Hi!"), TaskMessage("assistant", BILLING)), count
+        )
+        assert offline(inputs) == Reply((write_tiers(EMMA, count), Tiers(), write_tiers(BILLING, count)))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recollect.rules.prompt.fences import message
 from recollect.rules.prompt.markers import parse
-from recollect.rules.prompt.reply_filter import Holding
+from recollect.rules.prompt.reply_filter import ReplyFilter
 from recollect.tasks.reply import CLOSE, OPEN, InlineTiers, instructions, parse_inline, render_inline
 from recollect.tokens.tiktoken import TiktokenTokenizer
 
@@ -61,7 +61,7 @@ class TestInline:
         assert parse_inline(BLOCK) == WHOLE
 
     def test_a8_the_block_that_was_held_back_is_read(self) -> None:
-        holding = Holding()
+        holding = ReplyFilter()
         shown = holding.feed(f"Hello Alex!\n\n{BLOCK}")
         held = holding.finish()
         assert shown + held.text_to_show == "Hello Alex!"

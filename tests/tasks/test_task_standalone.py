@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recollect.errors import ModelNonsense
 from recollect.tasks import standalone
 from recollect.tasks.standalone import MAX_QUESTION, Inputs, Reply, build, depends_on_context, offline, parse, repair
-from recollect.tasks.task import TaskMessage, Task
+from recollect.tasks.task import Task, TaskMessage
 
 CAMERA = (
     TaskMessage("user", "Tell me about the Lumix GX9 camera."),
@@ -33,7 +33,11 @@ class TestOffline:
             ("How much does it cost?", CAMERA, ["Lumix GX9", "camera"]),
             ("Is it better than the old one?", CAMERA, ["Lumix GX9"]),
             ("And who makes them?", CAMERA, ["Lumix GX9"]),
-            ("Why?", (TaskMessage("user", "Should I use Redis for the queue?"), TaskMessage("assistant", "No.")), ["Redis", "queue"]),
+            (
+                "Why?",
+                (TaskMessage("user", "Should I use Redis for the queue?"), TaskMessage("assistant", "No.")),
+                ["Redis", "queue"],
+            ),
             (
                 "And in Berlin?",
                 (TaskMessage("user", "What's the weather in Hamburg?"), TaskMessage("assistant", "Rain.")),
@@ -44,7 +48,11 @@ class TestOffline:
                 (TaskMessage("user", "Is the dentist open on Monday?"), TaskMessage("assistant", "No.")),
                 ["dentist"],
             ),
-            ("Wie alt ist er?", (TaskMessage("user", "Wer ist der Trainer von Werder Bremen?"),), ["Trainer", "Bremen"]),
+            (
+                "Wie alt ist er?",
+                (TaskMessage("user", "Wer ist der Trainer von Werder Bremen?"),),
+                ["Trainer", "Bremen"],
+            ),
             ("¿Cuánto cuesta eso?", (TaskMessage("user", "Quiero alquilar una bicicleta en Sevilla."),), ["bicicleta"]),
             ("Combien ça coûte ?", (TaskMessage("user", "Je cherche une chambre à Lyon."),), ["chambre"]),
             ("它多少钱？", (TaskMessage("user", "介绍一下小米手机"),), ["小米手机"]),

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from recollect.adapters.faces import AnyMemory, Steps, run_shielded, run_async
+from recollect.adapters.faces import AnyMemory, Steps, run_async, run_shielded
 from recollect.adapters.threads import Thread
 from recollect.errors import InvalidInput, MissingExtra
 from recollect.model import Draft, Message, Role

@@ -13,8 +13,8 @@ from recollect.adapters.faces import AnyMemory, Steps, run_async, run_blocking
 from recollect.errors import MissingExtra
 from recollect.model import Change, Document
 from recollect.rules.documents.documents import FILES
-from recollect.rules.documents.memory_files import Changes, Refused, carried_out
-from recollect.rules.log import checked_id
+from recollect.rules.documents.memory_files import Changes, FileCommandRefused, run_file_command
+from recollect.rules.log import check_id
 
 if TYPE_CHECKING:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
@@ -32,7 +32,7 @@ class MemoryTool:
         self._memory = memory
         self._user = user
         self._space = space
-        self._namespace = (FILES,) if user is None else (FILES, checked_id("user", user))
+        self._namespace = (FILES,) if user is None else (FILES, check_id("user", user))
 
     def call(self, command: Mapping[str, Any]) -> str:
         """Carry out a command and return its answer; raises `Refused`, whose text is for the model."""
@@ -46,14 +46,14 @@ class MemoryTool:
         """The `tool_result` block that answers a `tool_use` block."""
         try:
             return result_block(tool_use_id, self.call(command))
-        except Refused as refusal:
+        except FileCommandRefused as refusal:
             return result_block(tool_use_id, str(refusal), is_error=True)
 
     async def aresult(self, tool_use_id: str, command: Mapping[str, Any]) -> dict[str, Any]:
         """The same with an `AsyncMemory`."""
         try:
             return result_block(tool_use_id, await self.acall(command))
-        except Refused as refusal:
+        except FileCommandRefused as refusal:
             return result_block(tool_use_id, str(refusal), is_error=True)
 
     def clear(self) -> None:
@@ -67,7 +67,7 @@ class MemoryTool:
     def _command_steps(self, command: Mapping[str, Any]) -> Steps[str]:
         def decide(documents: dict[str, Document]) -> tuple[list[Change], str]:
             files = {path: document.value.get("text") for path, document in documents.items()}
-            changes, answer = carried_out(files, command)
+            changes, answer = run_file_command(files, command)
             return self._document_changes(changes), answer
 
         collection: Any = self._memory.documents(space=self._space)
@@ -104,7 +104,7 @@ def memory_tool(memory: AnyMemory, *, user: str | None = None, space: str | None
     def run_command(_: Any, command: Any) -> str:
         try:
             return tool.call(command.model_dump())
-        except Refused as refusal:
+        except FileCommandRefused as refusal:
             raise error_class(str(refusal)) from None
 
     def clear(_: Any) -> str:
@@ -127,7 +127,7 @@ def async_memory_tool(
     async def run_command(_: Any, command: Any) -> str:
         try:
             return await tool.acall(command.model_dump())
-        except Refused as refusal:
+        except FileCommandRefused as refusal:
             raise error_class(str(refusal)) from None
 
     async def clear(_: Any) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from recollect.adapters.faces import AnyMemory, Steps, run_shielded, run_async, run_blocking
+from recollect.adapters.faces import AnyMemory, Steps, run_async, run_blocking, run_shielded
 from recollect.adapters.threads import Thread
 from recollect.errors import InvalidInput, MissingExtra
 from recollect.model import Draft, Message, Role

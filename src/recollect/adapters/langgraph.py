@@ -16,7 +16,7 @@ from recollect.adapters.faces import AnyMemory, Steps, run_async, run_blocking
 from recollect.engine.documents import MAX_LIMIT
 from recollect.errors import MissingExtra
 from recollect.model import Change, Document
-from recollect.rules.documents.documents import LANGGRAPH, fits
+from recollect.rules.documents.documents import LANGGRAPH, matches_namespace
 
 try:
     from langgraph.store.base import (
@@ -130,7 +130,7 @@ def select_namespaces(namespaces: Sequence[tuple[str, ...]], op: ListNamespacesO
     for condition in op.match_conditions or ():
         path = tuple(condition.path)
         ends = (path, ()) if condition.match_type == "prefix" else ((), path)
-        namespaces = [namespace for namespace in namespaces if fits(namespace, *ends)]
+        namespaces = [namespace for namespace in namespaces if matches_namespace(namespace, *ends)]
     if op.max_depth is not None:
         namespaces = sorted({namespace[: op.max_depth] for namespace in namespaces})
     return list(namespaces[op.offset : op.offset + op.limit])

@@ -18,7 +18,7 @@ from recollect.adapters.faces import AnyMemory, Steps
 from recollect.errors import InvalidInput
 from recollect.model import Change, Document, Draft, Message
 from recollect.rules.documents.documents import SESSIONS
-from recollect.rules.log import MAX_ID, checked_id
+from recollect.rules.log import MAX_ID, check_id
 
 LONGEST = MAX_ID - 16  # characters of a session's id: a number follows it
 NUMBER_SUFFIX = re.compile(r"~\d+$")
@@ -37,7 +37,7 @@ class Thread:
 
     def __init__(self, memory: AnyMemory, session: str, user: str | None, space: str | None) -> None:
         self._memory: Any = memory
-        self.session = checked_id("session", session)
+        self.session = check_id("session", session)
         self._user = user
         self._space = space
         if len(session) > LONGEST:

@@ -203,7 +203,7 @@ class RecordedModel:
 
     def _next_reply(self) -> str:
         exchange = self._remaining.pop()
-        user_tiers, reply_tiers = (tiers.write(text, self._count) for text in (exchange.asked, exchange.answered))
+        user_tiers, reply_tiers = (tiers.write_tiers(text, self._count) for text in (exchange.asked, exchange.answered))
         inline = InlineTiers(user_tiers.tier1, user_tiers.tier2, reply_tiers.tier1, reply_tiers.tier2)
         writes_tiers = self._plan.inline and inline != InlineTiers()
         return f"{exchange.answered}\n{render_inline(inline)}" if writes_tiers else exchange.answered
@@ -236,7 +236,7 @@ class TierWriter:
         if text is None:
             self.other += tokens_in + (request.max_tokens or 0)
             raise NoModel(f"{self.name} makes the tiers of recorded messages only")
-        text_tiers = tiers.write(text, self._count)
+        text_tiers = tiers.write_tiers(text, self._count)
         answer = json.dumps({"tier1": text_tiers.tier1, "tier2": text_tiers.tier2}, ensure_ascii=False)
         self.spent += tokens_in + self._count(answer)
         return Completion(answer, self.name, tokens_in, self._count(answer))

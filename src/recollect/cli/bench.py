@@ -13,7 +13,7 @@ from recollect.cli.terminal.show import console, plural, progress_bar, show_tabl
 
 if TYPE_CHECKING:
     from recollect.bench.chart import Chart
-    from recollect.bench.tokens import TokenReport, ExchangeCost
+    from recollect.bench.tokens import ExchangeCost, TokenReport
     from recollect.model import Budget
 
 FIRST_ROWS = (5, 10, 15, 20)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.context import parse_budget, explain_receipt, open_for_chat
+from recollect.cli.context import explain_receipt, open_for_chat, parse_budget
 from recollect.cli.log import show_message
 from recollect.cli.terminal.opening import MemoryHandle, current_settings
 from recollect.cli.terminal.options import INTERRUPTED, OneLineError, StoreCommand, printable
@@ -118,7 +118,9 @@ def default_budget(settings: Settings) -> Budget | None:
     return SMALL if LOCAL in split_names(settings.chat_model) else None
 
 
-def begin_session(handle: MemoryHandle, id: str, user: str | None, system: str | None, budget: Budget | None) -> ChatSession:
+def begin_session(
+    handle: MemoryHandle, id: str, user: str | None, system: str | None, budget: Budget | None
+) -> ChatSession:
     """Begin a session in a conversation: a chat keeps its user, and a new conversation is a chat."""
     existing = handle.store.read(lambda tx: tx.conversation(handle.settings.space, id))
     is_channel = existing is not None and existing.user is None

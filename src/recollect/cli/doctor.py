@@ -154,7 +154,9 @@ def check_extras(settings: Settings) -> Iterator[CheckResult]:
         if all(importlib.util.find_spec(module) for module in modules):
             yield CheckResult("ok", subject, "installed")
         elif requirements[extra]:
-            yield CheckResult("fail", subject, f"not installed, and the settings need it: pip install 'recollect[{extra}]'")
+            yield CheckResult(
+                "fail", subject, f"not installed, and the settings need it: pip install 'recollect[{extra}]'"
+            )
         else:
             yield CheckResult("ok", subject, "not installed, and not needed with these settings")
 
@@ -292,7 +294,9 @@ def check_schema(store: Store) -> Iterator[CheckResult]:
         yield CheckResult("fail", "schema", f"{version}; this recollect knows {CURRENT}: run `recollect migrate`")
     source = store.read(lambda tx: tx.note(COPYING))
     if source is not None:
-        yield CheckResult("fail", "schema", f"the unfinished copy of {source}: remove it and run `recollect copy` again")
+        yield CheckResult(
+            "fail", "schema", f"the unfinished copy of {source}: remove it and run `recollect copy` again"
+        )
 
 
 def check_vectors(store: Store, identity: list[str]) -> Iterator[CheckResult]:
@@ -319,7 +323,9 @@ def check_views(store: Store, settings: Settings) -> Iterator[CheckResult]:
     states = store.read(lambda tx: tx.stats(datetime.now(UTC))).views
     errors = [state for state in states if state.error]
     for state in errors:
-        yield CheckResult("warn", "followers", f"the last error of {state.view}: {state.error}; it is tried again by itself")
+        yield CheckResult(
+            "warn", "followers", f"the last error of {state.view}: {state.error}; it is tried again by itself"
+        )
     if not errors:
         yield CheckResult("ok", "followers", "no error")
     remedy = "the next program that opens it" if settings.followers else "`recollect worker`"
@@ -336,7 +342,9 @@ def check_set_aside(store: Store) -> Iterator[CheckResult]:
         failure = f"{row['view']}: {place} ({row['error']}, {plural(row['failures'], 'failure')})"
         yield CheckResult("warn", "set aside", f"{failure}: `recollect retry` tries it now")
     if len(rows) > MAX_LISTED:
-        yield CheckResult("warn", "set aside", f"and more: these are the first {MAX_LISTED}; `recollect stats` counts them")
+        yield CheckResult(
+            "warn", "set aside", f"and more: these are the first {MAX_LISTED}; `recollect stats` counts them"
+        )
     if not rows:
         yield CheckResult("ok", "set aside", "no message")
 
@@ -348,10 +356,14 @@ def check_log(store: Store) -> Iterator[CheckResult]:
 
     messages = store.read(lambda tx: tx.stats(datetime.now(UTC))).messages
     if messages > QUICK:
-        yield CheckResult("ok", "log", f"{plural(messages, 'message')}; too many to verify here: run `recollect verify`")
+        yield CheckResult(
+            "ok", "log", f"{plural(messages, 'message')}; too many to verify here: run `recollect verify`"
+        )
         return
     proof = store.read(verify)
     if proof.ok:
         yield CheckResult("ok", "log", f"whole: {plural(messages, 'message')}, none changed, none missing")
     else:
-        yield CheckResult("fail", "log", f"{proof.faults[0]} ({plural(len(proof.faults), 'fault')}): run `recollect verify`")
+        yield CheckResult(
+            "fail", "log", f"{proof.faults[0]} ({plural(len(proof.faults), 'fault')}): run `recollect verify`"
+        )

@@ -9,7 +9,7 @@ import click
 
 from recollect.cli.terminal.opening import find_conversation, open_for_reading
 from recollect.cli.terminal.options import StoreCommand, printable
-from recollect.cli.terminal.show import console, print_json, format_time
+from recollect.cli.terminal.show import console, format_time, print_json
 
 if TYPE_CHECKING:
     from rich.tree import Tree

@@ -11,7 +11,7 @@ import click
 from recollect.cli.terminal.opening import open_for_reading
 from recollect.cli.terminal.options import StoreCommand, parse_moment, printable, warn
 from recollect.cli.terminal.settling import view_states
-from recollect.cli.terminal.show import console, plural, print_indented, print_json, show_table, table, format_time
+from recollect.cli.terminal.show import console, format_time, plural, print_indented, print_json, show_table, table
 from recollect.model import FACT_CATEGORIES
 
 if TYPE_CHECKING:

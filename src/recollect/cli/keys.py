@@ -11,7 +11,7 @@ import click
 
 from recollect.cli.terminal.opening import current_settings, require_existing
 from recollect.cli.terminal.options import SPACE, StoreCommand, global_option, printable
-from recollect.cli.terminal.show import print_json, show_table, table, format_time
+from recollect.cli.terminal.show import format_time, print_json, show_table, table
 
 if TYPE_CHECKING:
     from recollect.ports import Store

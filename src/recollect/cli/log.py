@@ -12,7 +12,7 @@ import click
 from recollect.cli.terminal.opening import MemoryHandle, find_conversation, open_for_reading
 from recollect.cli.terminal.options import StoreCommand, parse_moment, printable, report_remains, warn
 from recollect.cli.terminal.settling import index_state
-from recollect.cli.terminal.show import console, plural, print_indented, print_json, show_table, table, format_time
+from recollect.cli.terminal.show import console, format_time, plural, print_indented, print_json, show_table, table
 from recollect.model import ROLES, Role
 
 if TYPE_CHECKING:

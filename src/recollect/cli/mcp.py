@@ -32,14 +32,14 @@ def mcp(url: str | None, user: str | None) -> None:
     recollect mcp postgresql://localhost/memory --space team
     """
     from recollect.errors import MissingExtra
-    from recollect.rules.log import checked_id
+    from recollect.rules.log import check_id
 
     if user is not None:
-        checked_id("user", user)
+        check_id("user", user)
     if url is not None:
         click.get_current_context().meta[STORE] = url
     try:
-        from recollect.server.mcp.tools import local_caller, build_server
+        from recollect.server.mcp.tools import build_server, local_caller
     except ImportError:
         raise MissingExtra("server", "`recollect mcp`") from None
 

@@ -9,7 +9,7 @@ import click
 
 from recollect.cli.terminal.opening import open_for_reading
 from recollect.cli.terminal.options import SPACE, StoreCommand, global_option, report_remains, warn
-from recollect.cli.terminal.show import plural, print_json, show_table, table, format_time
+from recollect.cli.terminal.show import format_time, plural, print_json, show_table, table
 
 if TYPE_CHECKING:
     from recollect.model import Retained
@@ -55,7 +55,9 @@ def show_expired(outcome: Retained) -> None:
 
     grid = table("kind", "older than (UTC)", "would go" if outcome.dry_run else "removed", "what")
     for expired_kind in outcome.expired:
-        grid.add_row(expired_kind.kind, format_time(expired_kind.before), f"{expired_kind.count:,}", KINDS[expired_kind.kind])
+        grid.add_row(
+            expired_kind.kind, format_time(expired_kind.before), f"{expired_kind.count:,}", KINDS[expired_kind.kind]
+        )
     show_table(grid)
     if outcome.dry_run:
         click.echo(

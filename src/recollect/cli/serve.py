@@ -45,7 +45,9 @@ def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
     with open_listening_socket(host, port) as listener:
         actual_port = listener.getsockname()[1]
         shown_host = f"[{host}]" if ":" in host else host
-        click.echo(f"serving {mask_password(settings.store)} on http://{shown_host}:{actual_port}; Ctrl-C ends it", err=True)
+        click.echo(
+            f"serving {mask_password(settings.store)} on http://{shown_host}:{actual_port}; Ctrl-C ends it", err=True
+        )
         if not auth_is_on:
             click.echo("auth is off: every program on this machine may read and write all of it", err=True)
             click.echo("once there are keys (`recollect keys create`), start it again, and it asks for them", err=True)

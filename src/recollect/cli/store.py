@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.terminal.opening import current_settings, open_engine, require_existing, store_file, open_for_reading
-from recollect.cli.terminal.options import SPACE, STORE, StoreCommand, global_option, mask_password, printable, report_remains
+from recollect.cli.terminal.opening import current_settings, open_engine, open_for_reading, require_existing, store_file
+from recollect.cli.terminal.options import (
+    SPACE,
+    STORE,
+    StoreCommand,
+    global_option,
+    mask_password,
+    printable,
+    report_remains,
+)
 from recollect.cli.terminal.settling import report_followers, settle, stop_on_signals
-from recollect.cli.terminal.show import plural, print_json, show_table, table, format_time
+from recollect.cli.terminal.show import format_time, plural, print_json, show_table, table
 
 if TYPE_CHECKING:
     from recollect.config import Settings

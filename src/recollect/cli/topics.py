@@ -8,7 +8,7 @@ import click
 
 from recollect.cli.terminal.opening import find_conversation, open_for_reading
 from recollect.cli.terminal.options import StoreCommand, printable
-from recollect.cli.terminal.show import print_json, show_table, table, format_time
+from recollect.cli.terminal.show import format_time, print_json, show_table, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,10 +78,10 @@ def topics(conversation: str, show_all: bool, plot: bool, as_json: bool) -> None
 
 def show_plot(listing: Sequence[Topic]) -> None:
     """Print one curve for each topic, all over the same days: until the last topic has faded."""
-    from recollect.rules.topics.topics import DAY, TopicRule, lasts
+    from recollect.rules.topics.topics import DAY, TopicRule, remaining_time
 
     least = TopicRule().least
-    days_left = {topic.id: lasts(topic.priority, topic.half_life, least) / DAY for topic in listing}
+    days_left = {topic.id: remaining_time(topic.priority, topic.half_life, least) / DAY for topic in listing}
     span = max(1.0, *days_left.values())
     top = max(*(topic.priority for topic in listing), least)
     grid = table("topic", "title", "now", f"priority over {format_days(round(span))}", f"under {least}", right=("now",))

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from recollect.cli.terminal.opening import (
-    find_conversation,
     current_settings,
+    find_conversation,
     open_engine,
+    open_for_reading,
     require_existing,
     store_file,
-    open_for_reading,
     without_embedder,
 )
 from recollect.cli.terminal.options import INTERRUPTED, SPACE, StoreCommand, global_option, mask_password, printable
@@ -315,7 +315,9 @@ def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
     unreadable: list[StoreError] = []
     origin = open_store(require_existing(source), settings)
     try:
-        row_counts, proof = copy_into(origin, target, new_file, settings, migrate, unreadable.append if salvage else None)
+        row_counts, proof = copy_into(
+            origin, target, new_file, settings, migrate, unreadable.append if salvage else None
+        )
     finally:
         origin.close()
     click.echo(

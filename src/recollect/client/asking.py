@@ -19,8 +19,8 @@ from uuid import uuid4
 
 from recollect import errors
 from recollect.errors import InvalidInput, MissingExtra, RecollectError, ServerError
-from recollect.rules.log import SURROGATE, checked_id, checked_time
-from recollect.wire import to_json_value, from_json_value
+from recollect.rules.log import SURROGATE, check_id, check_time
+from recollect.wire import from_json_value, to_json_value
 
 if TYPE_CHECKING:
     import httpx2
@@ -91,7 +91,7 @@ def build_path(*parts: str) -> str:
 
 def user_path(user: str, *parts: str) -> str:
     """A path below a user's."""
-    return build_path("users", checked_id("user", user), *parts)
+    return build_path("users", check_id("user", user), *parts)
 
 
 def without_none(**values: Any) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def without_none(**values: Any) -> dict[str, Any]:
 
 
 def check_optional_time(name: str, value: datetime | None) -> datetime | None:
-    return None if value is None else checked_time(name, value)
+    return None if value is None else check_time(name, value)
 
 
 def check_query(query: Mapping[str, Any]) -> dict[str, Any]:
@@ -245,7 +245,7 @@ class ServerConnection:
         """The space of a request: the one named, or the client's, or the one the key opens."""
         target_space = space if space is not None else self.space
         if target_space is not None:
-            return checked_id("space", target_space)
+            return check_id("space", target_space)
         if self._home is None:
             self._home = str((await self.ask(KeySpace, "GET", build_path("space"))).space)
         return self._home

@@ -7,7 +7,14 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from recollect.client.asking import ServerConnection, ResultPage, parse_error, without_none, build_path, check_optional_time
+from recollect.client.asking import (
+    ResultPage,
+    ServerConnection,
+    build_path,
+    check_optional_time,
+    parse_error,
+    without_none,
+)
 from recollect.engine.commands import Answer
 from recollect.engine.memory import MAX_TURN
 from recollect.errors import ServerError
@@ -27,7 +34,7 @@ from recollect.model import (
     TopicMessage,
     TopicStats,
 )
-from recollect.rules.log import checked_id, checked_metadata, checked_number
+from recollect.rules.log import check_id, check_metadata, check_number
 from recollect.rules.topics.topics import IMPORTANCE
 from recollect.wire import from_json_value
 
@@ -44,7 +51,7 @@ def draft_fields(draft: Draft) -> dict[str, Any]:
         user=draft.user,
         time=check_optional_time("time", draft.time),
         platform_id=draft.platform_id,
-        metadata=checked_metadata(draft.metadata) or None,
+        metadata=check_metadata(draft.metadata) or None,
         id=draft.id,
     )
 
@@ -79,7 +86,7 @@ class AsyncClientConversation:
         """
         full_metadata = {} if metadata is None else metadata
         if name is not None:
-            full_metadata = {**full_metadata, "name": checked_id("name", name)}
+            full_metadata = {**full_metadata, "name": check_id("name", name)}
         return (await self.extend([Draft(role, content, author, user, time, platform_id, full_metadata)]))[0].message
 
     async def extend(self, drafts: Iterable[Draft]) -> list[Added]:
@@ -92,8 +99,8 @@ class AsyncClientConversation:
 
     async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
         """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
-        max_messages = None if limit is None else checked_number("limit", limit, MAX_TURN)
-        cursor = None if before is None else str(checked_number("before", before, MAX_TURN))
+        max_messages = None if limit is None else check_number("limit", limit, MAX_TURN)
+        cursor = None if before is None else str(check_number("before", before, MAX_TURN))
         messages: list[Message] = []
         while max_messages is None or len(messages) < max_messages:
             size = PAGE if max_messages is None else min(PAGE, max_messages - len(messages))
@@ -140,7 +147,9 @@ class AsyncClientConversation:
         platform_id: str | None = None,
     ) -> AsyncIterator[str]:
         """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
-        body = without_none(text=text, budget=budget, system=system, author=author, platform_id=platform_id, user=self.user)
+        body = without_none(
+            text=text, budget=budget, system=system, author=author, platform_id=platform_id, user=self.user
+        )
         path = build_path("conversations", self.id, "reply")
         kind = ""
         async for line in self._server.stream_lines("POST", path, space=self.space, body=body | {"stream": True}):
@@ -195,12 +204,16 @@ class AsyncClientConversation:
 
         `importance`, from 0 to 1, is what the topic is worth to whoever says it.
         """
-        body = without_none(role="user", text=text, importance=importance, author=author, time=check_optional_time("time", time))
+        body = without_none(
+            role="user", text=text, importance=importance, author=author, time=check_optional_time("time", time)
+        )
         return await self._ask_topic("topics", body=body)
 
     async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
         """Keep a reply and give it to the topic it follows. Returns the topic."""
-        return await self._ask_topic("topics", body=without_none(role="assistant", text=text, time=check_optional_time("time", time)))
+        return await self._ask_topic(
+            "topics", body=without_none(role="assistant", text=text, time=check_optional_time("time", time))
+        )
 
     async def topics(self, *, faded: bool = False) -> list[Topic]:
         """What is talked about, the most present first; with `faded`, also what has left the active set."""

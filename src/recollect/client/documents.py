@@ -11,12 +11,12 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from recollect.client.asking import ServerConnection, EditConflict, ResultPage, without_none, build_path
+from recollect.client.asking import EditConflict, ResultPage, ServerConnection, build_path, without_none
 from recollect.engine.documents import MAX_OFFSET, check_offset
 from recollect.errors import NotFound, StoreBusy
 from recollect.model.documents import Change, Document
 from recollect.rules.documents import documents as rules
-from recollect.rules.log import checked_id, checked_number
+from recollect.rules.log import check_id, check_number
 from recollect.wire import from_json_value
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ class AsyncClientDocuments:
         `user` is whose it is: `erase` takes it with all else of theirs. `texts` is what it is found by, in place of all
         that the value says; if they are empty, no search by meaning ranks it.
         """
-        return (await self.apply([rules.to_keep(namespace, key, value, user, texts)]))[0]
+        return (await self.apply([rules.build_change(namespace, key, value, user, texts)]))[0]
 
     async def get(self, namespace: Sequence[str], key: str) -> Document | None:
         """The document under a key, if there is one."""
@@ -55,7 +55,7 @@ class AsyncClientDocuments:
         if not names:
             return None
         try:
-            document: Document = await self._ask(Document, "GET", "documents", checked_id("key", key), namespace=names)
+            document: Document = await self._ask(Document, "GET", "documents", check_id("key", key), namespace=names)
         except NotFound:
             return None
         return document
@@ -63,7 +63,7 @@ class AsyncClientDocuments:
     async def remove(self, namespace: Sequence[str], key: str) -> bool:
         """Take a document away, for good; says whether there was one."""
         names = check_names(namespace)
-        answer = await self._ask(dict[str, bool], "DELETE", "documents", checked_id("key", key), namespace=names)
+        answer = await self._ask(dict[str, bool], "DELETE", "documents", check_id("key", key), namespace=names)
         return bool(answer["removed"])
 
     async def apply(self, changes: Sequence[Change]) -> list[Document]:
@@ -106,7 +106,7 @@ class AsyncClientDocuments:
         """
         body = without_none(namespace=check_names(namespace), query=query, limit=limit, offset=offset)
         if where is not None:
-            body["where"] = rules.checked_where(where)
+            body["where"] = rules.check_filter(where)
         hits: list[Document] = await self._ask(list[Document], "POST", "document-search", body=body)
         return hits
 
@@ -125,11 +125,13 @@ class AsyncClientDocuments:
         """
         filters = {"prefix": check_names(prefix), "suffix": check_names(suffix), **without_none(depth=depth)}
         skip = check_offset(offset)
-        end = None if limit is None else skip + checked_number("limit", limit, MAX_OFFSET)
+        end = None if limit is None else skip + check_number("limit", limit, MAX_OFFSET)
         namespaces: list[tuple[str, ...]] = []
         cursor: str | None = None
         while end is None or len(namespaces) < end:
-            page = await self._ask(ResultPage, "GET", "namespaces", **filters, **without_none(cursor=cursor, limit=PAGE))
+            page = await self._ask(
+                ResultPage, "GET", "namespaces", **filters, **without_none(cursor=cursor, limit=PAGE)
+            )
             namespaces += from_json_value(list[tuple[str, ...]], page.items)
             cursor = page.next
             if cursor is None:
@@ -158,7 +160,7 @@ class AsyncClientDocuments:
     async def _send_changes(self, changes: Sequence[Change], condition: dict[str, Any]) -> list[Document]:
         if not changes:
             return []
-        body = {"changes": [change_fields(rules.checked(change)) for change in changes]} | condition
+        body = {"changes": [change_fields(rules.check_change(change)) for change in changes]} | condition
         documents: list[Document] = await self._ask(list[Document], "POST", "documents", body=body)
         return documents
 
@@ -176,5 +178,5 @@ def change_fields(change: Change) -> dict[str, Any]:
 
 def check_names(namespace: Sequence[str]) -> list[str]:
     """The names of a namespace as a list; a single string is refused."""
-    rules.joined(namespace)
+    rules.join_namespace(namespace)
     return list(namespace)

@@ -8,7 +8,14 @@ from datetime import date, datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from recollect.client.asking import ServerConnection, ResultPage, without_none, build_path, user_path, check_optional_time
+from recollect.client.asking import (
+    ResultPage,
+    ServerConnection,
+    build_path,
+    check_optional_time,
+    user_path,
+    without_none,
+)
 from recollect.client.conversation import AsyncClientConversation, draft_fields
 from recollect.client.documents import AsyncClientDocuments
 from recollect.engine.people import Whom
@@ -31,7 +38,7 @@ from recollect.model import (
     Stats,
     Verification,
 )
-from recollect.rules.log import checked_id
+from recollect.rules.log import check_id
 from recollect.rules.people.names import Member
 from recollect.wire import from_json_value
 
@@ -51,7 +58,7 @@ class AsyncClient:
     """
 
     def __init__(self, base_url: str, key: str = "", *, space: str | None = None, timeout: float = 90.0) -> None:
-        self._server = ServerConnection(base_url, key, None if space is None else checked_id("space", space), timeout)
+        self._server = ServerConnection(base_url, key, None if space is None else check_id("space", space), timeout)
 
     def __repr__(self) -> str:
         return f"<client of {self._server!r}>"
@@ -77,9 +84,9 @@ class AsyncClient:
 
     def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> AsyncClientConversation:
         """A conversation: with one `user`, or without, a channel of many. It begins with its first message."""
-        user = None if user is None else checked_id("user", user)
-        space = None if space is None else checked_id("space", space)
-        return AsyncClientConversation(self._server, space, checked_id("conversation", id), user)
+        user = None if user is None else check_id("user", user)
+        space = None if space is None else check_id("space", space)
+        return AsyncClientConversation(self._server, space, check_id("conversation", id), user)
 
     async def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
@@ -90,7 +97,7 @@ class AsyncClient:
 
     def documents(self, *, space: str | None = None) -> AsyncClientDocuments:
         """What programs keep in a space under keys of their own, beside the log: to be written over, and removed."""
-        return AsyncClientDocuments(self._server, None if space is None else checked_id("space", space))
+        return AsyncClientDocuments(self._server, None if space is None else check_id("space", space))
 
     async def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
         """Add messages to several conversations in one transaction: all of them, or none."""
@@ -135,7 +142,10 @@ class AsyncClient:
     ) -> list[Fact]:
         """What is known of a person, most important first: now, or as it was so at a time."""
         return await self._ask_pages(
-            Fact, user_path(user, "facts"), space, without_none(as_of=check_optional_time("as_of", as_of), category=category)
+            Fact,
+            user_path(user, "facts"),
+            space,
+            without_none(as_of=check_optional_time("as_of", as_of), category=category),
         )
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
@@ -144,7 +154,7 @@ class AsyncClient:
 
     async def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
         """The messages a fact came from, oldest first."""
-        return await self._ask_list(Message, "GET", user_path(user, "facts", checked_id("fact", fact), "why"), space)
+        return await self._ask_list(Message, "GET", user_path(user, "facts", check_id("fact", fact), "why"), space)
 
     async def remember(
         self, text: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
@@ -194,7 +204,11 @@ class AsyncClient:
     async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
         """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""
         await self._ask(
-            dict[str, Any], "PUT", build_path("spaces", await self._server.resolve_space(space), "time-zone"), space, {"name": name}
+            dict[str, Any],
+            "PUT",
+            build_path("spaces", await self._server.resolve_space(space), "time-zone"),
+            space,
+            {"name": name},
         )
 
     async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
@@ -324,7 +338,9 @@ def wait_query(wait: float | None) -> tuple[dict[str, Any], float]:
     return ({}, DIGESTS) if wait is None else ({"wait": min(wait, LONGEST)}, min(wait, LONGEST))
 
 
-async def iterate_pages(server: ServerConnection, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> AsyncIterator[Any]:
+async def iterate_pages(
+    server: ServerConnection, kind: Any, path: str, space: str | None, query: dict[str, Any]
+) -> AsyncIterator[Any]:
     """All values of a list, read page by page."""
     cursor: str | None = None
     while True:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
-from recollect.engine.context.people import knowledge_for_viewer, profile_text, hide_private_names
+from recollect.engine.context.people import hide_private_names, knowledge_for_viewer, profile_text
 from recollect.engine.context.viewers import name_for, viewer_of_chat
 from recollect.engine.tables import log
 from recollect.engine.tables.facts import facts_of
@@ -26,9 +26,9 @@ from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.access import Access, Viewer
 from recollect.rules.people.commands import Command, is_addressed, may_be_command
-from recollect.rules.people.forgetting import matching, matching_facts
+from recollect.rules.people.forgetting import matching_facts, matching_statements
 from recollect.rules.people.names import Ambiguous, Candidate, Member, Resolved, Unknown, fold_name, resolve
-from recollect.rules.people.statements import LOOKED_BACK, Heard
+from recollect.rules.people.statements import LOOKED_BACK, AuthoredMessage
 from recollect.tasks import command
 from recollect.tasks.task import TaskMessage
 
@@ -109,8 +109,8 @@ async def run_command(
 ) -> Answer | None:
     """Read a message as a command and run it; None if it is ordinary talk."""
     share_channels = memory._opened.share_channels
-    rules.checked_text("text", text)
-    author_id = None if author is None else rules.checked_id("author", author)
+    rules.check_text("text", text)
+    author_id = None if author is None else rules.check_id("author", author)
     own_names = check_names(names)
     if not may_be_command(text) or not (for_memory or await memory._run(is_addressed, text, own_names)):
         return None
@@ -135,7 +135,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
     """The names the memory is called by. Their number is limited: patterns are made of them, which takes time."""
     if len(names) > MAX_NAMES:
         raise InvalidInput("names", f"are {len(names)}; at most {MAX_NAMES} are allowed")
-    return tuple(rules.checked_text("names", name, limit=rules.MAX_ID_BYTES) for name in names)
+    return tuple(rules.check_text("names", name, limit=rules.MAX_ID_BYTES) for name in names)
 
 
 def find_subject(parsed_command: Command, scene: CommandScene) -> Resolved | Ambiguous | Unknown:
@@ -194,7 +194,7 @@ class CommandRun:
 
     async def remember(self, person: str) -> Answer:
         text = self.command.text
-        utterances = tuple[Heard, ...]()
+        utterances = tuple[AuthoredMessage, ...]()
         if text:
             text = await self._use_profile_name(person, text)
         elif self.command.refers_back:
@@ -214,10 +214,12 @@ class CommandRun:
         name = await self.memory._read(lambda tx: name_for(tx, self.scene.space, person, self.viewer))
         return re.sub(rf"^{re.escape(about)}(?!\w)", lambda _: name, text, flags=re.IGNORECASE)
 
-    def _recent_utterances(self, tx: Tx) -> tuple[Heard, ...]:
+    def _recent_utterances(self, tx: Tx) -> tuple[AuthoredMessage, ...]:
         """What people said before the command. What an assistant says is not a source."""
         messages = [m for m in self.scene.recent if m.role == "user" and command_of(m) is None][-LOOKED_BACK:]
-        return tuple(Heard(name_for(tx, self.scene.space, m.author, self.viewer), m.content) for m in messages)
+        return tuple(
+            AuthoredMessage(name_for(tx, self.scene.space, m.author, self.viewer), m.content) for m in messages
+        )
 
     # -- forget
 
@@ -270,7 +272,7 @@ class CommandRun:
             return facts, statements
         name = name_for(tx, space, person, viewer)
         about = f"about {self.command.text}"
-        numbers = matching(name, [statement.text for statement in statements], about)
+        numbers = matching_statements(name, [statement.text for statement in statements], about)
         return matching_facts(facts, about, name=name), [statements[number - 1] for number in numbers]
 
     def _facts_in_own_words(self, tx: Tx, person: str) -> list[Fact]:

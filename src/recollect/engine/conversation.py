@@ -31,7 +31,7 @@ from recollect.model import Added, Budget, Chunk, Context, Draft, Episode, Filte
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
 from recollect.rules.access import PROGRAM, Access, Viewer
-from recollect.rules.log import checked_number
+from recollect.rules.log import check_number
 from recollect.tasks import standalone
 from recollect.tasks.reply import instructions
 from recollect.tasks.task import TaskMessage
@@ -100,7 +100,7 @@ class AsyncConversation(TopicalConversation):
         """
         full_metadata = {} if metadata is None else metadata
         if name is not None:
-            full_metadata = {**full_metadata, "name": rules.checked_id("name", name)}
+            full_metadata = {**full_metadata, "name": rules.check_id("name", name)}
         draft = Draft(role, content, author, user, time, platform_id, full_metadata)
         return (await self.extend([draft]))[0].message
 
@@ -111,8 +111,8 @@ class AsyncConversation(TopicalConversation):
 
     async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
         """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
-        count = None if limit is None else checked_number("limit", limit, MAX_TURN)
-        return await self._recent_messages(count, None if before is None else checked_number("before", before, MAX_TURN))
+        count = None if limit is None else check_number("limit", limit, MAX_TURN)
+        return await self._recent_messages(count, None if before is None else check_number("before", before, MAX_TURN))
 
     async def context(
         self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True
@@ -122,9 +122,9 @@ class AsyncConversation(TopicalConversation):
         It tells the model how to ask for more by markers, which `reply` serves. Without `markers` it does not: for
         programs that call a model themselves and show what it says.
         """
-        rules.checked_text("text", text)
+        rules.check_text("text", text)
         if system is not None:
-            rules.checked_text("system", system)
+            rules.check_text("system", system)
         return await self._context(text, None, (), budget or Budget(), system, markers)
 
     async def reply(
@@ -194,7 +194,7 @@ class AsyncConversation(TopicalConversation):
 
     async def standalone(self, question: str) -> str:
         """A follow-up question so that it can be understood alone, from what was said last; as it is if it can be."""
-        rules.checked_text("question", question)
+        rules.check_text("question", question)
         inputs = standalone.Inputs(question, await self._last_exchange(None), await self._subject())
         return (await self._memory._asking.ask(standalone, inputs)).reply.question
 
@@ -209,7 +209,7 @@ class AsyncConversation(TopicalConversation):
         self, text: str, budget: Budget | None, system: str | None, author: str | None, platform_id: str | None
     ) -> tuple[turn.Turn, turn.TurnTools]:
         if system is not None:
-            rules.checked_text("system", system)
+            rules.check_text("system", system)
         memory = self._memory
         parts = memory._opened
         model = memory._chat.for_task("reply")
@@ -232,7 +232,9 @@ class AsyncConversation(TopicalConversation):
         )
         return turn.Turn(question), tools
 
-    async def _answer_context(self, budget: Budget, system: str | None, question: Message, hits: Sequence[Hit]) -> Context:
+    async def _answer_context(
+        self, budget: Budget, system: str | None, question: Message, hits: Sequence[Hit]
+    ) -> Context:
         return await self._context(question.content, question, hits, budget, system, True)
 
     async def _context(
@@ -317,7 +319,9 @@ class AsyncConversation(TopicalConversation):
         scope = Filter(self.space, user=person) if person is not None else Filter(self.space, conversation=self.id)
         limit = min(max(request.budget.retrieved // TOKENS, RELEVANT[0]), RELEVANT[1])
         hits = recall.search(tx, scope, request.query, request.vector, limit, request.now, parts.weights)
-        past_episodes = episodes.nearest_episodes(tx, scope, request.vector, parts.near_episodes, 1 - parts.episode_distance)
+        past_episodes = episodes.nearest_episodes(
+            tx, scope, request.vector, parts.near_episodes, 1 - parts.episode_distance
+        )
         return [hit for hit in hits if question is None or not follows(hit.message, question)], past_episodes
 
     def _window(self, tx: Tx, start: int) -> list[Message]:
@@ -409,9 +413,9 @@ class AsyncConversation(TopicalConversation):
 
 def conversation_for(memory: MemoryEngine, access: Access, space: str, id: str, user: str | None) -> AsyncConversation:
     """A conversation for this access: of the named user, or of the user that the access is bound to."""
-    owner = access.own(user)
-    owner = None if owner is None else rules.checked_id("user", owner)
-    return AsyncConversation(memory, space, rules.checked_id("conversation", id), owner, access)
+    owner = access.resolve_user(user)
+    owner = None if owner is None else rules.check_id("user", owner)
+    return AsyncConversation(memory, space, rules.check_id("conversation", id), owner, access)
 
 
 def follows(message: Message, question: Message) -> bool:

@@ -65,7 +65,7 @@ class TopicalConversation:
     async def _add_message(
         self, role: Role, text: str, author: str | None, time: datetime | None, metadata: dict[str, Any]
     ) -> Topic:
-        if not rules.checked_text("text", text).strip():
+        if not rules.check_text("text", text).strip():
             raise InvalidInput("text", "is empty; nothing to keep")
         memory = self._memory
         now = self._memory._opened.clock.now()
@@ -93,7 +93,9 @@ class TopicalConversation:
         memory._wake()
         return topic
 
-    async def _follow_missing(self, message: Message, progress: FollowResult, now: datetime) -> tuple[FollowResult, Topic | None]:
+    async def _follow_missing(
+        self, message: Message, progress: FollowResult, now: datetime
+    ) -> tuple[FollowResult, Topic | None]:
         """Give topics to earlier messages that have none yet, perhaps not even a vector, and then to this one."""
         vectors = await self._vectors([missing.content for missing in progress.missing]) if progress.missing else []
         vectors_by_turn = {missing.turn: vector for missing, vector in zip(progress.missing, vectors, strict=True)}
@@ -135,7 +137,9 @@ class TopicalConversation:
             chat: list[ChatMessage] = []
             if summary := " ".join(text for text in summaries if text):
                 chat.append({"role": "system", "content": f"Topic summary: {summary}"})
-            return chat + [{"role": m.role, "content": m.content} for m in rows.active_messages_of_parts(tx, page.place, parts)]
+            return chat + [
+                {"role": m.role, "content": m.content} for m in rows.active_messages_of_parts(tx, page.place, parts)
+            ]
 
         return await self._read_topics(read, [])
 
@@ -146,7 +150,9 @@ class TopicalConversation:
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[TopicMessage]:
             parts = self._topic_parts(tx, page, topic_id)
-            return (rows.messages_of_parts if include_compressed else rows.active_messages_of_parts)(tx, page.place, parts)
+            return (rows.messages_of_parts if include_compressed else rows.active_messages_of_parts)(
+                tx, page.place, parts
+            )
 
         return await self._read_topics(read, [])
 
@@ -181,8 +187,8 @@ class TopicalConversation:
     async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
         """The topics of this conversation that a query is about, best first, faded ones too: by what was said in
         them, by their titles and by their tags."""
-        rules.checked_text("query", query)
-        count = rules.checked_number("limit", limit, MAX_TOPICS)
+        rules.check_text("query", query)
+        count = rules.check_number("limit", limit, MAX_TOPICS)
         parts = self._memory._opened
         vector = (await parts.embedder.embed([query]))[0]
 
@@ -323,7 +329,9 @@ class TopicalConversation:
         requests: list[PendingTopic] = await self._read_topics(look, [])
         if not requests:
             return
-        drafts = [to_topic_text(request, await memory._run(memory._titles.write_offline, request)) for request in requests]
+        drafts = [
+            to_topic_text(request, await memory._run(memory._titles.write_offline, request)) for request in requests
+        ]
         summaries = [
             replace(draft, final=not memory._asking.has_model) for draft in drafts
         ]  # a model writes its own later
@@ -344,7 +352,7 @@ class TopicalConversation:
     def _root_of(self, tx: Tx, page: TopicPage, topic_id: str) -> int:
         return page.root(tx, self._first_of(tx, page, topic_id))
 
-    def _topic_parts(self, tx: Tx, page: TopicPage, topic_id: str | None) -> list[rule.State]:
+    def _topic_parts(self, tx: Tx, page: TopicPage, topic_id: str | None) -> list[rule.TopicState]:
         """The topic of that id, or the one being talked of, with what is part of it; none if nothing was said yet."""
         first = page.book.current if topic_id is None else self._root_of(tx, page, topic_id)
         return [] if first is None else rule.parts(page.book.states, page.root(tx, first))
@@ -364,19 +372,21 @@ class TopicalConversation:
         return build_topic(page.book.states, first, page, summary, now)
 
 
-def build_topic(states: Mapping[int, rule.State], first: int, page: TopicPage, summary: str, now: datetime) -> Topic:
+def build_topic(
+    states: Mapping[int, rule.TopicState], first: int, page: TopicPage, summary: str, now: datetime
+) -> Topic:
     """A topic as it is now, including the topics that were merged into it."""
     root_state = states[first]
-    merged_state = rule.whole(states, first)
+    merged_state = rule.whole_topic(states, first)
     others = rule.parts(states, first)[1:]
     current = page.book.current is not None and rule.root(page.book.states, page.book.current) == first
     return Topic(
         id=root_state.id,
         title=root_state.title,
         summary=summary,
-        kind=rule.kind(merged_state.accesses),
+        kind=rule.topic_kind(merged_state.accesses),
         half_life=rule.half_life(merged_state.accesses),
-        priority=rule.present(merged_state, now),
+        priority=rule.current_priority(merged_state, now),
         importance=rule.importance_of(merged_state),
         accesses=merged_state.accesses,
         messages=merged_state.count,
@@ -391,7 +401,7 @@ def build_topic(states: Mapping[int, rule.State], first: int, page: TopicPage, s
     )
 
 
-def name_scores(states: Mapping[int, rule.State], query: str) -> dict[int, float]:
+def name_scores(states: Mapping[int, rule.TopicState], query: str) -> dict[int, float]:
     """What the words of a query add to the scores of topics that have them in a tag or in the title."""
     analysis = analyse(query)
     query_terms = set(analysis.terms)
@@ -415,7 +425,7 @@ def check_importance(value: object) -> float:
 
 
 def check_tag(value: object) -> str:
-    tag = " ".join(rules.checked_id("tag", value).split())
+    tag = " ".join(rules.check_id("tag", value).split())
     if len(tag) > MAX_TAG:
         raise InvalidInput("tag", f"has {len(tag)} characters; at most {MAX_TAG} are allowed")
     return tag

@@ -23,7 +23,7 @@ from recollect.errors import ScopeError
 from recollect.model.documents import Change, Document
 from recollect.ports import Tx, Vectors
 from recollect.rules.documents import documents as rules
-from recollect.rules.log import checked_id, checked_number, checked_text
+from recollect.rules.log import check_id, check_number, check_text
 
 if TYPE_CHECKING:
     from recollect.engine.memory import MemoryEngine
@@ -62,22 +62,22 @@ class AsyncDocuments:
         `user` is whose it is: `erase` takes it with all else of theirs. `texts` is what it is found by, in place of all
         that the value says; if they are empty, no search by meaning ranks it.
         """
-        return (await self.apply([rules.to_keep(namespace, key, value, user, texts)]))[0]
+        return (await self.apply([rules.build_change(namespace, key, value, user, texts)]))[0]
 
     async def get(self, namespace: Sequence[str], key: str) -> Document | None:
         """The document under a key, if there is one."""
-        where = {**self._owner_filter, "namespace": rules.joined(namespace), "key": checked_id("key", key)}
+        where = {**self._owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}
         rows = await self._memory._read(lambda tx: tx.rows(TABLE, limit=1, where=where))
         return document_of_row(rows[0]) if rows else None
 
     async def remove(self, namespace: Sequence[str], key: str) -> bool:
         """Take a document away, for good; says whether there was one."""
-        where = {**self._owner_filter, "namespace": rules.joined(namespace), "key": checked_id("key", key)}
+        where = {**self._owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}
         return bool(await self._memory._write(lambda tx: tx.remove(TABLE, where)))
 
     async def apply(self, changes: Sequence[Change]) -> list[Document]:
         """Keep and remove several documents in one transaction. Returns those that are kept now, in the order given."""
-        ready = [rules.checked(change) for change in changes]
+        ready = [rules.check_change(change) for change in changes]
         now = self._memory._opened.clock.now()
         return await self._memory._write(lambda tx: apply_changes(tx, self.space, ready, now, self._owner))
 
@@ -88,14 +88,14 @@ class AsyncDocuments:
 
         `decide` is given the documents by key and returns the changes and an answer. It may be run more than once.
         """
-        namespace_key = rules.joined(namespace)
+        namespace_key = rules.join_namespace(namespace)
         now = self._memory._opened.clock.now()
 
         def write(tx: Tx) -> T:
             tx.lock(LOCK, self.space, namespace_key)
             rows = tx.rows(TABLE, where={**self._owner_filter, "namespace": namespace_key})
             changes, answer = decide({row["key"]: document_of_row(row) for row in rows})
-            apply_changes(tx, self.space, [rules.checked(change) for change in changes], now, self._owner)
+            apply_changes(tx, self.space, [rules.check_change(change) for change in changes], now, self._owner)
             return answer
 
         return await self._memory._write(write)
@@ -114,14 +114,16 @@ class AsyncDocuments:
         `where` is what their values must have: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
         `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
         """
-        prefix = rules.joined(namespace)
-        count = checked_number("limit", limit, MAX_LIMIT)
+        prefix = rules.join_namespace(namespace)
+        count = check_number("limit", limit, MAX_LIMIT)
         skip = check_offset(offset)
         if query is not None:
-            checked_text("query", query, limit=MAX_QUERY)
+            check_text("query", query, limit=MAX_QUERY)
 
         def read(tx: Tx) -> list[Row]:
-            return [row for row in rows_below(tx, self._owner_filter, prefix) if rules.matches(row["value"], where)]
+            return [
+                row for row in rows_below(tx, self._owner_filter, prefix) if rules.matches_filter(row["value"], where)
+            ]
 
         rows = await self._memory._read(read)
         rows.sort(key=lambda row: row["updated_at"], reverse=True)
@@ -145,14 +147,16 @@ class AsyncDocuments:
         With `depth`, cut to so many names, each once.
         """
         for part in (prefix, suffix):
-            rules.joined(part)
-        max_depth = None if depth is None else checked_number("depth", depth, MAX_OFFSET)
+            rules.join_namespace(part)
+        max_depth = None if depth is None else check_number("depth", depth, MAX_OFFSET)
         skip = check_offset(offset)
-        end = None if limit is None else skip + checked_number("limit", limit, MAX_OFFSET)
+        end = None if limit is None else skip + check_number("limit", limit, MAX_OFFSET)
         namespaces: list[tuple[str, ...]] = await self._memory._read(
             lambda tx: list(namespaces_of(tx, self._owner_filter))
         )
-        matches = sorted({namespace[:max_depth] for namespace in namespaces if rules.fits(namespace, prefix, suffix)})
+        matches = sorted(
+            {namespace[:max_depth] for namespace in namespaces if rules.matches_namespace(namespace, prefix, suffix)}
+        )
         return matches[skip:end]
 
     async def _scores(self, rows: Sequence[Row], query: str) -> list[float | None]:
@@ -161,7 +165,9 @@ class AsyncDocuments:
         await embedder.ready()
         query_vector = (await embedder.embed([query]))[0]
         if not query_vector.any():
-            return await asyncio.to_thread(rules.shares, query, [(row["value"], texts_of_row(row)) for row in rows])
+            return await asyncio.to_thread(
+                rules.word_overlaps, query, [(row["value"], texts_of_row(row)) for row in rows]
+            )
         vectors: list[Vectors | None] = []
         for start in range(0, len(rows), AT_ONCE):
             vectors += await self._vectors(rows[start : start + AT_ONCE], embedder.identity)
@@ -172,7 +178,9 @@ class AsyncDocuments:
         width = self._memory._opened.embedder.width
         new_vectors = dict[int, Vectors]()
         passages_by_row = {
-            i: rules.said(row["value"], texts_of_row(row)) for i, row in enumerate(rows) if row["embedder"] != identity
+            i: rules.document_passages(row["value"], texts_of_row(row))
+            for i, row in enumerate(rows)
+            if row["embedder"] != identity
         }
         vectors = await self._memory._opened.embedder.embed(
             [text for parts in passages_by_row.values() for text in parts]
@@ -187,7 +195,9 @@ class AsyncDocuments:
                 for i, matrix in new_vectors.items()
             ]
             await self._memory._write(lambda tx: keep_vectors(tx, updated_rows))
-        matrices = (new_vectors[i] if i in new_vectors else decode_vectors(row["vecs"], width) for i, row in enumerate(rows))
+        matrices = (
+            new_vectors[i] if i in new_vectors else decode_vectors(row["vecs"], width) for i, row in enumerate(rows)
+        )
         return [matrix if len(matrix) else None for matrix in matrices]
 
 
@@ -196,7 +206,7 @@ class AsyncDocuments:
 
 async def documents_in(documents: AsyncDocuments, namespace: Sequence[str]) -> dict[str, Document]:
     """The documents of one namespace, by key."""
-    where = {**documents._owner_filter, "namespace": rules.joined(namespace)}
+    where = {**documents._owner_filter, "namespace": rules.join_namespace(namespace)}
     rows = await documents._memory._read(lambda tx: tx.rows(TABLE, where=where))
     return {row["key"]: document_of_row(row) for row in rows}
 
@@ -208,9 +218,9 @@ async def apply_if_unchanged(
     changes: Sequence[Change],
 ) -> list[Document] | None:
     """Make the changes if the namespace is still what it was; nobody else changes it in between. None if it is not."""
-    namespace_key = rules.joined(namespace)
+    namespace_key = rules.join_namespace(namespace)
     now = documents._memory._opened.clock.now()
-    ready = [rules.checked(change) for change in changes]
+    ready = [rules.check_change(change) for change in changes]
 
     def write(tx: Tx) -> list[Document] | None:
         tx.lock(LOCK, documents.space, namespace_key)
@@ -225,13 +235,15 @@ async def apply_if_unchanged(
 # -- in a transaction
 
 
-def apply_changes(tx: Tx, space: str, changes: Sequence[Change], now: datetime, owner: str | None = None) -> list[Document]:
+def apply_changes(
+    tx: Tx, space: str, changes: Sequence[Change], now: datetime, owner: str | None = None
+) -> list[Document]:
     """Make the changes; with an `owner`, only to documents that are that user's, or are new."""
     documents: list[Document] = []
-    for namespace_key in sorted({rules.joined(change.namespace) for change in changes}):
+    for namespace_key in sorted({rules.join_namespace(change.namespace) for change in changes}):
         tx.lock(LOCK, space, namespace_key)  # every writer locks in the same order
     for change in changes:
-        document_key = {"space": space, "namespace": rules.joined(change.namespace), "key": change.key}
+        document_key = {"space": space, "namespace": rules.join_namespace(change.namespace), "key": change.key}
         if change.value is None:
             tx.remove(TABLE, document_key if owner is None else document_key | {"user_id": owner})
             continue
@@ -278,12 +290,12 @@ def namespaces_of(tx: Tx, owner_filter: Row) -> Iterator[tuple[str, ...]]:
     """Each namespace once: it jumps from the first document of one to the first document of the next."""
     after: Row = {"space": owner_filter["space"], "namespace": "", "key": ""}
     while rows := tx.rows(TABLE, after, 1, where=owner_filter):
-        yield rules.split(rows[0]["namespace"])
+        yield rules.split_namespace(rows[0]["namespace"])
         after = {"space": owner_filter["space"], "namespace": rows[0]["namespace"] + rules.AFTER, "key": ""}
 
 
 def check_offset(offset: object) -> int:
-    return 0 if offset == 0 else checked_number("offset", offset, MAX_OFFSET)
+    return 0 if offset == 0 else check_number("offset", offset, MAX_OFFSET)
 
 
 def nearness(score: float | None) -> float:
@@ -303,7 +315,7 @@ def decode_vectors(vectors: bytes | None, width: int) -> Vectors:
 def document_of_row(row: Row, score: float | None = None) -> Document:
     return Document(
         row["space"],
-        rules.split(row["namespace"]),
+        rules.split_namespace(row["namespace"]),
         row["key"],
         row["value"],
         row["user_id"],

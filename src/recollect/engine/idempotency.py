@@ -65,7 +65,9 @@ async def claim(memory: MemoryEngine, request: KeyedRequest) -> ClaimResult:
     return await memory._write(lambda tx: claim_in_transaction(tx, request, now))
 
 
-async def keep_answer(memory: MemoryEngine, request: KeyedRequest, status: int, body: bytes, *, repeats_words: bool = True) -> None:
+async def keep_answer(
+    memory: MemoryEngine, request: KeyedRequest, status: int, body: bytes, *, repeats_words: bool = True
+) -> None:
     """Keep the answer for a repeated request; after an erasure, release the claim instead."""
     now = memory._opened.clock.now()
 

@@ -37,7 +37,7 @@ from recollect.model import (
 )
 from recollect.ports import Tx
 from recollect.rules import log as rules
-from recollect.rules.log import checked_number
+from recollect.rules.log import check_number
 
 PAGE = 500  # messages read at a time by export and history
 MAX_LIMIT = 1_000  # messages in one answer
@@ -53,17 +53,17 @@ class MemoryEngine(Knowledge):
 
     def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> AsyncConversation:
         """A conversation: with one `user`, or without, a channel of many. It begins with its first message."""
-        user = None if user is None else rules.checked_id("user", user)
-        return AsyncConversation(self, self._space(space), rules.checked_id("conversation", id), user)
+        user = None if user is None else rules.check_id("user", user)
+        return AsyncConversation(self, self._space(space), rules.check_id("conversation", id), user)
 
     async def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
     ) -> list[Conversation]:
         """Conversations of a space in order of id, those after `after`; of one user, if given."""
         space_id = self._space(space)
-        count = checked_number("limit", limit, MAX_LIMIT)
-        user_id = None if user is None else rules.checked_id("user", user)
-        start = (space_id, after if after == "" else rules.checked_id("after", after))
+        count = check_number("limit", limit, MAX_LIMIT)
+        user_id = None if user is None else rules.check_id("user", user)
+        start = (space_id, after if after == "" else rules.check_id("after", after))
         return await self._read(lambda tx: tx.conversations(space_id, user_id, after=start, limit=count))
 
     async def add_many(self, batches: Iterable[log.Batch]) -> list[list[Added]]:
@@ -91,14 +91,14 @@ class MemoryEngine(Knowledge):
         space: str | None = None,
     ) -> list[Hit]:
         """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
-        rules.checked_text("query", query, limit=MAX_QUERY)
-        count = checked_number("limit", limit, MAX_LIMIT)
+        rules.check_text("query", query, limit=MAX_QUERY)
+        count = check_number("limit", limit, MAX_LIMIT)
         now = self._opened.clock.now()
         where = Filter(
             self._space(space),
-            user=None if user is None else rules.checked_id("user", user),
-            conversation=None if conversation is None else rules.checked_id("conversation", conversation),
-            role=None if role is None else rules.checked_role(role),
+            user=None if user is None else rules.check_id("user", user),
+            conversation=None if conversation is None else rules.check_id("conversation", conversation),
+            role=None if role is None else rules.check_role(role),
             after=self._time("after", after),
             before=self._time("before", before),
         )
@@ -128,7 +128,7 @@ class MemoryEngine(Knowledge):
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
         """Throw a view away and let it be built again from the log."""
         self._check_view(view)
-        space_id = None if space is None else rules.checked_id("space", space)
+        space_id = None if space is None else rules.check_id("space", space)
         if view == self._index.name:
             await self._opened.embedder.ready()
 
@@ -156,11 +156,11 @@ class MemoryEngine(Knowledge):
         """
         where: dict[str, str] = {}
         if space is not None:
-            where["space"] = rules.checked_id("space", space)
+            where["space"] = rules.check_id("space", space)
         if view is not None:
             where["view"] = self._check_view(view)
         if conversation is not None:
-            where["conversation"] = rules.checked_id("conversation", conversation)
+            where["conversation"] = rules.check_id("conversation", conversation)
         self._opened  # noqa: B018  a memory that is closed tries nothing
         result = await retry_set_aside(self._followers, self._read, self._write, where)
         self._wake()
@@ -185,8 +185,8 @@ class MemoryEngine(Knowledge):
         """
         where = Filter(
             self._space(space),
-            user=None if user is None else rules.checked_id("user", user),
-            conversation=None if conversation is None else rules.checked_id("conversation", conversation),
+            user=None if user is None else rules.check_id("user", user),
+            conversation=None if conversation is None else rules.check_id("conversation", conversation),
         )
         after: tuple[str, int] = (conversation or "", 0)
         damage: list[DamagedMessage] = []
@@ -208,7 +208,7 @@ class MemoryEngine(Knowledge):
     async def erase(self, *, user: str, space: str | None = None) -> Erasure:
         """Remove a person's messages and all that was derived from them, for good. Only `retain` removes besides."""
         space_id = self._space(space)
-        user_id = rules.checked_id("user", user)
+        user_id = rules.check_id("user", user)
         now = self._opened.clock.now()
         erasure = await self._write(lambda tx: log.erase_person(tx, space_id, user_id, now))
         self._digests.clear()
@@ -217,7 +217,7 @@ class MemoryEngine(Knowledge):
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
         """Say what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`, remove it."""
         now = self._opened.clock.now()
-        space_id = None if space is None else rules.checked_id("space", space)
+        space_id = None if space is None else rules.check_id("space", space)
         if dry_run:
             return await self._retention.plan(now, space_id)
         result = await self._retention.apply(now, space_id)

@@ -20,7 +20,7 @@ from recollect.engine.tables import log
 from recollect.engine.tables import people as profiles
 from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.facts import put_facts as put_facts
-from recollect.engine.tables.people import weigh_across_audiences, statements_of
+from recollect.engine.tables.people import statements_of, weigh_across_audiences
 from recollect.engine.views import digests as days
 from recollect.engine.views import facts
 from recollect.engine.views.digest_texts import recent_speakers
@@ -29,13 +29,21 @@ from recollect.model import FACT_CATEGORIES, Digest, Draft, Fact, Forgotten, Mes
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.access import Viewer, may_take_back
-from recollect.rules.days import zone_named
-from recollect.rules.facts.deciding import as_of as as_of_then
+from recollect.rules.days import parse_time_zone
+from recollect.rules.facts.deciding import facts_as_of as as_of_then
 from recollect.rules.facts.deciding import history as fact_history
 from recollect.rules.facts.deciding import without_answered_claims
-from recollect.rules.people.forgetting import matching_facts, sought
+from recollect.rules.people.forgetting import matching_facts, target_statement
 from recollect.rules.people.names import Ambiguous, Member, Resolved, Unknown, resolve
-from recollect.rules.people.statements import Heard, Merge, contradicts, reading, remembered, restored, says_same
+from recollect.rules.people.statements import (
+    AuthoredMessage,
+    ProfileMerge,
+    contradicts,
+    parse_statement,
+    restore_statement,
+    rows_after_merge,
+    says_same,
+)
 from recollect.rules.people.third_person import statements_about
 from recollect.tasks import forget, remember
 
@@ -54,7 +62,7 @@ class Knowledge(Running):
     ) -> list[Fact]:
         """What is known of a person, most important first: now, or as it was so at a time."""
         space_id = self._space(space)
-        user_id = rules.checked_id("user", user)
+        user_id = rules.check_id("user", user)
         moment = self._time("as_of", as_of)
         kind = None if category is None else check_category(category)
         all_facts = await self._read(lambda tx: facts_of(tx, space_id, user_id, active=moment is None))
@@ -65,16 +73,16 @@ class Knowledge(Running):
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
         """Every value a key has had, oldest first, with the times between which it was so."""
         space_id = self._space(space)
-        user_id = rules.checked_id("user", user)
-        rules.checked_text("key", key, limit=MAX_KEY)
+        user_id = rules.check_id("user", user)
+        rules.check_text("key", key, limit=MAX_KEY)
         all_facts = await self._read(lambda tx: facts_of(tx, space_id, user_id))
         return fact_history(all_facts, key)
 
     async def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
         """The messages a fact came from, oldest first."""
         space_id = self._space(space)
-        user_id = rules.checked_id("user", user)
-        fact_id = rules.checked_id("fact", fact)
+        user_id = rules.check_id("user", user)
+        fact_id = rules.check_id("fact", fact)
 
         def read(tx: Tx) -> list[Message]:
             matches = [candidate for candidate in facts_of(tx, space_id, user_id) if candidate.id == fact_id]
@@ -97,19 +105,21 @@ class Knowledge(Running):
         asked for it; without one, the text itself is kept there.
         """
         space_id = self._space(space)
-        user_id = rules.checked_id("user", user)
-        rules.checked_text("text", text, limit=MAX_STATEMENT)
+        user_id = rules.check_id("user", user)
+        rules.check_text("text", text, limit=MAX_STATEMENT)
         name = await self._read(lambda tx: own_name(tx, space_id, user_id))
         if not statements_about(name, text):
             raise InvalidInput("text", NOTHING_SAID)
-        source = await self._command_message("remember", text, space_id, user_id if speaker is None else speaker, message)
+        source = await self._command_message(
+            "remember", text, space_id, user_id if speaker is None else speaker, message
+        )
         statements = await self._remember(text, user_id, source)
         if not statements:
             raise InvalidInput("text", NOTHING_SAID)
         return statements
 
     async def _remember(
-        self, text: str, user: str, message: Message, conversation: tuple[Heard, ...] = ()
+        self, text: str, user: str, message: Message, conversation: tuple[AuthoredMessage, ...] = ()
     ) -> list[Statement]:
         """Merge what a message in the log says of a person into their profile; an empty list if it says nothing.
 
@@ -140,17 +150,17 @@ class Knowledge(Running):
         who is somebody else can take out only what they said themselves.
         """
         space_id = self._space(space)
-        user_id = rules.checked_id("user", user)
-        rules.checked_text("what", what, limit=MAX_STATEMENT)
+        user_id = rules.check_id("user", user)
+        rules.check_text("what", what, limit=MAX_STATEMENT)
         request = None if message is None else await self._message(space_id, message)
-        author = request.author if request else user_id if speaker is None else rules.checked_id("speaker", speaker)
+        author = request.author if request else user_id if speaker is None else rules.check_id("speaker", speaker)
         await self._facts_read(space_id)
 
         def read(tx: Tx) -> tuple[str, list[Statement], list[Fact]]:
             return forgettable_knowledge(tx, space_id, user_id, author, self._viewer(tx, space_id, author))
 
         name, statements, known_facts = await self._read(read)
-        cosines = await self._cosines(statements, sought(name, what))
+        cosines = await self._cosines(statements, target_statement(name, what))
         inputs = forget.Inputs(name, tuple(statement.text for statement in statements), what, cosines)
         reply = (await self._asking.ask(forget, inputs)).reply
         if reply.everything:
@@ -159,7 +169,7 @@ class Knowledge(Running):
         # The facts of a retired statement are retired with it, however the request was worded.
         descriptions = [
             what,
-            *(statement.text for statement in chosen_statements if reading(name, statement.text).facts),
+            *(statement.text for statement in chosen_statements if parse_statement(name, statement.text).facts),
         ]
         fact_ids = {
             fact.id for description in descriptions for fact in matching_facts(known_facts, description, name=name)
@@ -169,7 +179,13 @@ class Knowledge(Running):
         source = request or await self._command_message("forget", what, space_id, author, None)
         outcome = await self._write(
             partial(
-                retire_knowledge, space_id, user_id, what, {statement.id for statement in chosen_statements}, fact_ids, source
+                retire_knowledge,
+                space_id,
+                user_id,
+                what,
+                {statement.id for statement in chosen_statements},
+                fact_ids,
+                source,
             )
         )
         self._wake()
@@ -181,8 +197,8 @@ class Knowledge(Running):
 
     async def _undo(self, id: str, user: str, space: str, asker: str | None = None) -> Forgotten:
         """Undo a `forget`; with an `asker`, only one that they asked for themselves."""
-        user_id = rules.checked_id("user", user)
-        request_id = rules.checked_id("id", id)
+        user_id = rules.check_id("user", user)
+        request_id = rules.check_id("id", id)
         return await self._write(lambda tx: restore_knowledge(tx, space, user_id, request_id, asker))
 
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
@@ -193,7 +209,7 @@ class Knowledge(Running):
         `digest_seconds`); after that, what there was last is given. With `wait=0` nothing is made.
         """
         space_id = self._space(space)
-        user_id = rules.checked_id("user", user)
+        user_id = rules.check_id("user", user)
         return await self._profile(user_id, space_id, wait, Viewer(user_id, shared=True))
 
     async def _profile(self, person: str, space: str, wait: float | None, viewer: Viewer) -> Profile:
@@ -221,14 +237,16 @@ class Knowledge(Running):
         """
         space_id = self._space(space)
         seconds = self._check_wait(wait)
-        user_id = None if user is None else rules.checked_id("user", user)
+        user_id = None if user is None else rules.check_id("user", user)
         if day is not None and (isinstance(day, datetime) or not isinstance(day, date)):
             raise InvalidInput("day", f"is a {type(day).__name__}; must be a date")
         digest_request = await self._digests.prepare_request(space_id, seconds, day)
         if not week:
             digests_by_user = await self._digests.day(digest_request, digest_request.on)
             return [digests_by_user[id] for id in sorted(digests_by_user) if user_id in (None, id)]
-        members = [user_id] if user_id else await self._read(lambda tx: recent_speakers(tx, space_id, digest_request.on))
+        members = (
+            [user_id] if user_id else await self._read(lambda tx: recent_speakers(tx, space_id, digest_request.on))
+        )
         histories = await asyncio.gather(*(self._digests.history(digest_request, member) for member in members))
         return [history for history in histories if history is not None]
 
@@ -236,8 +254,8 @@ class Knowledge(Running):
         """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""
         space_id = self._space(space)
         default = self._opened.time_zone
-        rules.checked_id("time_zone", name)
-        zone_named(name)
+        rules.check_id("time_zone", name)
+        parse_time_zone(name)
         await self._write(lambda tx: days.set_zone(tx, space_id, name, default))
         self._wake()
 
@@ -255,12 +273,12 @@ class Knowledge(Running):
         """The message in the log that gave a command; if there is none, the text is kept as one, by its speaker."""
         if message is not None:
             return await self._message(space, message)
-        author = rules.checked_id("speaker", speaker)
+        author = rules.check_id("speaker", speaker)
         draft = Draft("user", text, author, author, metadata={"recollect": {"command": command}})
-        return (await self._add([log.Batch(space, rules.told_in(author), author, [draft])]))[0][0].message
+        return (await self._add([log.Batch(space, rules.profile_conversation(author), author, [draft])]))[0][0].message
 
     async def _message(self, space: str, message: str) -> Message:
-        message_id = rules.checked_id("message", message)
+        message_id = rules.check_id("message", message)
         messages: Sequence[Message] = await self._read(lambda tx: tx.find_messages(space, ids=[message_id]))
         if not messages or messages[0].erased:
             raise NotFound(f"there is no message {message_id!r} in space {space!r}")
@@ -284,11 +302,11 @@ class Knowledge(Running):
     async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
         """What else a person goes by: "display", "nickname", "alias" or "mention"."""
         space_id = self._space(space)
-        user_id = rules.checked_id("user", user)
+        user_id = rules.check_id("user", user)
         now = self._opened.clock.now()
         if kind not in profiles.KINDS:
             raise InvalidInput("kind", f"is {kind!r}; must be one of {', '.join(profiles.KINDS)}")
-        rules.checked_id("name", name)
+        rules.check_id("name", name)
         await self._write(lambda tx: profiles.put_name(tx, space_id, user_id, kind, name, now))
 
     async def people(self, *, space: str | None = None) -> list[Member]:
@@ -299,7 +317,7 @@ class Knowledge(Running):
     async def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
         """Whom a name, nickname, alias, mention or id means: one, several to ask back about, or nobody."""
         space_id = self._space(space)
-        rules.checked_text("name", name, limit=MAX_KEY)
+        rules.check_text("name", name, limit=MAX_KEY)
         members = await self._read(lambda tx: profiles.members_of(tx, space_id))
         return resolve(name, members, speaker=speaker)
 
@@ -339,7 +357,7 @@ def keep_statements(
     user: str,
     name: str,
     known_statements: Sequence[Statement],
-    merge: Merge,
+    merge: ProfileMerge,
     message: Message,
     is_last: bool,
     inputs: remember.Inputs,
@@ -355,7 +373,7 @@ def keep_statements(
     # The statement that was said last wins, in whatever order the messages arrive here.
     later = statements_after(tx, message, current)
     replaced_numbers = tuple(number for number in merge.replaced if current[number - 1] not in later)
-    rows = remembered(
+    rows = rows_after_merge(
         current,
         replace(merge, replaced=replaced_numbers),
         space=message.space,
@@ -370,7 +388,11 @@ def keep_statements(
     standing = list[Statement]()
     for row in (row for row in rows if row.active):
         newer = next(
-            (statement for statement in later if contradicts(reading(name, row.text), reading(name, statement.text))),
+            (
+                statement
+                for statement in later
+                if contradicts(parse_statement(name, row.text), parse_statement(name, statement.text))
+            ),
             None,
         )
         if newer is not None:
@@ -381,7 +403,9 @@ def keep_statements(
         profiles.put_statements(tx, [*changes, *([row] if duplicate is None else [])])
         standing.append(duplicate or row)
     profiles.put_statements(tx, [row for row in rows if not row.active])
-    new_facts = [fact for row in rows if message.id in row.sources for fact in facts.facts_in_statement(name, row, message)]
+    new_facts = [
+        fact for row in rows if message.id in row.sources for fact in facts.facts_in_statement(name, row, message)
+    ]
     facts.store_facts(tx, message.space, message.conversation, (), from_commands=[(user, message, new_facts)])
     facts.mark_command_read(tx, message)
     return standing
@@ -410,7 +434,9 @@ def audience_of(tx: Tx, message: Message) -> str | None:
     return message.conversation if is_channel(tx, message.space, message.conversation) else None
 
 
-def forgettable_knowledge(tx: Tx, space: str, user: str, asker: str, viewer: Viewer) -> tuple[str, list[Statement], list[Fact]]:
+def forgettable_knowledge(
+    tx: Tx, space: str, user: str, asker: str, viewer: Viewer
+) -> tuple[str, list[Statement], list[Fact]]:
     """The person's name for the asker, and the statements and facts that the asker may have forgotten."""
     statements = [statement for statement in statements_of(tx, space, user) if may_take_back(asker, statement, viewer)]
     known_facts = [fact for fact in facts_of(tx, space, user, active=True) if may_take_back(asker, fact, viewer)]
@@ -458,12 +484,14 @@ def restore_knowledge(tx: Tx, space: str, user: str, id: str, asker: str | None)
     statements = statements_of(tx, space, user, active=False)
     name = own_name(tx, space, user)
     # What the same speaker said since then stands: nothing is restored that contradicts it or repeats it.
-    standing = [(statement.speaker, reading(name, statement.text)) for statement in statements if statement.active]
+    standing = [
+        (statement.speaker, parse_statement(name, statement.text)) for statement in statements if statement.active
+    ]
     retired_statements = [
-        (statement, reading(name, statement.text)) for statement in statements if statement.retired_by == id
+        (statement, parse_statement(name, statement.text)) for statement in statements if statement.retired_by == id
     ]
     restored_statements = [
-        restored(statement)
+        restore_statement(statement)
         for statement, old_reading in retired_statements
         if not any(
             speaker == statement.speaker
@@ -473,7 +501,9 @@ def restore_knowledge(tx: Tx, space: str, user: str, id: str, asker: str | None)
     ]
     all_facts = facts_of(tx, space, user)
     restored_facts = [
-        facts.reactivate_fact(fact) for fact in all_facts if fact.retired_by == id and not facts.is_replaced(fact, all_facts)
+        facts.reactivate_fact(fact)
+        for fact in all_facts
+        if fact.retired_by == id and not facts.is_replaced(fact, all_facts)
     ]
     profiles.put_statements(tx, restored_statements)
     put_facts(tx, restored_facts)

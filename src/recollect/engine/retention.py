@@ -26,7 +26,7 @@ from recollect.errors import DamagedMessage, RecollectError
 from recollect.model import Conversation, Erasure, Expired, Filter, Message, Retained
 from recollect.ports import Clock, Telemetry, Tx
 from recollect.rules.log import tombstone
-from recollect.rules.retention import KINDS, OVER, Retention, day_is_over, topics_over
+from recollect.rules.retention import KINDS, OVER, Retention, day_is_over, find_expired_topics
 
 log = logging.getLogger("recollect.retention")
 
@@ -118,7 +118,7 @@ class RetentionJob:
     def _cutoffs(self, now: datetime) -> list[tuple[str, datetime]]:
         # Messages come last: a reader in between finds no summary without its source.
         kinds = sorted(KINDS, key=lambda kind: kind == "messages")
-        return [(kind, before) for kind in kinds if (before := self._policy.before(kind, now)) is not None]
+        return [(kind, before) for kind in kinds if (before := self._policy.cutoff(kind, now)) is not None]
 
     async def _expire_messages(self, before: datetime, now: datetime, space: str | None) -> Expired:
         count = waiting = 0
@@ -238,7 +238,7 @@ def find_expired_rows(tx: Tx, kind: str, space: str | None, before: datetime) ->
         rows_by_table["findings"] = list(find_expired_findings(tx, space, before))
     if kind == "topics":
         topics = groupby(every_row(tx, "topics", space), key=lambda row: (row["space"], row["conversation"]))
-        rows_by_table["topics"] = [row for _, rows in topics for row in topics_over(list(rows), before)]
+        rows_by_table["topics"] = [row for _, rows in topics for row in find_expired_topics(list(rows), before)]
     return rows_by_table
 
 
@@ -291,7 +291,7 @@ def remove_topics(tx: Tx, rows: Sequence[Row], before: datetime) -> int:
     count = 0
     for space, conversation in sorted({(row["space"], row["conversation"]) for row in rows}):
         place = {"space": space, "conversation": conversation}
-        for row in topics_over(tx.rows("topics", where=place), before):
+        for row in find_expired_topics(tx.rows("topics", where=place), before):
             for table in OF_TOPIC:
                 tx.remove(table, {**place, "topic": row["first"]})
             count += tx.remove("topics", {**place, "first": row["first"]})
@@ -336,7 +336,7 @@ class RetentionSchedule:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        if self._policy.every and self._policy.limited:
+        if self._policy.every and self._policy.limits:
             self._task = asyncio.create_task(self._run_forever(), name="recollect retention")
 
     async def stop(self) -> None:

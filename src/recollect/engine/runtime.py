@@ -336,10 +336,10 @@ class Running:
         batch_list = list(batches)
         now = self._opened.clock.now()
         for batch in batch_list:
-            rules.checked_id("space", batch.space)
-            rules.checked_id("conversation", batch.conversation)
+            rules.check_id("space", batch.space)
+            rules.check_id("conversation", batch.conversation)
             if batch.user is not None:
-                rules.checked_id("user", batch.user)
+                rules.check_id("user", batch.user)
         ready = [log.with_ids(batch, now) for batch in batch_list]
         new = log.draft_ids(ready) - log.draft_ids(batch_list)
         order = sorted(range(len(ready)), key=lambda i: (ready[i].space, ready[i].conversation))
@@ -358,10 +358,10 @@ class Running:
         return await self._write(write)
 
     def _space(self, space: str | None) -> str:
-        return self._opened.space if space is None else rules.checked_id("space", space)
+        return self._opened.space if space is None else rules.check_id("space", space)
 
     def _time(self, name: str, value: datetime | None) -> datetime | None:
-        return None if value is None else rules.checked_time(name, value)
+        return None if value is None else rules.check_time(name, value)
 
 
 def call_in_thread(fn: Callable[..., T], *args: Any) -> T:

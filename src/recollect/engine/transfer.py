@@ -15,11 +15,11 @@ from itertools import groupby
 from typing import Any
 
 from recollect.engine.memory import MemoryEngine
-from recollect.engine.tables.log import COPYING, EPOCH, Batch, new_id, damage_error
+from recollect.engine.tables.log import COPYING, EPOCH, Batch, damage_error, new_id
 from recollect.errors import DamagedMessage, ImportFailed, InvalidInput, ScopeError, StoreError
 from recollect.model import ROLES, BadRecord, Record
 from recollect.ports import Store, Tx
-from recollect.rules.log import within_years
+from recollect.rules.log import clamp_time
 
 Row = Mapping[str, Any]
 DamageHandler = Callable[[StoreError, Row], None]
@@ -91,7 +91,9 @@ async def import_records(
     return totals
 
 
-def batch_records(records: Iterable[Record | BadRecord], totals: ImportProgress, skip_bad: bool) -> Iterator[list[Record]]:
+def batch_records(
+    records: Iterable[Record | BadRecord], totals: ImportProgress, skip_bad: bool
+) -> Iterator[list[Record]]:
     batch: list[Record] = []
     for record in records:
         if isinstance(record, BadRecord):
@@ -107,7 +109,9 @@ def batch_records(records: Iterable[Record | BadRecord], totals: ImportProgress,
     yield batch
 
 
-async def import_batch(memory: MemoryEngine, batch: list[Record], space: str, totals: ImportProgress, skip_bad: bool) -> None:
+async def import_batch(
+    memory: MemoryEngine, batch: list[Record], space: str, totals: ImportProgress, skip_bad: bool
+) -> None:
     try:
         await add_records(memory, batch, space, totals)
     except (InvalidInput, ScopeError):
@@ -127,7 +131,7 @@ async def add_records(memory: MemoryEngine, batch: list[Record], space: str, tot
 
     groups = [list(group) for _, group in groupby(sorted(batch, key=place), key=place)]
     batches = [
-        Batch(space, group[0].conversation, group[0].user, [within_years(record.draft) for record in group])
+        Batch(space, group[0].conversation, group[0].user, [clamp_time(record.draft) for record in group])
         for group in groups
     ]
     for results in await memory.add_many(batches):

@@ -23,9 +23,9 @@ from recollect.errors import ModelNonsense, RecollectError
 from recollect.model import ChatMessage, Context, Draft, Hit, Message, Reply, Round, Tiers
 from recollect.ports import LLM, Completion, Request, Tx
 from recollect.rules.log import MAX_CONTENT, SURROGATE
-from recollect.rules.prompt.fences import seen
+from recollect.rules.prompt.fences import strip_invisible
 from recollect.rules.prompt.markers import TierRequest
-from recollect.rules.prompt.reply_filter import Held, Holding
+from recollect.rules.prompt.reply_filter import ReplyEnd, ReplyFilter
 from recollect.rules.tiers import tiers as tier_rules
 from recollect.tasks import reply as reply_task
 
@@ -117,7 +117,7 @@ async def run_rounds(turn: Turn, tools: TurnTools, *, streaming: bool) -> AsyncG
     while True:
         turn.context = await tools.context(turn.asked, turn.found)
         messages = turn.context.messages if asks_for_block else without_tier_block(turn.context.messages)
-        reply_filter = Holding()
+        reply_filter = ReplyFilter()
         cost = Completion("", tools.model.name, 0, 0)
         async with aclosing(model_pieces(tools.model, messages, streaming)) as source:
             async for piece in source:
@@ -150,7 +150,7 @@ async def run_rounds(turn: Turn, tools: TurnTools, *, streaming: bool) -> AsyncG
         raise ModelNonsense(f"{cost.model} gave no reply in {len(turn.rounds)} calls, {content_kind}; ask again")
 
 
-def remaining_text(output: Held, is_last: bool, streaming: bool) -> str:
+def remaining_text(output: ReplyEnd, is_last: bool, streaming: bool) -> str:
     """The text still to be shown when the model has ended. After the block of tiers comes the answer, or nothing."""
     if is_blank(output.markers.text):
         return output.after if is_last else ""
@@ -159,7 +159,9 @@ def remaining_text(output: Held, is_last: bool, streaming: bool) -> str:
     return output.markers.text if is_last else ""
 
 
-async def model_pieces(model: LLM, messages: Sequence[ChatMessage], streaming: bool) -> AsyncGenerator[str | Completion]:
+async def model_pieces(
+    model: LLM, messages: Sequence[ChatMessage], streaming: bool
+) -> AsyncGenerator[str | Completion]:
     """Yield the pieces of text that the model writes, and last the completion with its cost."""
     request = Request(messages)
     if streaming:
@@ -179,7 +181,7 @@ def storable_text(piece: str) -> str:
 
 def is_blank(text: str) -> bool:
     """Whether a text has nothing to see. It is checked page by page, since mostly the first page decides."""
-    return not any(seen(text[start : start + PAGE]).strip() for start in range(0, len(text), PAGE))
+    return not any(strip_invisible(text[start : start + PAGE]).strip() for start in range(0, len(text), PAGE))
 
 
 def without_tier_block(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
@@ -190,7 +192,7 @@ def without_tier_block(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     return [ChatMessage(role=first["role"], content=content), *others] if content else others
 
 
-async def serve_requests(turn: Turn, tools: TurnTools, output: Held, cost: Completion) -> Round:
+async def serve_requests(turn: Turn, tools: TurnTools, output: ReplyEnd, cost: Completion) -> Round:
     """Raise tiers and search, as the model requested. Requests outside this conversation change nothing."""
     question = turn.asked
 
@@ -304,7 +306,7 @@ async def run_to_end(work: Coroutine[Any, Any, None]) -> None:
 def accept_tiers(message: Message, tier1: str, tier2: str, count: Callable[[str], int]) -> Tiers:
     if tier_rules.is_short(message.content, count):
         return Tiers()
-    verdict = tier_rules.accept(tier1, tier2, message.content, count)
+    verdict = tier_rules.check_tiers(tier1, tier2, message.content, count)
     return Tiers(verdict.tiers.tier1, verdict.tiers.tier2, "offline" if verdict.faults else "model")
 
 

@@ -16,15 +16,15 @@ from typing import Any
 
 from recollect.errors import ImportFailed
 from recollect.formats.fields import (
+    drop_empty,
     epoch,
-    optional,
     identifier,
     listing,
     mapping,
     mapping_or_empty,
     mappings,
     moment,
-    drop_empty,
+    optional,
     text,
     text_or_empty,
 )

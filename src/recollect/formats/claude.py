@@ -15,14 +15,14 @@ from typing import Any
 
 from recollect.errors import ImportFailed
 from recollect.formats.fields import (
-    optional,
+    drop_empty,
     identifier,
     listing,
     mapping,
     mapping_or_empty,
     mappings,
     moment,
-    drop_empty,
+    optional,
     text,
     text_or_empty,
 )

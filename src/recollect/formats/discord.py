@@ -15,13 +15,13 @@ from typing import Any
 
 from recollect.errors import ImportFailed
 from recollect.formats.fields import (
-    optional,
+    drop_empty,
     identifier,
     mapping,
     mapping_or_empty,
     mappings,
     moment,
-    drop_empty,
+    optional,
     text_or_empty,
 )
 from recollect.formats.record import Options, attempt

@@ -18,13 +18,13 @@ from typing import Any
 
 from recollect.errors import ImportFailed, InvalidInput
 from recollect.formats.fields import (
-    optional,
     identifier,
     listing,
     mapping,
     mapping_or_empty,
     mappings,
     moment,
+    optional,
     text,
     text_or_empty,
 )

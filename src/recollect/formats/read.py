@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from recollect.errors import ImportFailed, InvalidInput
 from recollect.formats import chatgpt, claude, discord, jsonl, telegram
-from recollect.formats.detect import FORMATS, format_of, describe_formats
+from recollect.formats.detect import FORMATS, describe_formats, format_of
 from recollect.formats.record import Options
 from recollect.formats.source import STANDARD_INPUT, Source, Stream
 from recollect.model import BadRecord, Record

@@ -26,7 +26,7 @@ Rule = Callable[[re.Match[str], datetime], Bounds | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """A time from `start` up to, not including, `end`. `text` is the words that name it, at `at` in the text."""
 
     start: datetime
@@ -35,10 +35,10 @@ class Span:
     at: int = 0
 
 
-def spans(text: str, now: datetime) -> tuple[Span, ...]:
+def spans(text: str, now: datetime) -> tuple[TimeSpan, ...]:
     """The times that a text mentions, in the order of its words; none lies inside another."""
     text = text[:MAX_CHARACTERS].replace("\u2019", "'")
-    times: list[Span] = []
+    times: list[TimeSpan] = []
     end = 0
     for match, rule in sorted(_matches(text), key=lambda pair: (pair[0].start(), -pair[0].end())):
         if match.start() < end:
@@ -48,9 +48,9 @@ def spans(text: str, now: datetime) -> tuple[Span, ...]:
         except (OverflowError, ValueError):  # a day or a year that does not exist
             continue
         if bounds is not None:
-            times.append(Span(*bounds, text=match[0], at=match.start()))
+            times.append(TimeSpan(*bounds, text=match[0], at=match.start()))
             end = match.end()
-    return tuple(_joined(text, times))
+    return tuple(_join_ranges(text, times))
 
 
 def _matches(text: str) -> Iterator[tuple[re.Match[str], Rule]]:
@@ -60,9 +60,9 @@ def _matches(text: str) -> Iterator[tuple[re.Match[str], Rule]]:
                 yield match, rule
 
 
-def _joined(text: str, times: list[Span]) -> Iterator[Span]:
+def _join_ranges(text: str, times: list[TimeSpan]) -> Iterator[TimeSpan]:
     """Join two times that are the ends of one: "between May 3 and May 9", "from Monday to Friday"."""
-    pending: Span | None = None
+    pending: TimeSpan | None = None
     opening = _FROM.search(text)
     opening_end = len(text) if opening is None else opening.end()
     for span in times:
@@ -71,7 +71,7 @@ def _joined(text: str, times: list[Span]) -> Iterator[Span]:
             latest_opening = pending.at + min(len(pending.text), OPENING)
             if opening_end <= latest_opening and _TO.fullmatch(between) and pending.start <= span.start:
                 words = text[pending.at : span.at + len(span.text)]
-                pending = Span(pending.start, max(pending.end, span.end), words, pending.at)
+                pending = TimeSpan(pending.start, max(pending.end, span.end), words, pending.at)
                 continue
             yield pending
         pending = span
@@ -105,18 +105,18 @@ def _year(now: datetime, year: int) -> Bounds:
     return _month(now, year, 1, 12)
 
 
-def _back(now: datetime, count: float, unit: str) -> datetime:
+def _moment_ago(now: datetime, count: float, unit: str) -> datetime:
     """The moment `count` units ago; a month is 30.44 days, a year 365.25."""
     return now - timedelta(days=count * _UNIT_DAYS[unit])
 
 
-def _around(now: datetime, high: float, low: float, unit: str) -> Bounds:
+def _range_ago(now: datetime, high: float, low: float, unit: str) -> Bounds:
     """From `high` to `low` units ago, with half a unit of slack at both ends; days are whole days."""
     if unit == "hour":
-        return _back(now, high + 0.5, unit), _back(now, low - 0.5, unit)
+        return _moment_ago(now, high + 0.5, unit), _moment_ago(now, low - 0.5, unit)
     if unit == "day":
-        return _midnight(_back(now, high, unit)), _midnight(_back(now, low, unit)) + timedelta(days=1)
-    return _back(now, high + 0.5, unit), _back(now, low - 0.5, unit)
+        return _midnight(_moment_ago(now, high, unit)), _midnight(_moment_ago(now, low, unit)) + timedelta(days=1)
+    return _moment_ago(now, high + 0.5, unit), _moment_ago(now, low - 0.5, unit)
 
 
 # -- words
@@ -174,20 +174,20 @@ def _number_of_month(name: str) -> int:
 
 def _ago(match: re.Match[str], now: datetime) -> Bounds:
     low, high = _count(match["count"])
-    return _around(now, high, low, match["unit"].lower())
+    return _range_ago(now, high, low, match["unit"].lower())
 
 
 def _from_now(match: re.Match[str], now: datetime) -> Bounds:
     low, high = _count(match["count"])
-    return _around(now, -low, -high, match["unit"].lower())
+    return _range_ago(now, -low, -high, match["unit"].lower())
 
 
 def _rolling(match: re.Match[str], now: datetime) -> Bounds:
     count = _count(match["count"])[1] if match["count"] else 1.0
-    return _back(now, count, match["unit"].lower()), now
+    return _moment_ago(now, count, match["unit"].lower()), now
 
 
-def _named_day(match: re.Match[str], now: datetime) -> Bounds:
+def _day_word(match: re.Match[str], now: datetime) -> Bounds:
     word = re.sub(r"\s+", " ", match[0].lower())
     if word == "last night":
         return _midnight(now) - timedelta(hours=6), _midnight(now) + timedelta(hours=6)
@@ -323,10 +323,10 @@ def _before(match: re.Match[str], now: datetime) -> Bounds | None:
         day += timedelta(days=step * 1)
         return _days(day + timedelta(days=((5 - day.weekday()) % 7 if step > 0 else -((day.weekday() - 5) % 7))), 2)
     if match["count"] is None:
-        edge = _back(day, -step, unit)
+        edge = _moment_ago(day, -step, unit)
         return (edge, day) if step < 0 else (inner[0].end, edge + (inner[0].end - inner[0].start))
     low, high = _count(match["count"])
-    return _around(day, high, low, unit) if step < 0 else _around(day, -low, -high, unit)
+    return _range_ago(day, high, low, unit) if step < 0 else _range_ago(day, -low, -high, unit)
 
 
 def _rule(pattern: str, rule: Rule) -> tuple[re.Pattern[str], Rule]:
@@ -342,9 +342,9 @@ _RULES = (
     _rule(r"(?:in|over|during|within|for) the (?:last|past) (?:" + _COUNT + " )?" + _UNIT, _rolling),
     _rule(r"(?:the )?past (?:" + _COUNT + " )?" + _UNIT, _rolling),
     _rule(r"(?:the )?last " + _COUNT + " " + _UNIT, _rolling),
-    _rule("(?:the day before yesterday|the day after tomorrow|yesterday|tomorrow|today|tonight)", _named_day),
-    _rule("last night", _named_day),
-    _rule("this (?:morning|afternoon|evening)", _named_day),
+    _rule("(?:the day before yesterday|the day after tomorrow|yesterday|tomorrow|today|tonight)", _day_word),
+    _rule("last night", _day_word),
+    _rule("this (?:morning|afternoon|evening)", _day_word),
     _rule(_WHICH + " (?P<unit>week|weekend|month|year)", _relative_unit),
     _rule("(?:on|over|at) the weekend", _the_weekend),
     _rule("(?:" + _WHICH + " )?" + _WEEKDAY, _weekday),

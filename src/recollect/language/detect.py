@@ -181,11 +181,11 @@ def script_of(character: str) -> str:
 
 def detect(text: str) -> str:
     """The ISO 639 code of the language whose analysis fits the text; `und` if none is known."""
-    return _detected(text[:SAMPLE].lower())
+    return _detect_language(text[:SAMPLE].lower())
 
 
 @lru_cache(maxsize=2_048)  # every view asks this of a message, one after the other
-def _detected(sample: str) -> str:
+def _detect_language(sample: str) -> str:
     if sample.isascii():
         return _vote("latin", sample)
     foreign = [c for c in _BEYOND_LATIN.findall(sample) if c.isalpha()]

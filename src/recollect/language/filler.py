@@ -89,7 +89,7 @@ def is_filler(sentence: Sentence) -> bool:
     """Whether a sentence only keeps the talk going: greetings, praise, offers of help."""
     if sentence.kind != "prose":
         return False
-    text = trim(unaddressed(sentence.text))
+    text = trim(strip_addressee(sentence.text))
     return not text or is_small_talk(text) or bool(_FILLER.match(text))
 
 
@@ -97,7 +97,7 @@ def trim(text: str) -> str:
     """A sentence without openers, softeners and brackets."""
     if _NOTE.match(text):
         return text
-    sentence = _without_greeting(_CALLED.sub("", text))
+    sentence = _strip_greeting(_CALLED.sub("", text))
     for _ in range(3):
         sentence, times = _OPENERS.subn("", sentence)
         if not times:
@@ -105,25 +105,25 @@ def trim(text: str) -> str:
     sentence = _BEFORE_MARK.sub(r"\1", _SOFTENERS.sub("", _ASIDE.sub("", sentence))).strip(" ,;–—")
     if not any(unicodedata.category(c)[0] in "LN" for c in sentence):
         return text
-    return sentence if sentence[0] == text[0] else capital(sentence)
+    return sentence if sentence[0] == text[0] else capitalise(sentence)
 
 
 def bare_request(text: str) -> str:
     """A request without "can you", a wish without "I'd like to"."""
-    return capital(_PREFACE.sub("", text))
+    return capitalise(_PREFACE.sub("", text))
 
 
-def unaddressed(text: str) -> str:
+def strip_addressee(text: str) -> str:
     """A sentence without the name of the person it is said to."""
     return _CALLED.sub("", _SPOKEN_TO.sub("", text))
 
 
-def capital(text: str) -> str:
+def capitalise(text: str) -> str:
     """The text with a capital first letter, if the script has capitals."""
     return text[:1].upper() + text[1:]
 
 
-def _without_greeting(text: str) -> str:
+def _strip_greeting(text: str) -> str:
     """The text without a first clause that is small talk, in any language."""
     end = _GREETING_END.search(text, 0, 60)
     at = end.end() if end else text.find(" ") + 1 if is_unspaced(text) else 0

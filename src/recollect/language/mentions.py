@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from recollect.language.calendar_words import MONTH_ABBREVIATIONS, MONTH_PATTERN, MONTHS, WEEKDAYS
-from recollect.language.filler import unaddressed
+from recollect.language.filler import strip_addressee
 from recollect.language.sentences import Sentence
 from recollect.language.word_weights import WORD, is_content, is_ordinary
 
@@ -47,7 +47,7 @@ def names(sentences: Iterable[Sentence], language: str) -> list[str]:
     for sentence in sentences:
         if sentence.kind not in ("prose", "item") or len(certain) > MAX_NAMES:
             continue
-        text = unaddressed(sentence.text[len(sentence.lead) :])
+        text = strip_addressee(sentence.text[len(sentence.lead) :])
         certain |= dict.fromkeys(_TITLE.findall(text))
         if language in CAPITAL_NOUNS or _shouts(text):
             continue
@@ -55,7 +55,7 @@ def names(sentences: Iterable[Sentence], language: str) -> list[str]:
             unsure = starts and " " not in name and not _is_sign(name)
             (doubtful if unsure else certain)[name] = None
     sure = {word for name in certain for word in name.split()}
-    return _longest([*certain, *(name for name in doubtful if name in sure)][:MAX_NAMES])
+    return _longest_names([*certain, *(name for name in doubtful if name in sure)][:MAX_NAMES])
 
 
 def _names_in(text: str, language: str) -> Iterator[tuple[str, bool]]:
@@ -93,7 +93,7 @@ def _shouts(text: str) -> bool:
     return len(words) > 3 and (loud > _MOST_LOUD * len(words) or capitals > _MOST_TITLED * len(words))
 
 
-def _longest(candidates: list[str]) -> list[str]:
+def _longest_names(candidates: list[str]) -> list[str]:
     keys = [f" {name} ".casefold() for name in dict.fromkeys(candidates)]
     return [
         name

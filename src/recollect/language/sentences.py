@@ -40,7 +40,7 @@ class Sentence:
 _QUESTION_MARKS = ("?", "？", "؟", "\u037e", "՞")
 
 
-def part_of(text: str) -> str:
+def limit_text(text: str) -> str:
     """The part of a text that is read: all of it, or its beginning and its end."""
     if len(text) <= MAX_CHARACTERS:
         return text
@@ -50,7 +50,7 @@ def part_of(text: str) -> str:
 
 def sentences(text: str) -> list[Sentence]:
     """The sentences of a text, at most `MAX_SENTENCES`."""
-    all_sentences = [sentence for block in _blocks(part_of(text)) for sentence in _of_block(block)]
+    all_sentences = [sentence for block in _blocks(limit_text(text)) for sentence in _block_sentences(block)]
     if len(all_sentences) > MAX_SENTENCES:
         tail = MAX_SENTENCES // 4
         all_sentences = all_sentences[: MAX_SENTENCES - tail] + all_sentences[-tail:]
@@ -95,7 +95,7 @@ _RUN = 3  # lines of code or log in a row; fewer are read as text
 
 
 def _blocks(text: str) -> Iterator[_Block]:
-    lines = [_calm(line) for line in text.splitlines()]
+    lines = [_squeeze_spaces(line) for line in text.splitlines()]
     at = 0
     paragraph: list[str] = []
     while at < len(lines):
@@ -117,7 +117,7 @@ def _blocks(text: str) -> Iterator[_Block]:
         yield _Block("prose", " ".join(paragraph))
 
 
-def _calm(line: str) -> str:
+def _squeeze_spaces(line: str) -> str:
     """The line without runs of space, except a bounded indent: patterns then take linear time."""
     content = line.strip()
     return line[: min(len(line) - len(line.lstrip()), _MOST_INDENT)] + " ".join(content.split()) if content else ""
@@ -131,25 +131,25 @@ def _special(lines: list[str], at: int) -> tuple[list[_Block] | None, int]:
     line = lines[at]
     fence = _FENCE.match(line)
     if fence:
-        return _fenced(lines, at, fence)
+        return _fence_blocks(lines, at, fence)
     heading = _HEADING.match(line) or _BOLD_LINE.match(line)
     if heading:
         return [_Block("heading", heading[1])], at + 1
     if _ROW.match(line):
-        return _row(lines, at), at + 1
+        return _row_blocks(lines, at), at + 1
     for pattern, name in ((_LOG, "log"), (_CODE, "code")):
         after = at
         while after < len(lines) and (pattern.match(lines[after]) or (after > at and _belongs(lines, after, pattern))):
             after += 1
         if after - at >= _RUN:
-            return _named(name, lines[at:after]), after
+            return _note_blocks(name, lines[at:after]), after
     item = _ITEM.match(line)
     if item:
         return [_Block("item", line[item.end() :].strip())], at + 1
     return None, at + 1
 
 
-def _row(lines: list[str], at: int) -> list[_Block]:
+def _row_blocks(lines: list[str], at: int) -> list[_Block]:
     """A row of a table: "first: others"; the names of its columns are a heading."""
     cells = [cell.strip() for cell in lines[at].strip(" \t|").split("|")]
     if _ROW_RULE.match(lines[at]):
@@ -165,14 +165,14 @@ def _belongs(lines: list[str], at: int, pattern: re.Pattern[str]) -> bool:
     return inside and at + 1 < len(lines) and bool(pattern.match(lines[at + 1]) or lines[at + 1][:2] == "  ")
 
 
-def _fenced(lines: list[str], at: int, fence: re.Match[str]) -> tuple[list[_Block], int]:
+def _fence_blocks(lines: list[str], at: int, fence: re.Match[str]) -> tuple[list[_Block], int]:
     after = at + 1
     while after < len(lines) and not lines[after].strip().startswith(fence[1]):
         after += 1
-    return _named("code", lines[at + 1 : after], fence[2]), after + 1
+    return _note_blocks("code", lines[at + 1 : after], fence[2]), after + 1
 
 
-def _named(name: str, lines: list[str], language: str = "") -> list[_Block]:
+def _note_blocks(name: str, lines: list[str], language: str = "") -> list[_Block]:
     """A note in the place of code or a log, and the errors of the log."""
     number = sum(1 for line in lines if line.strip())
     size = f"{number} line{'s' if number != 1 else ''}"
@@ -200,12 +200,12 @@ _END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？�
 _LAST_WORD = re.compile(r"(\S+?)\.+[\"'”’»)\]]*\s*$")
 
 
-def split(paragraph: str) -> list[str]:
+def split_sentences(paragraph: str) -> list[str]:
     """The sentences of a paragraph, whatever their kind."""
     raw_sentences: list[str] = []
     start = 0
     for end in _END.finditer(paragraph):
-        if paragraph[end.start()] == "." and not _ends(paragraph, start, end):
+        if paragraph[end.start()] == "." and not _is_sentence_end(paragraph, start, end):
             continue
         raw_sentences.append(paragraph[start : end.end()])
         start = end.end()
@@ -213,7 +213,7 @@ def split(paragraph: str) -> list[str]:
     return [piece for sentence in raw_sentences for piece in _pieces(sentence.strip()) if piece]
 
 
-def _ends(paragraph: str, start: int, end: re.Match[str]) -> bool:
+def _is_sentence_end(paragraph: str, start: int, end: re.Match[str]) -> bool:
     """Whether a full stop ends a sentence, and not an abbreviation, an initial or a number."""
     if paragraph[end.end() : end.end() + 1].islower():
         return False
@@ -271,20 +271,20 @@ _COLON_LEAD = re.compile(r"([^\s:.!?][^:.!?]{1,60}?)(?:\s*[:：]\s+|\s+[-–—]
 _LEAD_WORDS = 8
 
 
-def _of_block(block: _Block) -> Iterator[Sentence]:
+def _block_sentences(block: _Block) -> Iterator[Sentence]:
     if block.kind == "note":
         yield Sentence(block.text, "note")
         return
-    text = _data_named(block.text)
+    text = _name_data(block.text)
     if _DATA.fullmatch(text):
         yield Sentence(text, "note")
         return
     if block.kind == "heading":
-        if heading := plain(text).rstrip("#:： "):
+        if heading := strip_markup(text).rstrip("#:： "):
             yield Sentence(heading, "heading")
         return
-    lead, body = _lead(text) if block.kind == "item" else ("", text)
-    body_sentences = split(plain(body))
+    lead, body = _split_lead(text) if block.kind == "item" else ("", text)
+    body_sentences = split_sentences(strip_markup(body))
     if lead and not body_sentences:
         yield Sentence(lead, "item", lead)
     for number, sentence in enumerate(body_sentences):
@@ -294,12 +294,12 @@ def _of_block(block: _Block) -> Iterator[Sentence]:
             yield Sentence(sentence)
 
 
-def _lead(text: str) -> tuple[str, str]:
+def _split_lead(text: str) -> tuple[str, str]:
     """The title of an item and the text after it: "Louvre" and "a museum"."""
     match = _LEAD.match(text) or _COLON_LEAD.match(text)
     if match is None or len(match[1].split()) > _LEAD_WORDS:
         return "", text
-    return plain(match[1]).rstrip(":：.! "), text[match.end() :].lstrip(":- ")
+    return strip_markup(match[1]).rstrip(":：.! "), text[match.end() :].lstrip(":- ")
 
 
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]{0,200})\]\((?:[^()\s]{1,400})(?:\s+\"[^\"]{0,100}\")?\)")
@@ -314,17 +314,17 @@ _DATA = re.compile(r"\[data: \d+ characters\]")
 _ADDRESS = re.compile(r"https?://([^\s/?#]+)([^\s?#]*)")
 
 
-def plain(text: str) -> str:
+def strip_markup(text: str) -> str:
     """The text without Markdown and tags, on one line."""
     text = _TAG.sub(" ", _IMAGE_OR_LINK.sub(r"\1", text))
     return _SPACE.sub(" ", _EMPHASIS.sub("", _TICKS.sub("", text))).strip()
 
 
-def _data_named(text: str) -> str:
+def _name_data(text: str) -> str:
     """The text with each long run of characters without a space replaced by a note, or by the start of an address."""
 
-    def name(blob: re.Match[str]) -> str:
+    def describe_blob(blob: re.Match[str]) -> str:
         address = _ADDRESS.match(blob[0])
         return address[0][:60] if address else f"[data: {len(blob[0])} characters]"
 
-    return _BLOB.sub(name, text)
+    return _BLOB.sub(describe_blob, text)

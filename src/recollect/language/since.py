@@ -38,7 +38,7 @@ _MONTH_IN = re.compile(rf"\b{_MONTH}\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimedPhrase:
     """The times in a phrase, and `rest`, the phrase without them. `then` is a time that is neither start nor end."""
 
     rest: str
@@ -48,41 +48,41 @@ class Span:
     lasted: bool = False
 
 
-def span(text: str, today: date | None) -> Span:
+def parse_times(text: str, today: date | None) -> TimedPhrase:
     """Find the times in a phrase. `lasted`: the phrase says how long; if that is over, its start is unknown."""
     since = until = then = None
     has_duration = False
     between = _BETWEEN.search(text)
     if between:
-        since = point(between[1], today)
-        until = point(between[2], today)
-        text = _without(text, between)
+        since = parse_date(between[1], today)
+        until = parse_date(between[2], today)
+        text = _cut_match(text, between)
     duration = _FOR.search(text)
     if duration:
-        since = since or point(f"{duration[1]} ago", today)
+        since = since or parse_date(f"{duration[1]} ago", today)
         has_duration = True
-        text = _without(text, duration)
+        text = _cut_match(text, duration)
     begin = _SINCE.search(text)
     end = _UNTIL.search(text)
     if begin:
-        since = since or point(begin[1], today)
+        since = since or parse_date(begin[1], today)
     if end:
-        until = until or point(end[1], today)
+        until = until or parse_date(end[1], today)
     for edge in sorted(filter(None, (begin, end)), key=lambda edge: -edge.start()):
-        text = _without(text, edge)
+        text = _cut_match(text, edge)
     moment = _THEN.search(text) if not (begin or end or between or duration) else None
     if moment:
-        then = point(moment[1], today)
-    return Span(" ".join(text.split()), since, until, then, has_duration)
+        then = parse_date(moment[1], today)
+    return TimedPhrase(" ".join(text.split()), since, until, then, has_duration)
 
 
-def without_then(text: str) -> str:
+def strip_final_time(text: str) -> str:
     """A phrase without a time at its end: "Globex in March" becomes "Globex"."""
     matches = [match for match in _THEN.finditer(text) if match.end() >= len(text.rstrip(" .,!"))]
     return text[: matches[0].start()].rstrip(" ,") if matches else text
 
 
-def point(text: str, today: date | None) -> date | None:
+def parse_date(text: str, today: date | None) -> date | None:
     """The first day of the time that a text names."""
     text = text.casefold().strip()
     iso = _ISO.search(text)
@@ -144,5 +144,5 @@ def _date(year: int, month: int, day: int) -> date | None:
         return None
 
 
-def _without(text: str, match: re.Match[str]) -> str:
+def _cut_match(text: str, match: re.Match[str]) -> str:
     return f"{text[: match.start()].rstrip(' ,')}{text[match.end() :]}"

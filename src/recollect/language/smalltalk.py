@@ -144,7 +144,7 @@ def _is_small_talk(text: str) -> bool:
     words = _words(text)
     if len(words) > MAX_WORDS or len(text.split()) > MAX_WORDS + 2:
         return False
-    return not words or _covered(words)
+    return not words or _is_covered(words)
 
 
 def _words(text: str) -> list[str]:
@@ -155,7 +155,7 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-def _covered(words: list[str]) -> bool:
+def _is_covered(words: list[str]) -> bool:
     """Whether phrases and the words that go with them cover all words, with at least one phrase."""
     phrases = _phrases(_PHRASES)
     beside = _phrases(_BESIDE)

@@ -41,19 +41,19 @@ _REMEMBERED = 20_000  # tokens of each language
 
 
 @dataclass(frozen=True, slots=True)
-class Analysed:
+class Analysis:
     """The terms of a text in order, each as often as it occurs, and the language they were made by."""
 
     language: str
     terms: tuple[str, ...]
 
 
-def analyse(text: str, language: str | None = None) -> Analysed:
+def analyse(text: str, language: str | None = None) -> Analysis:
     """The terms to index a text by, at most `MAX_TERMS`, in `language` or else in the language of the text.
 
     Function words are left out, unless there is nothing else: "who is it?" can still be found.
     """
-    text = _normal(text)
+    text = _normalise(text)
     language = detect(text) if language is None else language
     memo = _memo(language if language in _HOME else UNKNOWN)
     terms: list[str] = []
@@ -63,7 +63,7 @@ def analyse(text: str, language: str | None = None) -> Analysed:
         terms += _learn(memo, token, language) if token_terms is None else token_terms
     if not terms:
         terms = [term for token in tokens for piece in _pieces(token) if (term := _term(piece, language))]
-    return Analysed(language, tuple(terms[:MAX_TERMS]))
+    return Analysis(language, tuple(terms[:MAX_TERMS]))
 
 
 def query_groups(text: str, languages: Collection[str]) -> list[tuple[str, ...]]:
@@ -72,7 +72,7 @@ def query_groups(text: str, languages: Collection[str]) -> list[tuple[str, ...]]
     Function words of the query's language are left out, unless there is nothing else. A word that is repeated, or
     another form of the same word, counts once. Of more than `MAX_GROUPS` words the longest are kept, as the rarest.
     """
-    text = _normal(text)
+    text = _normalise(text)
     language = detect(text)
     all_languages = dict.fromkeys((language, *sorted(languages)))
     pieces = dict.fromkeys(piece for token in _tokens(text) for piece in _pieces(token, for_query=True))
@@ -119,7 +119,7 @@ _INVISIBLE = re.compile(
 _ARABIC_JOINER = re.compile("(?<=[\u0600-\u06ff])\u200c")
 
 
-def _normal(text: str) -> str:
+def _normalise(text: str) -> str:
     text = text[:MAX_CHARACTERS]
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _SIGNS.sub(" ", text))
@@ -231,7 +231,7 @@ def _words(token: str) -> list[str]:
         name = _SEPARATORS.split(bare)[-1] + _SPELT[token[len(bare) :]]
         return [name] if len(bare) == 1 else [name, *_words(bare)]
     if "'" in bare:
-        return _apostrophes(bare)
+        return _split_apostrophes(bare)
     bare = _THOUSANDS.sub("", bare)
     parts = [part for part in _SEPARATORS.split(bare) if part]
     number = _NUMBER.search(bare)
@@ -241,11 +241,11 @@ def _words(token: str) -> list[str]:
         if "&" in bare or max(map(len, parts)) == 1:
             return words
     for part in parts:
-        words += _humps(part)
+        words += _split_humps(part)
     return words
 
 
-def _apostrophes(token: str) -> list[str]:
+def _split_apostrophes(token: str) -> list[str]:
     """The words without what an apostrophe attaches to them: "Mel's", "l'homme". "don't" stays one word."""
     head, _, tail = token.partition("'")
     if token.lower().endswith("n't"):
@@ -257,7 +257,7 @@ def _apostrophes(token: str) -> list[str]:
     parts = [part for part in _SEPARATORS.split(token) if part]
     if len(parts) < 2:
         return parts
-    return ["".join(parts), *(word for part in parts if len(part) > 2 for word in _humps(part))]
+    return ["".join(parts), *(word for part in parts if len(part) > 2 for word in _split_humps(part))]
 
 
 def _reads_as_one(token: str, parts: list[str]) -> bool:
@@ -272,7 +272,7 @@ def _reads_as_one(token: str, parts: list[str]) -> bool:
     return (parts[1].islower() and len(parts[1]) <= 3) if "." in token else ("-" in token and min(map(len, parts)) <= 2)
 
 
-def _humps(part: str) -> list[str]:
+def _split_humps(part: str) -> list[str]:
     """A word, and the words it consists of: camelCase, iPhone15, 10am. Of 15th, the number alone."""
     if part.isdecimal() or (part.isalpha() and (part.islower() or part.isupper() or part.istitle())):
         return [part]
@@ -324,11 +324,11 @@ def _memo(language: str) -> dict[str, tuple[str, ...]]:
 
 
 def _is_function_word(word: str, language: str) -> bool:
-    return word in _ANYWHERE or word in _left_out(_language_of(word, language))
+    return word in _ANYWHERE or word in _function_word_forms(_language_of(word, language))
 
 
 @cache
-def _left_out(language: str) -> frozenset[str]:
+def _function_word_forms(language: str) -> frozenset[str]:
     """The function words of a language, with and without accents."""
     words = {word.casefold() for word in function_words(language)}
     return frozenset(words | {_fold(word) for word in words})
@@ -349,7 +349,7 @@ def _term(word: str, language: str) -> str:
         if language in _FOLD_FIRST:
             word = _fold(word)
         elif language == "ar":
-            word = _arabic(word)
+            word = _normalise_arabic(word)
         word = _stem(word, language)
     word = _fold(word)
     if len(word) > MAX_TERM:
@@ -358,7 +358,7 @@ def _term(word: str, language: str) -> str:
     return word
 
 
-def _arabic(word: str) -> str:
+def _normalise_arabic(word: str) -> str:
     """One spelling for the letters that are written in several ways; a final ha is mostly a ta marbuta."""
     word = word.translate(_FOLDED)
     return word[:-1] + "ة" if word.endswith("ه") else word

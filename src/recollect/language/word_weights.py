@@ -87,14 +87,14 @@ def is_content(word: str, language: str) -> bool:
     """Whether a word carries content."""
     if any(map(str.isdigit, word)):
         return True
-    if _bare(word) in _left_out(language) or len(word) > _LONGEST_WORD:
+    if _fold_case(word) in _stop_words(language) or len(word) > _LONGEST_WORD:
         return False
     return len(word) > 1 or is_unspaced(word)
 
 
 def is_ordinary(word: str) -> bool:
     """Whether it is a word that every English message has."""
-    return _bare(word) in _ordinary()
+    return _fold_case(word) in _ordinary_words()
 
 
 def matters(word: str, language: str) -> bool:
@@ -103,17 +103,17 @@ def matters(word: str, language: str) -> bool:
     return bool(bare) and is_content(bare, language) and not is_ordinary(bare)
 
 
-def _bare(word: str) -> str:
+def _fold_case(word: str) -> str:
     return word.casefold().replace("’", "'")
 
 
 @cache
-def _ordinary() -> frozenset[str]:
+def _ordinary_words() -> frozenset[str]:
     return frozenset(_ORDINARY.split())
 
 
 @cache
-def _left_out(language: str) -> frozenset[str]:
+def _stop_words(language: str) -> frozenset[str]:
     stop_words = set(function_words(language))
     if language == "en":
         for word in ("i", "you", "he", "she", "it", "we", "they", "that", "there", "what", "who", "here", "let"):
@@ -184,7 +184,7 @@ _KEPT_WORDS = frozenset(_KEPT.split())
 _SHORT = 4  # words; a phrase of so many is as it is
 
 
-def terse(text: str, language: str) -> str:
+def shorten_phrase(text: str, language: str) -> str:
     """A phrase reduced to its content words. Negations, comparisons and question words stay."""
     tokens = text.split()
     if len(tokens) <= _SHORT:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
 from recollect.errors import ModelBusy, ModelRefused, ModelSpent, NoModel
-from recollect.llm.answer import Count, estimate_tokens, rough_token_count, estimate_request_tokens
+from recollect.llm.answer import Count, estimate_request_tokens, estimate_tokens, rough_token_count
 from recollect.llm.flow import closing
 from recollect.ports import LLM, Completion, Request
 

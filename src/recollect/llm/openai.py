@@ -212,7 +212,9 @@ class OpenAIModel:
                 raise outcome.error
             form = simpler
 
-    async def _send_with_retries(self, stack: AsyncExitStack, body: Mapping[str, Any], deadline: float) -> Any | FailedAttempt:
+    async def _send_with_retries(
+        self, stack: AsyncExitStack, body: Mapping[str, Any], deadline: float
+    ) -> Any | FailedAttempt:
         """Sends, and retries while that may help and there is time."""
         for attempt in range(self._retries + 1):
             outcome = await self._send(stack, body, deadline)

@@ -73,7 +73,9 @@ class RelayReader:
         finish = choice.get("finish_reason")
         self.finished = self.finished or isinstance(finish, str)
         texts = {
-            name: self._clean_text(index, name, message[name], part) for name in TEXTUAL if message.get(name) is not None
+            name: self._clean_text(index, name, message[name], part)
+            for name in TEXTUAL
+            if message.get(name) is not None
         }
         return {**choice, "index": index, part: {**message, **texts}, "finish_reason": finish}
 
@@ -179,7 +181,9 @@ class RelayChain:
                 self._cooldowns.record_answer(place)
                 return
 
-    async def _relay_and_record(self, model: Relay, body: Mapping[str, Any], name: str) -> AsyncIterator[dict[str, Any]]:
+    async def _relay_and_record(
+        self, model: Relay, body: Mapping[str, Any], name: str
+    ) -> AsyncIterator[dict[str, Any]]:
         start = time.monotonic()
         token_usage: tuple[int, int] | None = None
         characters = 0

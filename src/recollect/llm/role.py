@@ -14,7 +14,7 @@ from recollect.errors import InvalidInput
 from recollect.llm.absent import NoModelLLM
 from recollect.llm.answer import Count, rough_token_count
 from recollect.llm.chain import Chain, Cooldowns
-from recollect.llm.meter import ModelCall, Ceiling, MeteredLLM
+from recollect.llm.meter import Ceiling, MeteredLLM, ModelCall
 from recollect.llm.relay import RelayChain, name_in_request
 from recollect.ports import LLM, Models, Relay
 
@@ -54,12 +54,16 @@ class Role:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name_in_request(model) for model in self._models if not isinstance(model, NoModelLLM)))
+        return tuple(
+            dict.fromkeys(name_in_request(model) for model in self._models if not isinstance(model, NoModelLLM))
+        )
 
     def relay(self, task: str, model: str) -> Relay:
         """A relay for a model. An unknown name is sent only to the first model that can relay it."""
         role_and_task = (self.name, task)
-        named_place = next((place for place, candidate in enumerate(self._models) if name_in_request(candidate) == model), None)
+        named_place = next(
+            (place for place, candidate in enumerate(self._models) if name_in_request(candidate) == model), None
+        )
         relay_place = next(
             (place for place, candidate in enumerate(self._models) if isinstance(candidate, Relay)), None
         )
@@ -70,7 +74,9 @@ class Role:
         if not named_place:
             return RelayChain(self._models, self._cooldowns, self._record, role_and_task, self._count)
         other_models = [candidate for place, candidate in enumerate(self._models) if place != named_place]
-        return RelayChain([self._models[named_place], *other_models], Cooldowns(), self._record, role_and_task, self._count)
+        return RelayChain(
+            [self._models[named_place], *other_models], Cooldowns(), self._record, role_and_task, self._count
+        )
 
     async def close(self) -> None:
         for model in self._metered:

@@ -122,7 +122,7 @@ class Filter:
     before: datetime | None = None
 
     @property
-    def whole(self) -> bool:
+    def is_unrestricted(self) -> bool:
         """Whether it means all messages of a user, or of a space."""
         return self == Filter(self.space, self.user)
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from recollect.errors import Forbidden
 from recollect.model import Fact, Statement
-from recollect.rules.log import checked_id
+from recollect.rules.log import check_id
 
 RIGHTS = ("read", "write", "admin")
 
@@ -77,7 +77,7 @@ class Access:
         """Whether it acts for one user alone."""
         return self.user is not None
 
-    def space(self, name: str | None = None) -> str:
+    def resolve_space(self, name: str | None = None) -> str:
         """The named space, or else the key's own; raises Forbidden if the key does not open it."""
         if name is None:
             if self.spaces is not None and self.home not in self.spaces:
@@ -85,7 +85,7 @@ class Access:
                     raise Forbidden("which_space", "this key opens several spaces: name one with X-Recollect-Space")
                 return next(iter(self.spaces))
             return self.home
-        checked_id("space", name)
+        check_id("space", name)
         if self.spaces is not None and name not in self.spaces:
             raise Forbidden("not_your_space", "this key does not open that space")
         return name
@@ -105,15 +105,15 @@ class Access:
         if self.spaces is not None:
             raise Forbidden("not_your_space", "this is about all spaces; it needs a key that opens them all")
 
-    def person(self, user: str) -> str:
+    def check_user(self, user: str) -> str:
         """The user; raises Forbidden if the key is bound to another."""
-        if self.is_bound and checked_id("user", user) != self.user:
+        if self.is_bound and check_id("user", user) != self.user:
             raise Forbidden("not_you", "this key is for one user, and that is another")
         return user
 
-    def own(self, user: str | None) -> str | None:
+    def resolve_user(self, user: str | None) -> str | None:
         """The named user, checked; if none is named, the user that the key is bound to."""
-        return self.user if user is None else self.person(user)
+        return self.user if user is None else self.check_user(user)
 
 
 PROGRAM = Access()

@@ -22,7 +22,7 @@ LATE = 4  # a long day is split at a pause in the last 1/LATE of what fits
 DAY = timedelta(days=1)
 
 
-def zone_named(name: str) -> tzinfo:
+def parse_time_zone(name: str) -> tzinfo:
     """The time zone with this name; raises InvalidInput if there is none. UTC needs no system data."""
     if name.upper() == "UTC":
         return UTC
@@ -41,24 +41,24 @@ def day_of(moment: datetime, zone: tzinfo) -> date:
         return moment.astimezone(UTC).date()
 
 
-def bounds(day: date, zone: tzinfo) -> tuple[datetime, datetime]:
+def day_bounds(day: date, zone: tzinfo) -> tuple[datetime, datetime]:
     """When a day begins, and when the next does."""
-    return _begin(day, zone), _begin(day + DAY, zone) if day < date.max else datetime.max.replace(tzinfo=UTC)
+    return _day_start(day, zone), _day_start(day + DAY, zone) if day < date.max else datetime.max.replace(tzinfo=UTC)
 
 
-def _begin(day: date, zone: tzinfo) -> datetime:
+def _day_start(day: date, zone: tzinfo) -> datetime:
     try:
         return datetime.combine(day, time(), zone).astimezone(UTC)
     except OverflowError:
         return datetime.combine(day, time(), UTC)
 
 
-def bucket(moment: datetime, zone: tzinfo) -> str:
+def hour_bucket(moment: datetime, zone: tzinfo) -> str:
     """The hour on the space's clock. An hour that comes twice, when clocks are set back, gives two values."""
     return moment.astimezone(zone).strftime("%Y-%m-%dT%H%z")
 
 
-def before(today: date) -> tuple[date, ...]:
+def history_days(today: date) -> tuple[date, ...]:
     """The days of a history, oldest first: yesterday and those before it."""
     return tuple(today - DAY * back for back in range(HISTORY, 0, -1) if today - date.min >= DAY * back)
 
@@ -67,7 +67,7 @@ def before(today: date) -> tuple[date, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoke:
+class Participation:
     """What a member said on a day in a channel: how many messages, and the turns of the first and the last."""
 
     conversation: str
@@ -77,19 +77,23 @@ class Spoke:
     messages: int
 
 
-def fingerprint(spoke: Iterable[Spoke]) -> str:
+def fingerprint(spoke: Iterable[Participation]) -> str:
     """A short hash of what was said on a day: one more message, earlier or later, changes it."""
     rows = sorted((entry.conversation, entry.user, entry.first, entry.last, entry.messages) for entry in spoke)
     return content_hash(*(str(value) for row in rows for value in row))
 
 
-def noted(spoke: Spoke | None, conversation: str, user: str, turns: Sequence[int]) -> Spoke:
+def extend_participation(
+    spoke: Participation | None, conversation: str, user: str, turns: Sequence[int]
+) -> Participation:
     """The participation of a member on a day, with these turns added."""
     first = min(turns)
     last = max(turns)
     if spoke is None:
-        return Spoke(conversation, user, first, last, len(turns))
-    return Spoke(conversation, user, min(first, spoke.first), max(last, spoke.last), spoke.messages + len(turns))
+        return Participation(conversation, user, first, last, len(turns))
+    return Participation(
+        conversation, user, min(first, spoke.first), max(last, spoke.last), spoke.messages + len(turns)
+    )
 
 
 def content_hash(*parts: str) -> str:
@@ -101,7 +105,7 @@ def content_hash(*parts: str) -> str:
 # -- whether a digest is still valid
 
 
-def holds(row: Mapping[str, Any], *, inputs: str, hour: str, asking: bool) -> bool:
+def is_current(row: Mapping[str, Any], *, inputs: str, hour: str, asking: bool) -> bool:
     """Whether a stored digest is as good as a new one.
 
     It is if nothing was said since, or if it is of this hour; a day that has ended has no `hour`. A digest by the
@@ -113,7 +117,7 @@ def holds(row: Mapping[str, Any], *, inputs: str, hour: str, asking: bool) -> bo
 # -- a day that is too long
 
 
-def split(sizes: Sequence[int], times: Sequence[datetime], limit: int) -> list[tuple[int, int]]:
+def split_day(sizes: Sequence[int], times: Sequence[datetime], limit: int) -> list[tuple[int, int]]:
     """Split a day's messages into runs of at most `limit` in total size, at pauses if possible.
 
     A run is the index of its first message and the index after its last. A message that is too large is its own run.
@@ -137,15 +141,15 @@ def split(sizes: Sequence[int], times: Sequence[datetime], limit: int) -> list[t
 # -- without a model
 
 
-def sources(profile: str, today: str, history: str) -> list[tuple[str, str]]:
+def merge_sources(profile: str, today: str, history: str) -> list[tuple[str, str]]:
     """The texts to merge that are not empty, with their names, the most important first."""
     pairs = (("profile", profile), ("today", today), ("history", history))
     return [(name, text.strip()) for name, text in pairs if text.strip()]
 
 
-def composed(profile: str, today: str, history: str, names: Mapping[str, str]) -> str:
+def join_sources(profile: str, today: str, history: str, names: Mapping[str, str]) -> str:
     """All the texts, one after the other, without a model: the profile first, then today, then the days before."""
-    texts = sources(profile, today, history)
+    texts = merge_sources(profile, today, history)
     if len(texts) == 1:
         return texts[0][1]
     return "\n".join(f"{names[name]}: {text}" if name in names else text for name, text in texts)

@@ -28,7 +28,7 @@ def fair_order(lags: Iterable[Lag], service_order: Mapping[str, int]) -> list[La
     return [lag for _, _, _, lag in sorted(entries, key=lambda entry: entry[:3])]
 
 
-def next_room(room: int, count: int, seconds: float, *, target: float, most: int) -> int:
+def next_room(room: int, count: int, seconds: float, *, target: float, limit: int) -> int:
     """How many messages to take next so that a batch lasts about `target` seconds, after `count` took `seconds`.
 
     It grows at most fourfold, since a few quick messages say little about many.
@@ -36,4 +36,4 @@ def next_room(room: int, count: int, seconds: float, *, target: float, most: int
     if count <= 0:
         return room
     fitting = int(count * target / max(seconds, 1e-6))
-    return max(1, min(fitting, max(room, count) * 4, most))
+    return max(1, min(fitting, max(room, count) * 4, limit))

@@ -39,7 +39,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 SPEAKERS: dict[Role, str] = {"assistant": "assistant", "system": "system", "tool": "tool", "user": "user"}
 
 
-def checked_id(field: str, value: object) -> str:
+def check_id(field: str, value: object) -> str:
     """An id chosen by the caller: any script, any printable character, on one line."""
     if not isinstance(value, str):
         raise InvalidInput(field, f"must be text, not {type(value).__name__}")
@@ -56,7 +56,7 @@ def checked_id(field: str, value: object) -> str:
     return value
 
 
-def told_in(speaker: str) -> str:
+def profile_conversation(speaker: str) -> str:
     """The conversation that keeps what a speaker tells by command. A long id is replaced by its hash."""
     name = f"{TOLD}{speaker}"
     fits = len(name) <= MAX_ID and len(name.encode()) <= MAX_ID_BYTES
@@ -65,25 +65,25 @@ def told_in(speaker: str) -> str:
 
 def names_person(conversation: str, user: str) -> bool:
     """Whether a conversation's name contains the user: as `profile:alex`, `telegram/alex~2` and `alex` do for alex."""
-    return conversation in (user, told_in(user)) or user in PARTS.split(conversation)
+    return conversation in (user, profile_conversation(user)) or user in PARTS.split(conversation)
 
 
-def checked_number(field: str, value: object, most: int) -> int:
+def check_number(field: str, value: object, limit: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise InvalidInput(field, f"must be a whole number, not {type(value).__name__}")
-    if not 1 <= value <= most:
-        raise InvalidInput(field, f"is {value}; must be 1 to {most:,}")
+    if not 1 <= value <= limit:
+        raise InvalidInput(field, f"is {value}; must be 1 to {limit:,}")
     return value
 
 
-def checked_role(value: object) -> Role:
+def check_role(value: object) -> Role:
     for role in ROLES:
         if value == role:
             return role
     raise InvalidInput("role", f"is {value!r}; must be one of {', '.join(ROLES)}")
 
 
-def checked_text(field: str, value: object, *, limit: int = MAX_CONTENT) -> str:
+def check_text(field: str, value: object, *, limit: int = MAX_CONTENT) -> str:
     if not isinstance(value, str):
         raise InvalidInput(field, f"must be text, not {type(value).__name__}")
     if "\x00" in value:
@@ -101,7 +101,7 @@ def checked_text(field: str, value: object, *, limit: int = MAX_CONTENT) -> str:
     return value
 
 
-def checked_time(field: str, value: object, now: datetime | None = None) -> datetime:
+def check_time(field: str, value: object, now: datetime | None = None) -> datetime:
     """A time in UTC, in the accepted years. One far after `now` is refused: it would be the newest message for ever."""
     if not isinstance(value, datetime):
         raise InvalidInput(field, f"must be a datetime, not {type(value).__name__}")
@@ -116,7 +116,7 @@ def checked_time(field: str, value: object, now: datetime | None = None) -> date
     return value
 
 
-def within_years(draft: Draft) -> Draft:
+def clamp_time(draft: Draft) -> Draft:
     """An imported draft with a time that the log accepts: one that is too early or too late becomes the nearest
     accepted time, and the original goes into the metadata."""
     time = draft.time
@@ -126,22 +126,22 @@ def within_years(draft: Draft) -> Draft:
     return replace(draft, time=nearest, metadata={**draft.metadata, ORIGINAL_TIME: time.isoformat()})
 
 
-def canonical(metadata: Mapping[str, Any]) -> str:
+def canonical_json(metadata: Mapping[str, Any]) -> str:
     """Metadata as canonical JSON: equal metadata gives equal text."""
     return json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def checked_metadata(value: object) -> dict[str, Any]:
+def check_metadata(value: object) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise InvalidInput("metadata", f"must be a mapping, not {type(value).__name__}")
     if not value:
         return {}
     try:
-        text = canonical(value)
+        text = canonical_json(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput("metadata", f"cannot be written as JSON: {error}") from None
-    checked_text("metadata", text, limit=MAX_METADATA)  # before the walk through its keys, which takes longer
-    if not keys_are_text(value):
+    check_text("metadata", text, limit=MAX_METADATA)  # before the walk through its keys, which takes longer
+    if not has_text_keys(value):
         raise InvalidInput("metadata", "has a key that is not text")
     if "\\u0000" in text.replace("\\\\", ""):  # a backslash in the data is written as two
         raise InvalidInput("metadata", "contains NUL; remove it")
@@ -149,7 +149,7 @@ def checked_metadata(value: object) -> dict[str, Any]:
     return copy
 
 
-def keys_are_text(metadata: Mapping[str, Any]) -> bool:
+def has_text_keys(metadata: Mapping[str, Any]) -> bool:
     """Whether all keys are text, at every level. JSON would silently turn a number into a text."""
     unread: list[Any] = [dict(metadata)]
     while unread:
@@ -162,17 +162,17 @@ def keys_are_text(metadata: Mapping[str, Any]) -> bool:
     return True
 
 
-def checked(draft: Draft, conversation: Conversation, now: datetime) -> Draft:
+def check_draft(draft: Draft, conversation: Conversation, now: datetime) -> Draft:
     """The draft with every field checked and filled in; raises InvalidInput for the first that is wrong."""
-    role = checked_role(draft.role)
-    content = checked_text("content", draft.content)
-    metadata = checked_metadata(draft.metadata)
+    role = check_role(draft.role)
+    content = check_text("content", draft.content)
+    metadata = check_metadata(draft.metadata)
     if not content.strip() and not metadata:
         raise InvalidInput("content", "is empty, and there is no metadata: nothing to keep")
     author = draft.author
     if author is None:
         author = (conversation.user if role == "user" else None) or SPEAKERS[role]
-    author = checked_id("author", author)
+    author = check_id("author", author)
     user = draft.user if draft.user is not None else conversation.user
     if user is None and role == "user":
         user = author
@@ -180,18 +180,18 @@ def checked(draft: Draft, conversation: Conversation, now: datetime) -> Draft:
         role=role,
         content=content,
         author=author,
-        user=None if user is None else checked_id("user", user),
-        time=now if draft.time is None else checked_time("time", draft.time, now),
-        platform_id=None if draft.platform_id is None else checked_id("platform_id", draft.platform_id),
+        user=None if user is None else check_id("user", user),
+        time=now if draft.time is None else check_time("time", draft.time, now),
+        platform_id=None if draft.platform_id is None else check_id("platform_id", draft.platform_id),
         metadata=metadata,
-        id=None if draft.id is None else checked_id("id", draft.id),
+        id=None if draft.id is None else check_id("id", draft.id),
     )
 
 
 # -- the chain
 
 
-def digest(message: Message, salt: bytes) -> bytes:
+def compute_digest(message: Message, salt: bytes) -> bytes:
     fields = [
         message.space,
         message.conversation,
@@ -203,18 +203,18 @@ def digest(message: Message, salt: bytes) -> bytes:
         message.content,
         (message.time - EPOCH) // MICROSECOND,
         message.platform_id,
-        canonical(message.metadata),
+        canonical_json(message.metadata),
     ]
     return hashlib.sha256(salt + json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()).digest()
 
 
-def link(previous_link: bytes, message_digest: bytes) -> bytes:
+def compute_link(previous_link: bytes, message_digest: bytes) -> bytes:
     return hashlib.sha256(previous_link + message_digest).digest()
 
 
-def sealed(message: Message, previous_link: bytes, salt: bytes) -> Message:
-    message_digest = digest(message, salt)
-    return replace(message, seal=Seal(salt, message_digest, link(previous_link, message_digest)))
+def seal_message(message: Message, previous_link: bytes, salt: bytes) -> Message:
+    message_digest = compute_digest(message, salt)
+    return replace(message, seal=Seal(salt, message_digest, compute_link(previous_link, message_digest)))
 
 
 def tombstone(message: Message) -> Message:
@@ -228,27 +228,27 @@ def tombstone(message: Message) -> Message:
         user=None,
         content="",
         time=EPOCH,
-        platform_id=None if message.platform_id is None else erased_platform_id(message.platform_id),
+        platform_id=None if message.platform_id is None else hash_platform_id(message.platform_id),
         metadata={},
         erased=True,
         seal=replace(message.seal, salt=b""),
     )
 
 
-def erased_platform_id(platform_id: str) -> str:
+def hash_platform_id(platform_id: str) -> str:
     return "erased:" + hashlib.sha256(platform_id.encode()).hexdigest()
 
 
-def problem(message: Message, turn: int, previous_link: bytes | None) -> str | None:
+def message_problem(message: Message, turn: int, previous_link: bytes | None) -> str | None:
     """What is wrong with a message that should have this turn and follow this link (None: not known). Its id is named
     only if its digest proves it: in a damaged row it may be anything, even what somebody said."""
     if message.turn != turn:
         return "is missing" if message.turn > turn else "is there twice"
     if message.erased and (message.author or message.user or message.content or message.metadata or message.seal.salt):
         return "is marked as erased and is not empty"
-    if not message.erased and digest(message, message.seal.salt) != message.seal.digest:
+    if not message.erased and compute_digest(message, message.seal.salt) != message.seal.digest:
         return "was changed"
-    if previous_link is not None and link(previous_link, message.seal.digest) != message.seal.link:
+    if previous_link is not None and compute_link(previous_link, message.seal.digest) != message.seal.link:
         return "does not follow from the message before it" + ("" if message.erased else f" (message {message.id})")
     return None
 

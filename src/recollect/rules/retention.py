@@ -34,7 +34,7 @@ class Retention:
     usage: int = 0
     every: int = 0
 
-    def before(self, kind: str, now: datetime) -> datetime | None:
+    def cutoff(self, kind: str, now: datetime) -> datetime | None:
         """The time before which a kind has expired; None if it is kept for ever."""
         days: int = getattr(self, kind)
         try:
@@ -43,13 +43,13 @@ class Retention:
             return None
 
     @property
-    def limited(self) -> dict[str, int]:
+    def limits(self) -> dict[str, int]:
         """The kinds that are not kept for ever, each with its number of days."""
         return {kind: days for kind in KINDS if (days := getattr(self, kind))}
 
     def is_due(self, last: datetime | None, now: datetime) -> bool:
         """Whether a scheduled clean-up is due after the last one. If the clock was set back, it is not."""
-        if not self.every or not self.limited:
+        if not self.every or not self.limits:
             return False
         return last is None or now - last >= timedelta(hours=self.every)
 
@@ -77,11 +77,11 @@ def digest_is_over(row: Mapping[str, Any], before: datetime) -> bool:
     return day_is_over(row["day"], before) if row["day"] else bool(row["made_at"] < before)
 
 
-def of_day_over(row: Mapping[str, Any], before: datetime) -> bool:
+def row_day_is_over(row: Mapping[str, Any], before: datetime) -> bool:
     return day_is_over(row["day"], before)
 
 
-def topics_over(rows: Sequence[Mapping[str, Any]], before: datetime) -> list[Mapping[str, Any]]:
+def find_expired_topics(rows: Sequence[Mapping[str, Any]], before: datetime) -> list[Mapping[str, Any]]:
     """The expired topics of a conversation: those that have faded, if neither they nor the topics merged into them
     were active since."""
     into = {row["first"]: row["merged_into"] for row in rows}
@@ -100,7 +100,7 @@ OVER: dict[str, Callable[[Mapping[str, Any], datetime], bool]] = {
     "facts": is_history,
     "statements": is_history,
     "digests": digest_is_over,
-    "days": of_day_over,
-    "usage": of_day_over,
+    "days": row_day_is_over,
+    "usage": row_day_is_over,
 }
 """For each table whose rows expire one by one, the check whether a row has."""

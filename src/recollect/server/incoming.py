@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.server.observing import logger, describe_error
+from recollect.server.observing import describe_error, logger
 from recollect.server.problems import Problem, problem_of, problem_response
 
 NOT_UTF8 = "the address is not UTF-8: write each byte of a character's UTF-8 as %XX"

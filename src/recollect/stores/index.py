@@ -22,7 +22,7 @@ from sqlalchemy import and_, bindparam, delete, func, select
 
 from recollect.errors import StoreError
 from recollect.model import Entry, Filter, Message
-from recollect.ports import Candidate, Posting, Tally, Vectors
+from recollect.ports import PassageCandidate, Posting, Tally, Vectors
 from recollect.stores import queries
 from recollect.stores.columns import EPOCH, UNDECODED, parse_meta_number
 from recollect.stores.rows import turn_conditions
@@ -202,7 +202,7 @@ class IndexTx(ViewTx):
         for group in map(indexable_terms, groups):
             docs = self.matching_docs(where, group, limit) if group else ()
             # These are all passages of the scope with the term, unless the limit or a filter cut some off.
-            is_complete = len(docs) < limit and where.whole
+            is_complete = len(docs) < limit and where.is_unrestricted
             postings.append(
                 Posting(
                     tuple(docs), self.count_matching(whole_scope, group) if group and not is_complete else len(docs)
@@ -210,17 +210,17 @@ class IndexTx(ViewTx):
             )
         return postings
 
-    def candidates(self, where: Filter, docs: Sequence[int], groups: Sequence[Sequence[str]]) -> list[Candidate]:
+    def candidates(self, where: Filter, docs: Sequence[int], groups: Sequence[Sequence[str]]) -> list[PassageCandidate]:
         return self._fetch_candidates(where, False, self.number_params(docs), groups)
 
-    def beside(
+    def passages_at(
         self, where: Filter, places: Sequence[tuple[str, int]], groups: Sequence[Sequence[str]]
-    ) -> list[Candidate]:
+    ) -> list[PassageCandidate]:
         return self._fetch_candidates(where, True, self.place_params(where.space, places), groups) if places else []
 
     def _fetch_candidates(
         self, where: Filter, by_place: bool, selection: Mapping[str, Any], groups: Sequence[Sequence[str]]
-    ) -> list[Candidate]:
+    ) -> list[PassageCandidate]:
         query = candidates_query(type(self), queries.filter_shape(where), by_place)
         rows = self._fetch_raw(query, {**queries.filter_values(where), **selection})
         group_numbers: dict[str, list[int]] = {}
@@ -229,7 +229,7 @@ class IndexTx(ViewTx):
                 group_numbers.setdefault(term, []).append(number)
         with naming_index_damage():
             return [
-                Candidate(
+                PassageCandidate(
                     doc,
                     id,
                     EPOCH + timedelta(microseconds=time),

@@ -231,7 +231,9 @@ def table_to_json(table: Table, tx: SqliteTx) -> str:
     """A table as JSON, one row a line."""
     keys = list(table.primary_key)
     rows = tx.connection.execute(select(table).order_by(*keys)).mappings()
-    lines = [json.dumps({name: value_to_json(value) for name, value in row.items()}, ensure_ascii=False) for row in rows]
+    lines = [
+        json.dumps({name: value_to_json(value) for name, value in row.items()}, ensure_ascii=False) for row in rows
+    ]
     return "[\n  " + ",\n  ".join(lines) + "\n ]" if lines else "[]"
 
 

@@ -116,7 +116,7 @@ class PostgresTx(IndexTx):
         return select(*columns).where(has_terms, *conditions).params(queries.filter_values(where))
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
-        if where.whole and self._has_approximate_index(where, len(vector)):
+        if where.is_unrestricted and self._has_approximate_index(where, len(vector)):
             # Without it a filtered search of the graph stops early and misses most near vectors.
             self.connection.exec_driver_sql("SET LOCAL hnsw.iterative_scan = relaxed_order")
             row_vector: Any = cast(vectors.c.vec, Halfvec(len(vector)))
@@ -128,10 +128,10 @@ class PostgresTx(IndexTx):
         query = select(vectors.c.doc, distance).where(vectors.c.space == where.space)
         if where.user is not None:
             query = query.where(vectors.c.user_id == where.user)
-        if not where.whole:
+        if not where.is_unrestricted:
             conditions = queries.filter_conditions(entries, queries.filter_shape(where))
             query = query.where(vectors.c.doc.in_(select(entries.c.doc).where(*conditions)))
-        params = {} if where.whole else queries.filter_values(where)
+        params = {} if where.is_unrestricted else queries.filter_values(where)
         rows = self.connection.execute(query.order_by(distance).limit(limit), params)
         hits = [(row.doc, 1 - row.distance) for row in rows]
         return sorted(hits, key=lambda hit: (-hit[1], -hit[0]))
@@ -158,7 +158,9 @@ class PostgresTx(IndexTx):
 
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
         distance = vectors.c.vec.op("<=>", return_type=Float())(cast(vector_literal(vector), Halfvec()))
-        query = select(vectors.c.doc, 1 - distance).where(vectors.c.space == where.space, self.is_among_numbers(vectors.c.doc))
+        query = select(vectors.c.doc, 1 - distance).where(
+            vectors.c.space == where.space, self.is_among_numbers(vectors.c.doc)
+        )
         if where.user is not None:
             query = query.where(vectors.c.user_id == where.user)
         return {row[0]: row[1] for row in self.connection.execute(query, self.number_params(docs))}

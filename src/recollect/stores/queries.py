@@ -54,7 +54,9 @@ def filter_conditions(table: Table, fields: Shape) -> tuple[Any, ...]:
 
 
 @lru_cache(maxsize=256)
-def messages_query(fields: Shape, after: After, has_upto: bool, has_limit: bool, newest: bool, among: bool = False) -> Any:
+def messages_query(
+    fields: Shape, after: After, has_upto: bool, has_limit: bool, newest: bool, among: bool = False
+) -> Any:
     """Messages by conversation and turn."""
     keys = (messages.c.conversation, messages.c.turn)
     query = select(messages).where(*filter_conditions(messages, fields))
@@ -125,7 +127,9 @@ def rows_by_key_query(table: Table) -> Any:
 @lru_cache(maxsize=256)
 def vectors_query(table: Table, comparison: Comparison) -> Any:
     """The vectors of a table's rows with their keys."""
-    return select(table.c.vec, *table.primary_key).where(*equality_conditions(table, comparison), table.c.vec.is_not(None))
+    return select(table.c.vec, *table.primary_key).where(
+        *equality_conditions(table, comparison), table.c.vec.is_not(None)
+    )
 
 
 def _is_at_place(table: Table) -> tuple[Any, ...]:

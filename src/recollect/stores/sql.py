@@ -250,7 +250,7 @@ class SqlTx(RowReader, ABC):
     def erasures(self) -> dict[str, int]:
         return {row.id: row.messages for row in self.connection.execute(select(erasures))}
 
-    def erased_by(self) -> dict[str | None, int]:
+    def count_by_erasure(self) -> dict[str | None, int]:
         query = select(messages.c.erasure, func.count()).where(messages.c.erasure.is_not(None))
         try:
             return {row[0]: row[1] for row in self.connection.execute(query.group_by(messages.c.erasure))}
@@ -283,7 +283,9 @@ class SqlTx(RowReader, ABC):
     ) -> list[Mapping[str, Any]]:
         source = schema.TABLES[table]
         where = where or {}
-        query = queries.rows_query(source, queries.comparison_shape(where), after is not None, limit is not None, newest)
+        query = queries.rows_query(
+            source, queries.comparison_shape(where), after is not None, limit is not None, newest
+        )
         params = queries.comparison_values(where) | {"most": limit}
         if after is not None:
             params |= {f"after_{key.name}": after[key.name] for key in source.primary_key}
@@ -312,7 +314,10 @@ class SqlTx(RowReader, ABC):
         top = np.argpartition(-scores, limit)[: limit + 1] if len(vector_rows) > limit + 1 else range(len(vector_rows))
         best = sorted(top, key=lambda i: (-float(scores[i]), tuple(vector_rows[i][1:])))[:limit]
         params = {"keys": [tuple(vector_rows[i][1:]) for i in best]}
-        rows = {tuple(row[key.name] for key in keys): row for row in self._fetch_rows(queries.rows_by_key_query(source), params)}
+        rows = {
+            tuple(row[key.name] for key in keys): row
+            for row in self._fetch_rows(queries.rows_by_key_query(source), params)
+        }
         return [(rows[tuple(vector_rows[i][1:])], float(scores[i])) for i in best]
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:

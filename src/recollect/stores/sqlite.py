@@ -31,11 +31,11 @@ from recollect.ports import Posting, Vectors
 from recollect.stores import migrations, queries
 from recollect.stores.columns import UnreadableRow, parse_meta_number
 from recollect.stores.damage import damage_reason, strip_text
-from recollect.stores.index import IndexTx, scope_terms, indexable_terms
+from recollect.stores.index import IndexTx, indexable_terms, scope_terms
 from recollect.stores.schema import entries
 from recollect.stores.sql import SqlStore, transaction
 from recollect.stores.sqlite_file import DatabaseFile
-from recollect.stores.vectors import MatrixCache, top_docs, cosines, doc_scores, unit_vectors
+from recollect.stores.vectors import MatrixCache, cosines, doc_scores, top_docs, unit_vectors
 
 fulltext = table("fulltext", column("rowid"), column("fulltext"))
 
@@ -126,7 +126,7 @@ class SqliteTx(IndexTx):
         """As in every database; but the passages of a rare word are looked up in all scopes and then filtered: to
         search all passages of a person for each word takes longer."""
         term_groups = [indexable_terms(group) for group in groups]
-        if not where.whole or not any(term_groups):
+        if not where.is_unrestricted or not any(term_groups):
             return super().postings(where, groups, limit)
         docs_by_group = self._docs_in_all_scopes(term_groups)
         rare = {number for number, docs in docs_by_group.items() if len(docs) <= RARE}
@@ -166,12 +166,16 @@ class SqliteTx(IndexTx):
             conditions = queries.filter_conditions(entries, queries.filter_shape(where))
             query = select(entries.c.doc).where(*conditions, self.is_among_numbers(entries.c.doc))
             scope_docs.update(
-                self.connection.execute(query, {**queries.filter_values(where), **self.number_params(undecided_docs)}).scalars().all()
+                self.connection.execute(query, {**queries.filter_values(where), **self.number_params(undecided_docs)})
+                .scalars()
+                .all()
             )
         return scope_docs
 
     def count_matching(self, where: Filter, group: Sequence[str]) -> int:
-        query = select(func.count()).select_from(fulltext).where(fulltext.c.fulltext.op("MATCH")(fts_query(where, group)))
+        query = (
+            select(func.count()).select_from(fulltext).where(fulltext.c.fulltext.op("MATCH")(fts_query(where, group)))
+        )
         return self.connection.execute(query).scalar() or 0
 
     @staticmethod
@@ -192,7 +196,7 @@ class SqliteTx(IndexTx):
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]:
         docs, data = self._matrix(where)
-        if not where.whole:
+        if not where.is_unrestricted:
             query = select(entries.c.doc).where(*queries.filter_conditions(entries, queries.filter_shape(where)))
             matching_docs = self.connection.execute(query, queries.filter_values(where)).scalars().all()
             is_matching = np.isin(docs, np.fromiter(matching_docs, np.int64, len(matching_docs)), assume_unique=True)

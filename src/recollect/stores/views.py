@@ -18,7 +18,7 @@ from recollect.model import SetAside, Stats, ViewState
 from recollect.ports import STAND_IN, ConversationKey, Lag
 from recollect.stores import queries, schema
 from recollect.stores.columns import Instant
-from recollect.stores.rows import batches, lease_is_free, view_join, progress_target
+from recollect.stores.rows import batches, lease_is_free, progress_target, view_join
 from recollect.stores.schema import conversations, cursors, leases, messages, set_aside, tallies
 from recollect.stores.sql import SqlTx
 
@@ -170,7 +170,9 @@ class ViewTx(SqlTx):
         values: dict[str, Any] = {"now": now, "most": limit}
         values |= {"since": since} if since is not None else {}
         values |= {"besides": sorted(besides)} if besides else {}
-        return [Lag(*row) for row in self.connection.execute(lagging_query(view, since is not None, bool(besides)), values)]
+        return [
+            Lag(*row) for row in self.connection.execute(lagging_query(view, since is not None, bool(besides)), values)
+        ]
 
     def unseen(self, view: str, now: datetime, *, space: str, since: datetime) -> bool:
         values = {"now": now, "of_space": space, "since": since}
@@ -211,7 +213,7 @@ class ViewTx(SqlTx):
             place for place, row in self._holders(view, places) if (row.holder, row.until) == (holder, until)
         )
 
-    def held(self, view: str, places: Sequence[ConversationKey], holder: str) -> frozenset[ConversationKey]:
+    def held_leases(self, view: str, places: Sequence[ConversationKey], holder: str) -> frozenset[ConversationKey]:
         return frozenset(place for place, row in self._holders(view, places) if row.holder == holder)
 
     def _holders(self, view: str, places: Sequence[ConversationKey]) -> Iterator[tuple[ConversationKey, Any]]:

@@ -98,7 +98,9 @@ def _normalize_keys(value: Any, depth: int) -> Any:
     if depth > _MAX_DEPTH:
         return None
     if isinstance(value, dict):
-        return {re.sub(r"[\W_]+", "", str(key)).casefold(): _normalize_keys(item, depth + 1) for key, item in value.items()}
+        return {
+            re.sub(r"[\W_]+", "", str(key)).casefold(): _normalize_keys(item, depth + 1) for key, item in value.items()
+        }
     return [_normalize_keys(item, depth + 1) for item in value] if isinstance(value, list) else value
 
 

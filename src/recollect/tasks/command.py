@@ -14,11 +14,11 @@ from typing import Any, cast
 from recollect.errors import ModelNonsense
 from recollect.language.terms import analyse
 from recollect.ports import Request
-from recollect.rules.people.commands import NO_COMMAND, Command, CommandKind, is_addressed, is_talk, read
+from recollect.rules.people.commands import NO_COMMAND, Command, CommandKind, is_addressed, is_talk, parse_command
 from recollect.rules.people.names import fold_name
-from recollect.rules.prompt.fences import Fenced, line, plain, section
+from recollect.rules.prompt.fences import Fenced, escape_line, plain_name, section
 from recollect.tasks import answers
-from recollect.tasks.task import DATA, TaskMessage, repair_request, build_request, object_schema, fence_text
+from recollect.tasks.task import DATA, TaskMessage, build_request, fence_text, object_schema, repair_request
 
 name = "command"
 
@@ -72,8 +72,11 @@ _NOBODY = frozenset({"", "none", "null", "nobody", "bot", "n/a", "unknown"})
 
 
 def build(inputs: Inputs) -> Request:
-    bot_names = ", ".join(filter(None, map(plain, inputs.names))) or "Bot"
-    chat = [Fenced(f"{message.role}: {line(message.text[:_MAX_SAID])}") for message in inputs.exchange[-_MAX_EXCHANGE:]]
+    bot_names = ", ".join(filter(None, map(plain_name, inputs.names))) or "Bot"
+    chat = [
+        Fenced(f"{message.role}: {escape_line(message.text[:_MAX_SAID])}")
+        for message in inputs.exchange[-_MAX_EXCHANGE:]
+    ]
     parts = [f"The bot is called {bot_names}."]
     parts += [section("BEFORE", chat, between="\n")] if chat else []
     parts.append(fence_text("MESSAGE", inputs.text))
@@ -86,7 +89,7 @@ def parse(text: str, inputs: Inputs) -> Reply:
         raise ModelNonsense('There is no JSON with "kind", "about", "text" and "refers_back" in the answer.')
     kind = answers.line(entry["kind"]).strip().casefold()
     if kind not in _KINDS:
-        raise ModelNonsense(f'The kind is "{line(kind[:40])}"; it must be one of {", ".join(_KINDS)}.')
+        raise ModelNonsense(f'The kind is "{escape_line(kind[:40])}"; it must be one of {", ".join(_KINDS)}.')
     if kind == "none" or not (inputs.addressed or is_addressed(inputs.text, inputs.names)):
         return NO_COMMAND
     if is_talk(inputs.text) and offline(inputs).kind == "none":
@@ -99,7 +102,7 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 
 
 def offline(inputs: Inputs) -> Reply:
-    return read(inputs.text, inputs.names, addressed=inputs.addressed, people=inputs.people)
+    return parse_command(inputs.text, inputs.names, for_bot=inputs.addressed, people=inputs.people)
 
 
 def _check_command(kind: CommandKind, entry: Mapping[str, Any], inputs: Inputs) -> Command:
@@ -108,7 +111,9 @@ def _check_command(kind: CommandKind, entry: Mapping[str, Any], inputs: Inputs) 
     refers_back = entry.get("refersback") is True or answers.line(entry.get("refersback")).casefold() == "true"
     about_key = about.casefold()
     if about_key not in _SELF | _NOBODY and fold_name(about) not in fold_name(inputs.text):
-        raise ModelNonsense(f'"{line(about[:80])}" is not named in the message. Copy the name as it is written there.')
+        raise ModelNonsense(
+            f'"{escape_line(about[:80])}" is not named in the message. Copy the name as it is written there.'
+        )
     language = analyse(inputs.text).language
     strange_terms = set(analyse(text, language).terms) - set(analyse(inputs.text, language).terms)
     if text and strange_terms and len(strange_terms) > len(analyse(text, language).terms) / 3:

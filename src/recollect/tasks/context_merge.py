@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from recollect.errors import ModelNonsense
 from recollect.ports import Request
-from recollect.rules.days import composed, content_hash, sources
-from recollect.rules.prompt.fences import Fenced, escape, plain, section
+from recollect.rules.days import content_hash, join_sources, merge_sources
+from recollect.rules.prompt.fences import Fenced, escape, plain_name, section
 from recollect.tasks.level_summary import parse_summary
-from recollect.tasks.task import DATA, repair_request, build_request, object_schema
+from recollect.tasks.task import DATA, build_request, object_schema, repair_request
 
 name = "context_merge"
 
@@ -40,7 +40,7 @@ class Inputs:
     @property
     def several(self) -> bool:
         """Whether there is anything to merge: one text alone stays as it is."""
-        return len(sources(self.profile, self.today, self.history)) > 1
+        return len(merge_sources(self.profile, self.today, self.history)) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ _SCHEMA = object_schema({"summary": {"type": "string"}})
 
 
 def build(inputs: Inputs) -> Request:
-    parts = [section("MEMBER", [Fenced(plain(inputs.name) or "the member")])]
-    for title, text in sources(inputs.profile, inputs.today, inputs.history):
+    parts = [section("MEMBER", [Fenced(plain_name(inputs.name) or "the member")])]
+    for title, text in merge_sources(inputs.profile, inputs.today, inputs.history):
         parts.append(section(title.upper(), [escape(text)]))
     parts.append(Fenced(f"Write at most {_limit(inputs)} characters."))
     return build_request(_SYSTEM, "\n".join(parts), max_tokens=200 + _limit(inputs), schema=_SCHEMA)
@@ -82,7 +82,7 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 
 
 def offline(inputs: Inputs) -> Reply:
-    return Reply(composed(inputs.profile, inputs.today, inputs.history, LABELS))
+    return Reply(join_sources(inputs.profile, inputs.today, inputs.history, LABELS))
 
 
 def _limit(inputs: Inputs) -> int:

@@ -20,11 +20,11 @@ from recollect.model import Message
 from recollect.ports import Request
 from recollect.rules.episodes import extract
 from recollect.rules.facts.grounding import Grounds
-from recollect.rules.people.transcript import People, mentions_shown, transcript
-from recollect.rules.prompt.fences import Fenced, line, plain, section
+from recollect.rules.people.transcript import People, replace_mentions, transcript
+from recollect.rules.prompt.fences import Fenced, escape_line, plain_name, section
 from recollect.rules.tiers.tiers import clean
 from recollect.tasks import answers
-from recollect.tasks.task import DATA, repair_request, build_request, object_schema
+from recollect.tasks.task import DATA, build_request, object_schema, repair_request
 
 name = "day_digest"
 
@@ -80,7 +80,7 @@ _TOKENS = (300, 160, 12_000)  # of an answer: to begin with, for each member, at
 
 def build(inputs: Inputs) -> Request:
     people = _people(inputs)
-    member_lines = [Fenced(f"- {people.ids[id]} ({plain(people.names[id])})") for id in inputs.members]
+    member_lines = [Fenced(f"- {people.ids[id]} ({plain_name(people.names[id])})") for id in inputs.members]
     ids = {"type": "string", "enum": [people.ids[id] for id in inputs.members]}
     entry = object_schema({"id": ids, "summary": {"type": "string"}})
     parts = [
@@ -98,7 +98,9 @@ def build(inputs: Inputs) -> Request:
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
-    grounds = Grounds.of("\n".join([*(shorten_message(message).content for message in inputs.messages), *inputs.names.values()]))
+    grounds = Grounds.of(
+        "\n".join([*(shorten_message(message).content for message in inputs.messages), *inputs.names.values()])
+    )
     # The id as it was shown decides; another id may be written the same.
     by_label = {id: id for id in inputs.members} | {_people(inputs).ids[id]: id for id in inputs.members}
     entries: dict[str, str] = {}
@@ -110,7 +112,7 @@ def parse(text: str, inputs: Inputs) -> Reply:
         summary = clean(entry_text)
         entry_fault = _fault(summary, grounds)
         if id is not None and id not in entries and not entry_fault:
-            entries[id] = extract.within(summary, MOST, len)
+            entries[id] = extract.first_sentences(summary, MOST, len)
         fault = fault or entry_fault
     if not entries:
         raise ModelNonsense(fault or (_STRANGERS if entry_count else _NO_ENTRIES))
@@ -176,7 +178,7 @@ def _fault(summary: str, grounds: Grounds) -> str:
     summary_text = " ".join(summary.casefold().split())
     if any(entry["summary"].casefold() in summary_text for entry in _EXAMPLE["members"]):
         return "An entry repeats the example."
-    strangers = grounds.invented(summary)
+    strangers = grounds.find_inventions(summary)
     return f"An entry mentions {', '.join(strangers[:4])}, which nobody said." if strangers else ""
 
 
@@ -185,14 +187,14 @@ def _fault(summary: str, grounds: Grounds) -> str:
 
 def _own_entry(id: str, inputs: Inputs) -> str:
     """What a member said, the most important sentences; with notes, what those say."""
-    contents = [mentions_shown(message.content, inputs.names) for message in inputs.messages if message.author == id]
-    max_characters = extract.level([len(text) for text in contents], OWN)
+    contents = [replace_mentions(message.content, inputs.names) for message in inputs.messages if message.author == id]
+    max_characters = extract.size_limit([len(text) for text in contents], OWN)
     texts = [text[:max_characters] for text in contents]
     if inputs.notes:
         return extract.condense(texts, MOST, len)
-    member = plain(inputs.names.get(id, id)) or "A member"
-    gist = extract.gist([extract.Line("user", member, text) for text in texts], CHARACTERS, len)
-    return gist or f"{member}: {' '.join(line(text) for text in texts)}"[:CHARACTERS].strip()
+    member = plain_name(inputs.names.get(id, id)) or "A member"
+    gist = extract.gist([extract.SpokenLine("user", member, text) for text in texts], CHARACTERS, len)
+    return gist or f"{member}: {' '.join(escape_line(text) for text in texts)}"[:CHARACTERS].strip()
 
 
 def shorten_message(message: Message) -> Message:

@@ -14,11 +14,11 @@ from recollect.errors import ModelNonsense
 from recollect.language.terms import analyse
 from recollect.ports import Request
 from recollect.rules.episodes import extract
-from recollect.rules.prompt.fences import Fenced, attribution, line, section
+from recollect.rules.prompt.fences import Fenced, attribution, escape_line, section
 from recollect.rules.prompt.labels import author_labels
 from recollect.rules.tiers.tiers import Count
 from recollect.tasks.level_summary import parse_summary, word_limit
-from recollect.tasks.task import DATA, repair_request, build_request, object_schema
+from recollect.tasks.task import DATA, build_request, object_schema, repair_request
 
 name = "episode_summary"
 
@@ -33,7 +33,7 @@ _TRACE = 5  # if at least so many words are only in the summary so far, one of t
 class Inputs:
     """The new messages, the summary so far (empty for a new episode), the most tokens, and how they are counted."""
 
-    lines: tuple[extract.Line, ...]
+    lines: tuple[extract.SpokenLine, ...]
     before: str
     limit: int
     count: Count = field(compare=False, repr=False)
@@ -65,14 +65,16 @@ _SCHEMA = object_schema({"summary": {"type": "string"}})
 
 
 def build(inputs: Inputs) -> Request:
-    parts = [section("SUMMARY SO FAR", [line(inputs.before)])] if inputs.before.strip() else []
+    parts = [section("SUMMARY SO FAR", [escape_line(inputs.before)])] if inputs.before.strip() else []
     parts.append(section("NEW MESSAGES", _message_lines(inputs) or [Fenced("(none)")], between="\n"))
     parts.append(Fenced(f"Write a summary of at most {word_limit(inputs.limit)} words."))
     return build_request(_SYSTEM, "\n".join(parts), max_tokens=200 + 2 * inputs.limit, schema=_SCHEMA)
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
-    message_text = "\n".join(text_part for message in _shorten_lines(inputs) for text_part in (message.author, message.text))
+    message_text = "\n".join(
+        text_part for message in _shorten_lines(inputs) for text_part in (message.author, message.text)
+    )
     summary = parse_summary(text, f"{inputs.before}\n{message_text}", (_SYSTEM, _EXAMPLE), inputs.limit, inputs.count)
     if _forgets(summary, inputs.before, message_text):
         raise ModelNonsense("The summary leaves out what the summary so far says.")
@@ -94,21 +96,21 @@ def _message_lines(inputs: Inputs) -> list[Fenced]:
     # Escaped text never begins with a role, so the roles at the start of these lines are ours.
     labels = author_labels((message.role, message.author) for message in inputs.lines)
     return [
-        Fenced(f"{attribution(message.role, message.author, labels)}: {line(message.text) or '(empty)'}")
+        Fenced(f"{attribution(message.role, message.author, labels)}: {escape_line(message.text) or '(empty)'}")
         for message in _shorten_lines(inputs)
     ]
 
 
-def _shorten_lines(inputs: Inputs) -> list[extract.Line]:
+def _shorten_lines(inputs: Inputs) -> list[extract.SpokenLine]:
     """The messages as a model is shown them: of many the first and the last, of long ones both ends."""
     lines = list(inputs.lines)
     if len(lines) > MAX_LINES:
         lines = lines[: MAX_LINES // 2] + lines[-MAX_LINES // 2 :]
-    texts = extract.looked_at([message.text for message in lines])
+    texts = extract.limit_texts([message.text for message in lines])
     sizes = [inputs.count(text) for text in texts]
-    max_tokens = extract.level(sizes, MAX_TOKENS)
+    max_tokens = extract.size_limit(sizes, MAX_TOKENS)
     return [
-        extract.Line(
+        extract.SpokenLine(
             message.role,
             message.author,
             _both_ends(text, len(text) * max_tokens // size if size > max_tokens else len(text)),

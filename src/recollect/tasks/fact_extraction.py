@@ -17,17 +17,17 @@ from typing import Any
 
 from recollect.errors import ModelNonsense
 from recollect.language.lexicon import RELATIONS
-from recollect.language.sentences import part_of
-from recollect.language.since import point
+from recollect.language.sentences import limit_text
+from recollect.language.since import parse_date
 from recollect.model import FACT_CATEGORIES, FoundFact, Holds
 from recollect.ports import Request
-from recollect.rules.facts.deciding import accepted
-from recollect.rules.facts.echoes import echoes
+from recollect.rules.facts.deciding import acceptable_facts
+from recollect.rules.facts.echoes import is_echo
 from recollect.rules.facts.keys import category_of
 from recollect.rules.facts.own_words import own_words
-from recollect.rules.facts_english.finder import find, grounded, reconciled
+from recollect.rules.facts_english.finder import find_facts, keep_grounded_facts, reconcile_facts
 from recollect.tasks import answers
-from recollect.tasks.task import DATA, repair_request, build_request, object_schema, fence_text
+from recollect.tasks.task import DATA, build_request, fence_text, object_schema, repair_request
 
 name = "fact_extraction"
 
@@ -110,7 +110,7 @@ def build(inputs: Inputs) -> Request:
     date_line = f"Written on {inputs.today.isoformat()}.\n" if inputs.today else ""
     return build_request(
         _SYSTEM + json.dumps(_EXAMPLE, ensure_ascii=False),
-        f"{date_line}{fence_text('MESSAGE', own_words(part_of(inputs.text)).strip())}",
+        f"{date_line}{fence_text('MESSAGE', own_words(limit_text(inputs.text)).strip())}",
         max_tokens=_EXTRA_TOKENS + min(len(inputs.text), 4_000) // 4,
         schema=object_schema({"facts": {"type": "array", "items": object_schema(_ENTRY)}}),
     )
@@ -119,11 +119,12 @@ def build(inputs: Inputs) -> Request:
 def parse(text: str, inputs: Inputs) -> Reply:
     dated_facts = [fact for fact in map(_parse_fact, _entries(text)[:MAX_FACTS]) if fact is not None]
     facts_with_dates = [
-        replace(fact, since=_parse_date(since, inputs), until=_parse_date(until, inputs)) for fact, since, until in dated_facts
+        replace(fact, since=_parse_date(since, inputs), until=_parse_date(until, inputs))
+        for fact, since, until in dated_facts
     ]
-    grounded_facts = grounded(accepted(facts_with_dates), inputs.text)
-    facts = reconciled(grounded_facts, find(inputs.text, inputs.today))
-    if facts and echoes(inputs.text, inputs.shown):
+    grounded_facts = keep_grounded_facts(acceptable_facts(facts_with_dates), inputs.text)
+    facts = reconcile_facts(grounded_facts, find_facts(inputs.text, inputs.today))
+    if facts and is_echo(inputs.text, inputs.shown):
         facts = [replace(fact, echo=True) for fact in facts]
     return Reply(tuple(facts))
 
@@ -133,7 +134,7 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 
 
 def offline(inputs: Inputs) -> Reply:
-    return Reply(tuple(find(inputs.text, inputs.today, inputs.shown)))
+    return Reply(tuple(find_facts(inputs.text, inputs.today, inputs.shown)))
 
 
 def _entries(text: str) -> list[Mapping[str, Any]]:
@@ -198,7 +199,7 @@ _MIDDLING = 0.6
 
 def _parse_date(text: str, inputs: Inputs) -> date | None:
     """A date that a model gave, if the message mentions its year or month: models fill in today's date."""
-    day = point(text[:40], inputs.today) if text.strip() else None
+    day = parse_date(text[:40], inputs.today) if text.strip() else None
     if day is None:
         return None
     is_in_message = str(day.year) in inputs.text or f"{day:%b}".casefold() in inputs.text.casefold()

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from recollect.errors import ModelNonsense
 from recollect.ports import Request
-from recollect.rules.people.forgetting import matching, means_everything, sought
-from recollect.rules.people.statements import reading
-from recollect.rules.prompt.fences import Fenced, line, plain, section
+from recollect.rules.people.forgetting import matching_statements, means_everything, target_statement
+from recollect.rules.people.statements import parse_statement
+from recollect.rules.prompt.fences import Fenced, escape_line, plain_name, section
 from recollect.tasks import answers
-from recollect.tasks.task import DATA, repair_request, build_request, object_schema
+from recollect.tasks.task import DATA, build_request, object_schema, repair_request
 
 name = "forget"
 
@@ -68,11 +68,11 @@ _MAX_WHAT = 1_000  # characters
 
 
 def build(inputs: Inputs) -> Request:
-    statement_lines = [Fenced(f"{number}. {line(text)}") for number, text in enumerate(inputs.statements, 1)]
+    statement_lines = [Fenced(f"{number}. {escape_line(text)}") for number, text in enumerate(inputs.statements, 1)]
     parts = [
-        section("PERSON", [Fenced(plain(inputs.name) or "the person")]),
+        section("PERSON", [Fenced(plain_name(inputs.name) or "the person")]),
         section("STATEMENTS", statement_lines or [Fenced("(none)")], between="\n"),
-        section("FORGET", [line(inputs.what[:_MAX_WHAT]) or Fenced("(empty)")]),
+        section("FORGET", [escape_line(inputs.what[:_MAX_WHAT]) or Fenced("(empty)")]),
     ]
     return build_request(_SYSTEM, "\n".join(parts), max_tokens=200, schema=_SCHEMA)
 
@@ -84,12 +84,13 @@ def parse(text: str, inputs: Inputs) -> Reply:
     wrong_numbers = [number for number in numbers if not 1 <= number <= len(inputs.statements)]
     if wrong_numbers:
         raise ModelNonsense(f"There is no statement {wrong_numbers[0]}; there are {len(inputs.statements)}.")
-    sought_terms = reading(inputs.name, sought(inputs.name, inputs.what)).terms
-    rule_matches = matching(inputs.name, inputs.statements, inputs.what)
+    sought_terms = parse_statement(inputs.name, target_statement(inputs.name, inputs.what)).terms
+    rule_matches = matching_statements(inputs.name, inputs.statements, inputs.what)
     strange_numbers = [
         number
         for number in numbers
-        if number not in rule_matches and not sought_terms & reading(inputs.name, inputs.statements[number - 1]).terms
+        if number not in rule_matches
+        and not sought_terms & parse_statement(inputs.name, inputs.statements[number - 1]).terms
     ]
     if rule_matches:
         numbers = [number for number in numbers if number not in strange_numbers]
@@ -107,7 +108,7 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 def offline(inputs: Inputs) -> Reply:
     if means_everything(inputs.what, inputs.name):
         return Reply(everything=True)
-    return Reply(tuple(matching(inputs.name, inputs.statements, inputs.what, inputs.similarity)))
+    return Reply(tuple(matching_statements(inputs.name, inputs.statements, inputs.what, inputs.similarity)))
 
 
 _NONE = re.compile(r"[\s`]*(?:json)?\s*(?:\[\s*\]|\{\s*\}|none\b\.?)[\s`]*", re.IGNORECASE)

@@ -16,10 +16,10 @@ from recollect.language.word_weights import words
 from recollect.ports import Request
 from recollect.rules.episodes import extract
 from recollect.rules.facts.grounding import Grounds
-from recollect.rules.prompt.fences import Fenced, line, section
+from recollect.rules.prompt.fences import Fenced, escape_line, section
 from recollect.rules.tiers.tiers import Count, clean
 from recollect.tasks import answers
-from recollect.tasks.task import DATA, repair_request, build_request, object_schema
+from recollect.tasks.task import DATA, build_request, object_schema, repair_request
 
 name = "level_summary"
 
@@ -66,14 +66,17 @@ _SCHEMA = object_schema({"summary": {"type": "string"}})
 
 def build(inputs: Inputs) -> Request:
     parts = [
-        section(f"SUMMARY {number}", [line(text) or Fenced("(empty)")]) for number, text in enumerate(_shorten_summaries(inputs), 1)
+        section(f"SUMMARY {number}", [escape_line(text) or Fenced("(empty)")])
+        for number, text in enumerate(_shorten_summaries(inputs), 1)
     ]
     parts.append(Fenced(f"Write one summary of at most {word_limit(inputs.limit)} words."))
     return build_request(_SYSTEM, "\n".join(parts), max_tokens=200 + 2 * inputs.limit, schema=_SCHEMA)
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
-    return Reply(parse_summary(text, "\n".join(_shorten_summaries(inputs)), (_SYSTEM, _EXAMPLE), inputs.limit, inputs.count))
+    return Reply(
+        parse_summary(text, "\n".join(_shorten_summaries(inputs)), (_SYSTEM, _EXAMPLE), inputs.limit, inputs.count)
+    )
 
 
 def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
@@ -90,9 +93,9 @@ def word_limit(tokens: int) -> int:
 
 
 def _shorten_summaries(inputs: Inputs) -> list[str]:
-    texts = extract.looked_at(inputs.summaries)
-    max_tokens = extract.level([inputs.count(text) for text in texts], MAX_TOKENS)
-    return [extract.within(text, max_tokens, inputs.count) for text in texts]
+    texts = extract.limit_texts(inputs.summaries)
+    max_tokens = extract.size_limit([inputs.count(text) for text in texts], MAX_TOKENS)
+    return [extract.first_sentences(text, max_tokens, inputs.count) for text in texts]
 
 
 # -- what a model wrote, for this task and for the summary of an episode
@@ -108,7 +111,7 @@ def parse_summary(text: str, source: str, prompt: Sequence[str], limit: int, cou
     summary = clean(_find_summary(text))
     if fault := _fault(summary, source, prompt):
         raise ModelNonsense(fault)
-    return extract.within(summary, limit, count)
+    return extract.first_sentences(summary, limit, count)
 
 
 def _find_summary(text: str) -> str:
@@ -144,7 +147,7 @@ def _fault(summary: str, source: str, prompt: Sequence[str]) -> str:
     if len(summary_words) >= _MANY and len(set(summary_words)) < _DIFFERENT * len(summary_words):
         return "The summary says the same words again and again."
     grounds = Grounds.of(source)
-    if not grounds.share(summary):
+    if not grounds.shares_word(summary):
         return "The summary says nothing that was said."
-    strangers = grounds.invented(summary)
+    strangers = grounds.find_inventions(summary)
     return f"The summary mentions {', '.join(strangers[:4])}, which nobody said." if strangers else ""

@@ -16,7 +16,7 @@ from recollect.model import Tiers
 from recollect.ports import Request
 from recollect.rules.tiers import tiers
 from recollect.tasks import answers
-from recollect.tasks.task import DATA, TaskMessage, repair_request, build_request, object_schema, fence_text
+from recollect.tasks.task import DATA, TaskMessage, build_request, fence_text, object_schema, repair_request
 
 name = "message_tiers"
 
@@ -66,7 +66,9 @@ def build(inputs: Inputs) -> Request:
         tier1_tokens, tier2_tokens = tiers.budgets(message.text, inputs.count)
         token_count += tier1_tokens + tier2_tokens
         limits = f"tier1 at most {_word_limit(tier1_tokens)} words, tier2 at most {_word_limit(tier2_tokens)} words."
-        parts.append(f"{fence_text(f'MESSAGE {number}', message.text)}\nMessage {number} is by the {message.role}: {limits}")
+        parts.append(
+            f"{fence_text(f'MESSAGE {number}', message.text)}\nMessage {number} is by the {message.role}: {limits}"
+        )
     return build_request(
         _SYSTEM + json.dumps(example, ensure_ascii=False),
         "\n\n".join(parts),
@@ -82,7 +84,7 @@ def parse(text: str, inputs: Inputs) -> Reply:
     for number, (message, entry) in enumerate(zip(inputs.messages, entries, strict=True), 1):
         tier1 = answers.line(entry.get("tier1"))
         tier2 = answers.line(entry.get("tier2"))
-        check = tiers.accept(tier1, tier2, message.text, inputs.count)
+        check = tiers.check_tiers(tier1, tier2, message.text, inputs.count)
         message_tiers.append(check.tiers)
         faults += [f"{fault} (message {number})" for fault in check.faults]
     if faults:
@@ -95,7 +97,7 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 
 
 def offline(inputs: Inputs) -> Reply:
-    return Reply(tuple(tiers.write(message.text, inputs.count) for message in inputs.messages))
+    return Reply(tuple(tiers.write_tiers(message.text, inputs.count) for message in inputs.messages))
 
 
 def _word_limit(tokens: int) -> int:

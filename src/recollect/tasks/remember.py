@@ -19,24 +19,24 @@ from recollect.language.terms import analyse
 from recollect.ports import Request
 from recollect.rules.facts.grounding import Grounds
 from recollect.rules.people.statements import (
-    Heard,
-    Merge,
+    AuthoredMessage,
+    ProfileMerge,
     contradicts,
-    just_said,
+    facts_not_restated,
     merge,
-    reading,
+    parse_statement,
+    recent_statements,
     says_same,
-    unrestated,
 )
 from recollect.rules.people.third_person import MAX_STATEMENT, MAX_STATEMENTS, statements_about
-from recollect.rules.prompt.fences import Fenced, byline, line, plain, section
+from recollect.rules.prompt.fences import Fenced, byline, escape_line, plain_name, section
 from recollect.rules.prompt.labels import author_labels
 from recollect.tasks import answers
-from recollect.tasks.task import DATA, repair_request, build_request, object_schema
+from recollect.tasks.task import DATA, build_request, object_schema, repair_request
 
 name = "remember"
 
-Reply = Merge
+Reply = ProfileMerge
 """What is added, and the numbers, from 1, of the statements it replaces and of those that say the same."""
 
 
@@ -51,7 +51,7 @@ class Inputs:
     statements: tuple[str, ...]
     new: str
     speaker: str = ""
-    conversation: tuple[Heard, ...] = ()
+    conversation: tuple[AuthoredMessage, ...] = ()
 
 
 _SYSTEM = f"""You keep a profile: short statements about one person, in the third person, with their name.
@@ -85,19 +85,21 @@ _MAX_TOKENS = 600
 
 
 def build(inputs: Inputs) -> Request:
-    person = plain(inputs.name) or "the person"
+    person = plain_name(inputs.name) or "the person"
     parts = [section("PERSON", [Fenced(person)])]
     # Each statement stands after our number, so escaped text cannot begin a line with a number.
-    statement_lines = [Fenced(f"{number}. {line(text)}") for number, text in enumerate(inputs.statements, 1)]
+    statement_lines = [Fenced(f"{number}. {escape_line(text)}") for number, text in enumerate(inputs.statements, 1)]
     parts.append(section("STATEMENTS", statement_lines or [Fenced("(none yet)")], between="\n"))
     if inputs.conversation:
         labels = author_labels(("user", message.author) for message in inputs.conversation)
         conversation_lines = [
-            Fenced(f"- {labels['user', message.author]}: {line(message.text[:_MAX_HEARD])}")
+            Fenced(f"- {labels['user', message.author]}: {escape_line(message.text[:_MAX_HEARD])}")
             for message in inputs.conversation
         ]
         parts.append(section("CONVERSATION", conversation_lines, between="\n"))
-    parts.append(section("NEW", [line(inputs.new[:_MAX_NEW]) or Fenced("(what was said last in the conversation)")]))
+    parts.append(
+        section("NEW", [escape_line(inputs.new[:_MAX_NEW]) or Fenced("(what was said last in the conversation)")])
+    )
     parts.append(Fenced(f"The new statement is by {byline(inputs.speaker) if inputs.speaker else person}."))
     return build_request(_SYSTEM, "\n".join(parts), max_tokens=_MAX_TOKENS, schema=_SCHEMA)
 
@@ -108,7 +110,7 @@ def parse(text: str, inputs: Inputs) -> Reply:
         dict.fromkeys(statement for wording in _texts_to_add(entry) for statement in _third_person(wording, inputs))
     )
     replaced_numbers, same_numbers = (_numbers(entry, key, len(inputs.statements)) for key in ("replace", "same"))
-    proposal = Merge(
+    proposal = ProfileMerge(
         added_statements, replaced_numbers, tuple(number for number in same_numbers if number not in replaced_numbers)
     )
     _check_added(proposal, inputs)
@@ -116,13 +118,13 @@ def parse(text: str, inputs: Inputs) -> Reply:
     return _apply_rules(proposal, inputs)
 
 
-def _apply_rules(proposal: Merge, inputs: Inputs) -> Merge:
+def _apply_rules(proposal: ProfileMerge, inputs: Inputs) -> ProfileMerge:
     """The merge after the rules have added contradictions and duplicates that the model overlooked."""
     remaining_numbers = [number for number in range(1, len(inputs.statements) + 1) if number not in proposal.replaced]
     rule_merge = merge(inputs.name, [inputs.statements[number - 1] for number in remaining_numbers], proposal.added)
     replaced_numbers = (*proposal.replaced, *(remaining_numbers[number - 1] for number in rule_merge.replaced))
     same_numbers = dict.fromkeys((*proposal.same, *(remaining_numbers[number - 1] for number in rule_merge.same)))
-    return Merge(
+    return ProfileMerge(
         rule_merge.added, replaced_numbers, tuple(number for number in same_numbers if number not in replaced_numbers)
     )
 
@@ -138,7 +140,7 @@ def offline(inputs: Inputs) -> Reply:
 def _new_statements(inputs: Inputs) -> tuple[str, ...]:
     """What is to be remembered, as statements."""
     statements = statements_about(inputs.name, inputs.new, speaker=inputs.speaker) if inputs.new.strip() else ()
-    return statements or just_said(inputs.name, inputs.conversation)
+    return statements or recent_statements(inputs.name, inputs.conversation)
 
 
 # What a model wrote
@@ -169,7 +171,7 @@ def _third_person(text: str, inputs: Inputs) -> Sequence[str]:
     if len(text) > MAX_STATEMENT:
         raise ModelNonsense(f"A statement has at most {MAX_STATEMENT} characters.")
     if _FIRST_PERSON.search(_QUOTED.sub("", text)):
-        raise ModelNonsense(f"Write about {plain(inputs.name)} in the third person, not as “I”.")
+        raise ModelNonsense(f"Write about {plain_name(inputs.name)} in the third person, not as “I”.")
     return statements_about(inputs.name, text)
 
 
@@ -187,7 +189,7 @@ def _numbers(entry: Mapping[str, Any], key: str, statement_count: int) -> tuple[
     return tuple(dict.fromkeys(numbers))
 
 
-def _check_added(proposal: Merge, inputs: Inputs) -> None:
+def _check_added(proposal: ProfileMerge, inputs: Inputs) -> None:
     new_statements = _new_statements(inputs)
     if new_statements and not proposal.added and not proposal.same:
         raise ModelNonsense("What is new is neither in add nor is a statement named that says the same.")
@@ -201,11 +203,11 @@ def _check_added(proposal: Merge, inputs: Inputs) -> None:
     for text in proposal.added:
         values = {
             term
-            for fact in reading(inputs.name, text).facts
+            for fact in parse_statement(inputs.name, text).facts
             for term in analyse(fact.value, wider_grounds.language).terms
         }
         if (
-            wider_grounds.invented(text)
+            wider_grounds.find_inventions(text)
             or not values <= wider_grounds.terms
             or not _shares(text, wider_grounds, inputs)
         ):
@@ -224,13 +226,13 @@ def _shares(text: str, grounds: Grounds, inputs: Inputs) -> bool:
     return not text_terms or not grounds.terms - name_terms or bool(text_terms & grounds.terms)
 
 
-def _check_replaced(proposal: Merge, inputs: Inputs) -> None:
+def _check_replaced(proposal: ProfileMerge, inputs: Inputs) -> None:
     """Raise ModelNonsense if something is lost that was not contradicted."""
-    new_readings = [reading(inputs.name, text) for text in (*proposal.added, *_new_statements(inputs))]
-    same_readings = [reading(inputs.name, inputs.statements[number - 1]) for number in proposal.same]
+    new_readings = [parse_statement(inputs.name, text) for text in (*proposal.added, *_new_statements(inputs))]
+    same_readings = [parse_statement(inputs.name, inputs.statements[number - 1]) for number in proposal.same]
     new_terms = {term for new_reading in new_readings for term in new_reading.terms}
     for number in proposal.replaced:
-        old_reading = reading(inputs.name, inputs.statements[number - 1])
+        old_reading = parse_statement(inputs.name, inputs.statements[number - 1])
         if any(says_same(new_reading, old_reading) for new_reading in new_readings + same_readings):
             continue
         if (
@@ -238,7 +240,7 @@ def _check_replaced(proposal: Merge, inputs: Inputs) -> None:
             and not old_reading.terms & new_terms
         ):
             raise ModelNonsense(f"Statement {number} has nothing to do with what is new; it must stay.")
-        lost_statements = unrestated(old_reading, new_readings + same_readings)
+        lost_statements = facts_not_restated(old_reading, new_readings + same_readings)
         if lost_statements:
             raise ModelNonsense(
                 f"Statement {number} also says: {lost_statements[0]} Keep that in add, or do not replace it."

@@ -18,10 +18,10 @@ from recollect.language.sentences import Sentence, sentences
 from recollect.language.terms import analyse
 from recollect.language.word_weights import is_content, stems, weigh, words
 from recollect.ports import Request
-from recollect.rules.prompt.fences import Fenced, line, section
-from recollect.rules.tiers.particulars import topic
+from recollect.rules.prompt.fences import Fenced, escape_line, section
+from recollect.rules.tiers.particulars import topic_pairs
 from recollect.tasks import answers
-from recollect.tasks.task import DATA, TaskMessage, repair_request, build_request, object_schema
+from recollect.tasks.task import DATA, TaskMessage, build_request, object_schema, repair_request
 
 name = "standalone"
 
@@ -69,17 +69,20 @@ _SCHEMA = object_schema({"question": {"type": "string"}})
 
 
 def build(inputs: Inputs) -> Request:
-    parts = [section("TOPIC", [line(inputs.topic[:_MAX_SAID])])] if inputs.topic.strip() else []
+    parts = [section("TOPIC", [escape_line(inputs.topic[:_MAX_SAID])])] if inputs.topic.strip() else []
     # Escaped text never begins with a role, so these lines are ours.
-    chat = [Fenced(f"{message.role}: {line(message.text[:_MAX_SAID])}") for message in inputs.exchange[-_MAX_EXCHANGE:]]
+    chat = [
+        Fenced(f"{message.role}: {escape_line(message.text[:_MAX_SAID])}")
+        for message in inputs.exchange[-_MAX_EXCHANGE:]
+    ]
     if chat:
         parts.append(section("CHAT", chat, between="\n"))
-    parts.append(section("QUESTION", [line(inputs.question[:MAX_QUESTION]) or Fenced("(empty)")]))
+    parts.append(section("QUESTION", [escape_line(inputs.question[:MAX_QUESTION]) or Fenced("(empty)")]))
     return build_request(_SYSTEM, "\n".join(parts), max_tokens=300, schema=_SCHEMA)
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
-    rewritten = " ".join(line(_question_in(text)).split())
+    rewritten = " ".join(escape_line(_question_in(text)).split())
     if not rewritten:
         raise ModelNonsense('There is no JSON with "question" in the answer.')
     if len(rewritten) > MAX_QUESTION:
@@ -99,7 +102,7 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 
 
 def offline(inputs: Inputs) -> Reply:
-    question = line(inputs.question[:MAX_QUESTION])
+    question = escape_line(inputs.question[:MAX_QUESTION])
     if not question or not depends_on_context(question):
         return _reply(question, inputs)
     question_stems = stems(question, detect(question))
@@ -108,7 +111,7 @@ def offline(inputs: Inputs) -> Reply:
 
 
 def _reply(question: str, inputs: Inputs) -> Reply:
-    return Reply(question, question != line(inputs.question[:MAX_QUESTION]))
+    return Reply(question, question != escape_line(inputs.question[:MAX_QUESTION]))
 
 
 def _question_in(text: str) -> str:
@@ -175,10 +178,10 @@ def _topic_terms(inputs: Inputs) -> list[str]:
     candidates = [
         inputs.topic[:100],
         *names(last_sentences, language)[:3],
-        *(particular.value for particular in topic(last_sentences, language, weights)),
+        *(particular.value for particular in topic_pairs(last_sentences, language, weights)),
     ]
     terms: list[str] = []
-    for term in map(line, candidates):
+    for term in map(escape_line, candidates):
         key = term.casefold()
         if key.strip("0123456789., ") and not any(
             key in other.casefold() or other.casefold() in key for other in terms

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from recollect.errors import ModelNonsense
 from recollect.model import ChatMessage, Role
 from recollect.ports import Request
-from recollect.rules.prompt.fences import Fenced, escape, line, section, seen
+from recollect.rules.prompt.fences import Fenced, escape, escape_line, section, strip_invisible
 
 I_contra = TypeVar("I_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
@@ -66,8 +66,8 @@ def object_schema(properties: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def repair_request(request: Request, text: str, error: ModelNonsense) -> Request:
     """The same request once more, with the bad answer and what is wrong with it."""
-    bad_answer = seen(text).strip()[:MAX_QUOTED] or "(nothing)"
-    fault = f"That answer cannot be used: {line(str(error))} Answer again. Write only the JSON, nothing else."
+    bad_answer = strip_invisible(text).strip()[:MAX_QUOTED] or "(nothing)"
+    fault = f"That answer cannot be used: {escape_line(str(error))} Answer again. Write only the JSON, nothing else."
     repair_messages: list[ChatMessage] = [
         {"role": "assistant", "content": bad_answer},
         {"role": "user", "content": fault},

@@ -14,10 +14,10 @@ from recollect.errors import ModelNonsense
 from recollect.ports import Request
 from recollect.rules.episodes import extract
 from recollect.rules.facts.grounding import Grounds
-from recollect.rules.prompt.fences import Fenced, line, section
+from recollect.rules.prompt.fences import Fenced, escape_line, section
 from recollect.rules.tiers.tiers import Count
 from recollect.tasks import answers, episode_summary
-from recollect.tasks.task import DATA, repair_request, build_request, object_schema
+from recollect.tasks.task import DATA, build_request, object_schema, repair_request
 
 name = "topic_summary"
 
@@ -31,7 +31,7 @@ class Inputs:
     they are counted."""
 
     title: str
-    lines: tuple[extract.Line, ...]
+    lines: tuple[extract.SpokenLine, ...]
     before: str
     limit: int
     count: Count = field(compare=False, repr=False)
@@ -75,7 +75,7 @@ _SCHEMA = object_schema({"title": {"type": "string"}, "summary": {"type": "strin
 
 def build(inputs: Inputs) -> Request:
     request = episode_summary.build(inputs.episode)
-    title = section("TITLE SO FAR", [line(inputs.title) or Fenced("(none)")])
+    title = section("TITLE SO FAR", [escape_line(inputs.title) or Fenced("(none)")])
     body = f"{title}\n{request.messages[-1]['content']}"
     return build_request(_SYSTEM, body, max_tokens=260 + 2 * inputs.limit, schema=_SCHEMA)
 
@@ -108,7 +108,7 @@ def _title_in(text: str, inputs: Inputs) -> str:
     else:
         labels = answers.parts_by_label(text, {"title": r"title"})
         raw_title = labels[0]["title"].splitlines()[0] if labels and labels[0]["title"].strip() else ""
-    title = " ".join(line(raw_title).strip(" \"'`*").rstrip(".").split())
+    title = " ".join(escape_line(raw_title).strip(" \"'`*").rstrip(".").split())
     if not any(map(str.isalnum, title)) or len(title) > MAX_TITLE or title.casefold() == _TITLE.casefold():
         return inputs.title
     source = "\n".join(
@@ -119,4 +119,4 @@ def _title_in(text: str, inputs: Inputs) -> str:
         ]
     )
     grounds = Grounds.of(source)
-    return inputs.title if not grounds.share(title) or grounds.invented(title) else title
+    return inputs.title if not grounds.shares_word(title) or grounds.find_inventions(title) else title

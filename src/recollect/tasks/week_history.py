@@ -9,9 +9,9 @@ from datetime import date
 from recollect.errors import ModelNonsense
 from recollect.ports import Request
 from recollect.rules.episodes import extract
-from recollect.rules.prompt.fences import Fenced, line, plain, section
+from recollect.rules.prompt.fences import Fenced, escape_line, plain_name, section
 from recollect.tasks.level_summary import parse_summary
-from recollect.tasks.task import DATA, repair_request, build_request, object_schema
+from recollect.tasks.task import DATA, build_request, object_schema, repair_request
 
 name = "week_history"
 
@@ -49,8 +49,8 @@ _SCHEMA = object_schema({"summary": {"type": "string"}})
 
 
 def build(inputs: Inputs) -> Request:
-    days = [Fenced(f"{day.isoformat()} ({day:%A}): {line(text[:MAX_DAY])}") for day, text in inputs.days]
-    member = plain(inputs.name) or "the member"
+    days = [Fenced(f"{day.isoformat()} ({day:%A}): {escape_line(text[:MAX_DAY])}") for day, text in inputs.days]
+    member = plain_name(inputs.name) or "the member"
     parts = [section("MEMBER", [Fenced(member)]), section("DIARY", days, between="\n")]
     return build_request(_SYSTEM, "\n".join(parts), max_tokens=200 + CHARACTERS, schema=_SCHEMA)
 

@@ -14,8 +14,8 @@ import pytest
 
 from recollect.errors import StoreError
 from recollect.model import Entry, Filter, Message
-from recollect.ports import Candidate, Store, Tx
-from recollect.testing.samples import T0, make_entry, append_messages, find_matches, make_message, append_and_index
+from recollect.ports import PassageCandidate, Store, Tx
+from recollect.testing.samples import T0, append_and_index, append_messages, find_matches, make_entry, make_message
 
 SECOND = timedelta(seconds=1)
 WORDS = ("and", "or", "not", "near", "null", "select", "true", "1", "2024", "u1f600", "z")
@@ -29,7 +29,7 @@ def index_entries(store: Store, *entries: Entry) -> None:
 
 def search_terms(
     store: Store, groups: Sequence[Sequence[str]], where: Filter | None = None, limit: int = 100
-) -> tuple[list[Candidate], list[int]]:
+) -> tuple[list[PassageCandidate], list[int]]:
     return store.read(lambda tx: find_matches(tx, groups, where, limit))
 
 
@@ -52,21 +52,29 @@ class IndexContract:
 
     def test_a_passage_is_found_by_each_of_its_terms(self, store: Store) -> None:
         indexed_message = make_message(time=T0 + SECOND)
-        index_entries(store, make_entry(indexed_message, ("one", "two", "one", "one")), make_entry(make_message(2), ("other",)))
+        index_entries(
+            store, make_entry(indexed_message, ("one", "two", "one", "one")), make_entry(make_message(2), ("other",))
+        )
         (only,), frequencies = search_terms(store, [["one"], ["two"], ["three"]])
         assert (only.message_id, only.time, only.length) == (indexed_message.id, indexed_message.time, 4)
         assert only.counts == (3, 1, 0)
         assert frequencies == [1, 1, 0]
 
     def test_a_term_is_a_whole_word(self, store: Store) -> None:
-        index_entries(store, make_entry(make_message(1), ("car", "cars", "scar", "carpet")), make_entry(make_message(2), ("cars",)))
+        index_entries(
+            store,
+            make_entry(make_message(1), ("car", "cars", "scar", "carpet")),
+            make_entry(make_message(2), ("cars",)),
+        )
         (only,), frequencies = search_terms(store, [["car"]])
         assert (only.message_id, only.counts, frequencies) == ("c-1", (1,), [1])
         assert search_terms(store, [["ca"]]) == ([], [0])
 
     def test_any_word_of_any_script_is_found(self, store: Store) -> None:
         terms = (*WORDS, *SCRIPTS, "x" * 64)
-        index_entries(store, *(make_entry(make_message(turn), ("same", term, term)) for turn, term in enumerate(terms, 1)))
+        index_entries(
+            store, *(make_entry(make_message(turn), ("same", term, term)) for turn, term in enumerate(terms, 1))
+        )
         for turn, term in enumerate(terms, 1):
             candidates, frequencies = search_terms(store, [[term]])
             assert [(candidate.message_id, candidate.counts) for candidate in candidates] == [(f"c-{turn}", (2,))], term
@@ -106,7 +114,10 @@ class IndexContract:
 
     def test_a_limit_keeps_the_newest_and_counts_all(self, store: Store) -> None:
         """Newest means: indexed last. The count is of the whole scope, whatever the limit."""
-        index_entries(store, *(make_entry(make_message(turn), ("often", "rare") if turn == 1 else ("often",)) for turn in range(1, 8)))
+        index_entries(
+            store,
+            *(make_entry(make_message(turn), ("often", "rare") if turn == 1 else ("often",)) for turn in range(1, 8)),
+        )
         candidates, frequencies = search_terms(store, [["often"], ["rare"]], limit=2)
         assert [(candidate.message_id, candidate.counts) for candidate in candidates] == [
             ("c-1", (1, 1)),
@@ -150,19 +161,27 @@ class IndexContract:
 
     def test_candidates_out_of_scope_are_left_out(self, store: Store) -> None:
         index_entries(store, *(make_entry(message, ("word",)) for message in messages_in_all_scopes()))
-        docs = [candidate.doc for space in ("s", "t") for candidate in search_terms(store, [["word"]], Filter(space))[0]]
+        docs = [
+            candidate.doc for space in ("s", "t") for candidate in search_terms(store, [["word"]], Filter(space))[0]
+        ]
         for where in (Filter("s"), Filter("t", user="kim"), Filter("s", user="alex", conversation="d")):
             candidates = store.read(lambda tx: tx.candidates(where, [*docs, 10**9], [["word"]]))  # noqa: B023
-            assert sorted(candidate.message_id for candidate in candidates) == sorted(find_message_ids(store, "word", where))
+            assert sorted(candidate.message_id for candidate in candidates) == sorted(
+                find_message_ids(store, "word", where)
+            )
         assert store.read(lambda tx: tx.candidates(Filter("s"), [], [["word"]])) == []
 
     def test_passages_are_found_by_their_place(self, store: Store) -> None:
         odd = "12\"'\\ é 👋"
-        messages = [make_message(turn, conversation=id, author=f"by {turn}") for id in ("c", "d", odd) for turn in (1, 2, 3)]
+        messages = [
+            make_message(turn, conversation=id, author=f"by {turn}") for id in ("c", "d", odd) for turn in (1, 2, 3)
+        ]
         store.write(lambda tx: append_and_index(tx, *messages, terms=("word", "word")))
-        index_entries(store, make_entry(messages[1], ("more",), part=1), make_entry(make_message(1, space="t"), ("word",)))
+        index_entries(
+            store, make_entry(messages[1], ("more",), part=1), make_entry(make_message(1, space="t"), ("word",))
+        )
         asked_places = [("c", 2), ("d", 1), (odd, 3), ("c", 9), ("e", 1)]
-        candidates = store.read(lambda tx: tx.beside(Filter("s"), asked_places, [["word"], ["more"]]))
+        candidates = store.read(lambda tx: tx.passages_at(Filter("s"), asked_places, [["word"], ["more"]]))
         places = sorted(
             (candidate.conversation, candidate.turn, candidate.counts, candidate.role, candidate.author)
             for candidate in candidates
@@ -179,15 +198,17 @@ class IndexContract:
             lambda tx: tx.candidates(Filter("s"), [candidate.doc for candidate in candidates], [["word"], ["more"]])
         )
         assert sorted(same_candidates) == sorted(candidates)
-        assert store.read(lambda tx: tx.beside(Filter("s"), [], [["word"]])) == []
-        assert store.read(lambda tx: tx.beside(Filter("s", conversation="d"), asked_places, [])) != []
+        assert store.read(lambda tx: tx.passages_at(Filter("s"), [], [["word"]])) == []
+        assert store.read(lambda tx: tx.passages_at(Filter("s", conversation="d"), asked_places, [])) != []
         for elsewhere in (Filter("s", user="kim"), Filter("u"), Filter("s", conversation="x")):
-            assert store.read(lambda tx: tx.beside(elsewhere, asked_places, [["word"]])) == []  # noqa: B023
+            assert store.read(lambda tx: tx.passages_at(elsewhere, asked_places, [["word"]])) == []  # noqa: B023
 
     def test_scopes_with_names_that_run_together_are_apart(self, store: Store) -> None:
         pairs = [("ab", "c"), ("a", "bc"), ("a\u0301b", "c"), ("A", "bc"), ("a ", "bc")]
         for number, (space, user) in enumerate(pairs):
-            index_entries(store, make_entry(make_message(space=space, user=user, conversation=user, id=str(number)), ("word",)))
+            index_entries(
+                store, make_entry(make_message(space=space, user=user, conversation=user, id=str(number)), ("word",))
+            )
         for number, (space, user) in enumerate(pairs):
             assert find_message_ids(store, "word", Filter(space, user=user)) == [str(number)]
             assert find_message_ids(store, "word", Filter(space, conversation=user)) == [str(number)]
@@ -199,7 +220,11 @@ class IndexContract:
             make_message(3, role="user", time=T0 + 2 * SECOND),
             make_message(1, role="user", time=T0 + SECOND, conversation="d"),
         ]
-        index_entries(store, *(make_entry(message, ("word",)) for message in messages), make_entry(make_message(4, user="kim"), ("word",)))
+        index_entries(
+            store,
+            *(make_entry(message, ("word",)) for message in messages),
+            make_entry(make_message(4, user="kim"), ("word",)),
+        )
         for where, expected_ids in (
             (Filter("s", user="alex", role="user"), ["c-1", "c-3", "d-1"]),
             (Filter("s", user="alex", after=T0 + SECOND), ["c-2", "c-3", "d-1"]),

@@ -70,7 +70,9 @@ class ScriptedLLM:
                 text += piece
                 yield piece
         request_tokens = sum(count_words(message["content"]) for message in request.messages)
-        yield reply if isinstance(reply, Completion) else Completion(text, self._name, request_tokens, count_words(text))
+        yield (
+            reply if isinstance(reply, Completion) else Completion(text, self._name, request_tokens, count_words(text))
+        )
 
     async def close(self) -> None:
         self.closed = True

@@ -84,9 +84,7 @@ class PostgresServer:
         command = SQL("CREATE DATABASE {}").format(Identifier(name))
         if template is not None:
             command = SQL("{} TEMPLATE {}").format(command, Identifier(template))
-            if (
-                self._connect().info.server_version >= BY_FILES
-            ):  # by its files, and not block by block through the WAL
+            if self._connect().info.server_version >= BY_FILES:  # by its files, and not block by block through the WAL
                 command = SQL("{} STRATEGY FILE_COPY").format(command)
         self._run(command)
         return name

@@ -9,7 +9,7 @@ import pytest
 
 from recollect.errors import StoreError
 from recollect.ports import Store, Tx
-from recollect.testing.samples import T0, WIDTH, axis, make_conversation, make_entry, append_messages, make_message
+from recollect.testing.samples import T0, WIDTH, append_messages, axis, make_conversation, make_entry, make_message
 from recollect.testing.transaction_contract import run_at_once
 from recollect.testing.vector_contract import EXACT
 

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, Protocol
 
 from recollect.model import Conversation, Entry, Filter, Message, Role, Seal
-from recollect.ports import Candidate, Store, Tx
+from recollect.ports import PassageCandidate, Store, Tx
 
 T0 = datetime(2024, 5, 17, 9, 30, 15, 123_456, tzinfo=UTC)
 WIDTH = 16
@@ -161,7 +161,7 @@ def append_and_index(tx: Tx, *messages: Message, terms: Sequence[str] = ("hello"
 
 def find_matches(
     tx: Tx, groups: Sequence[Sequence[str]], where: Filter | None = None, limit: int = 100
-) -> tuple[list[Candidate], list[int]]:
+) -> tuple[list[PassageCandidate], list[int]]:
     """The passages with one of the terms, oldest first, and how many of the scope have each."""
     where = where or Filter("s")
     postings = tx.postings(where, groups, limit)

@@ -15,7 +15,7 @@ import pytest
 from recollect.errors import StoreError
 from recollect.model import Filter
 from recollect.ports import Store, Tx
-from recollect.testing.samples import T0, make_conversation, make_entry, append_messages, make_message, append_and_index
+from recollect.testing.samples import T0, append_and_index, append_messages, make_conversation, make_entry, make_message
 
 R = TypeVar("R")
 MEET = 0.3  # seconds to wait for another transaction; in a store with one transaction at a time they never meet

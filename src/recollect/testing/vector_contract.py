@@ -12,7 +12,7 @@ import pytest
 from recollect.model import Entry, Erasure, Filter, Message, Role
 from recollect.ports import Store, Tx, Vectors
 from recollect.testing.log_contract import make_tombstone
-from recollect.testing.samples import T0, WIDTH, axis, make_entry, append_messages, make_message
+from recollect.testing.samples import T0, WIDTH, append_messages, axis, make_entry, make_message
 from recollect.testing.transaction_contract import CallerError
 
 EXACT = 1e-3  # vectors are kept in half precision
@@ -129,7 +129,11 @@ class VectorContract:
             assert message_ids(find_nearest(store, axis(3), where, limit=7)) == all_ids[:7]
 
     def test_the_length_of_a_vector_does_not_matter(self, store: Store) -> None:
-        index_entries(store, make_entry(make_message(1), vector=[3.0 * x for x in axis(1)]), make_entry(make_message(2), vector=axis(2)))
+        index_entries(
+            store,
+            make_entry(make_message(1), vector=[3.0 * x for x in axis(1)]),
+            make_entry(make_message(2), vector=axis(2)),
+        )
         near = find_nearest(store, [0.5 * x for x in axis(1)])
         assert message_ids(near) == ["c-1", "c-2"]
         assert [passage.cosine for passage in near] == pytest.approx([1.0, 0.0], abs=EXACT)
@@ -138,7 +142,9 @@ class VectorContract:
         nothing = [0.0] * WIDTH
         index_entries(store, make_entry(make_message(1), vector=nothing))
         assert find_nearest(store, axis(0)) == []
-        index_entries(store, make_entry(make_message(2), vector=axis(0)), make_entry(make_message(3, role="tool"), vector=nothing))
+        index_entries(
+            store, make_entry(make_message(2), vector=axis(0)), make_entry(make_message(3, role="tool"), vector=nothing)
+        )
         assert message_ids(find_nearest(store, axis(0))) == ["c-2"]
         assert find_nearest(store, axis(0), Filter("s", role="tool")) == []
         assert store.read(lambda tx: tx.tally("s", None)).docs == 3
@@ -156,7 +162,9 @@ class VectorContract:
     def test_cosines_stay_in_scope(self, store: Store) -> None:
         index_entries(store, *random_entries())
         vector = np.asarray(axis(0), dtype=np.float32)
-        docs = [passage.doc for space in ("s", "t") for passage in find_nearest(store, vector, Filter(space), limit=500)]
+        docs = [
+            passage.doc for space in ("s", "t") for passage in find_nearest(store, vector, Filter(space), limit=500)
+        ]
         for where in (Filter("s"), Filter("t"), Filter("s", user="alex"), Filter("t", user="kim")):
             docs_in_scope = {passage.doc for passage in find_nearest(store, vector, where, limit=500)}
             assert set(store.read(lambda tx: tx.cosines(where, vector, docs))) == docs_in_scope  # noqa: B023

@@ -9,7 +9,7 @@ from threading import Event
 from recollect.model import Erasure, Filter, SetAside
 from recollect.ports import Lag, Store, Tx
 from recollect.testing.log_contract import make_tombstone
-from recollect.testing.samples import T0, make_conversation, make_entry, append_messages, make_message
+from recollect.testing.samples import T0, append_messages, make_conversation, make_entry, make_message
 from recollect.testing.transaction_contract import MEET, PATIENCE, run_at_once
 
 SECOND = timedelta(seconds=1)
@@ -123,12 +123,12 @@ class ViewContract:
         assert claim(store, "one", place=("index", "t", "e"), until=T0 + 2 * SECOND)
         ours = store.write(lambda tx: tx.claim_all("index", places, "one", now, until))
         assert ours == {*places} - {("t", "d")}
-        assert store.write(lambda tx: tx.held("index", places, "one")) == ours
-        assert store.write(lambda tx: tx.held("index", places, "another")) == {("t", "d")}
-        assert store.write(lambda tx: tx.held("facts", places, "one")) == frozenset()
+        assert store.write(lambda tx: tx.held_leases("index", places, "one")) == ours
+        assert store.write(lambda tx: tx.held_leases("index", places, "another")) == {("t", "d")}
+        assert store.write(lambda tx: tx.held_leases("facts", places, "one")) == frozenset()
         assert store.write(lambda tx: tx.claim_all("index", [], "one", now, until)) == frozenset()
         store.write(lambda tx: tx.release_all("index", places[1:], "one"))
-        assert store.write(lambda tx: tx.held("index", places, "one")) == {("s", "c")}
+        assert store.write(lambda tx: tx.held_leases("index", places, "one")) == {("s", "c")}
         assert holds(store, "another", ("index", "t", "d"))
 
     def test_a_retry_that_is_not_due_is_not_among_many_that_are_taken(self, store: Store) -> None:
@@ -190,7 +190,11 @@ class ViewContract:
     # -- messages set aside
 
     def test_what_was_set_aside_is_due_when_its_time_has_come(self, store: Store) -> None:
-        store.write(lambda tx: tx.put("set_aside", [*map(set_aside_row, range(1, 5)), set_aside_row(1, space="t"), set_aside_row(9, due=None)]))
+        store.write(
+            lambda tx: tx.put(
+                "set_aside", [*map(set_aside_row, range(1, 5)), set_aside_row(1, space="t"), set_aside_row(9, due=None)]
+            )
+        )
         store.write(lambda tx: tx.put("set_aside", [set_aside_row(1, view="facts")]))
 
         def due(now: datetime, limit: int = 100) -> list[tuple[str, int]]:

@@ -12,7 +12,18 @@ from recollect.engine.transfer import TABLES, copy_store
 from recollect.model import Erasure, Filter, ViewState
 from recollect.ports import Store, Tx
 from recollect.testing.log_contract import make_tombstone
-from recollect.testing.samples import ODD_METADATA, ODD_TEXTS, T0, OpenStore, axis, make_entry, append_messages, find_matches, make_message, append_and_index
+from recollect.testing.samples import (
+    ODD_METADATA,
+    ODD_TEXTS,
+    T0,
+    OpenStore,
+    append_and_index,
+    append_messages,
+    axis,
+    find_matches,
+    make_entry,
+    make_message,
+)
 
 SECOND = timedelta(seconds=1)
 FILLED = {"meta", "conversations", "messages", "erasures", "cursors", "entries", "vectors", "tallies"}
@@ -67,7 +78,9 @@ class WholeContract:
             make_message(1, "", conversation="d", user="kim", time=T0 + SECOND),
             make_message(2, "x", conversation="d", user=None, time=T0),
         ]
-        store.write(lambda tx: append_messages(tx, *messages, make_message(1, "other", space="t", time=T0 + 5 * SECOND)))
+        store.write(
+            lambda tx: append_messages(tx, *messages, make_message(1, "other", space="t", time=T0 + 5 * SECOND))
+        )
         store.write(lambda tx: tx.put_entries([make_entry(message) for message in messages]))
         store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [make_tombstone(messages[2])]))
         store.write(lambda tx: tx.set_cursor("index", "s", "c", 3))
@@ -107,7 +120,9 @@ class WholeContract:
         store.write(lambda tx: tx.put("cursors", [cursor_row("index", "c", 1), cursor_row("index", "d", 2)]))
         store.write(lambda tx: tx.put("cursors", [cursor_row("index", "d", 7), cursor_row("index", "e", 3)]))
         assert store.read(cursor_turns) == {"c": 1, "d": 7, "e": 3}
-        store.write(lambda tx: tx.put("cursors", [cursor_row("index", "c", 10), cursor_row("index", "f", 4)], add=("turn",)))
+        store.write(
+            lambda tx: tx.put("cursors", [cursor_row("index", "c", 10), cursor_row("index", "f", 4)], add=("turn",))
+        )
         assert store.read(cursor_turns) == {"c": 11, "d": 7, "e": 3, "f": 4}
         store.write(lambda tx: tx.put("cursors", []))
         assert store.read(cursor_turns) == {"c": 11, "d": 7, "e": 3, "f": 4}
@@ -130,7 +145,9 @@ class WholeContract:
             for target in (store, copy):
                 target.write(lambda tx: append_and_index(tx, new, terms=("word", "new")))
             assert copy.read(answers) == store.read(answers)
-            assert [candidate.message_id for candidate in copy.read(lambda tx: find_matches(tx, [["new"]]))[0]] == ["d-3"]
+            assert [candidate.message_id for candidate in copy.read(lambda tx: find_matches(tx, [["new"]]))[0]] == [
+                "d-3"
+            ]
 
     # -- closing
 
@@ -187,7 +204,7 @@ def answers(tx: Tx) -> tuple[object, ...]:
         tx.conversations(),
         [(message, message.seal) for space in ("s", "t") for message in tx.messages(Filter(space))],
         tx.erasures(),
-        tx.erased_by(),
+        tx.count_by_erasure(),
         tx.cursor("index", "s", "c"),
         tx.lagging("index", T0),
         tx.tally("s", None),

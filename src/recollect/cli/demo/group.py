@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.cli.demo.stage import NOW, expect, print_line, open_memory, print_step
+from recollect.cli.demo.stage import NOW, expect, open_memory, print_line, print_step
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,7 +57,9 @@ def show_remembering(out: Console, demo_memory: BlockingMemory) -> None:
     statements = demo_memory.profile(user=MEMBER).statements
     expect(removal.found and removal.id is not None and not statements, "it was not forgotten")
     (statement,) = demo_memory.undo(removal.id or "", user=MEMBER).statements
-    print_line(out, f"{MEMBER} says", f"remember that I am allergic to lemons; forget the lemons; undo: “{statement.text}”")
+    print_line(
+        out, f"{MEMBER} says", f"remember that I am allergic to lemons; forget the lemons; undo: “{statement.text}”"
+    )
 
 
 def days_ago(days: int) -> datetime:

@@ -81,7 +81,9 @@ def show_turn(out: Console, file: Path, chat: BlockingConversation, model: Scrip
         f"{first.tokens_in} tokens, with turn {RECIPE}, the recipe, at tier 1: {line_below(before, label)}",
     )
     print_line(out, "model writes", ASKS)
-    print_line(out, "memory sends", f"{second.tokens_in} tokens, with turn {RECIPE} at tier 3: {line_below(after, label)}")
+    print_line(
+        out, "memory sends", f"{second.tokens_in} tokens, with turn {RECIPE} at tier 3: {line_below(after, label)}"
+    )
     print_line(out, "model writes", " ".join(LINES[1].split()))
     expect(reply.text == SAYS == chat.history(limit=1)[0].content, "the user was shown something else")
     print_line(out, "alex sees", f"{reply.text}")

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.cli.demo.stage import NOW, expect, print_line, open_memory, print_step
+from recollect.cli.demo.stage import NOW, expect, open_memory, print_line, print_step
 from recollect.cli.terminal.show import show_table, table
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ BACK = "How many carrots and how much cumin went into the lentil soup for thirty
 
 
 def show_topics(out: Console, folder: Path) -> None:
-    print_step(out, "TOPICS: what alex talks about", "A topic fades by its half-life: 1 to 30 days, as one comes back to it.")
+    print_step(
+        out, "TOPICS: what alex talks about", "A topic fades by its half-life: 1 to 30 days, as one comes back to it."
+    )
     with open_memory(folder / "topics.db") as demo_memory:
         chat = demo_memory.conversation("chat", user="alex")
         for days, text in TALK:

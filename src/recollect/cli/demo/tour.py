@@ -15,7 +15,7 @@ from recollect.cli.demo.group import show_group
 from recollect.cli.demo.script import drafts
 from recollect.cli.demo.stage import ScriptedModel, build_engine, expect, open_memory, print_step
 from recollect.cli.demo.topics import show_topics
-from recollect.cli.terminal.show import console, plural, print_indented, format_time
+from recollect.cli.terminal.show import console, format_time, plural, print_indented
 from recollect.cli.terminal.snippet import build_snippet
 from recollect.engine.transfer import import_records
 from recollect.formats import dump, open_records
@@ -98,7 +98,9 @@ def print_hit(out: Console, hit: Hit, query: str) -> None:
 
 
 def show_proof(out: Console, demo_memory: BlockingMemory) -> None:
-    print_step(out, "PROVE", "Every message is sealed with the one before it: a changed or missing one breaks the chain.")
+    print_step(
+        out, "PROVE", "Every message is sealed with the one before it: a changed or missing one breaks the chain."
+    )
     proof = demo_memory.verify()
     expect(proof.ok, f"the log is not whole: {proof.faults}")
     out.print(

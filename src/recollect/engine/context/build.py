@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from recollect.engine.context import render
-from recollect.engine.context.render import Note, Piece, CurrentTopic, current_text, message_text
+from recollect.engine.context.render import CurrentTopic, Note, Piece, current_text, message_text
 from recollect.errors import InvalidInput
 from recollect.model import Budget, ChatMessage, Context, Episode, Hit, Item, Message, Receipt, Role, Section, Tiers
 from recollect.ports import Tokenizer
 from recollect.rules.prompt import fences
-from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY, fitting
+from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY, count_fitting
 from recollect.rules.prompt.labels import author_labels
 
 SPOKEN = ("user", "assistant")
@@ -106,18 +106,23 @@ def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Conte
     last_messages = spoken_messages[-2 * budget.pairs :] if budget.pairs > 0 else []
     costs = [count(message_text(message, state.channel, state.labels)) + PER_MESSAGE for message in last_messages]
     pieces_by_section, omissions = candidates(state, budget, count)
-    shares = share_tokens(room, budget, {name: total_tokens(pieces, count) for name, pieces in pieces_by_section.items()}, costs)
+    shares = share_tokens(
+        room, budget, {name: total_tokens(pieces, count) for name, pieces in pieces_by_section.items()}, costs
+    )
     recent, not_recent = recent_messages(last_messages, costs, shares["recent"])
     room -= sum(item.tokens for _, item in recent)
     parts = [
-        Part(name, TITLES[name], *choose_pieces(pieces_by_section[name], shares[name], count)) for name in pieces_by_section
+        Part(name, TITLES[name], *choose_pieces(pieces_by_section[name], shares[name], count))
+        for name in pieces_by_section
     ]
     parts[-2].left_out += omissions
     room -= sum(part_tokens(part, count) for part in parts)
     recent_turns = {message.turn for message, _ in recent}
     older = [message for message in state.window if message.turn not in recent_turns]
     current_turn = state.window[-1].turn + 1 if state.window else 1
-    history = render.window_pieces(older, state.tiers, current_turn, state.raised_turns, state.channel, state.labels, count)
+    history = render.window_pieces(
+        older, state.tiers, current_turn, state.raised_turns, state.channel, state.labels, count
+    )
     history.sort(key=lambda piece: history_rank(state, piece))
     parts.append(Part("history", "HISTORY", *choose_pieces(history, room, count), between="\n\n"))
     return fit_context(state, budget, tokenizer, head, parts, recent, not_recent)
@@ -149,7 +154,9 @@ def remaining_room(budget: Budget, system: int, current: int) -> int:
     return room
 
 
-def candidates(state: ContextState, budget: Budget, count: Callable[[str], int]) -> tuple[dict[str, list[Piece]], list[Item]]:
+def candidates(
+    state: ContextState, budget: Budget, count: Callable[[str], int]
+) -> tuple[dict[str, list[Piece]], list[Item]]:
     """The pieces for each section except history, most valuable first; and the hits that cannot get in."""
     shown_ids = {message.id for message in state.window}
     newest_first = sorted(state.episodes, key=lambda episode: (-episode.last, episode.level))
@@ -233,9 +240,9 @@ def recent_messages(
     messages: Sequence[Message], costs: Sequence[int], max_tokens: int
 ) -> tuple[list[tuple[Message, Item]], list[Item]]:
     """The last exchanges, word for word; the newest are chosen first. What does not fit goes to history."""
-    split = len(messages) - fitting(costs, max_tokens)
+    split = len(messages) - count_fitting(costs, max_tokens)
     items = [
-        Item(fences.label(f"m{message.turn}"), cost, "among the last exchanges")
+        Item(fences.message_label(f"m{message.turn}"), cost, "among the last exchanges")
         for message, cost in zip(messages, costs, strict=True)
     ]
     omissions = [Item(item.id, item.tokens, "too long for the recent section") for item in items[:split]]
@@ -251,7 +258,9 @@ def history_rank(state: ContextState, piece: Piece) -> tuple[int, float, int, in
     return (0 if by_request else 1, -state.relevance.get(turn, 0.0), 0 if is_of_topic else 1, -turn)
 
 
-def choose_pieces(pieces: Sequence[Piece], max_tokens: int, count: Callable[[str], int]) -> tuple[list[Piece], list[Item]]:
+def choose_pieces(
+    pieces: Sequence[Piece], max_tokens: int, count: Callable[[str], int]
+) -> tuple[list[Piece], list[Item]]:
     """The pieces that fit, best first; the fence around them and each heading cost a few tokens too."""
     tokens_left = max_tokens - FENCE_COST
     chosen_pieces: list[Piece] = []

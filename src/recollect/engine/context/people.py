@@ -26,10 +26,10 @@ from recollect.model import FACT_CATEGORIES, Fact, Profile, Statement
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim
 from recollect.rules.facts.deciding import MAX_SOURCES, without_answered_claims
-from recollect.rules.facts.profile_lines import HEADINGS, dated
-from recollect.rules.facts_english.finder import find
+from recollect.rules.facts.profile_lines import HEADINGS, value_with_dates
+from recollect.rules.facts_english.finder import find_facts
 from recollect.rules.facts_english.instructions import is_about_answering
-from recollect.rules.people.statements import reading
+from recollect.rules.people.statements import parse_statement
 from recollect.rules.prompt.fences import byline
 
 IMPORTANT = 0.5  # less important facts are found by search, and not shown in every context
@@ -45,7 +45,12 @@ def person_notes(tx: Tx, space: str, person: str, viewer: Viewer) -> list[Note]:
     knowledge = knowledge_for_viewer(tx, space, person, viewer)
     facts, statements = own_knowledge(*knowledge)
     other_facts, other_statements = claims_in(*knowledge)
-    return [*fact_notes(facts), *statement_notes(statements), *fact_notes(other_facts), *reversed(statement_notes(other_statements))]
+    return [
+        *fact_notes(facts),
+        *statement_notes(statements),
+        *fact_notes(other_facts),
+        *reversed(statement_notes(other_statements)),
+    ]
 
 
 def profile_of(tx: Tx, space: str, person: str, viewer: Viewer) -> Profile:
@@ -124,7 +129,9 @@ def digest_notes(merged_digest: MergedDigest, person: str, number: int) -> list[
 
 def channel_profile(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[str, str]:
     """What a person is called in a channel, and what they said of themselves there."""
-    return public_name(tx, space, person), profile_text(*own_knowledge(*knowledge_for_viewer(tx, space, person, viewer)))
+    return public_name(tx, space, person), profile_text(
+        *own_knowledge(*knowledge_for_viewer(tx, space, person, viewer))
+    )
 
 
 def own_knowledge(facts: Iterable[Fact], statements: Iterable[Statement]) -> tuple[list[Fact], list[Statement]]:
@@ -190,7 +197,9 @@ def statement_notes(statements: Iterable[Statement]) -> list[Note]:
             continue
         heading = "Said by others" if from_other else "Remembered"
         rank = (0, "", len(FACT_CATEGORIES) + from_other, 0.0, f"{position:06}")
-        statement_lines.append(Note(statement.id, text_with_speaker(statement, statement.text), "remembered", heading, rank))
+        statement_lines.append(
+            Note(statement.id, text_with_speaker(statement, statement.text), "remembered", heading, rank)
+        )
     return statement_lines
 
 
@@ -204,7 +213,7 @@ def says_how_to_answer(person: str, text: str) -> bool:
     """Whether words about a person say how to answer: only the person themselves may say that."""
     if is_about_answering(text):
         return True
-    facts = (*find(text, ANY_DAY), *reading(person, text).facts)
+    facts = (*find_facts(text, ANY_DAY), *parse_statement(person, text).facts)
     return any(fact.category == "instruction" for fact in facts)
 
 
@@ -228,7 +237,7 @@ def fact_notes(facts: Sequence[Fact], *, name: str = "", number: int = 0, least:
                 key,
                 len(fact_lines),
             )
-            text = text_with_speaker(line_facts[0], f"{key}: {', '.join(map(dated, line_facts))}")
+            text = text_with_speaker(line_facts[0], f"{key}: {', '.join(map(value_with_dates, line_facts))}")
             reason = f"known, importance {line_facts[0].importance:.1f}"
             fact_lines.append(Note(line_facts[0].id, text, reason, f"{name}: {heading}" if name else heading, place))
     return sorted(fact_lines, key=lambda note: ranks[note.id])
@@ -244,7 +253,7 @@ def split_into_lines(values: Sequence[Fact]) -> Iterator[list[Fact]]:
     line_facts: list[Fact] = []
     size = 0
     for fact in values:
-        length = len(dated(fact))
+        length = len(value_with_dates(fact))
         if line_facts and size + length > LINE:
             yield line_facts
             line_facts = []

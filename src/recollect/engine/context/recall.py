@@ -18,9 +18,9 @@ import numpy as np
 from recollect.engine.tables.log import warn_of_damage
 from recollect.language.terms import query_groups
 from recollect.model import Filter, Hit
-from recollect.ports import Candidate, Tx, Vectors
+from recollect.ports import PassageCandidate, Tx, Vectors
 from recollect.rules.recall import query as query_rules
-from recollect.rules.recall.neighbours import LONG_LINES, REACH, next_to
+from recollect.rules.recall.neighbours import LONG_LINES, REACH, adjacent_places
 from recollect.rules.recall.ranking import Ranked, Weights, fuse, shortlist, word_scores
 from recollect.rules.recall.specificity import detail
 
@@ -37,7 +37,7 @@ def search(
     tx: Tx, where: Filter, query: str, vector: Vectors, limit: int, now: datetime, weights: Weights
 ) -> list[Hit]:
     """The messages that answer a query best, best first."""
-    query = query_rules.looked_at(query)
+    query = query_rules.searchable_part(query)
     tally = tx.tally(where.space, where.user)
     groups = query_groups(query, tally.languages)
     postings = tx.postings(where, groups, PER_WORD)
@@ -48,8 +48,8 @@ def search(
         cosines |= tx.cosines(where, vector, [doc for doc in proposals if doc not in cosines])
     passages = tx.candidates(where, [*{*proposals, *cosines}], groups)
     frequencies = [posting.frequency for posting in postings]
-    reading = query_rules.read(query, groups, tally.languages, now)
-    reading = query_rules.naming(reading, query, {passage.author for passage in passages}, tally.languages)
+    reading = query_rules.parse_query(query, groups, tally.languages, now)
+    reading = query_rules.add_authors(reading, query, {passage.author for passage in passages}, tally.languages)
     words = word_scores(passages, frequencies, tally)
     if weights.near:
         passages_by_doc = {passage.doc: passage for passage in passages}
@@ -63,13 +63,13 @@ def search(
         if vector.any():
             cosines |= tx.cosines(scope, vector, [passage.doc for passage in neighbours])
     # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
-    max_passages = PASSAGES * max(READ, limit + MORE) if where.whole else None
+    max_passages = PASSAGES * max(READ, limit + MORE) if where.is_unrestricted else None
     rankings = fuse(passages, words, cosines, reading, now, weights, max_passages)
     return best_hits(tx, where, passages, rankings, limit, weights)
 
 
 def best_hits(
-    tx: Tx, where: Filter, passages: list[Candidate], rankings: Iterable[Ranked], limit: int, weights: Weights
+    tx: Tx, where: Filter, passages: list[PassageCandidate], rankings: Iterable[Ranked], limit: int, weights: Weights
 ) -> list[Hit]:
     """The best messages, read and ordered by their text too."""
     passages_by_doc = {passage.doc: passage for passage in passages}
@@ -90,30 +90,36 @@ def best_hits(
 
 
 def neighbouring_passages(
-    tx: Tx, scope: Filter, anchors: list[Candidate], known_passages: Iterable[Candidate], groups: list[tuple[str, ...]]
-) -> list[Candidate]:
+    tx: Tx,
+    scope: Filter,
+    anchors: list[PassageCandidate],
+    known_passages: Iterable[PassageCandidate],
+    groups: list[tuple[str, ...]],
+) -> list[PassageCandidate]:
     """The passages next to the anchors that are not known yet: the nearest, and more where messages are short."""
     seen_places = {(passage.conversation, passage.turn) for passage in known_passages}
     lengths = {(passage.conversation, passage.turn): passage.length for passage in known_passages}
-    neighbours: list[Candidate] = []
+    neighbours: list[PassageCandidate] = []
     for nearest, farthest in ((1, 1), (2, REACH)):
-        new_places = [place for place in dict.fromkeys(next_to(anchors, nearest, farthest)) if place not in seen_places]
+        new_places = [
+            place for place in dict.fromkeys(adjacent_places(anchors, nearest, farthest)) if place not in seen_places
+        ]
         seen_places.update(new_places)
-        passages = tx.beside(scope, new_places, groups)
+        passages = tx.passages_at(scope, new_places, groups)
         lengths |= {(passage.conversation, passage.turn): passage.length for passage in passages}
         neighbours += passages
         anchors = [passage for passage in anchors if mean_length(passage, lengths) < LONG_LINES]
     return neighbours
 
 
-def mean_length(passage: Candidate, lengths: dict[tuple[str, int], int]) -> float:
+def mean_length(passage: PassageCandidate, lengths: dict[tuple[str, int], int]) -> float:
     """The mean length of a message and the known ones next to it."""
     places = ((passage.conversation, passage.turn + step) for step in (-1, 0, 1))
     known_lengths = [lengths[place] for place in places if place in lengths]
     return sum(known_lengths) / max(len(known_lengths), 1)
 
 
-def is_allowed(passage: Candidate, where: Filter) -> bool:
+def is_allowed(passage: PassageCandidate, where: Filter) -> bool:
     """Whether a passage may be returned: a neighbour that the filter excludes is only used for scoring."""
     return (
         where.role in (None, passage.role)

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from recollect.language.sentences import split
+from recollect.language.sentences import split_sentences
 from recollect.model import Episode, Hit, Item, Message, Tiers, TopicMessage
 from recollect.rules.prompt import fences
 from recollect.rules.prompt.fences import Labels
 from recollect.rules.prompt.labels import distinct_labels, poses
 from recollect.rules.recall import excerpts
 from recollect.rules.tiers.requested_tier import text_at, tier_now
-from recollect.rules.tiers.tiers import write as offline_tiers
+from recollect.rules.tiers.tiers import write_tiers as offline_tiers
 
 Count = Callable[[str], int]
 CHARACTERS = 4  # of a token, about
@@ -133,7 +133,7 @@ def hit_pieces(
         if size > max_size or (len(pieces) >= WHOLE and size > long_size):
             text = excerpts.excerpt(text, question_stems, min(max_size, long_size) * CHARACTERS)
             tier = 2
-        line = fences.said(label, message.role, message.author, tier, text, labels=labels)
+        line = fences.message_line(label, message.role, message.author, tier, text, labels=labels)
         group = hit_heading(message, conversation)
         # Counted with its line end, as in the section: the tokenizer remembers what it has counted.
         item = Item(label or message.id, count(line + "\n"), f"{reason} ({hit.score:.1f})", tier)
@@ -144,7 +144,7 @@ def hit_pieces(
 
 def hit_heading(message: Message, conversation: str) -> str:
     """The day and conversation under which a retrieved message is shown."""
-    name = fences.plain(message.conversation)
+    name = fences.plain_name(message.conversation)
     source = (
         "this conversation" if message.conversation == conversation else f"conversation {name}" if name else "elsewhere"
     )
@@ -156,7 +156,7 @@ def episode_pieces(episodes: Iterable[Episode], count: Count, reason: str = "") 
     pieces = []
     for episode in episodes:
         days = sorted({f"{episode.began:%Y-%m-%d}", f"{episode.ended:%Y-%m-%d}"})
-        line = fences.line(episode.summary)
+        line = fences.escape_line(episode.summary)
         text = fences.Fenced(f"Turns {episode.first}-{episode.last}, {' to '.join(days)}: {line}")
         item_reason = reason or f"summary of level {episode.level}"
         if episode.pending:
@@ -166,23 +166,27 @@ def episode_pieces(episodes: Iterable[Episode], count: Count, reason: str = "") 
     return pieces
 
 
-def topic_pieces(topic: CurrentTopic, shown_turns: set[int], shown_text: str, labels: Labels, count: Count) -> list[Piece]:
+def topic_pieces(
+    topic: CurrentTopic, shown_turns: set[int], shown_text: str, labels: Labels, count: Count
+) -> list[Piece]:
     """The topic of the message, without the messages in `shown_turns` and the sentences in `shown_text`."""
-    summary = " ".join(sentence for sentence in split(topic.summary) if sentence.casefold() not in shown_text)
+    summary = " ".join(sentence for sentence in split_sentences(topic.summary) if sentence.casefold() not in shown_text)
     pieces = []
     if summary:
         # A title may be the beginning of its first message: if that is shown, the title would repeat it.
         title = (
             ""
             if topic.first in shown_turns or topic.title.casefold() in shown_text
-            else f"{fences.line(topic.title)}: "
+            else f"{fences.escape_line(topic.title)}: "
         )
         since = f"Since {topic.since:%Y-%m-%d}, {topic.messages} messages"
-        text = fences.Fenced(f"{since}: {title}{fences.line(summary)}")
+        text = fences.Fenced(f"{since}: {title}{fences.escape_line(summary)}")
         pieces.append(Piece(text, Item(topic.id, count(text) + 1, "what is being talked of", 2), (0,)))
     for message in reversed(topic.last_messages):
         if message.turn not in shown_turns and message.content.strip():
-            line = fences.said(f"m{message.turn}", message.role, message.author, 3, message.content, labels=labels)
+            line = fences.message_line(
+                f"m{message.turn}", message.role, message.author, 3, message.content, labels=labels
+            )
             item = Item(f"m{message.turn}", count(line + "\n"), "said last of what is come back to", 3)
             pieces.append(Piece(line, item, (1, message.turn)))
     return pieces
@@ -194,11 +198,11 @@ def note_pieces(notes: Sequence[Note], channel: bool, count: Count) -> list[Piec
     people = people_labels(notes) if channel else {}
     pieces = []
     for note in notes:
-        text = fences.Fenced(f"- {fences.line(note.text)}")
+        text = fences.Fenced(f"- {fences.escape_line(note.text)}")
         item = Item(note.id, count(text) + 1, note.reason, 1)
         name, _, title = note.heading.rpartition(NAMED)
         person = people.get(person_key(note)) if name else None
-        heading = fences.line(note.heading if person is None else f"{person}{NAMED}{title}")
+        heading = fences.escape_line(note.heading if person is None else f"{person}{NAMED}{title}")
         pieces.append(Piece(text, item, note.place, heading))
     return pieces
 

@@ -16,8 +16,8 @@ from recollect.engine.views.topics import LAST, LOOKED_AT, TopicPage, Topics
 from recollect.model import Message, TopicMessage
 from recollect.ports import Tx, Vectors
 from recollect.rules.topics import topics as rule
-from recollect.rules.topics.centroids import as_kept
-from recollect.rules.topics.topics import Said, State
+from recollect.rules.topics.centroids import round_vector
+from recollect.rules.topics.topics import IncomingMessage, TopicState
 from recollect.tasks.standalone import depends_on_context
 
 KEPT = 4  # last messages of a topic outside the window that are shown
@@ -38,7 +38,12 @@ def find_current_topic(
     if not page.book.states:
         return None
     text = text[:LOOKED_AT]
-    parts = matching_topics(tx, topics, page, Said(LAST, "user", text, now, as_kept(vector), leaning=depends_on_context(text)))
+    parts = matching_topics(
+        tx,
+        topics,
+        page,
+        IncomingMessage(LAST, "user", text, now, round_vector(vector), leaning=depends_on_context(text)),
+    )
     if not parts:
         return None
     start = window[0].turn if window else LAST
@@ -51,7 +56,10 @@ def find_current_topic(
         )
         if parts[0].first != page.book.current:  # the conversation returns to it
             last_messages = [
-                message for part in parts for message in rows.messages_outside_packs(tx, page.place, part) if message.turn < start
+                message
+                for part in parts
+                for message in rows.messages_outside_packs(tx, page.place, part)
+                if message.turn < start
             ]
     return CurrentTopic(
         id=parts[0].id,
@@ -65,18 +73,18 @@ def find_current_topic(
     )
 
 
-def matching_topics(tx: Tx, topics: Topics, page: TopicPage, message: Said) -> list[State]:
+def matching_topics(tx: Tx, topics: Topics, page: TopicPage, message: IncomingMessage) -> list[TopicState]:
     """The topic a message belongs to, active or faded, with all its parts; empty if the message opens a new topic."""
-    first = rule.chosen(page.book, message, topics.rule)
+    first = rule.choose_topic(page.book, message, topics.rule)
     if first is not None:
         return rule.parts(page.book.states, first)
     faded_topics = page.load_faded(tx)
     topics.cache_faded(page)
-    returned_topic = faded_topics.returned(message.vector, topics.rule.similarity)
+    returned_topic = faded_topics.find_return(message.vector, topics.rule.similarity)
     return [] if returned_topic is None else rule.parts(faded_topics.states, returned_topic)
 
 
-def topic_turns(tx: Tx, page: TopicPage, parts: Sequence[State], window: Sequence[Message]) -> frozenset[int]:
+def topic_turns(tx: Tx, page: TopicPage, parts: Sequence[TopicState], window: Sequence[Message]) -> frozenset[int]:
     """The turns of a large window that belong to this topic: if not all of the window fits, they are chosen first."""
     if not window or sum(len(message.content) for message in window) < LARGE:
         return frozenset()

@@ -23,7 +23,7 @@ from recollect.engine.tables import log
 from recollect.model import Conversation, Filter, Message
 from recollect.ports import Tx
 from recollect.rules.openai import reconcile
-from recollect.rules.openai.messages import OPENED, OURS, Spoken, said
+from recollect.rules.openai.messages import OPENED, OURS, ParsedMessage, utterance_of
 from recollect.rules.openai.reconcile import UNKNOWN, Utterance
 
 NUMBERED = re.compile(r"(.+)~([1-9]\d{0,5})", re.DOTALL)
@@ -101,7 +101,9 @@ class Tree:
             )
             conversations += [conversation for conversation in page if branch_number(conversation.id, self.root) > 1]
         else:
-            conversations += [self._branch(index) for index in range(self.last_number, max(self.last_number - MOST, 1), -1)]
+            conversations += [
+                self._branch(index) for index in range(self.last_number, max(self.last_number - MOST, 1), -1)
+            ]
         own_conversations = [
             conversation
             for conversation in conversations
@@ -120,8 +122,8 @@ class Tree:
         lines = [self.line(self.root) or ConversationLine(self.root)]
         seen_ids = {self.root}
         for line in lines:
-            fit = reconcile.opened(self.utterances_of(line), history)
-            if fit.known == len(history) or (fit.known == len(history) - 1 and fit.at_end):
+            fit = reconcile.fit_from_start(self.utterances_of(line), history)
+            if fit.overlap == len(history) or (fit.overlap == len(history) - 1 and fit.at_end):
                 break  # no branch has more of it
             counts_by_position = {
                 position_of(line.messages[index]): known_count for known_count, index in enumerate(fit.places)
@@ -131,7 +133,9 @@ class Tree:
                 count = None if first is None else counts_by_position.get(branch_origin(first))
                 if first is None or count is None or id in seen_ids:
                     continue
-                if reconcile.starts([self._utterance(first)], history[count + 1], 0) and (branch := self.line(id)):
+                if reconcile.possible_starts([self._utterance(first)], history[count + 1], 0) and (
+                    branch := self.line(id)
+                ):
                     seen_ids.add(id)
                     lines.append(branch)
         return lines
@@ -173,7 +177,11 @@ class Tree:
                 return None
             parts.append(part)
         own_messages = self._own_messages(id)
-        return ConversationLine(id, (*(message for part in parts for message in part), *own_messages)) if own_messages else None
+        return (
+            ConversationLine(id, (*(message for part in parts for message in part), *own_messages))
+            if own_messages
+            else None
+        )
 
     def first_message(self, id: str) -> Message | None:
         if id not in self._firsts:
@@ -185,7 +193,9 @@ class Tree:
     def utterances_of(self, line: ConversationLine) -> list[Utterance]:
         return [UNKNOWN if message is None else self._utterance(message) for message in line.messages]
 
-    def split_preface(self, line: ConversationLine, preface: Sequence[Spoken]) -> tuple[list[Message], list[Spoken]]:
+    def split_preface(
+        self, line: ConversationLine, preface: Sequence[ParsedMessage]
+    ) -> tuple[list[Message], list[ParsedMessage]]:
         """The messages that the line has of what a client puts before its own messages, and those that are new."""
         if not preface:
             return [], []
@@ -205,7 +215,7 @@ class Tree:
     def _utterance(self, message: Message) -> Utterance:
         utterance = self._utterances.get(message.id)
         if utterance is None:
-            utterance = self._utterances[message.id] = said(message)
+            utterance = self._utterances[message.id] = utterance_of(message)
         return utterance
 
     def _filter(self, id: str) -> Filter:
@@ -284,7 +294,9 @@ def find_continued(tx: Tx, target: ConversationTarget, history: Sequence[Utteran
     marks = {utterance.mark for utterance in history}
     for chat in sorted(chats, key=lambda chat: chat.changed_at, reverse=True)[:RECENT]:
         chat_filter = Filter(target.space, conversation=chat.id)
-        last_utterances = map(said, tx.messages(chat_filter, limit=PAGE, newest=True, damaged=log.warn_of_damage))
+        last_utterances = map(
+            utterance_of, tx.messages(chat_filter, limit=PAGE, newest=True, damaged=log.warn_of_damage)
+        )
         if not any(utterance.mark in marks for utterance in last_utterances):
             continue  # most are about something else and need not be read further
         candidate = replace(target, id=chat.id)
@@ -295,7 +307,9 @@ def find_continued(tx: Tx, target: ConversationTarget, history: Sequence[Utteran
     return target
 
 
-def reconcile_messages(tx: Tx, target: ConversationTarget, sent_messages: Sequence[Spoken], now: datetime) -> list[Message]:
+def reconcile_messages(
+    tx: Tx, target: ConversationTarget, sent_messages: Sequence[ParsedMessage], now: datetime
+) -> list[Message]:
     """The message of the log for each one sent: those that are there, and the others, which are added.
 
     A new preface is neither added nor returned if nothing else is new.
@@ -311,11 +325,11 @@ def reconcile_messages(tx: Tx, target: ConversationTarget, sent_messages: Sequen
         far_lines.extend(tree.all_lines())
         return [tree.utterances_of(line) for line in far_lines]
 
-    line_index, fit = reconcile.best([tree.utterances_of(line) for line in near_lines], utterances, others)
+    line_index, fit = reconcile.best_line([tree.utterances_of(line) for line in near_lines], utterances, others)
     line = (far_lines or near_lines)[line_index]
     known_messages = [message for index in fit.places if (message := line.messages[index]) is not None]
     known_preface, new_preface = tree.split_preface(line, sent_messages[: fit.preface])
-    new_messages = sent_messages[fit.preface + fit.known :]
+    new_messages = sent_messages[fit.preface + fit.overlap :]
     if not new_messages:
         return [*known_preface, *known_messages]
     conversation = line.id
@@ -328,7 +342,8 @@ def reconcile_messages(tx: Tx, target: ConversationTarget, sent_messages: Sequen
     drafts = [sent_message.draft({"preface": True}) for sent_message in new_preface]
     drafts += [sent_message.draft({} if index else notes) for index, sent_message in enumerate(new_messages)]
     added_messages = [
-        entry.message for entry in log.append_messages(tx, log.Batch(target.space, conversation, target.user, drafts), now)
+        entry.message
+        for entry in log.append_messages(tx, log.Batch(target.space, conversation, target.user, drafts), now)
     ]
     return [*known_preface, *added_messages[: len(new_preface)], *known_messages, *added_messages[len(new_preface) :]]
 
@@ -339,13 +354,13 @@ def keep_reply(tx: Tx, target: ConversationTarget, question: Message, batch: log
     target = replace(target, id=question.conversation)
     tx.lock("lines", target.space, root_of(tx, target))
     draft = batch.drafts[0]
-    utterance = Spoken("assistant", draft.content, draft.metadata.get("openai", {})).utterance
+    utterance = ParsedMessage("assistant", draft.content, draft.metadata.get("openai", {})).utterance
     next_message = find_next_message(tx, question)
     conversation = question.conversation
     if next_message is not None:
         tree = Tree(tx, target, 1)
         for answer in (next_message, *tree.branch_starts_after(question)):
-            if answer.id == draft.id or said(answer) == utterance:
+            if answer.id == draft.id or utterance_of(answer) == utterance:
                 return answer
         conversation = tree.next_id
         branch = {"of": question.conversation, "after": question.turn}
@@ -360,7 +375,7 @@ def find_next_message(tx: Tx, question: Message) -> Message | None:
     turn = question.turn
     while page := tx.messages(where, after=(question.conversation, turn), limit=PAGE, damaged=log.warn_of_damage):
         for message in page:
-            if not said(message).loose:
+            if not utterance_of(message).loose:
                 return message
         turn = page[-1].turn
     return None

@@ -27,10 +27,10 @@ from recollect.engine.work.ask import NONE
 from recollect.errors import InvalidInput, ModelError, RecollectError
 from recollect.model import Budget, Context, Message, Section
 from recollect.ports import Completion, Relay, Tx, Vectors
-from recollect.rules.log import MAX_ID, checked_id
+from recollect.rules.log import MAX_ID, check_id
 from recollect.rules.openai import messages as message_rules
-from recollect.rules.openai.stream import Answer, Choice, Passing, added
-from recollect.rules.openai.tail import Layout, laid_out, sized
+from recollect.rules.openai.stream import Choice, CompleteReply, ReplyStream, sum_usages
+from recollect.rules.openai.tail import Layout, budget_of, lay_out
 from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ async def embed_texts(memory: MemoryEngine, texts: Sequence[str]) -> tuple[Vecto
 
 async def relay_without_memory(memory: MemoryEngine, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any]]:
     """The answer to a request that does not use the memory."""
-    message_rules.checked(body.get("messages"))
+    message_rules.check_messages(body.get("messages"))
     relay = await find_relay(memory, body)
     async with aclosing(relay.relay(body)) as chunks:  # type: ignore[type-var]
         async for chunk in chunks:
@@ -110,17 +110,20 @@ async def relay_without_memory(memory: MemoryEngine, body: Mapping[str, Any]) ->
 def has_speech(body: Mapping[str, Any]) -> bool:
     """Whether a request has messages besides instructions, which alone are nothing to remember."""
     return any(
-        message["role"] not in message_rules.INSTRUCTIONS for message in message_rules.checked(body.get("messages"))
+        message["role"] not in message_rules.INSTRUCTIONS
+        for message in message_rules.check_messages(body.get("messages"))
     )
 
 
 async def begin_exchange(memory: MemoryEngine, request: RelayRequest) -> RelayExchange:
     """Keep what is new of the client's messages, and build the first context. With no model, nothing is kept."""
-    messages = message_rules.checked(request.body.get("messages"))
+    messages = message_rules.check_messages(request.body.get("messages"))
 
-    def read_messages() -> list[message_rules.Spoken]:
+    def read_messages() -> list[message_rules.ParsedMessage]:
         return [
-            message_rules.spoken(message) for message in messages if message["role"] not in message_rules.INSTRUCTIONS
+            message_rules.parse_message(message)
+            for message in messages
+            if message["role"] not in message_rules.INSTRUCTIONS
         ]
 
     # What takes longer for a longer history runs in a thread, so that others are answered meanwhile.
@@ -129,14 +132,16 @@ async def begin_exchange(memory: MemoryEngine, request: RelayRequest) -> RelayEx
         raise InvalidInput("messages", "ends in a message with nothing in it")
     sent_messages = [sent_message for sent_message in sent_messages if not sent_message.silent]
     relay = await find_relay(memory, request.body)
-    id = request.conversation or message_rules.opening(sent_messages, request.space, request.user)
-    if len(checked_id("conversation", id)) > MAX_ID - NUMBER:
+    id = request.conversation or message_rules.opening_id(sent_messages, request.space, request.user)
+    if len(check_id("conversation", id)) > MAX_ID - NUMBER:
         raise InvalidInput("conversation", f"has {len(id)} characters; at most {MAX_ID - NUMBER} are allowed")
     by_name = bool(request.conversation)
-    target = branches.ConversationTarget(checked_id("space", request.space), checked_id("user", request.user), id, by_name)
+    target = branches.ConversationTarget(check_id("space", request.space), check_id("user", request.user), id, by_name)
     await memory._caught_up(target.space)
     now = memory._opened.clock.now()
-    kept_messages: list[Message] = await memory._write(lambda tx: branches.reconcile_messages(tx, target, sent_messages, now))
+    kept_messages: list[Message] = await memory._write(
+        lambda tx: branches.reconcile_messages(tx, target, sent_messages, now)
+    )
     exchange = RelayExchange(memory, request, relay, target, kept_messages)
     try:
         await exchange.prepare()
@@ -173,7 +178,7 @@ class RelayExchange:
         self.tokens = 0
         self._tools = turn.TurnTools(
             model=memory._chat.for_task(TASK),
-            context=partial(self._conversation._answer_context, sized(request.budget), None),
+            context=partial(self._conversation._answer_context, budget_of(request.budget), None),
             search=self._conversation._search,
             write=memory._write,
             count=self._count,
@@ -211,10 +216,10 @@ class RelayExchange:
         return self._body.get("n") in (None, 1)
 
     async def _build_prompt(self, with_markers: bool) -> ModelPrompt:
-        budget = sized(self._limit)
+        budget = budget_of(self._limit)
         is_branch = self._messages[0].conversation != self.conversation
         run = self._memory._run
-        layout = await run(partial(laid_out, self._body, budget, self._count, all_of_it=is_branch))
+        layout = await run(partial(lay_out, self._body, budget, self._count, all_of_it=is_branch))
         room = replace(
             budget,
             total=budget.total - layout.beside,
@@ -269,7 +274,7 @@ class RelayExchange:
             rounds_left = self._rounds
             with_markers = self._may_ask
             while True:
-                answer = Answer(await self._ask_model())
+                answer = CompleteReply(await self._ask_model())
                 cost = await self._round_cost(answer.reply.get("usage"), answer.reply, answer.first)
                 if not await self._needs_another_round(answer.first, cost, rounds_left, with_markers):
                     break
@@ -278,7 +283,7 @@ class RelayExchange:
                 else:
                     with_markers = False
                 self._prompt = await self._build_prompt(with_markers)
-            final = answer.last(self._frame(), added(self._usages))
+            final = answer.build_reply(self._frame(), sum_usages(self._usages))
             self._turn.said = answer.first.words
             await turn.run_to_end(self._keep_reply(answer.first))
             return final
@@ -305,7 +310,7 @@ class RelayExchange:
                 raise
 
     async def _answer_chunks(self) -> AsyncGenerator[dict[str, Any]]:
-        passing = Passing(self._frame())
+        passing = ReplyStream(self._frame())
         rounds_left = self._rounds
         with_markers = self._may_ask
         while True:
@@ -323,15 +328,15 @@ class RelayExchange:
                 rounds_left -= 1
             else:
                 with_markers = False
-            passing.again()
+            passing.start_round()
             self._prompt = await self._build_prompt(with_markers)
-        last_chunks = passing.last()
+        last_chunks = passing.last_chunks()
         self._turn.said = passing.first.words
         await turn.run_to_end(self._keep_reply(passing.first))
         for chunk in last_chunks:
             yield chunk
         if wants_usage(self._body):
-            yield passing.cost(added(self._usages))
+            yield passing.usage_chunk(sum_usages(self._usages))
 
     async def _model_chunks(self) -> AsyncGenerator[dict[str, Any]]:
         async with aclosing(self._relay.relay(self._request())) as chunks:  # type: ignore[type-var]
@@ -373,11 +378,11 @@ class RelayExchange:
     async def _keep_reply(self, first: Choice) -> None:
         """Put the reply into the log, unless there is nothing in it."""
         assert first.held is not None
-        wire_fields = message_rules.aloud(
-            {"content": first.shown, "refusal": first.refusals, "audio": {"id": first.sound}}
+        wire_fields = message_rules.refusal_and_sound(
+            {"content": first.visible_text, "refusal": first.refusals, "audio": {"id": first.sound}}
         )
         if first.calls:
-            wire_fields |= message_rules.calls_told([first.calls[place] for place in sorted(first.calls)])
+            wire_fields |= message_rules.calls_metadata([first.calls[place] for place in sorted(first.calls)])
         self._turn.told = {message_rules.WIRE: wire_fields} if wire_fields else {}
         if first.calls or not turn.is_blank(self._turn.visible_text):
             self._turn.inline = first.held.inline
@@ -402,7 +407,7 @@ def redact_error(error: ModelError, messages: Sequence[Mapping[str, Any]]) -> Mo
     if error.refusal is not None:
         server_words = error.refusal.message
         sent_text = "\n".join(
-            message_rules.words(message) for message in messages if message["role"] in message_rules.INSTRUCTIONS
+            message_rules.text_of(message) for message in messages if message["role"] in message_rules.INSTRUCTIONS
         )
         if any(
             server_words[index : index + TELLING] in sent_text

@@ -52,7 +52,7 @@ def record_findings(
     new_findings: dict[str, list[Finding]] = {}
     messages: dict[str, Message] = {}
     for number, (message, fact) in enumerate(found_facts):
-        tidy_fact = rules.tidied(fact)
+        tidy_fact = rules.tidy_fact(fact)
         messages[message.id] = message
         new_findings.setdefault(slot_of(tidy_fact), []).append(Finding(message, number, audience, tidy_fact))
     stale_slots = {slot for message in messages.values() for slot in drop_findings(tx, person, message)}
@@ -65,7 +65,9 @@ def record_findings(
         is_late = bool(earlier and fresh and fresh[0].sort_key[:3] <= earlier[-1].sort_key[:3])
         reweigh = slot in stale_slots or is_late
         slots[slot] = (sorted([*earlier, *fresh], key=lambda finding: finding.sort_key) if reweigh else fresh, reweigh)
-    tx.put(TABLE, [finding_row(person, slot, finding) for slot, findings in new_findings.items() for finding in findings])
+    tx.put(
+        TABLE, [finding_row(person, slot, finding) for slot, findings in new_findings.items() for finding in findings]
+    )
     return slots
 
 

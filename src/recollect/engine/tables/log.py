@@ -68,7 +68,7 @@ def append_messages(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[s
     """
     new_conversation = Conversation(batch.space, batch.conversation, batch.user, created_at=now, changed_at=now)
     conversation = adopt_conversation(tx, tx.lock_conversation(new_conversation), batch.user)
-    drafts = [rules.checked(draft, conversation, now) for draft in batch.drafts]
+    drafts = [rules.check_draft(draft, conversation, now) for draft in batch.drafts]
     if batch.user is None:
         refuse_strangers(conversation, drafts)
     existing = existing_messages(tx, conversation, drafts, fresh_ids)
@@ -78,8 +78,10 @@ def append_messages(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[s
     for draft in drafts:
         duplicate = next((existing[key] for key in draft_keys(draft) if key in existing), None)
         if duplicate is None:
-            message = rules.sealed(
-                message_from_draft(draft, conversation, conversation.turns + len(new_messages) + 1, now), head, os.urandom(16)
+            message = rules.seal_message(
+                message_from_draft(draft, conversation, conversation.turns + len(new_messages) + 1, now),
+                head,
+                os.urandom(16),
             )
             head = message.seal.link
             new_messages.append(message)
@@ -108,7 +110,7 @@ def existing_messages(
 ) -> dict[str, Message]:
     ids = [draft.id for draft in drafts if draft.id is not None and draft.id not in fresh_ids]
     erased_ids = {
-        platform_id: rules.erased_platform_id(platform_id)
+        platform_id: rules.hash_platform_id(platform_id)
         for platform_id in (draft.platform_id for draft in drafts)
         if platform_id is not None
     }
@@ -196,7 +198,7 @@ def verify(tx: Tx) -> Verification:
                 turn = message.turn
                 last_link = None  # the next message cannot be checked against a damaged one
                 continue
-            problem = rules.problem(message, turn + 1, last_link)
+            problem = rules.message_problem(message, turn + 1, last_link)
             if problem is not None:
                 faults.append(rules.fault(conversation, min(turn + 1, message.turn), problem))
             messages += not message.erased
@@ -218,7 +220,7 @@ def erasure_faults(tx: Tx) -> Iterator[Fault]:
     """Erasures whose recorded count differs from the messages that name them: a message may be made to look erased. The
     id of an unrecorded erasure is not shown: a damaged row may contain anything."""
     recorded_counts = tx.erasures()
-    actual_counts = tx.erased_by()
+    actual_counts = tx.count_by_erasure()
     for id in sorted({*recorded_counts, *(key or "" for key in actual_counts)}):
         recorded_count = recorded_counts.get(id, 0)
         actual_count = actual_counts.get(id, 0)
@@ -293,7 +295,9 @@ def erase_person(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
     messages = {(m.conversation, m.turn): m for m in messages_of(tx, space, user) if m.conversation in conversations}
     if not messages:
         # Others may have stated facts about a person who never wrote, or given them a name.
-        if not remove_rows_of_person(tx, space, user) + anonymise_conversations(tx, space, user, conversations.values(), now):
+        if not remove_rows_of_person(tx, space, user) + anonymise_conversations(
+            tx, space, user, conversations.values(), now
+        ):
             raise NotFound(f"user {user!r} has no messages in space {space!r}; nothing was erased")
         return Erasure(new_id(now), space, now, messages=0, conversations=0, entries=0)
     drop_digests(tx, space, messages)
@@ -314,7 +318,7 @@ def anonymise_conversations(tx: Tx, space: str, user: str, conversations: Iterab
     seals of erased messages do not cover the id, so the chain stays valid. Returns how many were renamed."""
     count = 0
     for conversation in conversations:
-        is_own = conversation.user in (user, None) or conversation.id == rules.told_in(user)
+        is_own = conversation.user in (user, None) or conversation.id == rules.profile_conversation(user)
         if is_own and rules.names_person(conversation.id, user) and is_empty(tx, conversation):
             tx.rename_conversation(space, conversation.id, f"{rules.ERASED}{new_id(now)}")
             count += 1
@@ -381,6 +385,6 @@ def lock_conversations_of(tx: Tx, space: str, user: str, now: datetime) -> dict[
     """Lock and return the conversations a person is in: nobody else appends or erases until the transaction ends."""
     ids = {message.conversation for message in messages_of(tx, space, user)}
     ids |= {conversation.id for conversation in every_conversation(tx, space, user)}
-    if tx.conversation(space, rules.told_in(user)) is not None:
-        ids.add(rules.told_in(user))
+    if tx.conversation(space, rules.profile_conversation(user)) is not None:
+        ids.add(rules.profile_conversation(user))
     return {id: tx.lock_conversation(Conversation(space, id, None, now, now)) for id in sorted(ids)}

@@ -26,9 +26,9 @@ from recollect.errors import InvalidInput
 from recollect.model import Fact, Message, Statement
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim
-from recollect.rules.log import checked_id
+from recollect.rules.log import check_id
 from recollect.rules.people.names import Member, Name
-from recollect.rules.people.statements import contradicts, reading, says_same, unrestated
+from recollect.rules.people.statements import contradicts, facts_not_restated, parse_statement, says_same
 
 TABLE = "statements"
 SAID = "statement"
@@ -85,18 +85,20 @@ def may_give_way(old: Statement, new: Statement) -> bool:
     return old.speaker == new.speaker or (not is_claim(new) and heard_both)
 
 
-def weigh_across_audiences(name: str, new: Statement, others: Iterable[Statement]) -> tuple[list[Statement], Statement | None]:
+def weigh_across_audiences(
+    name: str, new: Statement, others: Iterable[Statement]
+) -> tuple[list[Statement], Statement | None]:
     """What a new statement does to those of another audience: rows to store, and the one that already says the same.
 
     The newer one wins here, too, but no text moves to another audience: the rest of a private statement stays private.
     """
-    new_reading = reading(name, new.text)
+    new_reading = parse_statement(name, new.text)
     rows = list[Statement]()
     for old in (old for old in others if may_give_way(old, new)):
-        old_reading = reading(name, old.text)
+        old_reading = parse_statement(name, old.text)
         if contradicts(old_reading, new_reading):
             rows.append(replace(old, active=False, retired_at=new.said_at, retired_by=new.id))
-            remaining_texts = unrestated(old_reading, [new_reading])
+            remaining_texts = facts_not_restated(old_reading, [new_reading])
             rows += [replace(old, id=f"{old.id}.{number}", text=text) for number, text in enumerate(remaining_texts, 1)]
         elif new.audience is None and old.speaker == new.speaker and says_same(old_reading, new_reading):
             return [], old
@@ -105,7 +107,9 @@ def weigh_across_audiences(name: str, new: Statement, others: Iterable[Statement
     return rows, None
 
 
-def retire_contradicted_statements(tx: Tx, space: str, person: str, retired_facts: Sequence[Fact], when: datetime) -> None:
+def retire_contradicted_statements(
+    tx: Tx, space: str, person: str, retired_facts: Sequence[Fact], when: datetime
+) -> None:
     """Retire the statements that say the same as facts that were retired: the speaker's newer word wins, whether it
     came as a statement or as a fact."""
     if not retired_facts:
@@ -120,7 +124,7 @@ def retire_contradicted_statements(tx: Tx, space: str, person: str, retired_fact
             for statement in candidates
             if any(
                 (statement.speaker, fact.category, fact.key, fact.value.casefold()) in lost_senses
-                for fact in reading(name_in_statement(tx, statement), statement.text).facts
+                for fact in parse_statement(name_in_statement(tx, statement), statement.text).facts
             )
         ],
     )
@@ -138,7 +142,9 @@ def name_in_statement(tx: Tx, statement: Statement) -> str:
         return name
     rows = tx.rows(PEOPLE, where={"space": statement.space, "user_id": statement.user, "kind": KINDS})
     earlier_names = (statement.user, *(row["name"] for row in rows))
-    return next((earlier_name for earlier_name in earlier_names if begins_with_name(statement.text, earlier_name)), name)
+    return next(
+        (earlier_name for earlier_name in earlier_names if begins_with_name(statement.text, earlier_name)), name
+    )
 
 
 def begins_with_name(text: str, name: str) -> bool:
@@ -211,7 +217,7 @@ def display_name(message: Message) -> str | None:
     if not isinstance(name, str) or not name.strip():
         return None
     try:
-        return checked_id("name", " ".join(name.split()))
+        return check_id("name", " ".join(name.split()))
     except InvalidInput:  # longer than any name, or not on one line
         return None
 

@@ -17,9 +17,9 @@ from recollect.model import Filter, Message
 from recollect.model.topics import TopicMessage
 from recollect.ports import Tx
 from recollect.rules.topics import compression
-from recollect.rules.topics.centroids import Row, as_kept
-from recollect.rules.topics.drift import Seen
-from recollect.rules.topics.topics import State
+from recollect.rules.topics.centroids import Row, round_vector
+from recollect.rules.topics.drift import DriftMessage
+from recollect.rules.topics.topics import TopicState
 
 TABLE = "topics"
 HEADS = "topic_heads"
@@ -38,17 +38,17 @@ def place_of(space: str, conversation: str) -> dict[str, Any]:
 # -- states
 
 
-def states_of(tx: Tx, place: Place, *, active: bool | None = None) -> dict[int, State]:
+def states_of(tx: Tx, place: Place, *, active: bool | None = None) -> dict[int, TopicState]:
     """The topics of a conversation: all, or those that are active, or those that have faded."""
     where = dict(place) if active is None else {**place, "active": int(active)}
     return {row["first"]: to_state(row) for row in tx.rows(TABLE, where=where)}
 
 
-def put_states(tx: Tx, place: Place, states: Iterable[State]) -> None:
+def put_states(tx: Tx, place: Place, states: Iterable[TopicState]) -> None:
     tx.put(TABLE, [state_row(place, state) for state in states])
 
 
-def state_row(place: Place, state: State) -> dict[str, Any]:
+def state_row(place: Place, state: TopicState) -> dict[str, Any]:
     return {
         **place,
         "first": state.first,
@@ -75,8 +75,8 @@ def state_row(place: Place, state: State) -> dict[str, Any]:
     }
 
 
-def to_state(row: Mapping[str, Any]) -> State:
-    return State(
+def to_state(row: Mapping[str, Any]) -> TopicState:
+    return TopicState(
         first=row["first"],
         title=row["title"],
         created_at=row["created_at"],
@@ -115,7 +115,7 @@ def encode_recent_messages(recent: Sequence[tuple[int, Row]]) -> bytes:
     return len(recent).to_bytes(2, "big") + turns.tobytes() + rows.tobytes()
 
 
-def load_recent_messages(tx: Tx, place: Place, data: bytes) -> list[tuple[int, Seen]]:
+def load_recent_messages(tx: Tx, place: Place, data: bytes) -> list[tuple[int, DriftMessage]]:
     """The last messages, from these bytes and the log."""
     if not data:
         return []
@@ -128,7 +128,7 @@ def load_recent_messages(tx: Tx, place: Place, data: bytes) -> list[tuple[int, S
         message.turn: message for message in tx.messages(where, after=begin, upto=turns[-1], damaged=warn_of_damage)
     }
     return [
-        (turn, Seen(messages[turn].content, as_kept(row), messages[turn].role, messages[turn].time))
+        (turn, DriftMessage(messages[turn].content, round_vector(row), messages[turn].role, messages[turn].time))
         for turn, row in zip(turns, rows, strict=True)
         if turn in messages
     ]
@@ -149,7 +149,7 @@ def topic_at(tx: Tx, place: Place, turn: int) -> int | None:
     return int(rows[0]["topic"]) if rows else None
 
 
-def messages_outside_packs(tx: Tx, place: Place, state: State, after: int | None = None) -> list[TopicMessage]:
+def messages_outside_packs(tx: Tx, place: Place, state: TopicState, after: int | None = None) -> list[TopicMessage]:
     """The messages of a topic that are in no pack, in order; with `after`, those after that turn."""
     start = state.packed_upto if after is None else after
     rows = tx.rows(TURNS, {**place, "turn": start}, where={**place, "topic": state.first})
@@ -165,7 +165,7 @@ def topic_messages(tx: Tx, place: Place, ids: Iterable[str]) -> list[TopicMessag
     ]
 
 
-def messages_in_packs(tx: Tx, place: Place, state: State) -> list[TopicMessage]:
+def messages_in_packs(tx: Tx, place: Place, state: TopicState) -> list[TopicMessage]:
     """The messages of a topic that are in packs, in order."""
     if not state.packed_upto:
         return []
@@ -173,13 +173,17 @@ def messages_in_packs(tx: Tx, place: Place, state: State) -> list[TopicMessage]:
     return [message for row in rows for message in compression.unpack(bytes(row["packed"]))]
 
 
-def messages_of_parts(tx: Tx, place: Place, parts: Sequence[State]) -> list[TopicMessage]:
+def messages_of_parts(tx: Tx, place: Place, parts: Sequence[TopicState]) -> list[TopicMessage]:
     """Every message of a topic and of the topics merged into it, in order."""
-    messages = [message for part in parts for message in (*messages_in_packs(tx, place, part), *messages_outside_packs(tx, place, part))]
+    messages = [
+        message
+        for part in parts
+        for message in (*messages_in_packs(tx, place, part), *messages_outside_packs(tx, place, part))
+    ]
     return sorted(messages, key=lambda message: message.turn)
 
 
-def active_messages_of_parts(tx: Tx, place: Place, parts: Sequence[State]) -> list[TopicMessage]:
+def active_messages_of_parts(tx: Tx, place: Place, parts: Sequence[TopicState]) -> list[TopicMessage]:
     """The messages of the active set, in order: those in no pack, and those in packs if the topic was opened again."""
     messages = list[TopicMessage]()
     for part in parts:
@@ -188,7 +192,7 @@ def active_messages_of_parts(tx: Tx, place: Place, parts: Sequence[State]) -> li
     return sorted(messages, key=lambda message: message.turn)
 
 
-def pack_messages(tx: Tx, place: Place, state: State, packed_before: int) -> State:
+def pack_messages(tx: Tx, place: Place, state: TopicState, packed_before: int) -> TopicState:
     """Put the messages that left the active set into packs; `packed_before` of them are there already."""
     topic_key = {**place, "topic": state.first}
     messages = messages_outside_packs(tx, place, state)[: state.packed - packed_before]

@@ -13,7 +13,7 @@ from typing import Any
 
 from recollect.engine.work.ask import TaskResult, TaskRunner
 from recollect.model import Message
-from recollect.rules.days import split
+from recollect.rules.days import split_day
 from recollect.rules.people.transcript import transcript
 from recollect.tasks import day_digest
 
@@ -40,7 +40,9 @@ class DayWriter:
         self._run = run
         self._tokens = tokens
 
-    async def write_day(self, day: date, zone: tzinfo, messages: Sequence[Message], names: Mapping[str, str]) -> DayEntries:
+    async def write_day(
+        self, day: date, zone: tzinfo, messages: Sequence[Message], names: Mapping[str, str]
+    ) -> DayEntries:
         """The entries of all who spoke on a day."""
         if not self._asking.has_model:
             return await self._write_entries(day_digest.Inputs(day, zone, tuple(messages), authors_in(messages), names))
@@ -48,7 +50,7 @@ class DayWriter:
         times = [message.time for message in messages]
         parts = [
             await self._write_entries(day_digest.Inputs(day, zone, part, authors_in(part), names))
-            for part in (tuple(messages[first:end]) for first, end in split(sizes, times, self._tokens))
+            for part in (tuple(messages[first:end]) for first, end in split_day(sizes, times, self._tokens))
         ]
         return await self._merge_parts(day, zone, messages, names, parts)
 
@@ -73,7 +75,12 @@ class DayWriter:
         return TaskResult(await self._run(day_digest.offline, inputs), "offline")
 
     async def _merge_parts(
-        self, day: date, zone: tzinfo, messages: Sequence[Message], names: Mapping[str, str], parts: Sequence[DayEntries]
+        self,
+        day: date,
+        zone: tzinfo,
+        messages: Sequence[Message],
+        names: Mapping[str, str],
+        parts: Sequence[DayEntries],
     ) -> DayEntries:
         """Merge the entries of several parts into one entry for each member."""
         if len(parts) == 1:
@@ -109,7 +116,7 @@ class DayWriter:
         entries = dict[str, str]()
         offline = set[str]()
         outage = None
-        for first, end in split(sizes, times, self._tokens):
+        for first, end in split_day(sizes, times, self._tokens):
             messages = tuple(note for notes in notes_by_member[first:end] for note in notes)
             result = await self._write_entries(replace(inputs, messages=messages, members=inputs.members[first:end]))
             entries |= result.entries

@@ -18,16 +18,25 @@ from cachetools import TTLCache
 
 from recollect.engine.tables.people import FORGET, statements_of
 from recollect.engine.views import digests
-from recollect.engine.views.day_writer import DayWriter, DayEntries
+from recollect.engine.views.day_writer import DayEntries, DayWriter
 from recollect.engine.views.digests import DIGESTS
 from recollect.engine.work.ask import TaskRunner
 from recollect.engine.work.single_flight import FlightKey, FlightResult, SingleFlight, WaitLimit
-from recollect.language.sentences import split
+from recollect.language.sentences import split_sentences
 from recollect.model import Digest, Span
 from recollect.ports import Clock, Telemetry, Tx
 from recollect.rules.access import Viewer, is_claim
-from recollect.rules.days import Spoke, before, bucket, content_hash, day_of, fingerprint, holds, zone_named
-from recollect.rules.people.forgetting import matching
+from recollect.rules.days import (
+    Participation,
+    content_hash,
+    day_of,
+    fingerprint,
+    history_days,
+    hour_bucket,
+    is_current,
+    parse_time_zone,
+)
+from recollect.rules.people.forgetting import matching_statements
 from recollect.tasks import context_merge, week_history
 
 HEAD = ""  # in place of a member: the row with the inputs of the whole day
@@ -65,7 +74,7 @@ class DigestRequest:
         return str(self.zone)
 
     def hour(self, day: date) -> str:
-        return bucket(self.now, self.zone) if day == self.today else ""
+        return hour_bucket(self.now, self.zone) if day == self.today else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +82,7 @@ class StoredDay:
     """A day as it is stored, and whether its digests are up to date."""
 
     rows: Mapping[str, Mapping[str, Any]]
-    activities: Sequence[Spoke]
+    activities: Sequence[Participation]
     is_current: bool
 
 
@@ -113,7 +122,7 @@ class Digests:
         """A request as of today or another `day`. Waits until all messages of the space so far are noted."""
         await self._caught_up(space)
         row = await self._read(lambda tx: digests.space_row(tx, space))
-        zone = zone_named(row["time_zone"] or self._zone)
+        zone = parse_time_zone(row["time_zone"] or self._zone)
         now = self._clock.now()
         today = day_of(now, zone)
         return DigestRequest(space, zone, now, today, today if day is None else day, WaitLimit(seconds), row["version"])
@@ -125,13 +134,18 @@ class Digests:
         stored."""
         return (await self._day_digests(request, day, user))[0]
 
-    async def _day_digests(self, request: DigestRequest, day: date, user: str | None = None) -> tuple[dict[str, Digest], bool]:
+    async def _day_digests(
+        self, request: DigestRequest, day: date, user: str | None = None
+    ) -> tuple[dict[str, Digest], bool]:
         """As `day`; and whether the result is up to date."""
         stored_day: StoredDay = await self._read(lambda tx: self._load_day(tx, request, day, user))
         if stored_day.activities and not stored_day.is_current:
             key = FlightKey(request.space, f"day {day.isoformat()} {request.variant}")
             new_day = await self._once.get(
-                key, lambda tx: self._load_current_day(tx, request, day), lambda: self._make_day(request, day), request.patience
+                key,
+                lambda tx: self._load_current_day(tx, request, day),
+                lambda: self._make_day(request, day),
+                request.patience,
             )
             stored_day = stored_day if new_day is None else new_day
         members = [id for id in stored_day.rows if id != HEAD and user in (None, id)]
@@ -150,7 +164,9 @@ class Digests:
         # says more than a new one could.
         has_fewer = sum(activity.messages for activity in activities) < int(head["text"])
         inputs = head["inputs"] if has_fewer else fingerprint(activities)
-        return StoredDay(rows, activities, holds(head, inputs=inputs, hour=request.hour(day), asking=self._asking.has_model))
+        return StoredDay(
+            rows, activities, is_current(head, inputs=inputs, hour=request.hour(day), asking=self._asking.has_model)
+        )
 
     def _load_current_day(self, tx: Tx, request: DigestRequest, day: date) -> StoredDay | None:
         stored_day = self._load_day(tx, request, day)
@@ -213,9 +229,11 @@ class Digests:
 
         def load_week(tx: Tx) -> tuple[list[date], tuple[Span, ...], Mapping[str, Any] | None]:
             activities_by_day = {
-                day: digests.activities_on(tx, request.space, day, user_id=user) for day in before(request.on)
+                day: digests.activities_on(tx, request.space, day, user_id=user) for day in history_days(request.on)
             }
-            spans = digests.activity_spans(activity for activities in activities_by_day.values() for activity in activities)
+            spans = digests.activity_spans(
+                activity for activities in activities_by_day.values() for activity in activities
+            )
             return (
                 [day for day, activities in activities_by_day.items() if activities],
                 spans,
@@ -229,17 +247,23 @@ class Digests:
         day_digests = [by_user[user] for by_user, _ in entries if user in by_user]
         is_complete = len(day_digests) == len(active_days)
         if is_complete and len(day_digests) == 1:
-            return week_without_model(day_digests, before(request.on), spans), entries[0][1]
+            return week_without_model(day_digests, history_days(request.on), spans), entries[0][1]
         row = await self._get_week(request, user, day_digests) if is_complete else None
         if row is not None:
             return to_digest(row, spans), True
         # It could not be made in time: the last stored one, or one from the days that are there.
         row = await self._read(lambda tx: self._load_last_week(tx, request, user))
         return (
-            to_digest(row, spans) if row else week_without_model(day_digests, before(request.on), spans) if day_digests else None
+            to_digest(row, spans)
+            if row
+            else week_without_model(day_digests, history_days(request.on), spans)
+            if day_digests
+            else None
         ), False
 
-    async def _get_week(self, request: DigestRequest, user: str, day_digests: Sequence[Digest]) -> Mapping[str, Any] | None:
+    async def _get_week(
+        self, request: DigestRequest, user: str, day_digests: Sequence[Digest]
+    ) -> Mapping[str, Any] | None:
         inputs = content_hash(*(f"{day_digest.day} {day_digest.text}" for day_digest in day_digests))
         key = FlightKey(request.space, f"week {last_history_day(request)} {request.variant} {user}")
         return await self._once.get(
@@ -258,7 +282,7 @@ class Digests:
 
     def _load_last_week(self, tx: Tx, request: DigestRequest, user: str) -> Mapping[str, Any] | None:
         """The newest stored history: of today, or of one of the days before that a history covers."""
-        for day in (last_history_day(request), *(day.isoformat() for day in reversed(before(request.on)))):
+        for day in (last_history_day(request), *(day.isoformat() for day in reversed(history_days(request.on)))):
             rows = tx.rows(DIGESTS, where=week_key(request, user) | {"day": day})
             if rows:
                 return rows[0]
@@ -286,10 +310,19 @@ class Digests:
 
     # -- all of it as one text
 
-    async def merge_digests(self, request: DigestRequest, user: str, name: str, profile: str, viewer: Viewer | None = None) -> MergedDigest:
+    async def merge_digests(
+        self, request: DigestRequest, user: str, name: str, profile: str, viewer: Viewer | None = None
+    ) -> MergedDigest:
         """Profile, today and history as one text; if something fails, the parts that are there. With a `viewer`, only
         digests of channels the viewer hears."""
-        conditions = (profile, name, request.today, request.hour(request.today), request.variant, self._asking.has_model)
+        conditions = (
+            profile,
+            name,
+            request.today,
+            request.hour(request.today),
+            request.variant,
+            self._asking.has_model,
+        )
         channel = (viewer.channel or "") if viewer is not None else ""
         key = (request.space, user, channel, content_hash(name, profile))
         validity = (request.version, *conditions)
@@ -306,7 +339,7 @@ class Digests:
     async def _build_merge(
         self, request: DigestRequest, user: str, name: str, profile: str, viewer: Viewer | None
     ) -> tuple[MergedDigest, bool]:
-        def load_activities(tx: Tx) -> list[Spoke]:
+        def load_activities(tx: Tx) -> list[Participation]:
             return digests.activities_on(tx, request.space, request.today, user_id=user)
 
         activities = await self._read(load_activities)
@@ -316,7 +349,10 @@ class Digests:
         today = visible_digest(viewer, entries.get(user))
         forget_texts = await self._read(lambda tx: texts_to_forget(tx, request.space, user))
         inputs = context_merge.Inputs(
-            name, profile, text_without_forgotten(today, name, forget_texts) if today else "", text_without_forgotten(history, name, forget_texts)
+            name,
+            profile,
+            text_without_forgotten(today, name, forget_texts) if today else "",
+            text_without_forgotten(history, name, forget_texts),
         )
         parts = [part for part in (today, history) if part is not None]
         asking = self._asking.has_model
@@ -334,11 +370,15 @@ class Digests:
             return MergedDigest(context_merge.offline(inputs).text, "offline", today, history), False
         return MergedDigest(row["text"], row["made_by"], today, history), is_final and not (row["pending"] and asking)
 
-    def _load_merge(self, tx: Tx, request: DigestRequest, user: str, inputs: context_merge.Inputs) -> Mapping[str, Any] | None:
+    def _load_merge(
+        self, tx: Tx, request: DigestRequest, user: str, inputs: context_merge.Inputs
+    ) -> Mapping[str, Any] | None:
         rows = tx.rows(DIGESTS, where=merge_key(request, user) | {"variant": inputs.hash})
         return rows[0] if rows and not (rows[0]["pending"] and self._asking.has_model) else None
 
-    async def _make_merge(self, request: DigestRequest, user: str, inputs: context_merge.Inputs) -> FlightResult[Mapping[str, Any]]:
+    async def _make_merge(
+        self, request: DigestRequest, user: str, inputs: context_merge.Inputs
+    ) -> FlightResult[Mapping[str, Any]]:
         erasures = await self._read(lambda tx: frozenset(tx.erasures()))
         answer = await self._asking.ask(context_merge, inputs)
         row = merge_key(request, user) | {
@@ -381,7 +421,13 @@ def last_history_day(request: DigestRequest) -> str:
 
 
 def week_key(request: DigestRequest, user: str) -> dict[str, Any]:
-    return {"space": request.space, "kind": "week", "day": last_history_day(request), "user_id": user, "variant": request.variant}
+    return {
+        "space": request.space,
+        "kind": "week",
+        "day": last_history_day(request),
+        "user_id": user,
+        "variant": request.variant,
+    }
 
 
 def merge_key(request: DigestRequest, user: str) -> dict[str, Any]:
@@ -390,7 +436,7 @@ def merge_key(request: DigestRequest, user: str) -> dict[str, Any]:
 
 def to_digest(row: Mapping[str, Any], spans: tuple[Span, ...]) -> Digest:
     end = date.fromisoformat(row["day"])
-    begin = end if row["kind"] == "day" else before(end + timedelta(days=1))[0]
+    begin = end if row["kind"] == "day" else history_days(end + timedelta(days=1))[0]
     text_fields = (row["text"], row["made_by"], row["made_at"], bool(row["pending"]))
     return Digest(row["space"], row["user_id"], row["kind"], begin, end, *text_fields, spans)
 
@@ -429,11 +475,19 @@ def text_without_forgotten(digest: Digest | None, name: str, forget_texts: Seque
     """A digest's text without the sentences that match a request to forget."""
     if digest is None or not forget_texts:
         return "" if digest is None else digest.text
-    sentences = split(digest.text)
-    forgotten_numbers = {number for forget_text in forget_texts for number in matching(name, sentences, forget_text)}
+    sentences = split_sentences(digest.text)
+    forgotten_numbers = {
+        number for forget_text in forget_texts for number in matching_statements(name, sentences, forget_text)
+    }
     return " ".join(sentence for number, sentence in enumerate(sentences, 1) if number not in forgotten_numbers)
 
 
 def recent_speakers(tx: Tx, space: str, day: date) -> list[str]:
     """Who spoke in the days before a day."""
-    return sorted({activity.user for earlier_day in before(day) for activity in digests.activities_on(tx, space, earlier_day)})
+    return sorted(
+        {
+            activity.user
+            for earlier_day in history_days(day)
+            for activity in digests.activities_on(tx, space, earlier_day)
+        }
+    )

@@ -18,7 +18,7 @@ from recollect.engine.views.facts import command_of
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Filter, Message, Span
 from recollect.ports import Clock, Tx
-from recollect.rules.days import Spoke, bounds, day_of, noted, zone_named
+from recollect.rules.days import Participation, day_bounds, day_of, extend_participation, parse_time_zone
 
 VIEW = "digests"
 SPACES = "spaces"
@@ -68,12 +68,14 @@ def note_activities(tx: Tx, space: str, conversation: str, messages: Iterable[Me
             turns.setdefault((day_of(message.time, zone), message.author), []).append(message.turn)
     days = {day for day, _ in turns}
     earlier = {
-        (day, activity.user): activity for day in days for activity in activities_on(tx, space, day, conversation=conversation)
+        (day, activity.user): activity
+        for day in days
+        for activity in activities_on(tx, space, day, conversation=conversation)
     }
     tx.put(
         DAYS,
         [
-            activity_row(space, day, noted(earlier.get((day, user)), conversation, user, new_turns))
+            activity_row(space, day, extend_participation(earlier.get((day, user)), conversation, user, new_turns))
             for (day, user), new_turns in sorted(turns.items())
         ],
     )
@@ -87,7 +89,7 @@ def is_part_of_day(message: Message) -> bool:
     )
 
 
-def activity_row(space: str, day: date, activity: Spoke) -> dict[str, Any]:
+def activity_row(space: str, day: date, activity: Participation) -> dict[str, Any]:
     turns = {"first": activity.first, "last": activity.last, "messages": activity.messages}
     return {
         "space": space,
@@ -98,15 +100,17 @@ def activity_row(space: str, day: date, activity: Spoke) -> dict[str, Any]:
     }
 
 
-def activities_on(tx: Tx, space: str, day: date, **where: str) -> list[Spoke]:
+def activities_on(tx: Tx, space: str, day: date, **where: str) -> list[Participation]:
     """Who spoke on a day, where, and how much."""
     rows = tx.rows(DAYS, where={"space": space, "day": day.isoformat(), **where})
-    return [Spoke(row["conversation"], row["user_id"], row["first"], row["last"], row["messages"]) for row in rows]
+    return [
+        Participation(row["conversation"], row["user_id"], row["first"], row["last"], row["messages"]) for row in rows
+    ]
 
 
-def messages_on(tx: Tx, space: str, day: date, activities: Sequence[Spoke], zone: tzinfo) -> list[Message]:
+def messages_on(tx: Tx, space: str, day: date, activities: Sequence[Participation], zone: tzinfo) -> list[Message]:
     """The messages of a day in the channels of a space, in the order of their times."""
-    begin, end = bounds(day, zone)
+    begin, end = day_bounds(day, zone)
     messages: list[Message] = []
     for channel in sorted({activity.conversation for activity in activities}):
         turns = [(activity.first, activity.last) for activity in activities if activity.conversation == channel]
@@ -122,7 +126,7 @@ def time_order(message: Message) -> tuple[datetime, str, int]:
     return message.time, message.conversation, message.turn
 
 
-def activity_spans(activities: Iterable[Spoke]) -> tuple[Span, ...]:
+def activity_spans(activities: Iterable[Participation]) -> tuple[Span, ...]:
     """The turns of these activities."""
     return tuple(Span(activity.conversation, activity.first, activity.last) for activity in activities)
 
@@ -149,14 +153,14 @@ def apply_zone(tx: Tx, space: str, default: str) -> tuple[tzinfo, bool]:
     row = space_row(tx, space)
     name = row["time_zone"] or default
     if row["noted"] == name:
-        return zone_named(name), False
+        return parse_time_zone(name), False
     tx.put(SPACES, [dict(row) | {"noted": name, "version": row["version"] + 1}])
     if row["noted"] is None:
-        return zone_named(name), False
+        return parse_time_zone(name), False
     tx.remove(DAYS, {"space": space})
     for table in ("cursors", "set_aside"):
         tx.remove(table, {"space": space, "view": VIEW})
-    return zone_named(name), True
+    return parse_time_zone(name), True
 
 
 def set_zone(tx: Tx, space: str, name: str, default: str) -> None:

@@ -22,7 +22,7 @@ from recollect.engine.work.faults import readable_messages, reason_of
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Conversation, Episode, Filter, Message
 from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
-from recollect.rules.episodes.extract import Line
+from recollect.rules.episodes.extract import SpokenLine
 from recollect.rules.episodes.levels import next_merge
 from recollect.rules.episodes.segments import continues, cuts
 from recollect.tasks import episode_summary, level_summary
@@ -118,7 +118,8 @@ class Writer:
                 self._register(merged_record, active_records, changes)
         is_far_behind = lag.turns - lag.done > BACKLOG
         return [
-            mark_pending(record, pending and (record.parent is None or not is_far_behind)) for record in changes.values()
+            mark_pending(record, pending and (record.parent is None or not is_far_behind))
+            for record in changes.values()
         ]
 
     @staticmethod
@@ -126,7 +127,9 @@ class Writer:
         for index in indexes:
             index[episode_key(record.episode)] = record
 
-    async def _extend_or_begin(self, lag: Lag, user: str, last_record: EpisodeRecord | None, part: Sequence[Message]) -> EpisodeRecord:
+    async def _extend_or_begin(
+        self, lag: Lag, user: str, last_record: EpisodeRecord | None, part: Sequence[Message]
+    ) -> EpisodeRecord:
         """The last episode with these messages added, or a new one."""
         if last_record is not None:
             record = replace(last_record, episode=replace(last_record.episode, last=part[-1].turn, ended=part[-1].time))
@@ -164,7 +167,9 @@ class Writer:
         limit = clamp(size // LEVEL_SHARE, LEVEL_TOKENS)
         return level_summary.Inputs(tuple(summaries), limit, self._tokenizer.count)
 
-    async def with_summary(self, record: EpisodeRecord, reply: episode_summary.Reply | level_summary.Reply) -> EpisodeRecord:
+    async def with_summary(
+        self, record: EpisodeRecord, reply: episode_summary.Reply | level_summary.Reply
+    ) -> EpisodeRecord:
         """The episode with a summary and its vector. If the embedder fails it has none: search finds its messages."""
         episode = replace(record.episode, summary=reply.summary, made_by="offline")
         vector_bytes = None
@@ -178,7 +183,7 @@ class Writer:
     def message_inputs(self, part: Sequence[Message], before: str) -> episode_summary.Inputs:
         """The inputs for a summary of messages that continues the summary `before`."""
         messages = [message for message in part if not message.erased and message.content.strip()]
-        lines = tuple(Line(message.role, message.author, message.content) for message in messages)
+        lines = tuple(SpokenLine(message.role, message.author, message.content) for message in messages)
         size = sum(len(line.text) for line in lines) // CHARACTERS + self._tokenizer.count(before) * SHARE
         return episode_summary.Inputs(lines, before, clamp(size // SHARE, TOKENS), self._tokenizer.count)
 
@@ -207,7 +212,9 @@ class EpisodesView:
             calls_left -= len(results[-1].records)
         return results
 
-    async def _write_summaries(self, lag: Lag, pending_records: Sequence[EpisodeRecord], max_calls: int) -> WrittenEpisodes:
+    async def _write_summaries(
+        self, lag: Lag, pending_records: Sequence[EpisodeRecord], max_calls: int
+    ) -> WrittenEpisodes:
         """Have the model write pending episodes, with at most `max_calls` calls; the others stay pending."""
         new_records: list[EpisodeRecord] = []
         for record in pending_records[:max_calls]:
@@ -376,11 +383,15 @@ def nearest_episodes(tx: Tx, where: Filter, vector: Vectors, limit: int, least: 
     scope: dict[str, Any] = {"space": where.space, "parent": None}
     scope |= {"user_id": where.user} if where.user is not None else {"conversation": where.conversation or ""}
     hits = [(to_record(row), cosine) for row, cosine in tx.near(TABLE, vector, limit, where=scope)]
-    close_hits = sorted((hit for hit in descend_to_closest(tx, hits, vector) if hit[1] >= least), key=lambda hit: -hit[1])
+    close_hits = sorted(
+        (hit for hit in descend_to_closest(tx, hits, vector) if hit[1] >= least), key=lambda hit: -hit[1]
+    )
     return [record.episode for record, _ in close_hits]
 
 
-def descend_to_closest(tx: Tx, hits: Sequence[tuple[EpisodeRecord, float]], vector: Vectors) -> list[tuple[EpisodeRecord, float]]:
+def descend_to_closest(
+    tx: Tx, hits: Sequence[tuple[EpisodeRecord, float]], vector: Vectors
+) -> list[tuple[EpisodeRecord, float]]:
     """Each of these episodes, or its closest part at any level that is closer still. One query for each level."""
     best = list(hits)
     open_positions = set(range(len(hits)))

@@ -19,12 +19,12 @@ from recollect.engine.tables.findings import record_findings, slot_of, weigh_fin
 from recollect.engine.tables.log import warn_of_damage
 from recollect.engine.tables.people import (
     FORGET,
+    name_in_statement,
     note_people,
     put_name,
     retire_contradicted_statements,
     statements_in,
     statements_of,
-    name_in_statement,
 )
 from recollect.engine.work.ask import TaskRunner
 from recollect.engine.work.view import Run, SaveResult
@@ -33,10 +33,10 @@ from recollect.model import Fact, Filter, FoundFact, Message, Statement
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim, may_take_back
 from recollect.rules.facts import deciding as rules
-from recollect.rules.facts.keys import is_several
-from recollect.rules.facts_english.finder import find
-from recollect.rules.people.forgetting import matching_facts, sought
-from recollect.rules.people.statements import reading
+from recollect.rules.facts.keys import holds_several_values
+from recollect.rules.facts_english.finder import find_facts
+from recollect.rules.people.forgetting import matching_facts, target_statement
+from recollect.rules.people.statements import parse_statement
 from recollect.rules.people.third_person import first_person
 from recollect.tasks import fact_extraction
 
@@ -60,7 +60,9 @@ class FactsView:
     at_once = 64  # each may be a call of a model
     ordered = False
 
-    def __init__(self, asking: TaskRunner, read: Callable[..., Awaitable[Any]], run: Callable[..., Awaitable[Any]]) -> None:
+    def __init__(
+        self, asking: TaskRunner, read: Callable[..., Awaitable[Any]], run: Callable[..., Awaitable[Any]]
+    ) -> None:
         self._asking = asking
         self._read = read
         self._run = run
@@ -93,13 +95,17 @@ class FactsView:
                     reply = await self._run(fact_extraction.offline, inputs)
                 facts_by_message.append((message, attribute_to_author(message, reply.facts)))
             upto = message.turn if outage is None else upto
-        return Extraction(run, facts_by_message, SaveResult(upto, max(len(facts_by_message), 1), outage) if outage else None)
+        return Extraction(
+            run, facts_by_message, SaveResult(upto, max(len(facts_by_message), 1), outage) if outage else None
+        )
 
     def save(self, tx: Tx, result: Extraction) -> SaveResult | None:
         space = result.run.lag.space
         conversation = result.run.lag.conversation
         note_people(tx, result.run.messages)
-        store_facts(tx, space, conversation, result.facts_by_message, from_commands=facts_from_commands(tx, result.run.messages))
+        store_facts(
+            tx, space, conversation, result.facts_by_message, from_commands=facts_from_commands(tx, result.run.messages)
+        )
         return result.progress
 
 
@@ -223,10 +229,10 @@ def is_meant(fact: Fact, request: Statement, requests: ForgetRequests) -> bool:
 
 
 def says_exactly(fact: Fact, request_text: str, name: str) -> bool:
-    candidates = reading(name, sought(name, request_text)).facts
+    candidates = parse_statement(name, target_statement(name, request_text)).facts
     return any(
         (candidate.subject, candidate.category, candidate.key) == (fact.subject, fact.category, fact.key)
-        and rules.same_value(fact, candidate)
+        and rules.has_same_value(fact, candidate)
         for candidate in candidates
     )
 
@@ -245,7 +251,7 @@ def reactivate_fact(fact: Fact) -> Fact:
 def is_replaced(fact: Fact, facts: Iterable[Fact]) -> bool:
     """Whether another active value by the same speaker has replaced a fact."""
     slot = (fact.speaker, fact.category, fact.key, fact.subject)
-    return not is_several(fact.category, fact.key) and any(
+    return not holds_several_values(fact.category, fact.key) and any(
         other.active and (other.speaker, other.category, other.key, other.subject) == slot for other in facts
     )
 
@@ -260,7 +266,7 @@ def facts_from_commands(tx: Tx, messages: Iterable[Message]) -> list[tuple[str, 
 
 def facts_in_statement(name: str, statement: Statement, message: Message) -> list[FoundFact]:
     """The facts in a statement. An explicit "remember" corrects what was said before."""
-    facts = find(first_person(name, statement.text), message.time.date())
+    facts = find_facts(first_person(name, statement.text), message.time.date())
     return [replace(fact, corrects=True) for fact in facts]
 
 

@@ -11,13 +11,13 @@ from typing import Any
 
 from recollect.engine.work.view import Run
 from recollect.errors import EmbedderError, EmbedderMismatch
-from recollect.language.terms import Analysed, analyse, passages
+from recollect.language.terms import Analysis, analyse, passages
 from recollect.model import Entry, Message
 from recollect.ports import Embedder, Tx, Vectors
 
 EMBEDDER = "embedder"  # the note that names who made the vectors
 
-Passage = tuple[Message, int, str, Analysed]
+Passage = tuple[Message, int, str, Analysis]
 
 
 class IndexView:

@@ -17,7 +17,7 @@ from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Message, Tiers
 from recollect.ports import Tokenizer, Tx
 from recollect.rules.tiers import tiers as rules
-from recollect.rules.tiers.requested_tier import raised
+from recollect.rules.tiers.requested_tier import tier_after_request
 from recollect.tasks import message_tiers
 from recollect.tasks.task import TaskMessage
 
@@ -72,7 +72,9 @@ class TiersView:
         """Have the built-in writer make the tiers of messages that have none."""
         new_messages = (message for message in run.messages if not message.erased and message.turn not in known_tiers)
         return RunTiers(
-            run, {message.turn: rules.write(message.content, self._tokenizer.count) for message in new_messages}, None
+            run,
+            {message.turn: rules.write_tiers(message.content, self._tokenizer.count) for message in new_messages},
+            None,
         )
 
     async def _make_tiers(self, run: Run, known_tiers: Mapping[int, Tiers]) -> RunTiers:
@@ -86,7 +88,7 @@ class TiersView:
             elif outage is None:
                 new_tiers[message.turn], outage = await self.tiers_of(message)
             elif earlier is None:
-                new_tiers[message.turn] = rules.write(message.content, self._tokenizer.count)
+                new_tiers[message.turn] = rules.write_tiers(message.content, self._tokenizer.count)
             upto = message.turn if outage is None else upto
         return RunTiers(run, new_tiers, SaveResult(upto, len(new_tiers), outage) if outage else None)
 
@@ -146,6 +148,6 @@ def tiers_row(space: str, conversation: str, turn: int, value: Tiers) -> dict[st
 def raise_tier(tx: Tx, space: str, conversation: str, turn: int, tier: int, now: int, sinks_after: int) -> None:
     """Raise the tier of a message the model asked for: it is sent at that tier until it was not needed for long."""
     earlier = load_tiers(tx, space, conversation, turn - 1).get(turn)
-    required_tier, raised_at = raised(earlier, tier, now, sinks_after)
+    required_tier, raised_at = tier_after_request(earlier, tier, now, sinks_after)
     value = replace(earlier or Tiers(made_by="none"), required=required_tier, raised_at=raised_at)
     tx.put("tiers", [tiers_row(space, conversation, turn, value)])

@@ -19,9 +19,9 @@ from recollect.engine.work.ask import TaskResult, TaskRunner
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model.topics import TopicMessage
 from recollect.ports import Lag, Tokenizer, Tx
-from recollect.rules.episodes.extract import Line
+from recollect.rules.episodes.extract import SpokenLine
 from recollect.rules.topics import compression
-from recollect.rules.topics.topics import State
+from recollect.rules.topics.topics import TopicState
 from recollect.tasks import topic_summary
 
 LINES = 120  # messages that are looked at for one summary, the last
@@ -31,7 +31,7 @@ LINES = 120  # messages that are looked at for one summary, the last
 class PendingTopic:
     """A topic that waits for a title or summary: the summary so far, and the new messages."""
 
-    state: State
+    state: TopicState
     before: str
     lines: Sequence[TopicMessage]
 
@@ -40,7 +40,7 @@ class PendingTopic:
 class TopicText:
     """The title and summary of a topic, up to the turn it was packed to, and who wrote them."""
 
-    state: State
+    state: TopicState
     title: str
     summary: str
     made_by: str
@@ -89,7 +89,9 @@ class TitlesView:
             calls_left -= len(results[-1].texts)
         return results
 
-    async def _write_texts(self, lag: Lag, place: rows.Place, waiting_topics: Sequence[PendingTopic], max_calls: int) -> TitlesResult:
+    async def _write_texts(
+        self, lag: Lag, place: rows.Place, waiting_topics: Sequence[PendingTopic], max_calls: int
+    ) -> TitlesResult:
         """Write the texts of pending topics, with at most `max_calls` calls; the others stay pending."""
         texts: list[TopicText] = []
         for topic in waiting_topics[:max_calls]:
@@ -114,7 +116,9 @@ class TitlesView:
 
     def task_inputs(self, topic: PendingTopic) -> topic_summary.Inputs:
         lines = tuple(
-            Line(message.role, message.author, message.content) for message in topic.lines if message.content.strip()
+            SpokenLine(message.role, message.author, message.content)
+            for message in topic.lines
+            if message.content.strip()
         )
         size = sum(len(line.text) for line in lines) // CHARACTERS + self._tokenizer.count(topic.before) * SHARE
         limit = clamp(size // SHARE, TOKENS)
@@ -129,7 +133,7 @@ class TitlesView:
     def store_texts(self, tx: Tx, place: rows.Place, texts: Sequence[TopicText]) -> None:
         """Store the texts of topics that still exist. The conversation is locked."""
         page = self._topics.read_page(tx, place["space"], place["conversation"])
-        changed_states = list[State]()
+        changed_states = list[TopicState]()
         for text in texts:
             state = page.state(tx, text.state.first)
             if state is None:
@@ -164,7 +168,7 @@ def pending_topics(tx: Tx, place: rows.Place, asks: bool) -> list[PendingTopic]:
     return [load_pending_topic(tx, place, state, asks) for state in states]
 
 
-def load_pending_topic(tx: Tx, place: rows.Place, state: State, asks: bool) -> PendingTopic:
+def load_pending_topic(tx: Tx, place: rows.Place, state: TopicState, asks: bool) -> PendingTopic:
     """A pending topic with its messages to write about: if it was packed, the new ones in the packs; else the first."""
     if not state.packed_upto:
         return PendingTopic(state, "", rows.messages_outside_packs(tx, place, state)[:LINES])

@@ -24,10 +24,10 @@ from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Conversation, Filter, Message
 from recollect.ports import Tx, Vectors
 from recollect.rules.topics import topics as rule
-from recollect.rules.topics.centroids import as_kept
+from recollect.rules.topics.centroids import round_vector
 from recollect.rules.topics.drift import REACH
-from recollect.rules.topics.faded import Faded
-from recollect.rules.topics.topics import Book, Said, State, TopicRule
+from recollect.rules.topics.faded import FadedTopics
+from recollect.rules.topics.topics import Book, IncomingMessage, TopicRule, TopicState
 from recollect.tasks.standalone import depends_on_context
 
 VIEW = "topics"
@@ -64,25 +64,25 @@ class TopicPage:
     place: rows.Place
     turn: int = 0
     book: Book = field(default_factory=Book)
-    before: Mapping[int, State] = field(default_factory=dict)
+    before: Mapping[int, TopicState] = field(default_factory=dict)
     turns: list[int] = field(default_factory=list)  # of the messages in `book.recent`
     assignments: list[tuple[Message, int]] = field(default_factory=list)
     stamp: Stamp = Stamp("", "")
-    faded_topics: Faded | None = None
+    faded_topics: FadedTopics | None = None
     cold: bool = True  # read from the store, not from the cache
 
-    def load_faded(self, tx: Tx) -> Faded:
+    def load_faded(self, tx: Tx) -> FadedTopics:
         """The topics that have left the active set, loaded when first needed."""
         if self.faded_topics is None:
-            self.faded_topics = Faded.of(rows.states_of(tx, self.place, active=False))
+            self.faded_topics = FadedTopics.of(rows.states_of(tx, self.place, active=False))
         return self.faded_topics
 
-    def previous_state(self, first: int) -> State | None:
+    def previous_state(self, first: int) -> TopicState | None:
         """A topic as it is stored, as far as this page has read it."""
         state = self.before.get(first)
         return self.faded_topics.states.get(first) if state is None and self.faded_topics is not None else state
 
-    def state(self, tx: Tx, first: int) -> State | None:
+    def state(self, tx: Tx, first: int) -> TopicState | None:
         """A topic of this conversation, faded or not; a faded one is added to the page, with all parts of its root."""
         if first not in self.book.states and first in (faded_states := self.load_faded(tx).states):
             parts = {part.first: part for part in rule.parts(faded_states, rule.root(faded_states, first))}
@@ -116,7 +116,7 @@ class CachedTopics:
     turn: int
     book: Book
     turns: tuple[int, ...]
-    faded_topics: Faded | None = None
+    faded_topics: FadedTopics | None = None
 
 
 class Topics:
@@ -231,7 +231,9 @@ class Topics:
         topic_input = topic_input_of(
             message, vector, max([0, *(len(recent_message.vector) for recent_message in page.book.recent)])
         )
-        page.book = rule.step(with_even_vectors(page.book, len(topic_input.vector)), topic_input, self.rule, lambda: page.load_faded(tx))
+        page.book = rule.step(
+            with_even_vectors(page.book, len(topic_input.vector)), topic_input, self.rule, lambda: page.load_faded(tx)
+        )
         page.turns = [*page.turns, message.turn][-REACH:]
         assert page.book.current is not None
         page.assignments.append((message, page.book.current))
@@ -240,7 +242,7 @@ class Topics:
         """Store what has changed on a page, and the view's cursor."""
         rows.put_turns(tx, page.place, page.assignments)
         changed_states = []
-        for state in rule.changed(page.previous_state, page.book.states):
+        for state in rule.state_changes(page.previous_state, page.book.states):
             state_before = page.previous_state(state.first)
             packed_before = 0 if state_before is None else state_before.packed
             if state.packed > packed_before:
@@ -259,7 +261,7 @@ class Topics:
         self.write_head(tx, page, changed_states)
         tx.set_cursor(VIEW, page.place["space"], page.place["conversation"], page.turn)
 
-    def write_head(self, tx: Tx, page: TopicPage, changed_states: Iterable[State]) -> None:
+    def write_head(self, tx: Tx, page: TopicPage, changed_states: Iterable[TopicState]) -> None:
         """Store the head row with a new stamp, so that other caches become invalid, and cache the page."""
         states_after = {state.first: state for state in changed_states}
         states_before = {first: page.previous_state(first) for first in states_after}
@@ -276,8 +278,10 @@ class Topics:
         ]
         head = {"turn": page.turn, "current": page.book.current, "recent": rows.encode_recent_messages(recent)}
         tx.put(rows.HEADS, [{**page.place, **head, "stamp": page.stamp.text}])
-        active_book = replace(page.book, states=rule.active(page.book.states))
-        self._put_in_cache(page.place, CachedTopics(page.stamp, page.turn, active_book, tuple(page.turns), page.faded_topics))
+        active_book = replace(page.book, states=rule.active_topics(page.book.states))
+        self._put_in_cache(
+            page.place, CachedTopics(page.stamp, page.turn, active_book, tuple(page.turns), page.faded_topics)
+        )
 
     def _put_in_cache(self, place: rows.Place, entry: CachedTopics) -> None:
         # If the transaction is rolled back, the stamp cached here never matches the store's.
@@ -352,10 +356,10 @@ def with_even_vectors(book: Book, width: int) -> Book:
     return replace(book, recent=tuple(recent_messages))
 
 
-def topic_input_of(message: Message, vector: Vectors | None, width: int = 0) -> Said:
-    unit_vector = np.zeros(width, np.float32) if vector is None else as_kept(vector)
+def topic_input_of(message: Message, vector: Vectors | None, width: int = 0) -> IncomingMessage:
+    unit_vector = np.zeros(width, np.float32) if vector is None else round_vector(vector)
     text = message.content[:LOOKED_AT]
-    return Said(
+    return IncomingMessage(
         message.turn,
         message.role,
         text,
@@ -388,7 +392,9 @@ def notes_between(tx: Tx, page: TopicPage, upto: int) -> dict[int, list[Mapping[
     return notes
 
 
-def record_note(tx: Tx, page: TopicPage, kind: str, turn: int, now: Any, text: str = "", other: int | None = None) -> None:
+def record_note(
+    tx: Tx, page: TopicPage, kind: str, turn: int, now: Any, text: str = "", other: int | None = None
+) -> None:
     """Store a note about a topic, and apply it."""
     earlier_notes = tx.rows(rows.NOTES, where={**page.place, "after": page.turn})
     note = {
@@ -414,15 +420,15 @@ def apply_note(tx: Tx, page: TopicPage, note: Mapping[str, Any]) -> None:
         page.book = replace(page.book, states={**page.book.states, root: state}, fades=None)
     elif note["kind"] == "apart":
         if page.book.states[first].merged_into is not None:
-            page.book = rule.taken_out(page.book, first)
+            page.book = rule.split_topic(page.book, first)
     elif note["kind"] == "merge":
         other = page.topic_at(tx, note["other"])
         if other is not None and page.root(tx, other) != root:
-            page.book = rule.merged(page.book, root, page.root(tx, other))
+            page.book = rule.merge_topics(page.book, root, page.root(tx, other))
 
 
-CHANGES: Mapping[str, Callable[[State, str], State]] = {
-    "tag": lambda state, text: rule.tagged(state, [text]),
-    "untag": lambda state, text: rule.tagged(state, [], [text]),
-    "feedback": lambda state, text: rule.voted(state, int(text)),
+CHANGES: Mapping[str, Callable[[TopicState, str], TopicState]] = {
+    "tag": lambda state, text: rule.change_tags(state, [text]),
+    "untag": lambda state, text: rule.change_tags(state, [], [text]),
+    "feedback": lambda state, text: rule.add_vote(state, int(text)),
 }

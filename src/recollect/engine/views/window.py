@@ -18,9 +18,9 @@ from recollect.engine.work.faults import readable_messages
 from recollect.engine.work.view import Run
 from recollect.model import Budget, Chunk, Filter, Message, Tiers
 from recollect.ports import Clock, Tokenizer, Tx
-from recollect.rules.episodes.window import Shown, WindowRule, leaving
+from recollect.rules.episodes.window import WindowMessage, WindowRule, find_departure
 from recollect.rules.tiers.requested_tier import text_at, tier_now
-from recollect.rules.tiers.tiers import write as offline_tiers
+from recollect.rules.tiers.tiers import write_tiers as offline_tiers
 
 WHOLE = Budget().pairs  # exchanges that a context shows word for word
 SCENES = 32  # windows that are read together
@@ -115,14 +115,14 @@ class WindowView:
         tiers = dict(scene.tiers)
         for message in run.messages:
             window.append(message)
-            departure = leaving(self._measure_messages(window, tiers), self._rule)
+            departure = find_departure(self._measure_messages(window, tiers), self._rule)
             if departure is not None:
                 chunks.append(Chunk(departure.first, departure.last, departure.trigger, self._clock.now()))
                 left_messages += [message for message in window if message.turn <= departure.last]
                 window = [message for message in window if message.turn > departure.last]
         return chunks, left_messages
 
-    def _measure_messages(self, window: Sequence[Message], tiers: dict[int, Tiers]) -> list[Shown]:
+    def _measure_messages(self, window: Sequence[Message], tiers: dict[int, Tiers]) -> list[WindowMessage]:
         """The messages with their sizes as a context renders them: the last exchanges whole, the others at their tier.
         If there are no tiers yet, those of the built-in writer are measured, so that the order of views does not
         matter."""
@@ -145,7 +145,7 @@ class WindowView:
                 if message.turn not in tiers:
                     tiers[message.turn] = offline_tiers(message.content, count)
             sizes[: len(older)] = [count(text_in_context(message)) for message in older]
-        return [Shown(message.turn, message.role, size) for message, size in zip(window, sizes, strict=True)]
+        return [WindowMessage(message.turn, message.role, size) for message, size in zip(window, sizes, strict=True)]
 
 
 def load_scene(tx: Tx, run: Run) -> Scene:

@@ -147,7 +147,9 @@ class Follower:
         self.drained = self.drained and progress.is_complete
         if not self.view.ordered:
             seconds = time.monotonic() - started_at
-            self._room = next_room(self._room, progress.message_count, seconds, target=BATCH_SECONDS, most=self._max_room)
+            self._room = next_room(
+                self._room, progress.message_count, seconds, target=BATCH_SECONDS, limit=self._max_room
+            )
         return progress.message_count
 
     async def _claim(self, since: datetime | None) -> Claim:
@@ -192,7 +194,9 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
                     break
         states = await read(states_of)
         views_behind = [
-            (state, follower) for state, follower in zip(states, followers, strict=True) if is_unsettled(state, follower)
+            (state, follower)
+            for state, follower in zip(states, followers, strict=True)
+            if is_unsettled(state, follower)
         ]
         if not views_behind:
             break

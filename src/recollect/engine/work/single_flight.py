@@ -93,7 +93,9 @@ class SingleFlight:
             return None
         task = self._tasks.get(key)
         if task is None:
-            task = self._tasks[key] = asyncio.create_task(self._find_or_make(key, look, make), name=f"recollect {key.name}")
+            task = self._tasks[key] = asyncio.create_task(
+                self._find_or_make(key, look, make), name=f"recollect {key.name}"
+            )
             task.add_done_callback(lambda finished_task: self._remove_task(key, finished_task))
         finished_tasks, _ = await asyncio.wait({task}, timeout=patience.seconds_left)
         if not finished_tasks or task.cancelled():
@@ -115,7 +117,9 @@ class SingleFlight:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _find_or_make(self, key: FlightKey, look: Callable[[Tx], T | None], make: Callable[[], Awaitable[FlightResult[T]]]) -> T | None:
+    async def _find_or_make(
+        self, key: FlightKey, look: Callable[[Tx], T | None], make: Callable[[], Awaitable[FlightResult[T]]]
+    ) -> T | None:
         deadline = time.monotonic() + 2 * self._lease.total_seconds()
         for _ in range(TRIES):
             while True:
@@ -160,7 +164,9 @@ class SingleFlight:
             raise
         return value
 
-    async def _make_holding_lease(self, key: FlightKey, make: Callable[[], Awaitable[FlightResult[T]]]) -> FlightResult[T]:
+    async def _make_holding_lease(
+        self, key: FlightKey, make: Callable[[], Awaitable[FlightResult[T]]]
+    ) -> FlightResult[T]:
         """Run `make`, and renew the lease for as long as that takes."""
         making = asyncio.ensure_future(make())
         try:

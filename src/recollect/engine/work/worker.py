@@ -21,9 +21,9 @@ from typing import Any, Literal
 
 from recollect.engine.work.faults import (
     Fault,
+    affects_all_messages,
     backoff,
     fault_of,
-    affects_all_messages,
     is_set_aside,
     kind_of,
     put_set_aside,
@@ -207,13 +207,13 @@ class Worker:
 
     def _renew(self, tx: Tx) -> None:
         now = self._clock.now()
-        held_places = tx.held(self._view.name, [*self.leases], self.holder)
+        held_places = tx.held_leases(self._view.name, [*self.leases], self.holder)
         tx.claim_all(self._view.name, [*held_places], self.holder, now, now + self.lease)
 
     def _save(self, tx: Tx, runs: Sequence[Run], results: Sequence[Any]) -> BatchResult:
         name = self._view.name
         places = [run.place for run in runs]
-        held_places = tx.held(name, places, self.holder)
+        held_places = tx.held_leases(name, places, self.holder)
         cursors = tx.cursors_of(name, places)
         saved_count = 0
         is_complete = True

@@ -12,7 +12,7 @@ from typing import Any
 from recollect.errors import InvalidInput
 from recollect.language.terms import analyse, passages, query_groups
 from recollect.model.documents import Change
-from recollect.rules.log import MAX_ID_BYTES, checked_id, checked_metadata, checked_text
+from recollect.rules.log import MAX_ID_BYTES, check_id, check_metadata, check_text
 
 BETWEEN = "\x1f"
 AFTER = "\x01"  # sorts after every key of a namespace, and before the namespaces below it
@@ -23,23 +23,23 @@ LANGGRAPH, FILES, SESSIONS = ROOTS = ("langgraph", "memory files", "recollect")
 OPERATORS = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte")
 
 
-def joined(namespace: Sequence[str]) -> str:
+def join_namespace(namespace: Sequence[str]) -> str:
     """The namespace as one text, checked."""
     if isinstance(namespace, str) or not isinstance(namespace, Sequence):
         raise InvalidInput("namespace", f"is {namespace!r}; must be a tuple of names, such as ('notes', 'alex')")
-    text = BETWEEN.join(checked_id("namespace", name) for name in namespace)
+    text = BETWEEN.join(check_id("namespace", name) for name in namespace)
     if len(text.encode()) > MAX_ID_BYTES:
         raise InvalidInput("namespace", f"has more than {MAX_ID_BYTES} bytes as UTF-8")
     return text
 
 
-def split(namespace: str) -> tuple[str, ...]:
+def split_namespace(namespace: str) -> tuple[str, ...]:
     return tuple(namespace.split(BETWEEN))
 
 
 def names_in(namespace: str) -> tuple[str, ...]:
     """The names in a namespace that may be a person's."""
-    names = split(namespace)
+    names = split_namespace(namespace)
     return names[1:] if names[0] in ROOTS else names
 
 
@@ -48,32 +48,32 @@ def is_below(namespace: str, prefix: str) -> bool:
     return not prefix or namespace == prefix or namespace.startswith(prefix + BETWEEN)
 
 
-def checked(change: Change) -> Change:
+def check_change(change: Change) -> Change:
     """The change with every field checked; raises InvalidInput for the first that is wrong."""
-    if not joined(change.namespace):
+    if not join_namespace(change.namespace):
         raise InvalidInput("namespace", "is empty; a document needs one name at least")
-    checked_id("key", change.key)
+    check_id("key", change.key)
     if change.user is not None:
-        checked_id("user", change.user)
+        check_id("user", change.user)
     for text in change.texts or ():
-        checked_text("texts", text)
+        check_text("texts", text)
     return Change(
         tuple(change.namespace),
         change.key,
-        None if change.value is None else checked_value(change.value),
+        None if change.value is None else check_value(change.value),
         change.user,
         None if change.texts is None else tuple(change.texts),
     )
 
 
-def checked_value(value: object) -> dict[str, Any]:
+def check_value(value: object) -> dict[str, Any]:
     try:
-        return checked_metadata(value)
+        return check_metadata(value)
     except InvalidInput as error:
         raise InvalidInput("value", error.reason) from None
 
 
-def to_keep(
+def build_change(
     namespace: Sequence[str],
     key: str,
     value: Mapping[str, Any],
@@ -81,15 +81,15 @@ def to_keep(
     texts: Sequence[str] | None = None,
 ) -> Change:
     """The change that keeps a value under a key. The value is required: a change without one removes."""
-    clean_value = checked_value(value)
-    joined(namespace)
+    clean_value = check_value(value)
+    join_namespace(namespace)
     return Change(tuple(namespace), key, clean_value, user, None if texts is None else tuple(texts))
 
 
-def checked_where(where: object) -> dict[str, Any]:
+def check_filter(where: object) -> dict[str, Any]:
     """A filter from a request, checked to be JSON."""
     try:
-        return checked_metadata(where)
+        return check_metadata(where)
     except InvalidInput as error:
         raise InvalidInput("where", error.reason) from None
 
@@ -97,15 +97,17 @@ def checked_where(where: object) -> dict[str, Any]:
 # -- the text of a document
 
 
-def said(value: Mapping[str, Any], texts: Sequence[str] | None) -> list[str]:
+def document_passages(value: Mapping[str, Any], texts: Sequence[str] | None) -> list[str]:
     """The passages by which a document is searched."""
-    contents = ["\n".join(lines(value))] if texts is None else texts
+    contents = ["\n".join(value_lines(value))] if texts is None else texts
     return [part for text in contents if text.strip() for part in passages(text)][:MAX_TEXTS]
 
 
-def shares(query: str, documents: Sequence[tuple[Mapping[str, Any], Sequence[str] | None]]) -> list[float | None]:
+def word_overlaps(
+    query: str, documents: Sequence[tuple[Mapping[str, Any], Sequence[str] | None]]
+) -> list[float | None]:
     """The share of a query's words that each document has, from 0 to 1; None if the document has no text."""
-    analyses = [[analyse(part) for part in said(*document)] for document in documents]
+    analyses = [[analyse(part) for part in document_passages(*document)] for document in documents]
     groups = query_groups(query, {part.language for parts in analyses for part in parts})
     overlaps: list[float | None] = []
     for parts in analyses:
@@ -115,14 +117,14 @@ def shares(query: str, documents: Sequence[tuple[Mapping[str, Any], Sequence[str
     return overlaps
 
 
-def lines(value: Any, name: str = "") -> Iterator[str]:
+def value_lines(value: Any, name: str = "") -> Iterator[str]:
     """Every scalar in a document, as a line with its key."""
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from lines(item, str(key))
+            yield from value_lines(item, str(key))
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from lines(item, name)
+            yield from value_lines(item, name)
     elif value is not None and value != "":
         yield f"{name}: {value}" if name else str(value)
 
@@ -130,30 +132,32 @@ def lines(value: Any, name: str = "") -> Iterator[str]:
 # -- filters
 
 
-def matches(value: Mapping[str, Any], where: Mapping[str, Any] | None) -> bool:
+def matches_filter(value: Mapping[str, Any], where: Mapping[str, Any] | None) -> bool:
     """Whether a document satisfies a filter: each value is equal, or compares as the operator says."""
-    return all(compares(value.get(key), condition) for key, condition in (where or {}).items())
+    return all(matches_condition(value.get(key), condition) for key, condition in (where or {}).items())
 
 
-def compares(value: Any, condition: Any) -> bool:
+def matches_condition(value: Any, condition: Any) -> bool:
     if isinstance(condition, Mapping):
         if any(str(key).startswith("$") for key in condition):
-            return all(holds(value, str(operator), operand) for operator, operand in condition.items())
-        return isinstance(value, Mapping) and all(compares(value.get(key), inner) for key, inner in condition.items())
+            return all(satisfies(value, str(operator), operand) for operator, operand in condition.items())
+        return isinstance(value, Mapping) and all(
+            matches_condition(value.get(key), inner) for key, inner in condition.items()
+        )
     if isinstance(condition, list | tuple):
         has_same_length = isinstance(value, list | tuple) and len(value) == len(condition)
-        return has_same_length and all(map(compares, value, condition))
+        return has_same_length and all(map(matches_condition, value, condition))
     return bool(value == condition)
 
 
-def holds(value: Any, operator: str, operand: Any) -> bool:
+def satisfies(value: Any, operator: str, operand: Any) -> bool:
     if operator not in OPERATORS:
         raise InvalidInput("where", f"has the operator {operator!r}; there are {', '.join(OPERATORS)}")
     if operator in ("$eq", "$ne"):
         return bool(value == operand) == (operator == "$eq")
     pair: tuple[Any, Any] = (value, operand)
     if not (isinstance(value, str) and isinstance(operand, str)):
-        pair = (number(value), number(operand))
+        pair = (parse_number(value), parse_number(operand))
     first, second = pair
     if first is None or second is None:
         return False
@@ -162,14 +166,14 @@ def holds(value: Any, operator: str, operand: Any) -> bool:
     )
 
 
-def number(value: Any) -> float | None:
+def parse_number(value: Any) -> float | None:
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         return None
 
 
-def fits(namespace: Sequence[str], prefix: Sequence[str], suffix: Sequence[str]) -> bool:
+def matches_namespace(namespace: Sequence[str], prefix: Sequence[str], suffix: Sequence[str]) -> bool:
     """Whether a namespace has this prefix and suffix; `*` stands for any one name."""
     if len(namespace) < max(len(prefix), len(suffix)):
         return False

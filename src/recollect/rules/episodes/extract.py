@@ -18,7 +18,7 @@ from functools import partial
 from recollect.language.detect import detect
 from recollect.language.filler import is_filler, trim
 from recollect.language.mentions import WHEN
-from recollect.language.sentences import Sentence, clauses, part_of, sentences, split
+from recollect.language.sentences import Sentence, clauses, limit_text, sentences, split_sentences
 from recollect.language.word_weights import is_unspaced, stems, weigh
 from recollect.model import Role
 from recollect.rules.prompt import fences
@@ -33,7 +33,7 @@ MAX_CHARACTERS = 48_000
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SpokenLine:
     """A message: role, author and text. Without an author it is the user's or the assistant's."""
 
     role: Role
@@ -41,41 +41,43 @@ class Line:
     text: str
 
 
-def gist(lines: Sequence[Line], limit: int, count: Count) -> str:
+def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> str:
     """A summary of the messages in at most `limit` tokens."""
-    texts = looked_at([line.text for line in lines])
+    texts = limit_texts([line.text for line in lines])
     speakers = speakers_of(lines)
     speaker_names = _NAMELESS.union(speakers)
     statements = [
-        _Told(number, speaker, _without_posing(sentence, speaker_names))
+        _Statement(number, speaker, _without_posing(sentence, speaker_names))
         for number, (speaker, text) in enumerate(zip(speakers, texts, strict=True))
         for sentence in sentences(text)
     ]
-    return _written(statements, limit, count) or _taste(map(_label, speakers, texts), limit, count)
+    return _write_summary(statements, limit, count) or _first_excerpt(map(_label, speakers, texts), limit, count)
 
 
 def condense(texts: Sequence[str], limit: int, count: Count) -> str:
     """One summary of several summaries, oldest first; something of each is kept if there is room for it."""
-    texts = looked_at(texts)
-    speaker_names = _speakers(texts)
-    statements = [statement for number, text in enumerate(texts) for statement in _told(number, text, speaker_names)]
-    return _written(statements, limit, count, traces=True) or _taste(texts, limit, count)
+    texts = limit_texts(texts)
+    speaker_names = _gist_speakers(texts)
+    statements = [
+        statement for number, text in enumerate(texts) for statement in _statements_of(number, text, speaker_names)
+    ]
+    return _write_summary(statements, limit, count, traces=True) or _first_excerpt(texts, limit, count)
 
 
-def within(text: str, limit: int, count: Count) -> str:
+def first_sentences(text: str, limit: int, count: Count) -> str:
     """The whole sentences at the beginning of a line that fit `limit` tokens; if the first is too long, its words."""
     if count(text) <= limit:
         return text
     prefix = ""
-    for sentence in split(text):
+    for sentence in split_sentences(text):
         longer = f"{prefix} {sentence}".strip()
         if count(longer) > limit:
             break
         prefix = longer
-    return prefix or _cut(text, limit, count)
+    return prefix or _cut_to_tokens(text, limit, count)
 
 
-def speakers_of(lines: Sequence[Line]) -> list[str]:
+def speakers_of(lines: Sequence[SpokenLine]) -> list[str]:
     """The speaker of each line, in a few words, with distinct names."""
     labels = author_labels((line.role, line.author) for line in lines)
     names = [labels[line.role, line.author] for line in lines]
@@ -87,13 +89,13 @@ def _without_posing(sentence: Sentence, speakers: Collection[str]) -> Sentence:
     return replace(sentence, text=without_posing(sentence.text, speakers))
 
 
-def looked_at(texts: Sequence[str]) -> list[str]:
+def limit_texts(texts: Sequence[str]) -> list[str]:
     """The texts without invisible characters, the longest cut in the middle until the total is bounded."""
-    limit = level([len(text) for text in texts], MAX_CHARACTERS)
-    return [fences.seen(_ends(part_of(text), limit)) for text in texts]
+    limit = size_limit([len(text) for text in texts], MAX_CHARACTERS)
+    return [fences.strip_invisible(_both_ends(limit_text(text), limit)) for text in texts]
 
 
-def level(sizes: Sequence[int], total: int) -> int:
+def size_limit(sizes: Sequence[int], total: int) -> int:
     """The size to which the largest must be cut so that all together have at most `total`."""
     remaining = total
     for number, size in enumerate(sorted(sizes)):
@@ -104,7 +106,7 @@ def level(sizes: Sequence[int], total: int) -> int:
     return max(sizes, default=0)
 
 
-def _ends(text: str, limit: int) -> str:
+def _both_ends(text: str, limit: int) -> str:
     """Three quarters from the beginning, the rest from the end."""
     return text if len(text) <= limit else f"{text[: limit - limit // 4]}\n\n{text[len(text) - limit // 4 :]}"
 
@@ -113,7 +115,7 @@ def _ends(text: str, limit: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Statement:
     """A sentence, its speaker, and the number of its text; the speaker is empty in a text without speakers."""
 
     source: int
@@ -129,27 +131,27 @@ def _label(speaker: str, text: str) -> str:
     return f"{speaker}: {text}" if _has_word(tiers.clean(text)) else ""
 
 
-def _speakers(texts: Iterable[str]) -> frozenset[str]:
+def _gist_speakers(texts: Iterable[str]) -> frozenset[str]:
     """The speakers in gists: the words before a colon at the start of a text, if several sentences begin so."""
     first: set[str] = set()
     times: dict[str, int] = {}
     for text in texts:
-        for number, sentence in enumerate(split(" ".join(text.split()))):
+        for number, sentence in enumerate(split_sentences(" ".join(text.split()))):
             if match := _LABEL.match(sentence):
                 times[match[1]] = times.get(match[1], 0) + 1
                 first |= {match[1]} if number == 0 else set()
     return _NAMELESS | {name for name in first if times[name] > 1}
 
 
-def _told(source: int, text: str, speaker_names: Collection[str]) -> Iterator[_Told]:
+def _statements_of(source: int, text: str, speaker_names: Collection[str]) -> Iterator[_Statement]:
     """The sentences of a summary; where it is a gist, with their speakers."""
     speaker = ""
-    for sentence in split(" ".join(text.split())):
+    for sentence in split_sentences(" ".join(text.split())):
         match = _LABEL.match(sentence)
         if match and match[1] in speaker_names:
             speaker = match[1]
             sentence = sentence[match.end() :]
-        yield _Told(source, speaker, Sentence(sentence))
+        yield _Statement(source, speaker, Sentence(sentence))
 
 
 # -- which of them are chosen
@@ -191,7 +193,7 @@ class _Form:
     price: float
 
 
-def _written(statements: list[_Told], limit: int, count: Count, *, traces: bool = False) -> str:
+def _write_summary(statements: list[_Statement], limit: int, count: Count, *, traces: bool = False) -> str:
     """The best statements within the limit; empty if there are none or no room."""
     if limit < 1:
         return ""
@@ -205,26 +207,26 @@ def _written(statements: list[_Told], limit: int, count: Count, *, traces: bool 
     return choice.text()
 
 
-def _without_filler(statements: list[_Told]) -> list[_Told]:
+def _without_filler(statements: list[_Statement]) -> list[_Statement]:
     """The statements without small talk, repetitions, and sentences without a word; small talk stays if it is all."""
     with_words = [statement for statement in reversed(statements) if _has_word(statement.sentence.text)]
     distinct = list({statement.sentence.text: statement for statement in with_words}.values())[::-1]
     return [statement for statement in distinct if not is_filler(statement.sentence)] or distinct
 
 
-def _forms(statements: list[_Told], language: str) -> Iterator[_Form]:
+def _forms(statements: list[_Statement], language: str) -> Iterator[_Form]:
     last = -1
     for place, statement in enumerate(statements):
         bonus = _bonus(statement, opens=statement.source != last)
         last = statement.source
-        for text in _ways(statement.sentence):
+        for text in _wordings(statement.sentence):
             roots = stems(text, language)
             if statement.sentence.kind == "note":
                 roots = frozenset({statement.sentence.text})
             yield _Form(place, text, roots, bonus, len(text) / (1.2 if is_unspaced(text) else 4.2) + 1)
 
 
-def _ways(sentence: Sentence) -> Iterator[str]:
+def _wordings(sentence: Sentence) -> Iterator[str]:
     """The sentence trimmed; for a long one also its first clauses, unless the rest reverses their meaning."""
     full_text = _clean(trim(sentence.text))
     if not _has_word(full_text):
@@ -240,7 +242,7 @@ def _ways(sentence: Sentence) -> Iterator[str]:
         yield _clean(sentence.lead)
 
 
-def _bonus(statement: _Told, *, opens: bool) -> float:
+def _bonus(statement: _Statement, *, opens: bool) -> float:
     text = statement.sentence.text
     bonus = 0.8 if opens else 0.0
     bonus += 1.0 if _MATTERS.search(text) else 0.0
@@ -253,7 +255,7 @@ class _Choice:
     """Takes forms, at most one for each sentence, while there is room for them."""
 
     def __init__(
-        self, statements: list[_Told], forms: list[_Form], weights: Mapping[str, float], limit: int, count: Count
+        self, statements: list[_Statement], forms: list[_Form], weights: Mapping[str, float], limit: int, count: Count
     ) -> None:
         self._statements = statements
         self._forms = forms
@@ -300,7 +302,9 @@ class _Choice:
         """The forms taken, in order; those that gained least are dropped again while the text is over the limit."""
         while self._taken:
             summary = tiers.clean(
-                _joined([(self._statements[place], self._taken[place][0].text) for place in sorted(self._taken)])
+                _join_statements(
+                    [(self._statements[place], self._taken[place][0].text) for place in sorted(self._taken)]
+                )
             )
             if self._count(summary) <= self._limit:
                 return summary
@@ -340,7 +344,7 @@ class _Choice:
 
     def _beginning(self, form: _Form, limit: int) -> _Form:
         room = limit - self._label_cost(form.place) - 2
-        text = _cut(form.text, room, self._count) if room > 0 else ""
+        text = _cut_to_tokens(form.text, room, self._count) if room > 0 else ""
         text = DANGLING.sub("", text).rstrip(_TRAIL)
         return _Form(form.place, f"{text}…" if _has_word(text) else "", form.roots, form.bonus, form.price)
 
@@ -354,7 +358,7 @@ _LEAST_TRACE = 12  # tokens of a beginning that says something
 _STOPS = (".", "!", "?", "…", "。", "！", "？", "؟", "।", "]", "”", '"')
 
 
-def _joined(parts: list[tuple[_Told, str]]) -> str:
+def _join_statements(parts: list[tuple[_Statement, str]]) -> str:
     """The statements as running text: speakers where they change, list items side by side, a stop after sentences."""
     summary = ""
     speaker = ""
@@ -373,17 +377,17 @@ def _joined(parts: list[tuple[_Told, str]]) -> str:
     return summary.strip()
 
 
-def _taste(texts: Iterable[str], limit: int, count: Count) -> str:
+def _first_excerpt(texts: Iterable[str], limit: int, count: Count) -> str:
     """As much of the first text with a word as there is room for: used if nothing else fits."""
     for text in texts:
         if limit > 0 and _has_word(text):
-            excerpt = _cut(tiers.clean(text), limit, count)
+            excerpt = _cut_to_tokens(tiers.clean(text), limit, count)
             if _has_word(excerpt):
                 return excerpt
     return ""
 
 
-def _cut(text: str, limit: int, count: Count) -> str:
+def _cut_to_tokens(text: str, limit: int, count: Count) -> str:
     """As much of a line as fits `limit` tokens, cut between words if possible."""
     text = text[: limit * _MOST_CHARACTERS]
     if count(text) <= limit:

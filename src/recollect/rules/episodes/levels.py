@@ -19,14 +19,14 @@ IN_ALL = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
+class EpisodeMerge:
     """The episodes of a level, by their first turns, oldest first, that become one episode of level + 1."""
 
     level: int
     firsts: tuple[int, ...]
 
 
-def next_merge(active: Sequence[tuple[int, int]], at_most: int = AT_MOST, in_all: int = IN_ALL) -> Merge | None:
+def next_merge(active: Sequence[tuple[int, int]], at_most: int = AT_MOST, in_all: int = IN_ALL) -> EpisodeMerge | None:
     """The merge that is due among the active episodes (level, first turn); None if they are few enough."""
     if at_most < 2:
         raise InvalidInput("at_most", f"is {at_most}; must be 2 or more, for a merge makes one of several")
@@ -37,11 +37,11 @@ def next_merge(active: Sequence[tuple[int, int]], at_most: int = AT_MOST, in_all
         levels.setdefault(level, []).append(first)
     for level, firsts in levels.items():
         if len(firsts) > at_most:
-            return Merge(level, tuple(firsts[:at_most]))
+            return EpisodeMerge(level, tuple(firsts[:at_most]))
     if len(active) <= in_all:
         return None
     fullest = max(levels, key=lambda level: (len(levels[level]), level))
     if len(levels[fullest]) == 1:
         # One of each level: the oldest but one rises until it meets the oldest, and those two become one.
         fullest = sorted(levels)[-2]
-    return Merge(fullest, tuple(levels[fullest][:at_most]))
+    return EpisodeMerge(fullest, tuple(levels[fullest][:at_most]))

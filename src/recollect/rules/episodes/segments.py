@@ -54,8 +54,8 @@ def cuts(
         return []
     welcome = np.ones(count, dtype=bool) if may is None else np.asarray(may, dtype=bool)
     depth = depths(vectors, sizes)
-    places = _clear(depth, welcome, shortest, calm)
-    return _shortened(places, depth, welcome, shortest, longest)
+    places = _clear_cuts(depth, welcome, shortest, calm)
+    return _split_long_pieces(places, depth, welcome, shortest, longest)
 
 
 def depths(vectors: Rows, sizes: Sequence[int], block: int = BLOCK) -> NDArray[np.float64]:
@@ -94,7 +94,7 @@ def _climb(likeness: NDArray[np.float64]) -> NDArray[np.float64]:
     return heights
 
 
-def _clear(depth: NDArray[np.float64], welcome: NDArray[np.bool_], shortest: int, calm: float) -> list[int]:
+def _clear_cuts(depth: NDArray[np.float64], welcome: NDArray[np.bool_], shortest: int, calm: float) -> list[int]:
     """The gaps where the subject clearly changes, in order; none that is too near to a deeper one."""
     gaps = depth[1:]
     least = max(calm, float(np.mean(gaps) + DEVIATIONS * np.std(gaps)))
@@ -110,7 +110,7 @@ def _clear(depth: NDArray[np.float64], welcome: NDArray[np.bool_], shortest: int
     return sorted(places)
 
 
-def _shortened(
+def _split_long_pieces(
     places: list[int], depth: NDArray[np.float64], welcome: NDArray[np.bool_], shortest: int, longest: int
 ) -> list[int]:
     """The cuts, with more of them at the deepest gaps until no piece is too long."""

@@ -28,7 +28,7 @@ class WindowRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class WindowMessage:
     """A message in the window: its turn, who spoke, and its tokens as rendered."""
 
     turn: int
@@ -37,7 +37,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaving:
+class Departure:
     """The messages at the start of the window, from turn `first` to `last`, that are to leave, and the trigger."""
 
     first: int
@@ -45,7 +45,7 @@ class Leaving:
     trigger: str
 
 
-def leaving(window: Sequence[Shown], rule: WindowRule) -> Leaving | None:
+def find_departure(window: Sequence[WindowMessage], rule: WindowRule) -> Departure | None:
     """The messages that must leave now that the window's last message is stored."""
     if not window:
         return None
@@ -55,16 +55,16 @@ def leaving(window: Sequence[Shown], rule: WindowRule) -> Leaving | None:
         ("user messages", by_user_messages(window, rule)),
     ):
         if count:
-            return Leaving(window[0].turn, window[count - 1].turn, trigger)
+            return Departure(window[0].turn, window[count - 1].turn, trigger)
     return None
 
 
-def by_tokens(window: Sequence[Shown], rule: WindowRule) -> int:
+def by_tokens(window: Sequence[WindowMessage], rule: WindowRule) -> int:
     total = sum(message.tokens for message in window)
     if not rule.tokens or total <= rule.tokens:
         return 0
     count = 0
-    for end in ends(window):
+    for end in exchange_ends(window):
         if total <= rule.tokens - rule.under or len(window) - end < rule.keep:
             break
         total -= sum(message.tokens for message in window[count:end])
@@ -72,20 +72,20 @@ def by_tokens(window: Sequence[Shown], rule: WindowRule) -> int:
     return count
 
 
-def by_turns(window: Sequence[Shown], rule: WindowRule) -> int:
+def by_turns(window: Sequence[WindowMessage], rule: WindowRule) -> int:
     if not rule.turns or len(window) < rule.turns:
         return 0
-    return max((end for end in ends(window) if len(window) - end >= rule.keep_turns), default=0)
+    return max((end for end in exchange_ends(window) if len(window) - end >= rule.keep_turns), default=0)
 
 
-def by_user_messages(window: Sequence[Shown], rule: WindowRule) -> int:
+def by_user_messages(window: Sequence[WindowMessage], rule: WindowRule) -> int:
     user_messages = sum(message.role == "user" for message in window)
     if not rule.user_messages or user_messages < rule.user_messages or window[-1].role != "assistant":
         return 0
-    return max((end for end in ends(window) if len(window) - end >= 2 * rule.keep_pairs), default=0)
+    return max((end for end in exchange_ends(window) if len(window) - end >= 2 * rule.keep_pairs), default=0)
 
 
-def ends(window: Sequence[Shown]) -> Iterator[int]:
+def exchange_ends(window: Sequence[WindowMessage]) -> Iterator[int]:
     """The numbers of messages that may leave without splitting an exchange; the last exchange always stays."""
     waiting = 0
     for place, message in enumerate(window):

@@ -28,7 +28,7 @@ from recollect.language.lexicon import species
 from recollect.language.terms import analyse
 from recollect.model import FACT_CATEGORIES, HOLDS, Fact, FoundFact, Message
 from recollect.rules.access import channels_of, is_claim
-from recollect.rules.facts.keys import is_several, normalise
+from recollect.rules.facts.keys import holds_several_values, normalise_key
 
 MIN_CONFIDENCE = 0.4
 MIN_IMPORTANCE = 0.2
@@ -63,17 +63,17 @@ class Action:
     rows: tuple[Fact, ...] = ()
 
 
-def accepted(found_facts: Iterable[FoundFact]) -> list[FoundFact]:
+def acceptable_facts(found_facts: Iterable[FoundFact]) -> list[FoundFact]:
     """The facts of one message that may be kept, tidied: keys normalised, numbers in range, none twice."""
     facts: dict[tuple[object, ...], FoundFact] = {}
-    for fact in map(tidied, found_facts):
+    for fact in map(tidy_fact, found_facts):
         if refusal(fact) is None:
             identity = (fact.subject and fold(fact.subject), fact.category, fact.key, sense(fact), fact.retracts)
-            facts[identity] = _merged(facts[identity], fact) if identity in facts else fact
+            facts[identity] = _merge_facts(facts[identity], fact) if identity in facts else fact
     return list(facts.values())
 
 
-def _merged(first: FoundFact, second: FoundFact) -> FoundFact:
+def _merge_facts(first: FoundFact, second: FoundFact) -> FoundFact:
     """The surer of two equal facts, completed by the other."""
     surer, weaker = (first, second) if first.confidence >= second.confidence else (second, first)
     return replace(
@@ -85,18 +85,18 @@ def _merged(first: FoundFact, second: FoundFact) -> FoundFact:
     )
 
 
-def tidied(fact: FoundFact) -> FoundFact:
+def tidy_fact(fact: FoundFact) -> FoundFact:
     """The fact with its key normalised, its value on one line, and its numbers between 0 and 1."""
     value = " ".join(fact.value.split())
-    key = normalise(fact.category, fact.key, value) if fact.category in FACT_CATEGORIES else fact.key
+    key = normalise_key(fact.category, fact.key, value) if fact.category in FACT_CATEGORIES else fact.key
     subject = " ".join(fact.subject.split()) if fact.subject else None
     return replace(
         fact,
         key=key,
         value=value,
         subject=subject or None,
-        confidence=_share(fact.confidence),
-        importance=_share(fact.importance),
+        confidence=_clamp(fact.confidence),
+        importance=_clamp(fact.importance),
     )
 
 
@@ -119,7 +119,7 @@ def refusal(fact: FoundFact) -> str | None:
     return None
 
 
-def aged(fact: Fact, message: Message) -> float:
+def remaining_confidence(fact: Fact, message: Message) -> float:
     """The confidence of a fact when a message comes: less with every turn since it was said, never under the floor."""
     if fact.conversation == message.conversation:
         turns = float(message.turn - fact.turn)
@@ -136,55 +136,55 @@ def decide(
     `facts` are those of the user; those of other keys, and those that are not active, change nothing. `message`
     is where it was said, `user` in whose memory it belongs, `audience` the group that heard it, or None in private.
     """
-    actions = _decided(facts, tidied(new), message, user, audience)
-    return [replace(action, rows=tuple(map(_in_order, action.rows))) for action in actions]
+    actions = _actions(facts, tidy_fact(new), message, user, audience)
+    return [replace(action, rows=tuple(map(_order_dates, action.rows))) for action in actions]
 
 
-def _in_order(fact: Fact) -> Fact:
+def _order_dates(fact: Fact) -> Fact:
     """The fact with an end that is not before its beginning, whatever dates were said."""
     if fact.valid_from is None or fact.valid_to is None or fact.valid_from <= fact.valid_to:
         return fact
     return replace(fact, valid_to=fact.valid_from)
 
 
-def _decided(facts: Iterable[Fact], new: FoundFact, message: Message, user: str, audience: str | None) -> list[Action]:
+def _actions(facts: Iterable[Fact], new: FoundFact, message: Message, user: str, audience: str | None) -> list[Action]:
     reason = refusal(new)
     if reason is not None:
         return [Action("ignore", reason)]
-    mention = _Said(new, message, user, audience)
-    peers = [fact for fact in facts if fact.user == user and fact.space == message.space and _about(fact, new)]
+    mention = _Mention(new, message, user, audience)
+    peers = [fact for fact in facts if fact.user == user and fact.space == message.space and _is_about(fact, new)]
     if message.author != user:
         if new.category == "instruction":
             return [Action("ignore", "nobody gives instructions for another")]
     elif claims := [fact for fact in peers if fact.active and fact.speaker != user and _may_yield(fact, mention)]:
-        return [*_yielding(mention, claims), *_weigh(mention, [fact for fact in peers if fact.speaker == user])]
+        return [*_retire_claims(mention, claims), *_weigh(mention, [fact for fact in peers if fact.speaker == user])]
     return _weigh(mention, [fact for fact in peers if fact.speaker == message.author])
 
 
-def _may_yield(claim: Fact, mention: _Said) -> bool:
+def _may_yield(claim: Fact, mention: _Mention) -> bool:
     """Whether a person's own fact may retire a claim: a denial any claim made in a group, another fact only a claim
     whose whole audience hears the person too. So nobody can tell from it what was said elsewhere."""
     return claim.audience is not None if mention.fact.retracts else channels_of(claim) == {mention.audience}
 
 
-def _yielding(mention: _Said, claims: Sequence[Fact]) -> list[Action]:
+def _retire_claims(mention: _Mention, claims: Sequence[Fact]) -> list[Action]:
     """Retires claims about a person that the person answers or denies."""
     new, message = mention.fact, mention.message
     same_key = [fact for fact in claims if fact.key == new.key and fact.category == new.category]
-    stale = _meant(same_key, new) if new.retracts else [fact for fact in same_key if _is_answered(fact, new)]
+    stale = _facts_taken_back(same_key, new) if new.retracts else [fact for fact in same_key if _is_answered(fact, new)]
     return [
-        *(Action("retire", "the person says it themselves", (_over(fact, message),)) for fact in stale),
-        *_opposed(mention, claims),
+        *(Action("retire", "the person says it themselves", (_end_row(fact, message),)) for fact in stale),
+        *_retire_opposites(mention, claims),
     ]
 
 
 def _is_answered(claim: Fact, own_fact: FoundFact | Fact) -> bool:
     """Whether a person's own fact answers a claim: it says the same, or gives another value of a single-value key."""
-    if not _about(claim, own_fact) or claim.category != own_fact.category:
+    if not _is_about(claim, own_fact) or claim.category != own_fact.category:
         return False
     if claim.key != own_fact.key:
         return UNDONE_BY.get(claim.key) == own_fact.key and sense(claim) == sense(own_fact)
-    return not is_several(own_fact.category, own_fact.key) or same_value(claim, own_fact)
+    return not holds_several_values(own_fact.category, own_fact.key) or has_same_value(claim, own_fact)
 
 
 def without_answered_claims(facts: Sequence[Fact]) -> list[Fact]:
@@ -193,29 +193,29 @@ def without_answered_claims(facts: Sequence[Fact]) -> list[Fact]:
     return [fact for fact in facts if not (is_claim(fact) and any(_is_answered(fact, answer) for answer in own_facts))]
 
 
-def _weigh(mention: _Said, earlier: Sequence[Fact]) -> list[Action]:
+def _weigh(mention: _Mention, earlier: Sequence[Fact]) -> list[Action]:
     """What a found fact changes in what the same speaker said earlier."""
     new, message = mention.fact, mention.message
     same_key = [fact for fact in earlier if fact.key == new.key and fact.category == new.category]
     active = [fact for fact in same_key if fact.active]
-    if any(message.id in fact.sources and same_value(fact, new) for fact in active if not new.retracts):
+    if any(message.id in fact.sources and has_same_value(fact, new) for fact in active if not new.retracts):
         return [Action("ignore", "this message was read before")]
     if new.retracts or _is_over(new, message):
-        return _retire(mention, active, same_key)
-    match = next((fact for fact in active if same_value(fact, new)), None)
+        return _retire_values(mention, active, same_key)
+    match = next((fact for fact in active if has_same_value(fact, new)), None)
     if new.echo:
         if match is None:
             return [Action("ignore", "it only repeats what the assistant said or was shown")]
-        return [Action("confirm", "repeated after the assistant: nothing is raised", (_sourced(match, message),))]
-    actions = _opposed(mention, earlier)
+        return [Action("confirm", "repeated after the assistant: nothing is raised", (_add_source(match, message),))]
+    actions = _retire_opposites(mention, earlier)
     if match is not None:
         return [*actions, _confirm(mention, match, active)]
-    if is_several(new.category, new.key):
-        return [*actions, _another(mention, active)]
-    return [*actions, _one(mention, active)]
+    if holds_several_values(new.category, new.key):
+        return [*actions, _decide_further_value(mention, active)]
+    return [*actions, _decide_single_value(mention, active)]
 
 
-def stored(facts: Iterable[Fact], actions: Iterable[Action]) -> list[Fact]:
+def apply_actions(facts: Iterable[Fact], actions: Iterable[Action]) -> list[Fact]:
     """The facts after the actions, as a store would have them: rows by their ids, the new ones last."""
     rows = {fact.id: fact for fact in facts}
     for action in actions:
@@ -226,22 +226,22 @@ def stored(facts: Iterable[Fact], actions: Iterable[Action]) -> list[Fact]:
 # Facts at a time
 
 
-def as_of(facts: Iterable[Fact], when: datetime | date) -> list[Fact]:
+def facts_as_of(facts: Iterable[Fact], when: datetime | date) -> list[Fact]:
     """The facts that held at a time. Of a key with one value the one that began last, then the one that ended first."""
     moment = when if isinstance(when, datetime) else _midnight(when)
-    facts_then = [fact for fact in facts if _held(fact, moment)]
+    facts_then = [fact for fact in facts if _holds_at(fact, moment)]
     facts_then.sort(key=lambda fact: (_begin(fact), -_end(fact).timestamp(), fact.id))
     latest: dict[tuple[object, ...], Fact] = {}
     for fact in facts_then:
-        value = fold(fact.value) if is_several(fact.category, fact.key) else None
+        value = fold(fact.value) if holds_several_values(fact.category, fact.key) else None
         latest[(fact.user, fact.speaker, fact.subject, fact.category, fact.key, value)] = fact
     return without_answered_claims(list(latest.values()))
 
 
 def history(facts: Iterable[Fact], key: str, *, subject: str | None = None) -> list[Fact]:
     """Every value a key had, oldest first. The key may be called anything that means it."""
-    keys = {category: normalise(category, key) for category in FACT_CATEGORIES}
-    values = [fact for fact in facts if fact.key in (key, keys[fact.category]) and _subject(fact.subject, subject)]
+    keys = {category: normalise_key(category, key) for category in FACT_CATEGORIES}
+    values = [fact for fact in facts if fact.key in (key, keys[fact.category]) and _is_same_name(fact.subject, subject)]
     return sorted(values, key=lambda fact: (_begin(fact), fact.recorded_at, fact.id))
 
 
@@ -266,7 +266,7 @@ def sense(fact: FoundFact | Fact) -> tuple[str, ...]:
     return analyse(value, "en").terms or (value,)
 
 
-def same_value(fact: Fact, other: FoundFact | Fact) -> bool:
+def has_same_value(fact: Fact, other: FoundFact | Fact) -> bool:
     """Whether a fact has this value already; the kind of an animal alone means the one that is known by name."""
     if sense(fact) == sense(other):
         return True
@@ -278,7 +278,7 @@ def same_value(fact: Fact, other: FoundFact | Fact) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Mention:
     """A found fact, and where it was said."""
 
     fact: FoundFact
@@ -293,7 +293,7 @@ class _Said:
         return Fact(
             space=message.space,
             user=self.user,
-            id=_id(message.space, self.user, new.subject, new.category, new.key, fold(new.value), message.id),
+            id=_fact_id(message.space, self.user, new.subject, new.category, new.key, fold(new.value), message.id),
             category=new.category,
             key=new.key,
             value=new.value,
@@ -309,17 +309,17 @@ class _Said:
             audience=self.audience,
             active=active,
             valid_from=min(begins, message.time) if begins else None,
-            valid_to=None if active else self.ended(),
+            valid_to=None if active else self.end_time(),
             retired_at=None if active else message.time,
         )
 
-    def ended(self) -> datetime:
+    def end_time(self) -> datetime:
         """When the value it takes back ended: as said, or now."""
         until = self.fact.until
         return min(_midnight(until), self.message.time) if until else self.message.time
 
 
-def _one(mention: _Said, active: Sequence[Fact]) -> Action:
+def _decide_single_value(mention: _Mention, active: Sequence[Fact]) -> Action:
     """The action on a key that holds one value."""
     if not active:
         return Action("add", "nothing was known", (mention.row(),))
@@ -327,51 +327,51 @@ def _one(mention: _Said, active: Sequence[Fact]) -> Action:
     old = max(active, key=lambda fact: (fact.said_at, fact.confidence))
     if _is_before(message, old):
         row = replace(mention.row(), active=False, retired_at=old.said_at, retired_by=old.id)
-        return Action("add", "an older message: it is history", (_closed(row, _begin(old)),))
-    limit = aged(old, message)
+        return Action("add", "an older message: it is history", (_set_end(row, _begin(old)),))
+    limit = remaining_confidence(old, message)
     if not new.corrects and new.confidence < limit:
         return Action(
             "ignore", f"its confidence {new.confidence:.2f} is under {limit:.2f}, which {old.value!r} still has"
         )
     row = mention.row()
-    old_rows = tuple(_closed(replace(_over(fact, message), retired_by=row.id), row.valid_from) for fact in active)
+    old_rows = tuple(_set_end(replace(_end_row(fact, message), retired_by=row.id), row.valid_from) for fact in active)
     surer = f"its confidence is at least {limit:.2f}, which the old value has"
     reason = "an explicit correction" if new.corrects else surer
     return Action("replace", reason, (*old_rows, row))
 
 
-def _another(mention: _Said, active: Sequence[Fact]) -> Action:
+def _decide_further_value(mention: _Mention, active: Sequence[Fact]) -> Action:
     """One more value of a key that holds several. An animal's name replaces its kind."""
     row = mention.row()
     vague = [fact for fact in active if fact.key == "pets" and f"({species(fact.value)})" in row.value]
     if not vague:
         return Action("add", "one more value of the key", (row,))
-    old_row = replace(_over(vague[0], mention.message), retired_by=row.id, valid_to=vague[0].valid_from)
+    old_row = replace(_end_row(vague[0], mention.message), retired_by=row.id, valid_to=vague[0].valid_from)
     return Action("replace", "says the same more exactly", (old_row, replace(row, valid_from=vague[0].valid_from)))
 
 
-def _confirm(mention: _Said, old: Fact, active: Sequence[Fact]) -> Action:
+def _confirm(mention: _Mention, old: Fact, active: Sequence[Fact]) -> Action:
     """The value is known: it keeps the higher confidence, takes the newest wording, and its age starts again."""
     new, message = mention.fact, mention.message
     is_newer = not _is_before(message, old)
     row = replace(
-        _sourced(old, message),
+        _add_source(old, message),
         value=_wording(old.value, new.value) if is_newer and sense(old) == sense(new) else old.value,
         confidence=max(old.confidence, new.confidence),
         importance=max(old.importance, new.importance),
         audience=old.audience if old.audience is not None else mention.audience,
-        also_heard_in=_heard_in(old, mention.audience),
+        also_heard_in=_other_channels(old, mention.audience),
     )
     if is_newer:
         row = replace(row, conversation=message.conversation, turn=message.turn, said_at=message.time)
     if new.since and (old.valid_from is None or old.valid_from == old.recorded_at):
         row = replace(row, valid_from=min(_midnight(new.since), message.time))
-    others = [fact for fact in active if fact.id != old.id and not is_several(old.category, old.key)]
-    old_rows = tuple(replace(_over(fact, message), retired_by=old.id) for fact in others)
+    others = [fact for fact in active if fact.id != old.id and not holds_several_values(old.category, old.key)]
+    old_rows = tuple(replace(_end_row(fact, message), retired_by=old.id) for fact in others)
     return Action("confirm", "said again", (*old_rows, row))
 
 
-def _heard_in(fact: Fact, channel: str | None) -> tuple[str, ...]:
+def _other_channels(fact: Fact, channel: str | None) -> tuple[str, ...]:
     """The channels beside its first in which a fact was said, this one last."""
     if channel is None or fact.audience in (None, channel):
         return fact.also_heard_in
@@ -379,14 +379,14 @@ def _heard_in(fact: Fact, channel: str | None) -> tuple[str, ...]:
     return (*others, channel)[-MAX_CHANNELS:]
 
 
-def _retire(mention: _Said, active: Sequence[Fact], same_key: Sequence[Fact]) -> list[Action]:
+def _retire_values(mention: _Mention, active: Sequence[Fact], same_key: Sequence[Fact]) -> list[Action]:
     """Values taken back: the one that is named, or all of the key."""
     new, message = mention.fact, mention.message
     if new.echo:
         return [Action("ignore", "it only repeats what the assistant said or was shown")]
-    targets = [fact for fact in _meant(active, new) if not _is_before(message, fact)]
+    targets = [fact for fact in _facts_taken_back(active, new) if not _is_before(message, fact)]
     if targets:
-        rows = [_closed(_over(fact, message), mention.ended()) for fact in targets]
+        rows = [_set_end(_end_row(fact, message), mention.end_time()) for fact in targets]
         reason = "it has ended" if new.holds != "not" else "it is not so"
         return [Action("retire", reason, (row,)) for row in rows]
     if new.holds == "not" or not new.value:
@@ -398,18 +398,18 @@ def _retire(mention: _Said, active: Sequence[Fact], same_key: Sequence[Fact]) ->
     return [Action("add", "it was so once: it is history", (mention.row(active=False),))]
 
 
-def _meant(facts: Sequence[Fact], new: FoundFact) -> list[Fact]:
+def _facts_taken_back(facts: Sequence[Fact], new: FoundFact) -> list[Fact]:
     """The facts that somebody takes back: those of the same value, or else those that contain its words."""
     if not new.value:
         return list(facts)
-    exact = [fact for fact in facts if same_value(fact, new)]
+    exact = [fact for fact in facts if has_same_value(fact, new)]
     if exact:
         return exact
     words = set(analyse(fold(new.value), "en").terms)
     return [fact for fact in facts if words and words <= set(analyse(fold(fact.value), "en").terms)]
 
 
-def _opposed(mention: _Said, facts: Sequence[Fact]) -> list[Action]:
+def _retire_opposites(mention: _Mention, facts: Sequence[Fact]) -> list[Action]:
     """Retires the like that a dislike of the same thing undoes, or the other way round."""
     opposite_key = UNDONE_BY.get(mention.fact.key)
     opposites = [
@@ -418,25 +418,25 @@ def _opposed(mention: _Said, facts: Sequence[Fact]) -> list[Action]:
         if fact.active and fact.category == mention.fact.category == "preference" and fact.key == opposite_key
     ]
     return [
-        Action("retire", "the opposite was said", (_closed(_over(fact, mention.message), mention.message.time),))
+        Action("retire", "the opposite was said", (_set_end(_end_row(fact, mention.message), mention.message.time),))
         for fact in opposites
         if sense(fact) == sense(mention.fact) and not _is_before(mention.message, fact)
     ]
 
 
-def _over(fact: Fact, message: Message) -> Fact:
+def _end_row(fact: Fact, message: Message) -> Fact:
     """The fact as one that no longer holds, with the message that says so as a source."""
-    return replace(_sourced(fact, message), active=False, retired_at=message.time, valid_to=message.time)
+    return replace(_add_source(fact, message), active=False, retired_at=message.time, valid_to=message.time)
 
 
-def _closed(fact: Fact, end: datetime | None) -> Fact:
+def _set_end(fact: Fact, end: datetime | None) -> Fact:
     """The fact with this end, but not before its beginning."""
     if end is None:
         return fact
     return replace(fact, valid_to=max(end, fact.valid_from) if fact.valid_from else end)
 
 
-def _sourced(fact: Fact, message: Message) -> Fact:
+def _add_source(fact: Fact, message: Message) -> Fact:
     if message.id in fact.sources:
         return fact
     first, *others = *fact.sources, message.id
@@ -448,11 +448,11 @@ def _wording(old: str, new: str) -> str:
     return old if old.casefold() == new.casefold() and new == new.lower() else new
 
 
-def _about(fact: Fact, other: FoundFact | Fact) -> bool:
-    return _subject(fact.subject, other.subject)
+def _is_about(fact: Fact, other: FoundFact | Fact) -> bool:
+    return _is_same_name(fact.subject, other.subject)
 
 
-def _subject(first: str | None, second: str | None) -> bool:
+def _is_same_name(first: str | None, second: str | None) -> bool:
     return (fold(first) if first else None) == (fold(second) if second else None)
 
 
@@ -468,7 +468,7 @@ def _is_before(message: Message, fact: Fact) -> bool:
     return message.time < fact.said_at
 
 
-def _held(fact: Fact, moment: datetime) -> bool:
+def _holds_at(fact: Fact, moment: datetime) -> bool:
     return _begin(fact) <= moment < _end(fact)
 
 
@@ -484,11 +484,11 @@ def _midnight(day: date) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
-def _share(number: float) -> float:
+def _clamp(number: float) -> float:
     """The number between 0 and 1; NaN counts as 0."""
     return min(max(float(number), 0.0), 1.0) if number == number else 0.0
 
 
-def _id(*parts: str | None) -> str:
+def _fact_id(*parts: str | None) -> str:
     text = "\x1f".join(part or "" for part in parts)
     return "f" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:19]

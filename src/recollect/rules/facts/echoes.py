@@ -31,7 +31,7 @@ _LEANS = re.compile(
 _WORD = re.compile(r"\w+")
 
 
-def echoes(text: str, shown_texts: Iterable[str]) -> bool:
+def is_echo(text: str, shown_texts: Iterable[str]) -> bool:
     """Whether a text repeats what was shown, rather than saying it anew."""
     texts = [shown_text[:_MOST] for shown_text in shown_texts if shown_text.strip()]
     if not texts or not text.strip():

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from recollect.language.mentions import CALENDAR, CAPITAL_NOUNS
-from recollect.language.sentences import split
+from recollect.language.sentences import split_sentences
 from recollect.language.terms import analyse
 from recollect.language.word_weights import WORD, is_content, is_ordinary
 
@@ -37,22 +37,24 @@ class Grounds:
         terms = analysis.terms if any(map(str.isalnum, message)) else ()  # emoji have terms, but nobody repeats them
         return cls(analysis.language, frozenset(terms), _numbers(message))
 
-    def share(self, text: str) -> bool:
+    def shares_word(self, text: str) -> bool:
         """Whether a text has a word of the message, or the message has no words."""
         return not self.terms or not self.terms.isdisjoint(analyse(text, self.language).terms)
 
-    def pairs(self, line: str) -> str:
+    def filter_pairs(self, line: str) -> str:
         """The `key = value` pairs that share a word with the message."""
-        return "; ".join(pair for pair in line.split("; ") if self.share(pair) and not self._strangers(pair))
+        return "; ".join(
+            pair for pair in line.split("; ") if self.shares_word(pair) and not self._foreign_mentions(pair)
+        )
 
-    def invented(self, text: str) -> list[str]:
+    def find_inventions(self, text: str) -> list[str]:
         """The names and numbers in a text that are not in the message; none if they are few."""
-        foreign = self._strangers(text)
+        foreign = self._foreign_mentions(text)
         mention_count = len(_names(text, self.language)) + len(_numbers(text))
         return foreign if len(foreign) > max(_TOLERATED, mention_count * _MOST_INVENTED) else []
 
-    def _strangers(self, text: str) -> list[str]:
-        names = [name for name in _names(text, self.language) if not self.share(name)]
+    def _foreign_mentions(self, text: str) -> list[str]:
+        names = [name for name in _names(text, self.language) if not self.shares_word(name)]
         numbers = [number for number in _numbers(text) if number not in self.numbers]
         return names + sorted(number for number in numbers if len(number) > 2 or int(number) > _SMALL)
 
@@ -66,7 +68,7 @@ def _names(text: str, language: str) -> list[str]:
     if language in CAPITAL_NOUNS:
         return []
     names: dict[str, None] = {}
-    for sentence in split(text):
+    for sentence in split_sentences(text):
         for word in WORD.findall(sentence)[1:]:
             plain = word.casefold().removesuffix("'s").removesuffix("’s")
             if not word[0].isupper() or plain in CALENDAR | _SPEAKERS:

@@ -119,14 +119,14 @@ def category_of(name: str) -> FactCategory | None:
     return None
 
 
-def normalise(category: FactCategory, key: str, value: str = "") -> str:
+def normalise_key(category: FactCategory, key: str, value: str = "") -> str:
     """The one form of a key; empty if there is nothing in it. The value tells what a "language" is."""
     words = _plain_words(key)
     if category == "preference":
         # A preference needs no word that says so: "favourite colour" is "colour".
         topic_words = [word for word in words if word not in _CHOICE]
         words = topic_words or words
-    canonical = _names(category).get(_form(words))
+    canonical = _keys_by_stems(category).get(_key_stems(words))
     if canonical is None:
         canonical = " ".join(_singular(word) for word in words)[:MAX_KEY].strip()
         if category == "identity" and canonical in RELATIONS:
@@ -136,7 +136,7 @@ def normalise(category: FactCategory, key: str, value: str = "") -> str:
     return canonical
 
 
-def is_several(category: FactCategory, key: str) -> bool:
+def holds_several_values(category: FactCategory, key: str) -> bool:
     """Whether a normalised key holds several values at once."""
     return key in _SEVERAL[category]
 
@@ -154,7 +154,7 @@ def _plain_words(key: str) -> list[str]:
     return [word for word in words if word not in _NOISE] or words
 
 
-def _form(words: list[str]) -> tuple[str, ...]:
+def _key_stems(words: list[str]) -> tuple[str, ...]:
     """What keys are compared by: stems, in any order. Function words count here ("born in"), so each is taken alone."""
     return tuple(sorted(term for word in words for term in analyse(word, "en").terms or (word,)))
 
@@ -166,14 +166,14 @@ def _singular(word: str) -> str:
 
 
 @cache
-def _names(category: FactCategory) -> dict[tuple[str, ...], str]:
+def _keys_by_stems(category: FactCategory) -> dict[tuple[str, ...], str]:
     """The keys of a category by the stems of every name they have."""
     keys: dict[tuple[str, ...], str] = {}
     for key, aliases in _KEYS[category].items():
-        keys[_form(_plain_words(key))] = key
+        keys[_key_stems(_plain_words(key))] = key
         for alias in filter(None, map(str.strip, aliases.split(";"))):
             words = _plain_words(alias)
             if category == "preference":
                 words = [word for word in words if word not in _CHOICE] or words
-            keys.setdefault(_form(words), key)
+            keys.setdefault(_key_stems(words), key)
     return keys

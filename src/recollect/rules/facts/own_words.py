@@ -25,14 +25,14 @@ Lines = Sequence[str]
 
 def own_words(text: str) -> str:
     """The text with an empty line in place of every foreign line."""
-    lines = _without_introduced(_without_spans(plain_breaks(text)).split("\n"))
+    lines = _drop_introduced_text(_drop_tags_and_quotations(plain_breaks(text)).split("\n"))
     foreign_lines: set[int] = set()
     for rule in _RULES:
         foreign_lines.update(rule(lines))
-    foreign_start = next((number for number in range(len(lines)) if _opens_rest(lines, number)), len(lines))
+    foreign_start = next((number for number in range(len(lines)) if _opens_foreign_text(lines, number)), len(lines))
     own_lines = ["" if number in foreign_lines or number > foreign_start else line for number, line in enumerate(lines)]
     if foreign_start < len(lines):
-        own_lines[foreign_start] = _before_text(lines[foreign_start])
+        own_lines[foreign_start] = _text_before_introduction(lines[foreign_start])
     return "\n".join(own_lines)
 
 
@@ -50,7 +50,7 @@ _QUOTATIONS = re.compile(
 _LONG_QUOTATION = 400  # characters; a shorter one in a line is read with its sentence
 
 
-def _without_spans(text: str) -> str:
+def _drop_tags_and_quotations(text: str) -> str:
     """The text without what is between tags, and without quotations that are longer than a line or a sentence."""
     start = 0
     for _ in range(_MOST_TAGS):
@@ -126,7 +126,7 @@ _KNOWN = re.compile(
 )
 
 
-def _opens_rest(lines: Lines, number: int) -> bool:
+def _opens_foreign_text(lines: Lines, number: int) -> bool:
     """Whether a line begins a foreign text that has no visible end."""
     line = lines[number]
     if not line.strip():
@@ -141,7 +141,7 @@ def _opens_rest(lines: Lines, number: int) -> bool:
         or (_SALUTATION.match(line) and any(map(str.strip, lines[number + 1 :])))
         or _KNOWN.fullmatch(line)
         or _is_structure(line)
-        or ((introduction := _introduction(line)) and not line[introduction.end() :].strip(_MARKUP))
+        or ((introduction := _find_introduction(line)) and not line[introduction.end() :].strip(_MARKUP))
     )
 
 
@@ -160,7 +160,7 @@ def _is_structure(line: str) -> bool:
     return not line.lstrip().startswith("#") and AT_START.match(line) is not None
 
 
-def _introduction(line: str) -> re.Match[str] | None:
+def _find_introduction(line: str) -> re.Match[str] | None:
     """The part of a line that says that what follows is foreign."""
     for colon in islice(_COLON.finditer(line), _MOST_COLONS):
         start = max(colon.start() - _LONGEST_INTRODUCTION, 0)
@@ -173,19 +173,19 @@ def _introduction(line: str) -> re.Match[str] | None:
 _MARKUP = " \t*_\"'“”«»„>"
 
 
-def _before_text(line: str) -> str:
+def _text_before_introduction(line: str) -> str:
     """What the author still says in a line that begins a foreign text: the part before the introduction."""
-    introduction = _introduction(line)
+    introduction = _find_introduction(line)
     return "" if introduction is None or _is_structure(line) else line[: introduction.start()]
 
 
-def _without_introduced(lines: Lines) -> list[str]:
+def _drop_introduced_text(lines: Lines) -> list[str]:
     """The lines without text that is introduced as foreign in the middle of a line, up to the end of its paragraph."""
     own_lines: list[str] = []
     in_foreign_text = False
     for line in lines:
         in_foreign_text = in_foreign_text and bool(line.strip())
-        introduction = None if in_foreign_text else _introduction(line)
+        introduction = None if in_foreign_text else _find_introduction(line)
         if introduction is not None and line[introduction.end() :].strip(_MARKUP):
             own_lines.append(line[: introduction.start()])
             in_foreign_text = True
@@ -197,7 +197,7 @@ def _without_introduced(lines: Lines) -> list[str]:
 _DELIMITER = re.compile(r"\s*+([-=*_<>#\"'+])\1{2,}\s*+")
 
 
-def _delimited_lines(lines: Lines) -> Iterator[int]:
+def _lines_between_delimiters(lines: Lines) -> Iterator[int]:
     """The lines between two lines of nothing but signs. Code fences are handled elsewhere."""
     marks = [number for number, line in enumerate(lines) if _DELIMITER.fullmatch(line)]
     for opening, closing in zip(marks[::2], marks[1::2], strict=False):
@@ -237,7 +237,7 @@ def _log_lines(lines: Lines) -> Iterator[int]:
     return (number for number in stamped_lines if len(stamped_lines) > 1 or _LOGGED.search(lines[number]))
 
 
-def _headed_lines(lines: Lines) -> Iterator[int]:
+def _lines_under_heads(lines: Lines) -> Iterator[int]:
     """The lines under a name and a time, or under a timing, up to an empty line; with several short heads, the whole
     paragraph of each."""
     short_heads = {number for number, line in enumerate(lines) if _SHORT_HEAD.match(line)}
@@ -293,9 +293,11 @@ def _speaker_lines(lines: Lines) -> Iterator[int]:
     """Lines that begin with a speaker: a name and a colon, then an "I". A topic is not a speaker; a name in small
     letters is one only if there are other speakers."""
     matches = {number: match for number, line in enumerate(lines) if (match := _LABELLED.match(line))}
-    labels = [_bare(match["label"]) for match in matches.values()]
+    labels = [_strip_number(match["label"]) for match in matches.values()]
     is_survey = any(map(_ASKED.fullmatch, labels)) and any(map(_ANSWERED.fullmatch, labels))
-    speakers = {number: match for number, match in matches.items() if _is_speaker(_bare(match["label"]), is_survey)}
+    speakers = {
+        number: match for number, match in matches.items() if _is_speaker(_strip_number(match["label"]), is_survey)
+    }
     label_counts = Counter(match["label"] for match in speakers.values())
     alternates = len(label_counts) > 1 and max(label_counts.values()) > 1
     for number, match in speakers.items():
@@ -312,7 +314,7 @@ def _cue_lines(lines: Lines) -> Iterator[int]:
     return iter(cues if len({*cues.values()}) > 1 else ())
 
 
-def _bare(label: str) -> str:
+def _strip_number(label: str) -> str:
     return label.rstrip("0123456789. ") or label
 
 
@@ -353,7 +355,7 @@ def _table_rows(lines: Lines) -> Iterator[int]:
             run = [fields] if fields >= _FEWEST_COLUMNS else []
 
 
-def _nested_keys(lines: Lines) -> Iterator[int]:
+def _key_tree_lines(lines: Lines) -> Iterator[int]:
     """Runs of keys in which one opens a level and others are indented deeper."""
     run: list[re.Match[str]] = []
     for number, line in enumerate([*lines, ""]):
@@ -385,7 +387,7 @@ _PUBLISHED = re.compile(
 )
 
 
-def _verses(lines: Lines) -> Iterator[int]:
+def _verse_lines(lines: Lines) -> Iterator[int]:
     """All lines, if they are short and rhyme or repeat, or if parts of a song are named."""
     numbers = [number for number, line in enumerate(lines) if line.strip()]
     if any(_PART_OF_SONG.match(line) for line in lines):
@@ -421,14 +423,14 @@ def _document_lines(lines: Lines) -> Iterator[int]:
 
 
 _RULES: tuple[Callable[[Lines], Iterator[int]], ...] = (
-    _delimited_lines,
+    _lines_between_delimiters,
     _chat_lines,
     _log_lines,
-    _headed_lines,
+    _lines_under_heads,
     _speaker_lines,
     _cue_lines,
     _table_rows,
-    _nested_keys,
-    _verses,
+    _key_tree_lines,
+    _verse_lines,
     _document_lines,
 )

@@ -41,22 +41,22 @@ def profile_lines(facts: Iterable[Fact]) -> list[str]:
     return lines
 
 
-def told(fact: Fact) -> str:
+def value_with_source(fact: Fact) -> str:
     """A fact's value, with its dates if they were said, and with who said it if it was somebody else."""
-    return f"{dated(fact)} (says {byline(fact.speaker)})" if is_claim(fact) else dated(fact)
+    return f"{value_with_dates(fact)} (says {byline(fact.speaker)})" if is_claim(fact) else value_with_dates(fact)
 
 
-def dated(fact: Fact) -> str:
+def value_with_dates(fact: Fact) -> str:
     """A fact's value, with its dates if they were said."""
     notes = []
     if fact.valid_from is not None and fact.valid_from != fact.recorded_at and fact.valid_from != fact.said_at:
-        notes.append(f"since {when(fact.valid_from)}")
+        notes.append(f"since {format_moment(fact.valid_from)}")
     if fact.valid_to is not None:
-        notes.append(f"until {when(fact.valid_to)}")
+        notes.append(f"until {format_moment(fact.valid_to)}")
     return f"{fact.value} ({', '.join(notes)})" if notes else fact.value
 
 
-def when(moment: datetime) -> str:
+def format_moment(moment: datetime) -> str:
     """A time as closely as it is known: what begins a year is the year, what begins a month the month."""
     if (moment.hour, moment.minute, moment.second, moment.day) != (0, 0, 0, 1):
         return f"{moment.day} {moment:%B %Y}"
@@ -67,7 +67,9 @@ def _section(title: str, facts: Sequence[Fact]) -> list[str]:
     facts_by_key: dict[str, list[Fact]] = {}
     for fact in sorted(facts, key=_rank):
         facts_by_key.setdefault(fact.key, []).append(fact)
-    lines = [f"- {key}: {', '.join(map(told, facts_of_key))}" for key, facts_of_key in facts_by_key.items()]
+    lines = [
+        f"- {key}: {', '.join(map(value_with_source, facts_of_key))}" for key, facts_of_key in facts_by_key.items()
+    ]
     return [title, *lines] if lines else []
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from recollect.language.lexicon import DEMONYMS, RELATIONS, species
 from recollect.model import FactCategory
-from recollect.rules.facts.keys import normalise
+from recollect.rules.facts.keys import normalise_key
 from recollect.rules.facts_english.clauses import Clause
 from recollect.rules.facts_english.values import company, languages, name, place, thing, things, trade
 
@@ -21,7 +21,7 @@ EVERY = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FactReading:
     """One fact in a clause, before it is known whose it is and whether it holds.
 
     `changes` marks a wording that reports a change ("moved to"), `over` one that reports an end ("quit"), `is_denied` a
@@ -68,28 +68,28 @@ CONTRAST = re.compile(r",?\s(?:(?:but|and)\s)?not\s(?:in\s|at\s|on\s|to\s|for\s|
 _CALLED = re.compile(r"(?:called|named)\s", re.IGNORECASE)
 
 
-def attributes(clause: Clause) -> Iterator[Reading]:
+def attribute_readings(clause: Clause) -> Iterator[FactReading]:
     """The facts in a clause that says what something of somebody is; "Rob, not Bob" denies one too."""
     attribute = clause.attribute.casefold()
     value = clause.text
     contrast = CONTRAST.search(value)
     value = value[: contrast.start()] if contrast else value
-    readings = list(_valued(attribute, value, clause))
+    readings = list(_value_readings(attribute, value, clause))
     yield from readings
     if contrast and readings:
-        for reading in _valued(attribute, contrast[1], clause):
-            yield Reading(
+        for reading in _value_readings(attribute, contrast[1], clause):
+            yield FactReading(
                 reading.category, reading.key, reading.value, reading.confidence, reading.importance, is_denied=True
             )
 
 
-def _valued(attribute: str, value: str, clause: Clause) -> Iterator[Reading]:
+def _value_readings(attribute: str, value: str, clause: Clause) -> Iterator[FactReading]:
     choice = _CHOICE.fullmatch(attribute)
     if choice:
         favourite = thing(value)
         sort = re.sub(r"^(?:type|kind|sort|genre)s?\sof\s", "", choice[1])
         if favourite and clause.subject is None and len(sort.split()) <= 3 and not _NO_CHOICE.match(sort):
-            yield Reading("preference", sort, favourite, 0.95, 0.6)
+            yield FactReading("preference", sort, favourite, 0.95, 0.6)
         return
     called_match = _CALLED.match(value)
     name_of = _NAME_OF.match(attribute)
@@ -97,56 +97,58 @@ def _valued(attribute: str, value: str, clause: Clause) -> Iterator[Reading]:
     if kind and not (
         name_of and kind in ("full", "first", "last", "family", "real", "given", "middle", "user", "second")
     ):
-        yield from named(kind, value[called_match.end() :] if called_match else value)
+        yield from name_readings(kind, value[called_match.end() :] if called_match else value)
         return
-    key = normalise("identity", attribute)
+    key = normalise_key("identity", attribute)
     if key in _NAME_KEYS and attribute != "middle name":
         given_name = name(value, lowercase=clause.lowercase or clause.text.islower())
         if given_name and not (clause.holds == "not" and given_name.islower()):
             confidence = 0.95 if attribute == "full name" else _NAME_KEYS[key]
-            yield Reading("identity", key, given_name, confidence, 1.0 if key == "name" else 0.8)
+            yield FactReading("identity", key, given_name, confidence, 1.0 if key == "name" else 0.8)
     elif key in ("birthday", "anniversary"):
         day = WHEN.match(value)
         if day:
-            yield Reading("identity", key, day[1], 0.95, 0.8)
+            yield FactReading("identity", key, day[1], 0.95, 0.8)
     elif key in _PLACE_KEYS and attribute not in ("home", "address", "place", "country", "town", "city"):
         if place_name := place(value, lowercase=clause.lowercase):
-            yield Reading("identity", key, place_name, 0.95, 0.8)
+            yield FactReading("identity", key, place_name, 0.95, 0.8)
     else:
-        yield from _plain_value(key, attribute, value, clause)
+        yield from _simple_value_readings(key, attribute, value, clause)
 
 
-def _plain_value(key: str, attribute: str, value: str, clause: Clause) -> Iterator[Reading]:
+def _simple_value_readings(key: str, attribute: str, value: str, clause: Clause) -> Iterator[FactReading]:
     if key == "job" and (work := trade(value, loose=True)[0]):
-        yield Reading("identity", "job", work, 0.95, 0.8)
+        yield FactReading("identity", "job", work, 0.95, 0.8)
     elif key == "employer" and (firm := company(value)):
-        yield Reading("identity", "employer", firm, 0.9, 0.7)
+        yield FactReading("identity", "employer", firm, 0.9, 0.7)
     elif key == "native language" or (key == "languages" and attribute.startswith(("first", "native"))):
-        yield from (Reading("identity", "native language", language, 0.95, 0.8) for language in languages(value)[:1])
+        yield from (
+            FactReading("identity", "native language", language, 0.95, 0.8) for language in languages(value)[:1]
+        )
     elif key == "pronouns" and (forms := PRONOUNS.match(value)):
-        yield Reading("identity", "pronouns", forms[1], 1.0, 0.9)
+        yield FactReading("identity", "pronouns", forms[1], 1.0, 0.9)
     elif key == "time zone" and (zone := ZONE.match(value)):
-        yield Reading("identity", "time zone", zone[1], 0.95, 0.8)
+        yield FactReading("identity", "time zone", zone[1], 0.95, 0.8)
     elif key == "email" and (mail := _MAIL.match(value)):
-        yield Reading("identity", "email", mail[0], 1.0, 0.7)
+        yield FactReading("identity", "email", mail[0], 1.0, 0.7)
     elif key == "phone" and (phone := _PHONE.match(value)):
-        yield Reading("identity", "phone", phone[0], 1.0, 0.7)
+        yield FactReading("identity", "phone", phone[0], 1.0, 0.7)
     elif key == "age" and (years := AGE.match(value)):
-        yield Reading("identity", "age", years[1], 0.95, 0.6)
+        yield FactReading("identity", "age", years[1], 0.95, 0.6)
     elif key == "nationality" and (people := _first_word(value).strip(".,!")).casefold() in DEMONYMS:
-        yield Reading("identity", "nationality", people, 0.95, 0.6)
+        yield FactReading("identity", "nationality", people, 0.95, 0.6)
     elif attribute in ("hobby", "hobbies", "interests", "passion", "passions"):
-        yield from (Reading("preference", "likes", hobby, 0.95, 0.5) for hobby in things(value))
+        yield from (FactReading("preference", "likes", hobby, 0.95, 0.5) for hobby in things(value))
 
 
-def named(kind: str, value: str) -> Iterator[Reading]:
+def name_readings(kind: str, value: str) -> Iterator[FactReading]:
     """A person or an animal, by name."""
     given_name = name(value, lowercase=False)
     relation = RELATIONS.get(kind.casefold()) or RELATIONS.get(_last_word(kind.casefold()))
     if given_name and relation:
-        yield Reading("identity", relation, given_name, 0.95, 0.7)
+        yield FactReading("identity", relation, given_name, 0.95, 0.7)
     elif given_name and species(kind):
-        yield Reading("identity", "pets", f"{given_name} ({species(kind)})", 0.95, 0.6)
+        yield FactReading("identity", "pets", f"{given_name} ({species(kind)})", 0.95, 0.6)
 
 
 def _is_relation(attribute: str) -> bool:

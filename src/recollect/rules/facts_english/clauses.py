@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from recollect.language.lexicon import RELATIONS
-from recollect.language.sentences import Sentence, part_of, sentences
-from recollect.language.since import Span, span
+from recollect.language.sentences import Sentence, limit_text, sentences
+from recollect.language.since import TimedPhrase, parse_times
 from recollect.model import Holds
 from recollect.rules.facts.own_words import own_words
 
@@ -37,7 +37,7 @@ class Clause:
     perfect: bool = False
     is_hedged: bool = False
     corrects: bool = False
-    span: Span = Span("")
+    span: TimedPhrase = TimedPhrase("")
     lowercase: bool = False
     """Whether the sentence is all in small letters, so that a small letter does not rule out a name."""
 
@@ -101,13 +101,13 @@ _THEN_ASKS = re.compile(
 )
 
 
-def prose(text: str) -> list[Sentence]:
+def prose_sentences(text: str) -> list[Sentence]:
     """The sentences in which the author speaks: no quotations, no code; none if the message is a joke."""
-    text = own_words(part_of(text))
+    text = own_words(limit_text(text))
     if _JOKED.search(text) or _ROLES.search(text):
         return []
     own_sentences = []
-    for sentence in sentences(_unquoted(text)):
+    for sentence in sentences(_drop_quotations(text)):
         if sentence.kind not in ("prose", "item") or _MADE_UP.match(sentence.text) or _JOKING.search(sentence.text):
             continue
         if _WORK_ON_TEXT.search(sentence.text):
@@ -118,13 +118,13 @@ def prose(text: str) -> list[Sentence]:
     return own_sentences
 
 
-def asserted(spoken_sentences: Iterable[Sentence]) -> list[str]:
+def assertions_in(spoken_sentences: Iterable[Sentence]) -> list[str]:
     """The texts that state something, without questions; of a question, what is stated before it."""
     texts: list[str] = []
     for sentence in spoken_sentences:
         text = sentence.text.strip()
         if sentence.is_question:
-            text = _before_question(text)
+            text = _text_before_question(text)
         if text and not _ASKS.match(text) and not supposes(text):
             texts.append(text)
     return texts
@@ -139,17 +139,17 @@ def supposes(sentence: str) -> bool:
     return _UNREAL.search(sentence) is not None and _IF.search(sentence) is not None
 
 
-def _unquoted(text: str) -> str:
+def _drop_quotations(text: str) -> str:
     """The text without quoted lines, code and quotations; a name in quotes stays, without the quotes."""
 
-    def plain(quote: re.Match[str]) -> str:
+    def unquote(quote: re.Match[str]) -> str:
         inner = next(group for group in quote.groups() if group is not None)
         return " … " if len(inner.split()) > _LONG_QUOTE or _SPEAKS.search(inner) else inner
 
-    return _SMALL_STOP.sub(r"\1\n", _QUOTES.sub(plain, _CODE.sub(" … ", _QUOTED_LINE.sub("", text))))
+    return _SMALL_STOP.sub(r"\1\n", _QUOTES.sub(unquote, _CODE.sub(" … ", _QUOTED_LINE.sub("", text))))
 
 
-def _before_question(sentence: str) -> str:
+def _text_before_question(sentence: str) -> str:
     """What is stated before a question in the same sentence: "I live in Rome, do you know …?"."""
     asks = _THEN_ASKS.search(sentence)
     return sentence[: asks.start()] if asks else ""
@@ -254,28 +254,28 @@ _PASSING = re.compile(
 _MAX_CLAUSES = 400
 
 
-def stated(texts: Iterable[str], today: date | None = None) -> Iterator[Clause]:
+def parse_clauses(texts: Iterable[str], today: date | None = None) -> Iterator[Clause]:
     """The clauses in texts that state something about somebody."""
     count = 0
     for text in texts:
-        body, corrects = _opened(_spelt_out(text))
-        for piece in _pieces(body):
+        body, corrects = _strip_openers(_expand_short_forms(text))
+        for piece in _clause_texts(body):
             count += 1
             if count > _MAX_CLAUSES:
                 return
-            clause = _clause(piece, today)
+            clause = _parse_clause(piece, today)
             if clause is not None:
                 yield replace(clause, corrects=corrects or clause.corrects, lowercase=text.islower())
 
 
-def _spelt_out(sentence: str) -> str:
+def _expand_short_forms(sentence: str) -> str:
     """The sentence with short forms written out, so that fewer wordings are left."""
     for pattern, full in _SHORT_FORMS:
         sentence = pattern.sub(full, sentence)
     return " ".join(sentence.split())
 
 
-def _pieces(sentence: str) -> Iterator[str]:
+def _clause_texts(sentence: str) -> Iterator[str]:
     """The clauses of a sentence as text, each with its subject.
 
     Conditions and relative clauses are left out with what depends on them, and what follows "she said" up to a "but".
@@ -289,23 +289,23 @@ def _pieces(sentence: str) -> Iterator[str]:
         piece = sentence[start:begin].strip(" ,")
         text = f"{subject}{piece}"
         start = end
-        subject = _subject_of(text) if joint == "verb" else ""
+        subject = _find_subject(text) if joint == "verb" else ""
         condition = _CONDITION.search(text)
         statement = "" if is_doubtful else text[: condition.start()] if condition else text
         is_doubtful = joint == "beside" or ((is_doubtful or condition is not None) and joint in ("soft", "verb"))
-        in_report = in_report or _OTHERS_SAID.search(_HEDGES.sub("", _opened(statement)[0])) is not None
+        in_report = in_report or _OTHERS_SAID.search(_HEDGES.sub("", _strip_openers(statement)[0])) is not None
         if statement.strip() and not in_report:
             yield statement.strip()
         in_report = in_report and _BUT.search(sentence, begin, end) is None
 
 
-def _subject_of(text: str) -> str:
+def _find_subject(text: str) -> str:
     """The subject of a clause, for the next clause if that has none."""
-    match = _WHO.match(_opened(text)[0])
+    match = _WHO.match(_strip_openers(text)[0])
     return f"{match[0].strip()} " if match else ""
 
 
-def _opened(text: str) -> tuple[str, bool]:
+def _strip_openers(text: str) -> tuple[str, bool]:
     """The text without its opening words, and whether these announce a correction."""
     corrects = False
     for _ in range(6):
@@ -388,8 +388,8 @@ _NOT_NAMES = re.compile(
 )
 
 
-def _clause(text: str, today: date | None) -> Clause | None:
-    text, corrects = _opened(text)
+def _parse_clause(text: str, today: date | None) -> Clause | None:
+    text, corrects = _strip_openers(text)
     hedge = _HEDGES.match(text)
     text = text[hedge.end() :] if hedge else text
     time_lead = _TIME_FIRST.match(text)
@@ -397,16 +397,16 @@ def _clause(text: str, today: date | None) -> Clause | None:
         text = f"{text[time_lead.end() :].rstrip('.! ')} {time_lead[1]}"
     if _PASSING.search(text):
         return None
-    clause = _attributed(text) or _predicated(text)
+    clause = _parse_attribute(text) or _parse_predicate(text)
     if clause is None:
         return None
     # "I live in Rome now" reports a change, as a correction does.
     corrects = corrects or _NOW.search(text) is not None
-    times = span(clause.text, today)
+    times = parse_times(clause.text, today)
     return replace(clause, text=times.rest.strip(" .!,"), span=times, is_hedged=hedge is not None, corrects=corrects)
 
 
-def _attributed(text: str) -> Clause | None:
+def _parse_attribute(text: str) -> Clause | None:
     """ "My name is …", "Bob's birthday is …", "my sister's name is …", "Jonas is my brother"."""
     introduction = _HERE.match(text)
     if introduction and not _NOT_NAMES.match(introduction["named"]) and not _NOBODY.match(introduction["named"]):
@@ -417,7 +417,7 @@ def _attributed(text: str) -> Clause | None:
     match = _ATTRIBUTE.match(text)
     if match is None:
         return None
-    value, holds = _negation(match["value"])
+    value, holds = _parse_negation(match["value"])
     attribute = match["what"].strip()
     if match["mine"]:
         relation = _RELATED.fullmatch(attribute)
@@ -430,7 +430,7 @@ def _attributed(text: str) -> Clause | None:
     return None if _NOT_NAMES.match(subject) else Clause(subject, value, attribute, holds)
 
 
-def _negation(value: str) -> tuple[str, Holds]:
+def _parse_negation(value: str) -> tuple[str, Holds]:
     holds: Holds = "now"
     negation = re.match(r"(?:no\slonger|not)\s", value, re.IGNORECASE)
     if negation:
@@ -442,7 +442,7 @@ def _negation(value: str) -> tuple[str, Holds]:
     return value, holds
 
 
-def _predicated(text: str) -> Clause | None:
+def _parse_predicate(text: str) -> Clause | None:
     """ "I no longer live in Rome", "my brother is vegan", "Bob lives in Hamburg"."""
     match = _WHO.match(text)
     if match is None or (match["named"] and _NOT_NAMES.match(match["named"])):
@@ -453,7 +453,7 @@ def _predicated(text: str) -> Clause | None:
     if subject and subject.endswith(("'s", "'")):
         return None
     predicate = text[match.end() :].strip()
-    reading = _verb(f"{predicate} ")
+    reading = _parse_verb(f"{predicate} ")
     if reading is None:
         return None
     verb, holds, past, perfect = reading
@@ -469,7 +469,7 @@ def _predicated(text: str) -> Clause | None:
     return Clause(subject, verb.strip(), holds=holds, past=past, perfect=perfect)
 
 
-def _verb(predicate: str) -> tuple[str, Holds, bool, bool] | None:
+def _parse_verb(predicate: str) -> tuple[str, Holds, bool, bool] | None:
     """The predicate from its main verb on, whether it holds, and its tense; None if it is only possible or wished."""
     holds: Holds = "now"
     past = perfect = is_be = is_unable = False

@@ -15,11 +15,11 @@ from recollect.language.lexicon import PETS, RELATIONS
 from recollect.language.sentences import Sentence
 from recollect.language.terms import analyse
 from recollect.model import FoundFact, Holds
-from recollect.rules.facts.deciding import accepted, fold
-from recollect.rules.facts.echoes import echoes
+from recollect.rules.facts.deciding import acceptable_facts, fold
+from recollect.rules.facts.echoes import is_echo
 from recollect.rules.facts.grounding import Grounds
-from recollect.rules.facts_english.attributes import Reading
-from recollect.rules.facts_english.clauses import Clause, asserted, prose, stated, supposes
+from recollect.rules.facts_english.attributes import FactReading
+from recollect.rules.facts_english.clauses import Clause, assertions_in, parse_clauses, prose_sentences, supposes
 from recollect.rules.facts_english.instructions import instructions
 from recollect.rules.facts_english.patterns import readings
 from recollect.rules.facts_english.values import name
@@ -35,27 +35,27 @@ _HINT = re.compile(
 )
 
 
-def find(text: str, today: date | None = None, shown: Sequence[str] = ()) -> list[FoundFact]:
+def find_facts(text: str, today: date | None = None, shown_texts: Sequence[str] = ()) -> list[FoundFact]:
     """The facts a message states. `today` is the day it was written; `shown_texts` is what the assistant said or was
     shown of memory, so that a repetition of it is marked as an echo."""
     if not _HINT.search(text):
         return []
-    sentences = prose(text)
-    assertions = asserted(sentences)
-    found_facts = [*_told(assertions, today), *_mentioned(sentences), *instructions(assertions)]
-    facts = accepted(found_facts)
-    if shown and facts and echoes(text, shown):
+    sentences = prose_sentences(text)
+    assertions = assertions_in(sentences)
+    found_facts = [*_facts_in_clauses(assertions, today), *_relation_mentions(sentences), *instructions(assertions)]
+    facts = acceptable_facts(found_facts)
+    if shown_texts and facts and is_echo(text, shown_texts):
         facts = [replace(fact, echo=True) for fact in facts]
     return facts
 
 
-def _told(assertions: Sequence[str], today: date | None) -> Iterator[FoundFact]:
-    for clause in stated(assertions, today):
+def _facts_in_clauses(assertions: Sequence[str], today: date | None) -> Iterator[FoundFact]:
+    for clause in parse_clauses(assertions, today):
         for reading in readings(clause):
-            yield _fact(reading, clause)
+            yield _build_fact(reading, clause)
 
 
-def _fact(reading: Reading, clause: Clause) -> FoundFact:
+def _build_fact(reading: FactReading, clause: Clause) -> FoundFact:
     span = clause.span
     holds = _holds(reading, clause)
     confidence = reading.confidence * (HEDGED if clause.is_hedged else 1.0)
@@ -76,7 +76,7 @@ def _fact(reading: Reading, clause: Clause) -> FoundFact:
     )
 
 
-def _holds(reading: Reading, clause: Clause) -> Holds:
+def _holds(reading: FactReading, clause: Clause) -> Holds:
     if reading.is_denied:
         return "ended" if clause.holds == "ended" else "not"
     if reading.timeless or (reading.survives_negation and clause.holds == "not"):
@@ -105,7 +105,7 @@ _TITLES = frozenset({"i", "and", "mr", "mrs", "ms", "dr", "prof"})
 _AS_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?:\s[^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}")
 
 
-def _mentioned(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
+def _relation_mentions(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
     for text in (sentence.text for sentence in sentences):
         if re.search(r"\b(?:if|wish|imagine|called|named)\b", text, re.IGNORECASE):
             continue
@@ -113,10 +113,10 @@ def _mentioned(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
             words = _AS_NAME.match(text, mention.end())
             given_name = re.sub(r"['’]s?$", "", name(words[0])) if words else ""
             if given_name and not given_name.isupper() and given_name.casefold() not in _TITLES:
-                yield from _relation(mention[1].casefold(), given_name)
+                yield from _relation_fact(mention[1].casefold(), given_name)
 
 
-def _relation(kind: str, given_name: str) -> Iterator[FoundFact]:
+def _relation_fact(kind: str, given_name: str) -> Iterator[FoundFact]:
     if kind in RELATIONS:
         yield FoundFact("identity", RELATIONS[kind], given_name, 0.9, 0.7)
     else:
@@ -128,42 +128,42 @@ def _relation(kind: str, given_name: str) -> Iterator[FoundFact]:
 _MOST_STRANGE = 0.5  # of the terms of a value
 
 
-def grounded(facts: Iterable[FoundFact], text: str) -> list[FoundFact]:
+def keep_grounded_facts(facts: Iterable[FoundFact], text: str) -> list[FoundFact]:
     """The facts whose values the message states. Questions, suppositions and quotations do not count."""
-    sentences = prose(text)
+    sentences = prose_sentences(text)
     statements = [sentence.text for sentence in sentences if not sentence.is_question and not supposes(sentence.text)]
-    source = " ".join(asserted(sentences) + statements)
+    source = " ".join(assertions_in(sentences) + statements)
     grounds = Grounds.of(source)
     return [fact for fact in facts if source.strip() and _is_grounded(fact, grounds)]
 
 
 def _is_grounded(fact: FoundFact, grounds: Grounds) -> bool:
-    if fact.subject is not None and not grounds.share(fact.subject):
+    if fact.subject is not None and not grounds.shares_word(fact.subject):
         return False
     if not fact.value:
-        return fact.retracts and grounds.share(fact.key)
+        return fact.retracts and grounds.shares_word(fact.key)
     terms = analyse(fact.value, grounds.language).terms
     if not terms:
-        return grounds.share(fact.key)
+        return grounds.shares_word(fact.key)
     foreign_terms = [term for term in terms if term not in grounds.terms]
     names = [word for word in fact.value.split() if word[:1].isupper() or any(map(str.isdigit, word))]
-    return len(foreign_terms) <= _MOST_STRANGE * len(terms) and all(grounds.share(word) for word in names)
+    return len(foreign_terms) <= _MOST_STRANGE * len(terms) and all(grounds.shares_word(word) for word in names)
 
 
-def reconciled(by_model: Iterable[FoundFact], by_rules: Sequence[FoundFact]) -> list[FoundFact]:
+def reconcile_facts(by_model: Iterable[FoundFact], by_rules: Sequence[FoundFact]) -> list[FoundFact]:
     """The facts of a model and of the rules in one message. The rules find little, but what they find is sure: for a
     value both found, the rules say whose it is and whether it holds. A fact whose key the model lacks is added."""
     facts: list[FoundFact] = []
     for fact in by_model:
         same_value = [other for other in by_rules if fold(other.value) == fold(fact.value)]
-        if same_value and not any(_place(other) == _place(fact) for other in same_value):
+        if same_value and not any(_fact_slot(other) == _fact_slot(fact) for other in same_value):
             facts += same_value
         else:
             facts.append(fact)
     keys = {(fact.category, fact.key) for fact in facts}
     facts += [fact for fact in by_rules if (fact.category, fact.key) not in keys and fact.category != "preference"]
-    return accepted(facts)
+    return acceptable_facts(facts)
 
 
-def _place(fact: FoundFact) -> tuple[object, ...]:
+def _fact_slot(fact: FoundFact) -> tuple[object, ...]:
     return fact.category, fact.key, fact.subject and fold(fact.subject), fact.holds

@@ -19,7 +19,7 @@ from recollect.language.lexicon import (
     RELATIONS,
     species,
 )
-from recollect.language.since import without_then
+from recollect.language.since import strip_final_time
 from recollect.model import FactCategory
 from recollect.rules.facts_english.attributes import (
     AGE,
@@ -29,9 +29,9 @@ from recollect.rules.facts_english.attributes import (
     WHEN,
     YEAR,
     ZONE,
-    Reading,
-    attributes,
-    named,
+    FactReading,
+    attribute_readings,
+    name_readings,
 )
 from recollect.rules.facts_english.clauses import Clause
 from recollect.rules.facts_english.values import (
@@ -46,13 +46,13 @@ from recollect.rules.facts_english.values import (
     trade,
 )
 
-Finder = Callable[[str, Clause], Iterator[Reading]]
+Finder = Callable[[str, Clause], Iterator[FactReading]]
 
 
-def readings(clause: Clause) -> Iterator[Reading]:
+def readings(clause: Clause) -> Iterator[FactReading]:
     """The facts in a clause."""
     if clause.attribute:
-        yield from attributes(clause)
+        yield from attribute_readings(clause)
         return
     for pattern, finder in _VERBS:
         match = pattern.match(clause.text)
@@ -61,95 +61,97 @@ def readings(clause: Clause) -> Iterator[Reading]:
             return
 
 
-def _at_place(
+def _place_finder(
     key: str, *, changes: bool = False, timeless: bool = False, over: bool = False, importance: float = 0.8
 ) -> Finder:
-    def find(rest: str, clause: Clause) -> Iterator[Reading]:
+    def find(rest: str, clause: Clause) -> Iterator[FactReading]:
         place_name = place(rest, lowercase=clause.lowercase)
         if place_name:
-            yield Reading("identity", key, place_name, 0.95, importance, changes=changes, over=over, timeless=timeless)
+            yield FactReading(
+                "identity", key, place_name, 0.95, importance, changes=changes, over=over, timeless=timeless
+            )
             contrast = CONTRAST.search(rest)
             if contrast and (other := place(contrast[1])):
-                yield Reading("identity", key, other, 0.95, importance, is_denied=True)
+                yield FactReading("identity", key, other, 0.95, importance, is_denied=True)
 
     return find
 
 
-def _be_from(rest: str, clause: Clause) -> Iterator[Reading]:
+def _be_from(rest: str, clause: Clause) -> Iterator[FactReading]:
     if not re.match(r"the\s(?!Nether|US|UK|Phil|Czech|Baha|Mald|Unit)", rest):
-        yield from _at_place("origin", timeless=True, importance=0.6)(rest, clause)
+        yield from _place_finder("origin", timeless=True, importance=0.6)(rest, clause)
 
 
-def _born(rest: str, clause: Clause) -> Iterator[Reading]:
+def _be_born(rest: str, clause: Clause) -> Iterator[FactReading]:
     year = YEAR.match(rest)
     day = WHEN.match(rest)
     if year:
-        yield Reading("identity", "birth year", year[1], 0.95, 0.6, timeless=True)
+        yield FactReading("identity", "birth year", year[1], 0.95, 0.6, timeless=True)
     elif rest.startswith("on ") and day:
-        yield Reading("identity", "birthday", day[1], 0.95, 0.8, timeless=True)
+        yield FactReading("identity", "birthday", day[1], 0.95, 0.8, timeless=True)
     elif rest.startswith("in "):
-        yield from _at_place("birthplace", timeless=True, importance=0.5)(rest[3:], clause)
+        yield from _place_finder("birthplace", timeless=True, importance=0.5)(rest[3:], clause)
 
 
-def _employed(rest: str, clause: Clause, *, changes: bool = False, over: bool = False) -> Iterator[Reading]:
+def _work_at(rest: str, clause: Clause, *, changes: bool = False, over: bool = False) -> Iterator[FactReading]:
     contrast = CONTRAST.search(rest)
-    firm = company(without_then(rest[: contrast.start()] if contrast else rest), lowercase=clause.lowercase)
+    firm = company(strip_final_time(rest[: contrast.start()] if contrast else rest), lowercase=clause.lowercase)
     if not firm:
         return
-    yield Reading("identity", "employer", firm, 0.95, 0.7, changes=changes, over=over)
+    yield FactReading("identity", "employer", firm, 0.95, 0.7, changes=changes, over=over)
     if contrast and (other := company(contrast[1])):
-        yield Reading("identity", "employer", other, 0.95, 0.7, is_denied=True)
+        yield FactReading("identity", "employer", other, 0.95, 0.7, is_denied=True)
     trailing = re.search(r"\bas\s(an?\s.+|the\s.+)$", rest)
     if trailing and (work := trade(trailing[1], loose=True)[0]):
-        yield Reading("identity", "job", work, 0.95, 0.8, changes=changes, over=over)
+        yield FactReading("identity", "job", work, 0.95, 0.8, changes=changes, over=over)
 
 
-def _works_as(rest: str, clause: Clause) -> Iterator[Reading]:
+def _work_as(rest: str, clause: Clause) -> Iterator[FactReading]:
     work, after = trade(rest, loose=True)
     if work:
-        yield Reading("identity", "job", work, 0.95, 0.8)
-        yield from _where_employed(work, after, clause)
+        yield FactReading("identity", "job", work, 0.95, 0.8)
+        yield from _employer_after_job(work, after, clause)
 
 
-def _where_employed(work: str, after: str, clause: Clause) -> Iterator[Reading]:
+def _employer_after_job(work: str, after: str, clause: Clause) -> Iterator[FactReading]:
     employer = re.match(r"(?:at|for|with)\s(.+)", after)
     firm = company(employer[1]) if employer else ""
     if firm:
         school = work.casefold().endswith("student")
-        yield Reading("identity", "school" if school else "employer", firm, 0.95, 0.6 if school else 0.7)
+        yield FactReading("identity", "school" if school else "employer", firm, 0.95, 0.6 if school else 0.7)
     origin = re.match(r"(?:from|in)\s(.+)", after)
     if origin and after.startswith("from") and (home := place(origin[1])):
-        yield Reading("identity", "origin", home, 0.9, 0.6, timeless=True)
+        yield FactReading("identity", "origin", home, 0.9, 0.6, timeless=True)
 
 
-def _be(rest: str, clause: Clause) -> Iterator[Reading]:
+def _be(rest: str, clause: Clause) -> Iterator[FactReading]:
     """What somebody is: a name, a trade, a diet, an age, a nationality."""
     contrast = CONTRAST.search(rest)
     trait = rest[: contrast.start()] if contrast else rest
-    own_readings = list(_being(trait, clause))
+    own_readings = list(_trait_readings(trait, clause))
     yield from own_readings
     if contrast:
-        for reading in _being(contrast[1], clause):
-            yield Reading(
+        for reading in _trait_readings(contrast[1], clause):
+            yield FactReading(
                 reading.category, reading.key, reading.value, reading.confidence, reading.importance, is_denied=True
             )
 
 
-def _being(rest: str, clause: Clause) -> Iterator[Reading]:
+def _trait_readings(rest: str, clause: Clause) -> Iterator[FactReading]:
     plain = re.sub(r"^(?:an?|the)\s", "", rest.casefold().strip(" .!"))
     first = re.split(r"\s*[,.!;(]|\s(?:and|but|so|by|from|with|because|since|at|in|for|who)\b", plain)[0]
     if first in DIETS:
-        yield Reading("constraint", "diet", first, 0.95, 0.9)
+        yield FactReading("constraint", "diet", first, 0.95, 0.9)
     elif first in CONDITION_ADJECTIVES:
-        yield Reading("constraint", "conditions", first, 0.95, 0.8)
+        yield FactReading("constraint", "conditions", first, 0.95, 0.8)
     elif first in ("married", "divorced", "widowed", "engaged", "single") and first == plain:
-        yield Reading("identity", "marital status", first, 0.95, 0.6)
+        yield FactReading("identity", "marital status", first, 0.95, 0.6)
     elif first == "retired" and plain in ("retired", "retired now"):
-        yield Reading("identity", "job", "retired", 0.95, 0.8)
+        yield FactReading("identity", "job", "retired", 0.95, 0.8)
     elif first in DEMONYMS and not rest.casefold().startswith("the "):
-        yield Reading("identity", "nationality", re.sub(r"^an?\s", "", rest)[: len(first)], 0.9, 0.6)
+        yield FactReading("identity", "nationality", re.sub(r"^an?\s", "", rest)[: len(first)], 0.9, 0.6)
     elif (years := AGE.match(rest)) and clause.subject is None and 3 < int(years[1]) < 120:
-        yield Reading("identity", "age", years[1], 0.95, 0.6)
+        yield FactReading("identity", "age", years[1], 0.95, 0.6)
     elif re.match(r"an?\s", rest) or (clause.subject and re.match(r"the\s", rest)):
         yield from _be_a(rest, clause)
     elif clause.subject is None:
@@ -157,21 +159,21 @@ def _being(rest: str, clause: Clause) -> Iterator[Reading]:
     tongue = re.match(r"(?:an?\s)?(?:native\s)([\w\s]+?)\sspeaker", rest, re.IGNORECASE)
     if tongue:
         yield from (
-            Reading("identity", "native language", language, 0.95, 0.8) for language in languages(tongue[1])[:1]
+            FactReading("identity", "native language", language, 0.95, 0.8) for language in languages(tongue[1])[:1]
         )
 
 
-def _be_a(rest: str, clause: Clause) -> Iterator[Reading]:
+def _be_a(rest: str, clause: Clause) -> Iterator[FactReading]:
     work, after = trade(rest)
     if not work or re.match(r"(?:of|in)\s(?:my|the|this|a)\b", after):
         return
     former = clause.past
-    yield Reading("identity", "job", work, 0.9, 0.8, over=former)
+    yield FactReading("identity", "job", work, 0.9, 0.8, over=former)
     if not former:
-        yield from _where_employed(work, after, clause)
+        yield from _employer_after_job(work, after, clause)
 
 
-def _be_named(rest: str, clause: Clause) -> Iterator[Reading]:
+def _be_named(rest: str, clause: Clause) -> Iterator[FactReading]:
     """ "I am Dana", and what may follow: "I am Dana, a nurse from Oslo"."""
     given_name = name(rest) if clause.holds == "now" and not clause.past else ""
     first = given_name.split()[0].casefold() if given_name else ""
@@ -180,63 +182,63 @@ def _be_named(rest: str, clause: Clause) -> Iterator[Reading]:
     is_shouted = given_name.isupper() and len(given_name) > 3
     if not given_name or not follows or is_shouted or first in DEMONYMS | BELIEFS | PROGRAMMING:
         return
-    yield Reading("identity", "name", given_name, 0.9, 1.0)
+    yield FactReading("identity", "name", given_name, 0.9, 1.0)
     for part in re.split(r"\s*,\s*(?:and\s)?|^\s+(?=from\b)|\sand\s(?=an?\s)", after):
         origin = re.match(r"(?:originally\s)?from\s(.+)", part)
         if origin and (home := place(origin[1])):
-            yield Reading("identity", "origin", home, 0.9, 0.6, timeless=True)
+            yield FactReading("identity", "origin", home, 0.9, 0.6, timeless=True)
         elif re.match(r"an?\s", part) and (jobs := list(_be_a(part, clause))):
             yield from jobs
         elif (years := AGE.fullmatch(part.strip(" .!"))) and 3 < int(years[1]) < 120:
-            yield Reading("identity", "age", years[1], 0.95, 0.6)
+            yield FactReading("identity", "age", years[1], 0.95, 0.6)
 
 
-def _several(
+def _things_finder(
     category: FactCategory, key: str, importance: float, *, survives_negation: bool = False, every_words: str = ""
 ) -> Finder:
     every_pattern = re.compile(every_words or r"(?:anything|nothing)\b", re.IGNORECASE)
 
-    def find(rest: str, clause: Clause) -> Iterator[Reading]:
+    def find(rest: str, clause: Clause) -> Iterator[FactReading]:
         if every_pattern.match(rest):
             if clause.holds != "now":
-                yield Reading(category, key, EVERY, 0.95, importance)
+                yield FactReading(category, key, EVERY, 0.95, importance)
             return
         contrast = re.search(r",?\s(?:but|and)\snot\s(?!so\b|very\b|that\b|too\b|only\b|when\b|as\b)(.+)$", rest)
         for item in things(rest[: contrast.start()] if contrast else rest):
             # A long phrase is often of the day; a short one is a taste.
             weight = importance if len(item.split()) <= 3 else importance - 0.1
-            yield Reading(category, key, item, 0.95, weight, survives_negation=survives_negation)
+            yield FactReading(category, key, item, 0.95, weight, survives_negation=survives_negation)
         if contrast and key == "likes":
-            yield from (Reading(category, "dislikes", item, 0.9, importance) for item in things(contrast[1]))
+            yield from (FactReading(category, "dislikes", item, 0.9, importance) for item in things(contrast[1]))
 
     return find
 
 
-def _like(rest: str, clause: Clause) -> Iterator[Reading]:
+def _like(rest: str, clause: Clause) -> Iterator[FactReading]:
     if clause.holds == "not":
-        yield from _several("preference", "dislikes", 0.5, survives_negation=True)(rest, clause)
+        yield from _things_finder("preference", "dislikes", 0.5, survives_negation=True)(rest, clause)
     elif not clause.past:
-        yield from _several("preference", "likes", 0.5)(rest, clause)
+        yield from _things_finder("preference", "likes", 0.5)(rest, clause)
 
 
-def _prefer(rest: str, clause: Clause) -> Iterator[Reading]:
+def _prefer(rest: str, clause: Clause) -> Iterator[FactReading]:
     end = re.search(r"[.!?;:(,]|\s(?:because|since|when|if|but|so|for|please|in\s(?:the|my|general))\b", rest)
     preference = (rest[: end.start()] if end else rest).strip()
     preference = re.sub(r"^to\s(?:use\s|have\s|be\s)?", "", preference)
     head = re.split(r"\s(?:over|to|rather\sthan|instead\sof)\s", preference)[0]
     if thing(head) and clause.holds == "now" and len(preference.split()) <= 7:
         preference = re.sub(r"^(?:an?|the)\s", "", preference)
-        yield Reading("preference", "prefers", head if head.casefold() in PROGRAMMING else preference, 0.9, 0.6)
+        yield FactReading("preference", "prefers", head if head.casefold() in PROGRAMMING else preference, 0.9, 0.6)
 
 
-def _speak(rest: str, clause: Clause) -> Iterator[Reading]:
+def _speak(rest: str, clause: Clause) -> Iterator[FactReading]:
     if re.match(r"(?:with|for|to|about|at|of|out|up|from|in)\b", rest):
         return
     for language in languages(rest):
-        yield Reading("identity", "languages", language, 0.95, 0.7)
+        yield FactReading("identity", "languages", language, 0.95, 0.7)
 
 
-def _have(rest: str, clause: Clause) -> Iterator[Reading]:
+def _have(rest: str, clause: Clause) -> Iterator[FactReading]:
     """Pets, children, people, allergies, conditions."""
     absence = re.match(r"(?:no|not\sany|any|a\ssingle)\s(pets?|animals?|allerg(?:y|ies)|(\w+))\b", rest, re.IGNORECASE)
     if absence and (rest.casefold().startswith(("no ", "not ")) or clause.holds != "now"):
@@ -248,79 +250,80 @@ def _have(rest: str, clause: Clause) -> Iterator[Reading]:
     )
     if allergy:
         yield from (
-            Reading("constraint", "allergies", allergen, 0.95, 0.95) for allergen in things(allergy[1] or allergy[2])
+            FactReading("constraint", "allergies", allergen, 0.95, 0.95)
+            for allergen in things(allergy[1] or allergy[2])
         )
         return
     if illness := condition(rest):
-        yield Reading("constraint", "conditions", illness, 0.95, 0.8)
+        yield FactReading("constraint", "conditions", illness, 0.95, 0.8)
         return
     count = re.match(r"(two|three|four|five|six|\d{1,2}|one)\s(?:\w+\s)?(?:kids|children)\b", rest, re.IGNORECASE)
     if count:
-        yield Reading("identity", "number of children", count[1], 0.95, 0.6)
+        yield FactReading("identity", "number of children", count[1], 0.95, 0.6)
         return
     person = re.match(
         r"(?:an?|one)\s(?:\w+\s){0,2}?([\w-]+)(?:,)?\s(?:(?:who|which)\sis\s)?(?:named|called|whose\sname\sis)\s(.+)",
         rest,
     )
     if person and person[1].casefold() in RELATIONS:
-        yield from named(person[1], person[2])
+        yield from name_readings(person[1], person[2])
         return
     for animal in animals(rest):
-        yield Reading("identity", "pets", animal, 0.95, 0.6)
+        yield FactReading("identity", "pets", animal, 0.95, 0.6)
 
 
-def _have_no(absence: re.Match[str]) -> Iterator[Reading]:
+def _have_no(absence: re.Match[str]) -> Iterator[FactReading]:
     possession = absence[1].casefold()
     if possession.startswith("allerg"):
-        yield Reading("constraint", "allergies", EVERY, 0.95, 0.9, is_denied=True)
+        yield FactReading("constraint", "allergies", EVERY, 0.95, 0.9, is_denied=True)
     elif possession.startswith(("pet", "animal")):
-        yield Reading("identity", "pets", EVERY, 0.95, 0.6, is_denied=True)
+        yield FactReading("identity", "pets", EVERY, 0.95, 0.6, is_denied=True)
     elif species(possession):
-        yield Reading("identity", "pets", species(possession), 0.95, 0.6, is_denied=True)
+        yield FactReading("identity", "pets", species(possession), 0.95, 0.6, is_denied=True)
     elif possession in ("kids", "children"):
-        yield Reading("identity", "number of children", EVERY, 0.95, 0.6, is_denied=True)
+        yield FactReading("identity", "number of children", EVERY, 0.95, 0.6, is_denied=True)
 
 
-def _avoid(rest: str, clause: Clause) -> Iterator[Reading]:
+def _avoid(rest: str, clause: Clause) -> Iterator[FactReading]:
     for item in things(rest):
-        yield Reading("constraint", "avoids", item, 0.95, 0.8, survives_negation=True)
+        yield FactReading("constraint", "avoids", item, 0.95, 0.8, survives_negation=True)
 
 
-def _not_eaten(rest: str, clause: Clause) -> Iterator[Reading]:
+def _eat_or_drink(rest: str, clause: Clause) -> Iterator[FactReading]:
     if clause.holds == "not" and not clause.past and not re.search(r"\b(?:much|often|enough|yet|very)\b", rest):
         yield from _avoid(rest, clause)
-    elif clause.holds == "now" and (diet := _diet_in(rest)) and not clause.past:
-        yield Reading("constraint", "diet", diet, 0.95, 0.9)
+    elif clause.holds == "now" and (diet := _find_diet(rest)) and not clause.past:
+        yield FactReading("constraint", "diet", diet, 0.95, 0.9)
 
 
-def _follow(rest: str, clause: Clause) -> Iterator[Reading]:
-    diet = _diet_in(re.sub(r"\s(?:diet|lifestyle)\b.*$", "", rest))
+def _follow(rest: str, clause: Clause) -> Iterator[FactReading]:
+    diet = _find_diet(re.sub(r"\s(?:diet|lifestyle)\b.*$", "", rest))
     if diet and re.search(r"\b(?:diet|lifestyle|kosher|halal)\b", rest):
-        yield Reading("constraint", "diet", diet, 0.95, 0.9)
+        yield FactReading("constraint", "diet", diet, 0.95, 0.9)
 
 
-def _diet_in(text: str) -> str:
+def _find_diet(text: str) -> str:
     plain = re.sub(r"^(?:an?|strictly|only)\s", "", re.sub(r"[.,!?;:].*$", "", text.casefold().strip()))
     return plain if plain in DIETS else ""
 
 
-def _pronouns(rest: str, clause: Clause) -> Iterator[Reading]:
+def _use_pronouns(rest: str, clause: Clause) -> Iterator[FactReading]:
     forms = PRONOUNS.match(rest)
     if forms and ("pronoun" in rest or "/" in forms[1]):
-        yield Reading("identity", "pronouns", forms[1], 0.95, 0.9)
+        yield FactReading("identity", "pronouns", forms[1], 0.95, 0.9)
 
 
-def _zone(rest: str, clause: Clause) -> Iterator[Reading]:
+def _be_in_zone(rest: str, clause: Clause) -> Iterator[FactReading]:
     zone = ZONE.match(re.sub(r"^the\s", "", rest))
     if zone and clause.subject is None:
-        yield Reading("identity", "time zone", zone[1], 0.95, 0.8)
+        yield FactReading("identity", "time zone", zone[1], 0.95, 0.8)
 
 
-def _study(rest: str, clause: Clause) -> Iterator[Reading]:
+def _study(rest: str, clause: Clause) -> Iterator[FactReading]:
     school = re.match(r"at\s(.+)", rest)
     if school:
         if school_name := company(school[1]):
-            yield Reading("identity", "school", school_name, 0.9, 0.6)
+            yield FactReading("identity", "school", school_name, 0.9, 0.6)
         return
     subject = thing(re.split(r"\s(?:at|in|for|with)\s", rest)[0])
     if (
@@ -328,115 +331,115 @@ def _study(rest: str, clause: Clause) -> Iterator[Reading]:
         and len(subject.split()) <= 3
         and not re.match(r"(?:for|hard|abroad|late|here|together|today|a)\b", rest)
     ):
-        yield Reading("identity", "studies", subject, 0.9, 0.6)
+        yield FactReading("identity", "studies", subject, 0.9, 0.6)
         where_at = re.search(r"\sat\s(.+)$", rest)
         if where_at and (school_name := company(where_at[1])):
-            yield Reading("identity", "school", school_name, 0.9, 0.6)
+            yield FactReading("identity", "school", school_name, 0.9, 0.6)
 
 
-def _married_to(rest: str, clause: Clause) -> Iterator[Reading]:
+def _be_married_to(rest: str, clause: Clause) -> Iterator[FactReading]:
     if given_name := name(rest):
-        yield Reading("identity", "spouse", given_name, 0.95, 0.7)
+        yield FactReading("identity", "spouse", given_name, 0.95, 0.7)
 
 
-def _turned(rest: str, clause: Clause) -> Iterator[Reading]:
+def _turn_age(rest: str, clause: Clause) -> Iterator[FactReading]:
     years = re.match(r"(\d{1,3})\b(?!\s?(?:%|percent|degrees|off|down))", rest)
     if years and clause.subject is None and 3 < int(years[1]) < 120:
-        yield Reading("identity", "age", years[1], 0.95, 0.6, changes=True)
+        yield FactReading("identity", "age", years[1], 0.95, 0.6, changes=True)
 
 
-def _go_by(rest: str, clause: Clause) -> Iterator[Reading]:
+def _go_by(rest: str, clause: Clause) -> Iterator[FactReading]:
     given_name = name(re.sub(r"^the\sname\s(?:of\s)?", "", rest), lowercase=clause.lowercase)
     if given_name and clause.subject is None:
-        yield Reading("instruction", "call me", given_name, 0.95, 0.9)
-        yield Reading("identity", "name", given_name, 0.6, 1.0)
+        yield FactReading("instruction", "call me", given_name, 0.95, 0.9)
+        yield FactReading("identity", "name", given_name, 0.6, 1.0)
 
 
-def _be_called(rest: str, clause: Clause) -> Iterator[Reading]:
+def _be_called(rest: str, clause: Clause) -> Iterator[FactReading]:
     if (given_name := name(rest, lowercase=clause.lowercase)) and clause.subject is None:
-        yield Reading("identity", "name", given_name, 0.95, 1.0)
+        yield FactReading("identity", "name", given_name, 0.95, 1.0)
 
 
-def _changed(rest: str, clause: Clause) -> Iterator[Reading]:
+def _change_name(rest: str, clause: Clause) -> Iterator[FactReading]:
     if given_name := name(rest):
-        yield Reading("identity", "name", given_name, 0.95, 1.0, changes=True)
+        yield FactReading("identity", "name", given_name, 0.95, 1.0, changes=True)
 
 
-def _start_at(rest: str, clause: Clause) -> Iterator[Reading]:
-    yield from _employed(rest, clause, changes=True)
+def _start_at(rest: str, clause: Clause) -> Iterator[FactReading]:
+    yield from _work_at(rest, clause, changes=True)
 
 
-def _leave(rest: str, clause: Clause) -> Iterator[Reading]:
+def _leave(rest: str, clause: Clause) -> Iterator[FactReading]:
     """ "I left Globex": sure only if Globex is known as an employer, so its confidence is low."""
-    firm = company(without_then(rest))
+    firm = company(strip_final_time(rest))
     if firm and clause.subject is None:
-        yield Reading("identity", "employer", firm, 0.5, 0.7, over=True)
+        yield FactReading("identity", "employer", firm, 0.5, 0.7, over=True)
 
 
-def _leave_job(rest: str, clause: Clause) -> Iterator[Reading]:
-    yield from _employed(rest, clause, over=True)
+def _leave_job(rest: str, clause: Clause) -> Iterator[FactReading]:
+    yield from _work_at(rest, clause, over=True)
 
 
-def _past_place(rest: str, clause: Clause) -> Iterator[Reading]:
-    yield from _at_place("location", over=not clause.perfect)(rest, clause)
+def _past_place(rest: str, clause: Clause) -> Iterator[FactReading]:
+    yield from _place_finder("location", over=not clause.perfect)(rest, clause)
 
 
-def _worked_at(rest: str, clause: Clause) -> Iterator[Reading]:
-    yield from _employed(rest, clause, over=not clause.perfect)
+def _past_employer(rest: str, clause: Clause) -> Iterator[FactReading]:
+    yield from _work_at(rest, clause, over=not clause.perfect)
 
 
-def _worked_as(rest: str, clause: Clause) -> Iterator[Reading]:
+def _past_job(rest: str, clause: Clause) -> Iterator[FactReading]:
     work, _ = trade(rest, loose=True)
     if work:
-        yield Reading("identity", "job", work, 0.95, 0.8, over=not clause.perfect)
+        yield FactReading("identity", "job", work, 0.95, 0.8, over=not clause.perfect)
 
 
-def _ill(rest: str, clause: Clause) -> Iterator[Reading]:
+def _suffer_from(rest: str, clause: Clause) -> Iterator[FactReading]:
     if illness := condition(rest):
-        yield Reading("constraint", "conditions", illness, 0.9, 0.8)
+        yield FactReading("constraint", "conditions", illness, 0.9, 0.8)
 
 
 _VERBS: tuple[tuple[re.Pattern[str], Finder], ...] = tuple(
     (re.compile(rf"(?:{pattern})(?:\s+|$)", re.IGNORECASE), finder)
     for pattern, finder in (
         (r"(?:live|reside)\s(?:over\s|here\s|up\s|down\s|out\s)?in|be\s(?:living|residing|based"
-         r"|located)\sin", _at_place("location")),
+         r"|located)\sin", _place_finder("location")),
         (r"lived\sin", _past_place),
         (r"(?:moved|relocated)(?:\s(?:back|over|here|house|home"
-         r"|away))?\s(?:from\s[\w\s]{2,30}\s)?to", _at_place("location", changes=True)),
+         r"|away))?\s(?:from\s[\w\s]{2,30}\s)?to", _place_finder("location", changes=True)),
         (r"be\sfrom|come\sfrom|hail\sfrom", _be_from),
-        (r"grew\sup\sin|be\sraised\sin", _at_place("origin", timeless=True, importance=0.6)),
-        (r"be\sborn(?:\sand\sraised)?", _born),
-        (r"(?:work|be\s(?:working|employed))\s(?:as|like)", _works_as),
-        (r"(?:work|be\s(?:working|employed))\s(?:at|for|with|by)", _employed),
-        (r"worked\s(?:as)", _worked_as),
-        (r"worked\s(?:at|for)", _worked_at),
+        (r"grew\sup\sin|be\sraised\sin", _place_finder("origin", timeless=True, importance=0.6)),
+        (r"be\sborn(?:\sand\sraised)?", _be_born),
+        (r"(?:work|be\s(?:working|employed))\s(?:as|like)", _work_as),
+        (r"(?:work|be\s(?:working|employed))\s(?:at|for|with|by)", _work_at),
+        (r"worked\s(?:as)", _past_job),
+        (r"worked\s(?:at|for)", _past_employer),
         (r"(?:started|began)(?:\sworking|\sa\s(?:new\s)?job)?\s(?:at|for)|joined|got\sa\s(?:new\s)?job\s(?:at|with)"
          r"|got\shired\s(?:at|by)", _start_at),
         (r"(?:quit|left|lost)\smy\sjob\s(?:at|with)|(?:resigned|retired)\sfrom|be\s(?:laid\soff|fired)\s(?:from"
          r"|by)", _leave_job),
         (r"be\s(?:a\s)?(?:called|named|known\sas)", _be_called),
         (r"go\sby", _go_by),
-        (r"(?:legally\s)?changed\smy\sname\sto", _changed),
-        (r"be\sallergic\sto|be\sintolerant\s(?:to|of)", _several("constraint", "allergies", 0.95)),
-        (r"suffer\sfrom|be\sdiagnosed\swith|live\swith", _ill),
+        (r"(?:legally\s)?changed\smy\sname\sto", _change_name),
+        (r"be\sallergic\sto|be\sintolerant\s(?:to|of)", _things_finder("constraint", "allergies", 0.95)),
+        (r"suffer\sfrom|be\sdiagnosed\swith|live\swith", _suffer_from),
         (r"be\s(?:on|following|doing)(?=\san?\s[\w\s-]+\sdiet)|follow"
          r"|keep", _follow),
         (rf"(?:stopped|gave\sup|given\sup|quit)\s(?:eating|drinking|smoking)|avoid|can\snot\s(?:(?:eat|drink"
          rf"|tolerate|digest)|have(?=\s(?:{FOODS})\b))", _avoid),
         (r"quit|left", _leave),
-        (r"eat|drink|smoke", _not_eaten),
+        (r"eat|drink|smoke", _eat_or_drink),
         (r"(?:like|love|enjoy|adore)", _like),
         (r"be\s(?:an?\s)?(?:big\s|huge\s|massive\s|great\s|real\s)?(?:fan\sof|fond\sof|into|keen\son"
          r"|passionate\sabout|crazy\sabout|obsessed\swith)", _like),
-        (r"hate|dislike|detest|loathe|can\snot\sstand|can\snot\sbear", _several("preference", "dislikes", 0.5)),
+        (r"hate|dislike|detest|loathe|can\snot\sstand|can\snot\sbear", _things_finder("preference", "dislikes", 0.5)),
         (r"prefer", _prefer),
         (r"speak|be\s(?:fluent|proficient|bilingual)\sin", _speak),
-        (r"use(?=\s\w+/)|go\sby(?=\s\w+/)", _pronouns),
-        (r"be\s(?:in|on)(?=\s(?:the\s)?(?:UTC|GMT|[A-Z]{2,4}\b|Pacific|Eastern|Central|Mountain))", _zone),
+        (r"use(?=\s\w+/)|go\sby(?=\s\w+/)", _use_pronouns),
+        (r"be\s(?:in|on)(?=\s(?:the\s)?(?:UTC|GMT|[A-Z]{2,4}\b|Pacific|Eastern|Central|Mountain))", _be_in_zone),
         (r"be\s(?:studying|majoring\sin|reading\sfor)|study|major\sin", _study),
-        (r"be\smarried\sto", _married_to),
-        (r"turned|be\sturning", _turned),
+        (r"be\smarried\sto", _be_married_to),
+        (r"turned|be\sturning", _turn_age),
         (r"have(?:\sgot)?|own", _have),
         (r"be", _be),
     )

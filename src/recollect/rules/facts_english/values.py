@@ -145,7 +145,7 @@ def things(text: str) -> list[str]:
     """The things a text names, one by one: "nuts, shellfish and cats"."""
     text = text[:_LOOKED_AT]
     whole_text = text
-    text = _thing_end(text)
+    text = _cut_at_thing_end(text)
     last = [joint.end() for joint in re.finditer(r"\s(?:and|or)\s", text)][-1:]
     if last and "," in text[last[0] :]:
         text = text[: text.index(",", last[0])]  # after the "and" of a list a comma begins something else
@@ -209,7 +209,7 @@ _TALK = wordlist(
 )
 
 
-def _thing_end(text: str) -> str:
+def _cut_at_thing_end(text: str) -> str:
     end = _THING_END.search(text)
     return text[: end.start()] if end else text
 

@@ -35,7 +35,7 @@ THOUGHT = re.compile(r"\s*<(think|thinking)>.*?</\1>", re.DOTALL)  # which many 
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class ParsedMessage:
     """One message: its role, its text, and its `extras`, the parts that are not text."""
 
     role: Role
@@ -49,7 +49,7 @@ class Spoken:
 
     @property
     def utterance(self) -> Utterance:
-        return Utterance(self.role, marked(self.role, self.text, self.extras), called(self.extras))
+        return Utterance(self.role, mark_of(self.role, self.text, self.extras), call_id(self.extras))
 
     def draft(self, notes: Mapping[str, Any] | None = None) -> Draft:
         """The draft for the log, with what the memory notes about it."""
@@ -57,7 +57,7 @@ class Spoken:
         return Draft(self.role, self.text, metadata={name: part for name, part in parts.items() if part})
 
 
-def checked(messages: object) -> list[dict[str, Any]]:
+def check_messages(messages: object) -> list[dict[str, Any]]:
     """The messages of a request; raises InvalidInput if they have not OpenAI's shape."""
     if not isinstance(messages, list) or not messages:
         raise InvalidInput("messages", "must be a list with at least one message")
@@ -79,24 +79,26 @@ def checked(messages: object) -> list[dict[str, Any]]:
     return messages
 
 
-def spoken(message: Mapping[str, Any]) -> Spoken:
+def parse_message(message: Mapping[str, Any]) -> ParsedMessage:
     """A user's, an assistant's or a tool's message, of a request or of a model's answer."""
     extras: dict[str, Any] = {}
     content = message.get("content")
     other_parts = [part for part in content if part.get("type") not in TEXT] if isinstance(content, list) else []
     if other_parts:
         extras |= {"parts": [str(part.get("type"))[:64] for part in other_parts][:64], "digest": digest(other_parts)}
-    extras |= aloud(message)
-    calls = message.get("tool_calls") or ([{"function": message["function_call"]}] if given_call(message) else [])
+    extras |= refusal_and_sound(message)
+    calls = message.get("tool_calls") or (
+        [{"function": message["function_call"]}] if has_function_call(message) else []
+    )
     if calls:
-        extras |= calls_told(calls)
+        extras |= calls_metadata(calls)
     role = ROLES[str(message["role"])]
     if role == "tool":
         extras["tool_call_id"] = str(message.get("tool_call_id") or message.get("name") or "")[:256]
-    return Spoken(role, words(message), cleaned(extras))
+    return ParsedMessage(role, text_of(message), clean_json(extras))
 
 
-def aloud(message: Mapping[str, Any]) -> dict[str, Any]:
+def refusal_and_sound(message: Mapping[str, Any]) -> dict[str, Any]:
     """Whether a reply is a refusal, and the id of its sound."""
     refusal = message.get("refusal")
     sound = message.get("audio")
@@ -105,20 +107,23 @@ def aloud(message: Mapping[str, Any]) -> dict[str, Any]:
     return ({"refusal": True} if refuses else {}) | ({"audio": str(id)[:256]} if id else {})
 
 
-def given_call(message: Mapping[str, Any]) -> bool:
+def has_function_call(message: Mapping[str, Any]) -> bool:
     return isinstance(message.get("function_call"), dict)
 
 
-def calls_told(calls: Sequence[Any]) -> dict[str, Any]:
+def calls_metadata(calls: Sequence[Any]) -> dict[str, Any]:
     without_index = [
         {name: value for name, value in call.items() if name != "index"} for call in calls if isinstance(call, dict)
     ]
-    clean_calls = cleaned(without_index)
+    clean_calls = clean_json(without_index)
     fits = len(json.dumps(clean_calls)) <= CALLS
-    return {"calls": digest([settled(call) for call in clean_calls]), **({"tool_calls": clean_calls} if fits else {})}
+    return {
+        "calls": digest([normalise_call(call) for call in clean_calls]),
+        **({"tool_calls": clean_calls} if fits else {}),
+    }
 
 
-def settled(call: Mapping[str, Any]) -> dict[str, Any]:
+def normalise_call(call: Mapping[str, Any]) -> dict[str, Any]:
     """A call with its arguments in one form: clients parse them and write them again."""
     function = call.get("function")
     if not isinstance(function, dict):
@@ -131,7 +136,7 @@ def settled(call: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": call.get("id") or "", "name": function.get("name"), "arguments": parsed_arguments}
 
 
-def words(message: Mapping[str, Any]) -> str:
+def text_of(message: Mapping[str, Any]) -> str:
     """The text of a message."""
     content = message.get("content")
     if isinstance(content, list):
@@ -139,46 +144,46 @@ def words(message: Mapping[str, Any]) -> str:
         content = "\n".join(part for part in parts if isinstance(part, str))
     sound = message.get("audio")
     others = (message.get("refusal"), sound.get("transcript") if isinstance(sound, dict) else None)
-    return clean(content or next((text for text in others if text and isinstance(text, str)), ""))
+    return clean_text(content or next((text for text in others if text and isinstance(text, str)), ""))
 
 
-def clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """The text as it can be stored: two surrogate halves that stand together become one character."""
     if SURROGATE.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text.replace("\x00", "")
 
 
-def cleaned(value: Any) -> Any:
+def clean_json(value: Any) -> Any:
     """A JSON value with all its texts cleaned."""
     if isinstance(value, dict):
-        return {clean(name): cleaned(item) for name, item in value.items()}
+        return {clean_text(name): clean_json(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [cleaned(item) for item in value]
-    return clean(value) if isinstance(value, str) else value
+        return [clean_json(item) for item in value]
+    return clean_text(value) if isinstance(value, str) else value
 
 
-def said(message: Message) -> Utterance:
+def utterance_of(message: Message) -> Utterance:
     """A message of the log in the form in which it is compared with sent messages."""
     extras = message.metadata.get(WIRE)
     extras = extras if isinstance(extras, dict) else {}
     notes = message.metadata.get(OURS)
     notes = notes if isinstance(notes, dict) else {}
-    mark = marked(message.role, message.content, extras)
+    mark = mark_of(message.role, message.content, extras)
     partial = bool(notes.get("partial") or extras.get("refusal"))
     alone = bool(notes.get("alone"))
     preface = bool(notes.get("preface"))
-    return Utterance(message.role, mark, called(extras), partial, message.erased, alone, preface)
+    return Utterance(message.role, mark, call_id(extras), partial, message.erased, alone, preface)
 
 
-def marked(role: str, text: str, extras: Mapping[str, Any]) -> str:
+def mark_of(role: str, text: str, extras: Mapping[str, Any]) -> str:
     if role == "assistant" and (thought_match := THOUGHT.match(text)):
         text = text[thought_match.end() :]
     other_marks = [str(extras[name]) for name in ("audio", "digest", "calls") if name in extras]
     return "\x00".join(["" if "audio" in extras else text.replace("\r\n", "\n").strip(), *other_marks])
 
 
-def called(extras: Mapping[str, Any]) -> str:
+def call_id(extras: Mapping[str, Any]) -> str:
     return str(extras.get("tool_call_id", ""))
 
 
@@ -187,14 +192,14 @@ def digest(value: object) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def opening(messages: Sequence[Spoken], *about: str) -> str:
+def opening_id(messages: Sequence[ParsedMessage], *about: str) -> str:
     """The id of a conversation that was given none: a digest of its first messages."""
     first = next((number for number, message in enumerate(messages) if message.role == "user"), len(messages) - 1)
     marks = [(message.role, message.utterance.mark) for message in messages[: first + 1]]
     return "chat-" + digest([*about, marks])[:24]  # as OPENED
 
 
-def size(message: Mapping[str, Any], count: Any) -> int:
+def count_tokens(message: Mapping[str, Any], count: Any) -> int:
     """The tokens of a message, without those around it."""
     content = message.get("content")
     total = 0
@@ -203,4 +208,4 @@ def size(message: Mapping[str, Any], count: Any) -> int:
     for name in ("tool_calls", "function_call"):
         if message.get(name):
             total += count(json.dumps(message[name], ensure_ascii=False))
-    return total + int(count(words(message)))
+    return total + int(count(text_of(message)))

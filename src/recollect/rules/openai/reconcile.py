@@ -62,7 +62,7 @@ class Fit:
     preface: int = 0
 
     @property
-    def known(self) -> int:
+    def overlap(self) -> int:
         """How many of the sent messages are recognised; the others are new."""
         return len(self.places)
 
@@ -77,82 +77,86 @@ class Effort:
 Lines = Iterable[Sequence[Utterance]]
 
 
-def best(lines: Lines, history: Sequence[Utterance], others: Callable[[], Lines] | None = None) -> tuple[int, Fit]:
+def best_line(lines: Lines, history: Sequence[Utterance], others: Callable[[], Lines] | None = None) -> tuple[int, Fit]:
     """The number of the line that has most of the sent messages, and its fit; among equals the first given.
 
     A history that is recognised from its beginning, except its last message, is complete and not searched elsewhere.
     Any other is searched in `others`, if given, and the number is that of one of those.
     """
     near = list(lines)
-    fits = [opened(line, history) for line in near]
-    if not 0 < max(fit.known for fit in fits) >= len(history) - 1:
-        fits = [sought(line, history) for line in (others() if others else near)]
-    number = max(range(len(fits)), key=lambda n: (fits[n].known, fits[n].at_end, -n))
+    fits = [fit_from_start(line, history) for line in near]
+    if not 0 < max(fit.overlap for fit in fits) >= len(history) - 1:
+        fits = [find_fit(line, history) for line in (others() if others else near)]
+    number = max(range(len(fits)), key=lambda n: (fits[n].overlap, fits[n].at_end, -n))
     return number, fits[number]
 
 
-def opened(line: Sequence[Utterance], history: Sequence[Utterance]) -> Fit:
+def fit_from_start(line: Sequence[Utterance], history: Sequence[Utterance]) -> Fit:
     """How a history matches a line from the beginning of both."""
-    places = beginning(line, history)
-    return Fit(tuple(places), at_end(line, places))
+    places = match_beginning(line, history)
+    return Fit(tuple(places), is_at_end(line, places))
 
 
 def fit(line: Sequence[Utterance], history: Sequence[Utterance]) -> Fit:
     """How a history matches a line of which it may leave out the beginning, or a part in the middle."""
-    opening = beginning(line, history)
+    opening = match_beginning(line, history)
     effort = Effort(line, history)
-    rest = ending(line, history, opening[-1] + 1 if opening else 0, len(opening), effort)
+    rest = match_ending(line, history, opening[-1] + 1 if opening else 0, len(opening), effort)
     if rest:
         return Fit((*opening, *rest), True)
     if opening:
-        return Fit(tuple(opening), at_end(line, opening))
-    middle = longest(line, history, effort)
-    if evident(line, middle):
-        return Fit(tuple(middle), at_end(line, middle))
+        return Fit(tuple(opening), is_at_end(line, opening))
+    middle = longest_run(line, history, effort)
+    if is_evident(line, middle):
+        return Fit(tuple(middle), is_at_end(line, middle))
     return Fit((), True)
 
 
-def sought(line: Sequence[Utterance], history: Sequence[Utterance]) -> Fit:
+def find_fit(line: Sequence[Utterance], history: Sequence[Utterance]) -> Fit:
     """How a history matches a line, whatever it leaves out or puts there instead."""
     direct = fit(line, history)
-    if direct.known >= len(history) - 1 or direct.places[:1] == (0,):
+    if direct.overlap >= len(history) - 1 or direct.places[:1] == (0,):
         return direct
-    with_preface = prefaced(line, history)
-    return with_preface if with_preface.known > direct.known else direct
+    with_preface = fit_with_preface(line, history)
+    return with_preface if with_preface.overlap > direct.overlap else direct
 
 
-def prefaced(line: Sequence[Utterance], history: Sequence[Utterance]) -> Fit:
+def fit_with_preface(line: Sequence[Utterance], history: Sequence[Utterance]) -> Fit:
     """How a history matches the end of a line, if it begins with something else."""
     effort = Effort(line, history)
     longest_fit = Fit((), True)
     for preface in range(1, min(PREFACE, len(history) - EVIDENCE) + 1):
         if history[preface - 1].role == "tool":  # which answers something
             break
-        places = ending(line, history, 0, preface, effort)
-        if len(places) > longest_fit.known and evident(line, places):
+        places = match_ending(line, history, 0, preface, effort)
+        if len(places) > longest_fit.overlap and is_evident(line, places):
             longest_fit = Fit(tuple(places), True, preface)
     return longest_fit
 
 
 def continues(line: Sequence[Utterance], history: Sequence[Utterance]) -> bool:
     """Whether a history without its beginning certainly continues the end of a line."""
-    return evident(line, ending(line, history, 0, 0, Effort(line, history))) or bool(prefaced(line, history).known)
+    return is_evident(line, match_ending(line, history, 0, 0, Effort(line, history))) or bool(
+        fit_with_preface(line, history).overlap
+    )
 
 
-def evident(line: Sequence[Utterance], places: Sequence[int]) -> bool:
+def is_evident(line: Sequence[Utterance], places: Sequence[int]) -> bool:
     """Whether the recognised messages are more than chance; erased messages do not count."""
     roles = [line[place].role for place in places if not line[place].erased]
     return len(roles) >= EVIDENCE and any(role in TOLD_BACK for role in roles)
 
 
-def beginning(line: Sequence[Utterance], history: Sequence[Utterance]) -> list[int]:
+def match_beginning(line: Sequence[Utterance], history: Sequence[Utterance]) -> list[int]:
     """The places of the messages that are recognised from the beginning of both."""
     if len(history) == 1 and any(utterance.alone for utterance in line):
         return []
-    return run(line, history, 0, 0, Effort(line, history))
+    return match_run(line, history, 0, 0, Effort(line, history))
 
 
-def run(line: Sequence[Utterance], history: Sequence[Utterance], start: int, first: int, effort: Effort) -> list[int]:
+def match_run(
+    line: Sequence[Utterance], history: Sequence[Utterance], start: int, first: int, effort: Effort
+) -> list[int]:
     """The places in the line, from `start` on, of sent messages from `first` on, as long as the two agree."""
     places: list[int] = []
     at = start
@@ -161,12 +165,12 @@ def run(line: Sequence[Utterance], history: Sequence[Utterance], start: int, fir
         place = at
         message = history[number]
         is_last = number == len(history) - 1
-        while place < len(line) and line[place].loose and not same(line[place], message, is_last):
+        while place < len(line) and line[place].loose and not is_same(line[place], message, is_last):
             place += 1
         if place == len(line):
             break
-        if place >= stubs_end and not same(line[place], message, is_last):
-            stubs_end = shortened(line, place, history, number, effort)
+        if place >= stubs_end and not is_same(line[place], message, is_last):
+            stubs_end = stubs_end_place(line, place, history, number, effort)
             if place >= stubs_end:
                 break
         places.append(place)
@@ -175,7 +179,7 @@ def run(line: Sequence[Utterance], history: Sequence[Utterance], start: int, fir
     return places
 
 
-def ending(
+def match_ending(
     line: Sequence[Utterance], history: Sequence[Utterance], after: int, first: int, effort: Effort
 ) -> list[int]:
     """The longest run of sent messages from `first` on that is the end of the line, if it is more than chance.
@@ -186,9 +190,9 @@ def ending(
         return []
     # At most so many of the line's last messages can be sent back; replies that were cut off need not be.
     length = len(history) - first + sum(utterance.loose for utterance in line)
-    for start in starts(line, history[first], max(after, len(line) - length)):
-        places = run(line, history, start, first, effort)
-        if places and places[0] == start and at_end(line, places):
+    for start in possible_starts(line, history[first], max(after, len(line) - length)):
+        places = match_run(line, history, start, first, effort)
+        if places and places[0] == start and is_at_end(line, places):
             has_reply = any(line[place].role in TOLD_BACK for place in places)
             return places if has_reply or len(places) == len(history) else []
         if effort.left < 0:
@@ -196,18 +200,18 @@ def ending(
     return []
 
 
-def longest(line: Sequence[Utterance], history: Sequence[Utterance], effort: Effort) -> list[int]:
+def longest_run(line: Sequence[Utterance], history: Sequence[Utterance], effort: Effort) -> list[int]:
     """The longest run of sent messages, from the first of them on, anywhere in a line but at its beginning."""
     run_places: list[int] = []
-    for start in starts(line, history[0], 1):
-        places = run(line, history, start, 0, effort)
-        run_places = places if len(places) > len(run_places) and evident(line, places) else run_places
+    for start in possible_starts(line, history[0], 1):
+        places = match_run(line, history, start, 0, effort)
+        run_places = places if len(places) > len(run_places) and is_evident(line, places) else run_places
         if effort.left < 0 or len(run_places) == len(history):
             break
     return run_places
 
 
-def starts(line: Sequence[Utterance], message: Utterance, first: int) -> list[int]:
+def possible_starts(line: Sequence[Utterance], message: Utterance, first: int) -> list[int]:
     """Where a sent message may be in a line, from a place on."""
     mark = message.mark
     is_tool = message.role == "tool"
@@ -221,12 +225,12 @@ def starts(line: Sequence[Utterance], message: Utterance, first: int) -> list[in
     ]
 
 
-def at_end(line: Sequence[Utterance], places: Sequence[int]) -> bool:
+def is_at_end(line: Sequence[Utterance], places: Sequence[int]) -> bool:
     """Whether the rest of the line has no message that the client must send back."""
     return all(line[place].loose for place in range(places[-1] + 1 if places else 0, len(line)))
 
 
-def same(line_message: Utterance, message: Utterance, is_last: bool) -> bool:
+def is_same(line_message: Utterance, message: Utterance, is_last: bool) -> bool:
     """Whether a sent message is this one of the line; `is_last` for the last message sent."""
     if line_message.role != message.role or line_message.preface:
         return False
@@ -239,7 +243,9 @@ def same(line_message: Utterance, message: Utterance, is_last: bool) -> bool:
     return line_message.mark == message.mark
 
 
-def shortened(line: Sequence[Utterance], place: int, history: Sequence[Utterance], number: int, effort: Effort) -> int:
+def stubs_end_place(
+    line: Sequence[Utterance], place: int, history: Sequence[Utterance], number: int, effort: Effort
+) -> int:
     """The place in the line after tool results that the client has only shortened, if the messages after them are the
     same; else 0."""
     start = place
@@ -250,4 +256,4 @@ def shortened(line: Sequence[Utterance], place: int, history: Sequence[Utterance
         number += 1
     effort.left -= place - start
     goes_on = start < place < len(line) and number < len(history)
-    return place if goes_on and same(line[place], history[number], number == len(history) - 1) else 0
+    return place if goes_on and is_same(line[place], history[number], number == len(history) - 1) else 0

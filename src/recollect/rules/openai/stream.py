@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.rules.openai.messages import clean
-from recollect.rules.prompt.fences import seen
-from recollect.rules.prompt.reply_filter import Held, Holding
+from recollect.rules.openai.messages import clean_text
+from recollect.rules.prompt.fences import strip_invisible
+from recollect.rules.prompt.reply_filter import ReplyEnd, ReplyFilter
 
 BREAK = "\n\n"  # between the text before the model asked for more and the text after
 CUT_OFF = ("length", "content_filter")
@@ -25,8 +25,8 @@ class Choice:
     """One of the choices of a reply, usually the only one."""
 
     index: int
-    holding: Holding = field(default_factory=Holding)
-    held: Held | None = None
+    holding: ReplyFilter = field(default_factory=ReplyFilter)
+    held: ReplyEnd | None = None
     has_begun: bool = False
     separator: str = ""
     pieces: list[str] = field(default_factory=list)
@@ -46,20 +46,20 @@ class Choice:
         for (place, name, key), pieces in self.fragments.items():
             self.calls[place][name][key] = "".join(pieces)
 
-    def rest(self) -> str:
+    def show_rest(self) -> str:
         """Show the rest of the text after the last round. After the block stands the answer, or nothing new."""
         assert self.held is not None
-        blank = not seen(self.held.markers.text).strip()
+        blank = not strip_invisible(self.held.markers.text).strip()
         return self._show(self.held.after if blank else self.held.text_to_show)
 
-    def again(self) -> None:
+    def start_round(self) -> None:
         """Prepare for another round of the model."""
-        self.holding = Holding()
+        self.holding = ReplyFilter()
         self.held = None
         self.end = {}
-        self.separator = BREAK if seen(self.shown).strip() else ""
+        self.separator = BREAK if strip_invisible(self.visible_text).strip() else ""
 
-    def call(self, part: Mapping[str, Any]) -> None:
+    def add_call(self, part: Mapping[str, Any]) -> None:
         """Add a piece of a tool call. An empty field keeps its first value."""
         place = part.get("index")
         place = place if isinstance(place, int) else len(self.calls)
@@ -67,11 +67,11 @@ class Choice:
         for name, value in part.items():
             if name in ("function", "custom"):
                 if isinstance(value, Mapping):
-                    self._called(place, name, value)
+                    self._add_call_part(place, name, value)
             elif name != "index" and (value or name not in tool_call) and value is not None:
                 tool_call[name] = value
 
-    def _called(self, place: int, name: str, part: Mapping[str, Any]) -> None:
+    def _add_call_part(self, place: int, name: str, part: Mapping[str, Any]) -> None:
         fields = self.calls[place].setdefault(name, {})
         for key, value in part.items():
             if key in ("arguments", "input") and isinstance(value, str):
@@ -79,7 +79,7 @@ class Choice:
             elif value or key not in fields:
                 fields[key] = value
 
-    def aloud(self, message: Mapping[str, Any]) -> None:
+    def add_refusal_or_sound(self, message: Mapping[str, Any]) -> None:
         """Add a refusal, or the transcript and the id of a sound, or a piece of them."""
         refusal = message.get("refusal")
         sound = message.get("audio")
@@ -89,7 +89,7 @@ class Choice:
             id = sound.get("id")
             words = sound.get("transcript")
             self.sound = self.sound or (id if isinstance(id, str) else "")
-            self.transcript += [clean(words)] if isinstance(words, str) else []
+            self.transcript += [clean_text(words)] if isinstance(words, str) else []
 
     @property
     def words(self) -> list[str]:
@@ -97,7 +97,7 @@ class Choice:
         return self.pieces or self.refusals or self.transcript
 
     @property
-    def shown(self) -> str:
+    def visible_text(self) -> str:
         """The text that the client was shown."""
         return "".join(self.pieces)
 
@@ -111,7 +111,13 @@ class Choice:
         """Whether there is nothing in it for the client."""
         assert self.held is not None
         text = self.held.markers.text + self.held.after
-        return not (self.calls or self.refusals or self.sound or seen(text).strip() or seen(self.shown).strip())
+        return not (
+            self.calls
+            or self.refusals
+            or self.sound
+            or strip_invisible(text).strip()
+            or strip_invisible(self.visible_text).strip()
+        )
 
     @property
     def complete(self) -> bool:
@@ -133,7 +139,7 @@ class Choice:
         return text
 
 
-class Passing:
+class ReplyStream:
     """A reply that comes in chunks, over all rounds."""
 
     def __init__(self, frame: Mapping[str, Any]) -> None:
@@ -145,9 +151,9 @@ class Passing:
 
     @property
     def first(self) -> Choice:
-        return self._at(0)
+        return self._choice_at(0)
 
-    def _at(self, index: int) -> Choice:
+    def _choice_at(self, index: int) -> Choice:
         choice = self.choices.get(index)
         if choice is None:
             choice = self.choices[index] = Choice(index)
@@ -158,19 +164,19 @@ class Passing:
         self.usages[-1] = chunk.get("usage") or self.usages[-1]
         frame = {name: value for name, value in chunk.items() if name not in ("choices", "usage")}
         if chunk["choices"]:  # before them, a server may send a chunk without id and model
-            self.frame = self.frame or framed(frame, self._usual)
-        choices = [passed_choice for choice in chunk["choices"] if (passed_choice := self._choice(choice))]
+            self.frame = self.frame or fill_frame(frame, self._usual)
+        choices = [passed_choice for choice in chunk["choices"] if (passed_choice := self._pass_choice(choice))]
         return {**frame, **self.frame, "choices": choices} if choices else None
 
-    def _choice(self, choice: Mapping[str, Any]) -> dict[str, Any] | None:
-        state = self._at(choice["index"])
+    def _pass_choice(self, choice: Mapping[str, Any]) -> dict[str, Any] | None:
+        state = self._choice_at(choice["index"])
         delta = {name: value for name, value in choice["delta"].items() if name not in ("role", "content")}
-        state.aloud(delta)
+        state.add_refusal_or_sound(delta)
         for part in delta.get("tool_calls") or ():
             if isinstance(part, dict):
-                state.call(part)
+                state.add_call(part)
         if isinstance(delta.get("function_call"), dict):
-            state.call({"index": -1, "function": delta["function_call"]})
+            state.add_call({"index": -1, "function": delta["function_call"]})
         text = state.feed(choice["delta"].get("content") or "")
         others = {name: value for name, value in choice.items() if name not in ("delta", "finish_reason")}
         delta = {name: value for name, value in delta.items() if value is not None}
@@ -193,18 +199,18 @@ class Passing:
             if choice.held is None:
                 choice.finish()
 
-    def again(self) -> None:
+    def start_round(self) -> None:
         """Prepare for another round of the model."""
         self.usages.append(None)
         for choice in self.choices.values():
-            choice.again()
+            choice.start_round()
 
-    def last(self) -> list[dict[str, Any]]:
+    def last_chunks(self) -> list[dict[str, Any]]:
         """The chunks that end the reply."""
         chunks = []
         self.frame = self.frame or self._usual
         for choice in sorted(self.choices.values(), key=lambda choice: choice.index):
-            text = choice.rest()
+            text = choice.show_rest()
             if text or not choice.has_begun:
                 delta = {"content": text} if choice.has_begun else {"role": "assistant", "content": text}
                 chunks.append(self._chunk({"index": choice.index, "delta": delta, "finish_reason": None}))
@@ -213,7 +219,7 @@ class Passing:
             )
         return chunks
 
-    def cost(self, usage: Mapping[str, Any]) -> dict[str, Any]:
+    def usage_chunk(self, usage: Mapping[str, Any]) -> dict[str, Any]:
         """The chunk with the usage of the reply."""
         return {**self.frame, "choices": [], "usage": dict(usage)}
 
@@ -221,56 +227,56 @@ class Passing:
         return {**self.frame, "choices": [dict(choice)]}
 
 
-class Answer:
+class CompleteReply:
     """A reply that came in one piece: the client gets that of the last round."""
 
     def __init__(self, reply: Mapping[str, Any]) -> None:
         self.reply = reply
-        self.choices = [self._choice(choice) for choice in reply["choices"]]
+        self.choices = [self._read_choice(choice) for choice in reply["choices"]]
 
     @property
     def first(self) -> Choice:
         return self.choices[0]
 
-    def _choice(self, choice: Mapping[str, Any]) -> Choice:
+    def _read_choice(self, choice: Mapping[str, Any]) -> Choice:
         message = choice["message"]
         state = Choice(choice["index"], end=dict(choice))
-        state.aloud(message)
+        state.add_refusal_or_sound(message)
         for part in message.get("tool_calls") or ():
             if isinstance(part, dict):
-                state.call({**part, "index": len(state.calls)})
+                state.add_call({**part, "index": len(state.calls)})
         if isinstance(message.get("function_call"), dict):
-            state.call({"index": -1, "function": message["function_call"]})
+            state.add_call({"index": -1, "function": message["function_call"]})
         state.feed(message.get("content") or "")
         state.finish()
         return state
 
-    def last(self, frame: Mapping[str, Any], usage: Mapping[str, Any]) -> dict[str, Any]:
+    def build_reply(self, frame: Mapping[str, Any], usage: Mapping[str, Any]) -> dict[str, Any]:
         """The reply as the client sees it."""
         usual = {**frame, "object": "chat.completion"}
         choices = []
         for state, choice in zip(self.choices, self.reply["choices"], strict=True):
-            state.rest()
+            state.show_rest()
             message = {"role": "assistant", **choice["message"]}
             if message.get("content") is not None:
-                message["content"] = state.shown
+                message["content"] = state.visible_text
             choices.append({**choice, "message": message, "finish_reason": state.finish_reason})
-        return {**framed(self.reply, usual), "choices": choices, "usage": dict(usage)}
+        return {**fill_frame(self.reply, usual), "choices": choices, "usage": dict(usage)}
 
 
-def framed(frame: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
+def fill_frame(frame: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
     """A frame with defaults for the fields that clients rely on."""
     return {**usual, **{name: value for name, value in frame.items() if value or name not in usual}}
 
 
-def added(usages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def sum_usages(usages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The sum of the usages of several rounds, in all the detail that a server gives."""
     total: dict[str, Any] = {}
     for usage in usages:
         for name, value in usage.items():
             if isinstance(value, Mapping):
                 before = total.get(name)
-                total[name] = added([before if isinstance(before, Mapping) else {}, value])
+                total[name] = sum_usages([before if isinstance(before, Mapping) else {}, value])
             elif isinstance(value, int | float) and not isinstance(value, bool):
                 before = total.get(name, 0)
                 total[name] = value + (before if isinstance(before, int | float) else 0)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.model import Budget
-from recollect.rules.openai.messages import INSTRUCTIONS, size, spoken, words
+from recollect.rules.openai.messages import INSTRUCTIONS, count_tokens, parse_message, text_of
 from recollect.rules.prompt.fitting import PER_MESSAGE
 
 MEMORY = 3  # one part in so many of a budget is for the memory
@@ -35,15 +35,15 @@ class Layout:
     beside: int
 
 
-def laid_out(body: Mapping[str, Any], budget: Budget, count: Callable[[str], int], *, all_of_it: bool) -> Layout:
+def lay_out(body: Mapping[str, Any], budget: Budget, count: Callable[[str], int], *, all_of_it: bool) -> Layout:
     """Lay out a request. With `all_of_it`, as many messages as the budget allows: the memory does not have them."""
     messages: Sequence[Mapping[str, Any]] = body["messages"]
     limit = budget.total - budget.total // MEMORY if all_of_it or budget.recent is None else budget.recent
-    start = cut(messages, count, limit)
+    start = tail_start(messages, count, limit)
     orders = [message for message in messages[:start] if message["role"] in INSTRUCTIONS]
     tail = tuple(messages[start:])
-    text = next((words(message) for message in reversed(messages) if message["role"] == "user"), "")
-    texts = [instruction for message in orders if (instruction := words(message)).strip()]
+    text = next((text_of(message) for message in reversed(messages) if message["role"] == "user"), "")
+    texts = [instruction for message in orders if (instruction := text_of(message)).strip()]
     beside = sum(cost(message, count) for message in tail)
     beside += sum(count(json.dumps(body[name])) for name in SCHEMAS if body.get(name))
     return Layout(
@@ -51,12 +51,12 @@ def laid_out(body: Mapping[str, Any], budget: Budget, count: Callable[[str], int
         system="\n\n".join(texts) or None,
         role=str(orders[0]["role"]) if orders else "system",
         tail=tail,
-        spoken=sum(message["role"] not in INSTRUCTIONS and not spoken(message).silent for message in tail),
+        spoken=sum(message["role"] not in INSTRUCTIONS and not parse_message(message).silent for message in tail),
         beside=max(beside - count(text) - PER_MESSAGE, 0),
     )
 
 
-def cut(messages: Sequence[Mapping[str, Any]], count: Callable[[str], int], limit: int) -> int:
+def tail_start(messages: Sequence[Mapping[str, Any]], count: Callable[[str], int], limit: int) -> int:
     """Where the tail begins. Messages older than those that fit are not counted: a history may have thousands."""
     first = next(
         (place for place, message in enumerate(messages) if message["role"] not in INSTRUCTIONS), len(messages)
@@ -75,10 +75,10 @@ def cut(messages: Sequence[Mapping[str, Any]], count: Callable[[str], int], limi
 
 
 def cost(message: Mapping[str, Any], count: Callable[[str], int]) -> int:
-    return size(message, count) + PER_MESSAGE
+    return count_tokens(message, count) + PER_MESSAGE
 
 
-def sized(total: int | None) -> Budget:
+def budget_of(total: int | None) -> Budget:
     """A budget of `total` tokens, with the default shares; the default budget if `total` is None."""
     if total is None:
         return Budget()

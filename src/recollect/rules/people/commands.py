@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from recollect.language.lexicon import LANGUAGES, PLACES, PROGRAMMING
-from recollect.language.sentences import split
+from recollect.language.sentences import split_sentences
 from recollect.language.stopwords import function_words
-from recollect.rules.facts_english.finder import find
-from recollect.rules.prompt.fences import seen
+from recollect.rules.facts_english.finder import find_facts
+from recollect.rules.prompt.fences import strip_invisible
 
 CommandKind = Literal["remember", "forget", "ask", "none"]
 MAX_COMMAND = 2_000
@@ -43,7 +43,7 @@ class Command:
 NO_COMMAND = Command("none")
 
 
-def read(text: str, names: Sequence[str], *, addressed: bool = False, people: Sequence[str] = ()) -> Command:
+def parse_command(text: str, names: Sequence[str], *, for_bot: bool = False, people: Sequence[str] = ()) -> Command:
     """The command in a message. `names` are the names of the bot, `people` the names of members if the caller has them:
     they distinguish "bob" from "physics". `for_bot`: the message is for the bot even if it does not name it."""
     if len(text) > MAX_COMMAND:
@@ -51,13 +51,15 @@ def read(text: str, names: Sequence[str], *, addressed: bool = False, people: Se
     known_people = frozenset(name.casefold().removeprefix("@") for name in people)
     before: list[str] = []
     for sentence, names_bot in _sentences(text, names):
-        addressed = addressed or names_bot
-        command = _command(sentence, names, known_people) if addressed else NO_COMMAND
+        for_bot = for_bot or names_bot
+        command = _command(sentence, names, known_people) if for_bot else NO_COMMAND
         if command.kind != "none":
             # "I'm vegan. Bot, remember that": what it refers to is in the same message.
             if command.refers_back and not command.text and before:
                 earlier = " ".join(before)
-                return replace(command, text=earlier, about=command.about or _about(earlier)[0], refers_back=False)
+                return replace(
+                    command, text=earlier, about=command.about or _find_subject(earlier)[0], refers_back=False
+                )
             return command
         before.append(sentence)
     return NO_COMMAND
@@ -102,12 +104,12 @@ _GREETING = r"(?:(?:hey|hi|hello|hiya|yo|ok|okay|dear|so|um|oh|and|please|pls|pl
 def _sentences(text: str, names: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """The sentences without the bot's name, each with whether it addresses the bot."""
     names_pattern = "|".join(re.escape(name.strip().removeprefix("@")) for name in names if name.strip(" @"))
-    for line in seen(text).split("\n"):
-        for sentence in split(" ".join(line.split())):
-            yield _unaddressed(sentence, names_pattern) if names_pattern else (sentence, False)
+    for line in strip_invisible(text).split("\n"):
+        for sentence in split_sentences(" ".join(line.split())):
+            yield _strip_bot_name(sentence, names_pattern) if names_pattern else (sentence, False)
 
 
-def _unaddressed(sentence: str, names_pattern: str) -> tuple[str, bool]:
+def _strip_bot_name(sentence: str, names_pattern: str) -> tuple[str, bool]:
     start = re.match(rf"(?P<greeting>{_GREETING})@?(?:{names_pattern})(?![\w'’])[\s,:;!.–—-]*", sentence, re.IGNORECASE)
     if start:
         return f"{start['greeting']}{sentence[start.end() :]}".strip(), True
@@ -208,15 +210,15 @@ def _remember(text: str) -> Command:
     about = _ABOUT.fullmatch(text)
     if about and _is_person(about["whom"]):
         content = about["said"] or about["clause"] or ""
-        return Command("remember", _whom(about["whom"]), content, refers_back=not content)
+        return Command("remember", _me_or_name(about["whom"]), content, refers_back=not content)
     quote = _GIVEN.fullmatch(text)
     if quote:
-        return _told(quote["said"])
+        return _remember_clause(quote["said"])
     opener = re.match(r"(?:that|,|this)\s*,?\s*(?=\S)", text, re.IGNORECASE)
     clause = text[opener.end() :] if opener else text
     if _NOT_TOLD.match(text) or _NOT_TOLD.match(clause) or not _is_clause(clause):
         return NO_COMMAND
-    command = _told(clause)
+    command = _remember_clause(clause)
     # "Remember the Titans" may be a title, "remember, the exam is hard" a manner of speaking.
     doubtful = re.match(r"[Tt]he\s[A-Z]", clause) if not opener else opener[0].startswith(",") and command.about is None
     return NO_COMMAND if doubtful else command
@@ -228,12 +230,12 @@ def _keep(text: str) -> Command:
     clause = re.sub(r"^(?:that|this|[:,–—-])\s*[:,]?\s*", "", text, flags=re.IGNORECASE)
     if _NOT_TOLD.match(clause) or not _is_clause(clause):
         return NO_COMMAND
-    command = _told(clause)
-    return command if command.about is not None and find(clause[:1].upper() + clause[1:]) else NO_COMMAND
+    command = _remember_clause(clause)
+    return command if command.about is not None and find_facts(clause[:1].upper() + clause[1:]) else NO_COMMAND
 
 
-def _told(clause: str) -> Command:
-    about, back = _about(clause)
+def _remember_clause(clause: str) -> Command:
+    about, back = _find_subject(clause)
     return Command("remember", about, clause.strip(), refers_back=back)
 
 
@@ -287,7 +289,7 @@ def _forget(text: str) -> Command:
     clause = re.sub(r"^(?:the\sfact\sthat|that|about)\s+(?=\S)", "", text, flags=re.IGNORECASE)
     if _NOT_TOLD.match(clause) or not _is_clause(clause):
         return NO_COMMAND
-    about, back = _about(clause)
+    about, back = _find_subject(clause)
     return Command("forget", about, clause, refers_back=back)
 
 
@@ -387,7 +389,7 @@ def _is_name(name: str) -> bool:
     return low not in PLACES and low not in PROGRAMMING and name not in LANGUAGES
 
 
-def _whom(name: str) -> str:
+def _me_or_name(name: str) -> str:
     return "me" if name.casefold() in _SELF else name
 
 
@@ -423,7 +425,7 @@ def _is_clause(text: str) -> bool:
     )
 
 
-def _about(clause: str) -> tuple[str | None, bool]:
+def _find_subject(clause: str) -> tuple[str | None, bool]:
     """The person a clause is about, as said, and whether that person is named in earlier messages only."""
     if _FIRST.match(clause):
         return "me", False

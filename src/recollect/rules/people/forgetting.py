@@ -15,9 +15,9 @@ from collections.abc import Sequence
 
 from recollect.language.terms import analyse
 from recollect.model import Fact, FoundFact
-from recollect.rules.facts.deciding import fold, same_value, sense
-from recollect.rules.facts.keys import normalise
-from recollect.rules.people.statements import Reading, reading
+from recollect.rules.facts.deciding import fold, has_same_value, sense
+from recollect.rules.facts.keys import normalise_key
+from recollect.rules.people.statements import ParsedStatement, parse_statement
 from recollect.rules.people.third_person import first_person, statements_about
 
 LIKE = 0.75
@@ -60,20 +60,22 @@ def means_everything(request: str, name: str = "") -> bool:
     return person is None or fold(person).removeprefix("@") in _SELF | {fold(name)}
 
 
-def matching(name: str, statements: Sequence[str], request: str, similarity: Sequence[float] = ()) -> list[int]:
+def matching_statements(
+    name: str, statements: Sequence[str], request: str, similarity: Sequence[float] = ()
+) -> list[int]:
     """The numbers, from 1, of the statements that a request means, in order; empty if it means none of them.
 
     `similarity` gives, for each statement, the cosine of its text and of `target_statement(name, request)`.
     """
     if means_everything(request, name):
         return []
-    target = _Wanted.of(name, request)
-    readings = [reading(name, text) for text in statements]
+    target = _ForgetTarget.of(name, request)
+    readings = [parse_statement(name, text) for text in statements]
     for fits in (target.is_said_by, target.is_asked_of, target.is_within, target.is_key_of):
         numbers = [number for number, candidate in enumerate(readings, 1) if fits(candidate)]
         if numbers:
             return numbers
-    return target.alike(readings, similarity)
+    return target.most_similar(readings, similarity)
 
 
 def matching_facts(facts: Sequence[Fact], request: str, *, name: str = "") -> list[Fact]:
@@ -81,31 +83,37 @@ def matching_facts(facts: Sequence[Fact], request: str, *, name: str = "") -> li
     active = [fact for fact in facts if fact.active]
     if means_everything(request, name):
         return []
-    target = _Wanted.of(name, request)
-    exact = [fact for fact in active if any(_is(fact, target_fact) for target_fact in target.statement.facts)]
+    target = _ForgetTarget.of(name, request)
+    exact = [
+        fact for fact in active if any(_matches_exactly(fact, target_fact) for target_fact in target.statement.facts)
+    ]
     if exact:
         return exact
     if target.asked_key is not None:
         return [fact for fact in active if target.names_key(fact)]
     if target.statement.facts and not target.topical:
-        return [fact for fact in active if any(_fits(fact, target_fact) for target_fact in target.statement.facts)]
+        return [
+            fact
+            for fact in active
+            if any(_matches_loosely(fact, target_fact) for target_fact in target.statement.facts)
+        ]
     within = [fact for fact in active if target.terms and target.terms <= _terms(fact) and target.may_be_of(fact)]
     return within or [fact for fact in active if target.names_key(fact)]
 
 
-def sought(name: str, request: str) -> str:
+def target_statement(name: str, request: str) -> str:
     """What a request asks to forget, worded as a statement of a profile."""
-    return _Wanted.of(name, request).statement.text
+    return _ForgetTarget.of(name, request).statement.text
 
 
 def _plain(request: str) -> str:
     return " ".join(request[:_MAX_SAID].split()).strip(" .!?,;:\"'“”")
 
 
-class _Wanted:
+class _ForgetTarget:
     """What is to be forgotten: as a statement, if it is one, and its content words."""
 
-    def __init__(self, statement: Reading, terms: frozenset[str], topical: bool, plain: str) -> None:
+    def __init__(self, statement: ParsedStatement, terms: frozenset[str], topical: bool, plain: str) -> None:
         self.statement = statement
         self.terms = terms
         self.topical = topical
@@ -113,31 +121,32 @@ class _Wanted:
         self.asked_key = next((key for pattern, key in _QUESTIONS if pattern.match(plain)), None)
 
     @classmethod
-    def of(cls, name: str, request: str) -> _Wanted:
+    def of(cls, name: str, request: str) -> _ForgetTarget:
         plain = _plain(request)
         lead = _LEAD.match(plain)
         topical = _TOPICAL.search(lead[0] if lead else "") is not None
         bare = plain[lead.end() :] if lead else plain
         bare = bare or plain
         statements = statements_about(name or "Somebody", bare)
-        statement = reading(name or "Somebody", statements[0] if statements else bare)
+        statement = parse_statement(name or "Somebody", statements[0] if statements else bare)
         terms = frozenset(analyse(first_person(statement.name, statement.text), "en").terms) - _SAYING
         name_terms = frozenset(analyse(name, "en").terms)
         # A thing that is only named, as in "forget coffee", means whatever was said of it.
         states = statement.facts or _STATES.search(statement.text.removeprefix(statement.name).removeprefix("'s"))
         return cls(statement, terms - name_terms or terms, topical or not states, bare)
 
-    def is_said_by(self, candidate: Reading) -> bool:
+    def is_said_by(self, candidate: ParsedStatement) -> bool:
         """Whether a statement says exactly this."""
         if self.topical:
             return False
         if candidate.words == self.statement.words:
             return True
         return bool(self.statement.facts) and all(
-            any(_same(candidate_fact, fact) for candidate_fact in candidate.facts) for fact in self.statement.facts
+            any(_is_same_fact(candidate_fact, fact) for candidate_fact in candidate.facts)
+            for fact in self.statement.facts
         )
 
-    def is_within(self, candidate: Reading) -> bool:
+    def is_within(self, candidate: ParsedStatement) -> bool:
         """Whether a statement has all the content words and does not say the opposite."""
         if not self.terms or (not self.topical and ("not" in candidate.words) != ("not" in self.statement.words)):
             return False
@@ -154,11 +163,11 @@ class _Wanted:
             return True
         return bool(self.terms & frozenset(analyse(fact.subject, "en").terms))
 
-    def is_asked_of(self, candidate: Reading) -> bool:
+    def is_asked_of(self, candidate: ParsedStatement) -> bool:
         """Whether a statement answers this: "where I live"."""
         return self.asked_key is not None and self.is_key_of(candidate)
 
-    def is_key_of(self, candidate: Reading) -> bool:
+    def is_key_of(self, candidate: ParsedStatement) -> bool:
         """Whether this only names the key of a fact in a statement: "my birthday"."""
         return any(fact.subject is None and self._is_key(fact) for fact in candidate.facts)
 
@@ -169,11 +178,11 @@ class _Wanted:
         if self.asked_key is not None:
             return fact.key == self.asked_key
         possession = re.fullmatch(r"(?:my|his|her|their|\S+['’]s)\s(.+)", self.plain, re.IGNORECASE)
-        key = normalise(fact.category, possession[1] if possession else self.plain)
+        key = normalise_key(fact.category, possession[1] if possession else self.plain)
         # An animal stands for itself: "my dog" is not every pet.
         return key == fact.key and (fact.key != "pets" or fold(self.plain).endswith(("pet", "pets", "animals")))
 
-    def alike(self, readings: Sequence[Reading], similarity: Sequence[float]) -> list[int]:
+    def most_similar(self, readings: Sequence[ParsedStatement], similarity: Sequence[float]) -> list[int]:
         """The number of the one statement that means the same in other words."""
         cosines = similarity[: len(readings)]
         by_cosine = sorted(((cosine, number) for number, cosine in enumerate(cosines, 1)), reverse=True)
@@ -209,20 +218,20 @@ _QUESTIONS = tuple(
 )
 
 
-def _same(other: FoundFact, fact: FoundFact) -> bool:
+def _is_same_fact(other: FoundFact, fact: FoundFact) -> bool:
     return _place(other) == _place(fact) and sense(other) == sense(fact)
 
 
-def _is_opposite(first: Reading, second: Reading) -> bool:
+def _is_opposite(first: ParsedStatement, second: ParsedStatement) -> bool:
     """Whether two statements exclude each other: a like and a dislike, two values of one key."""
     return any(
-        {was.key, now.key} == {"likes", "dislikes"} or (_place(was) == _place(now) and not _within(now, was))
+        {was.key, now.key} == {"likes", "dislikes"} or (_place(was) == _place(now) and not _is_within(now, was))
         for was in first.facts
         for now in second.facts
     )
 
 
-def _within(other: FoundFact, fact: FoundFact) -> bool:
+def _is_within(other: FoundFact, fact: FoundFact) -> bool:
     return set(sense(fact)) <= set(sense(other))
 
 
@@ -230,11 +239,11 @@ def _place(fact: FoundFact | Fact) -> tuple[object, ...]:
     return fact.subject and fold(fact.subject), fact.category, fact.key, isinstance(fact, FoundFact) and fact.retracts
 
 
-def _is(fact: Fact, target_fact: FoundFact) -> bool:
-    return _place(fact) == _place(target_fact) and same_value(fact, target_fact)
+def _matches_exactly(fact: Fact, target_fact: FoundFact) -> bool:
+    return _place(fact) == _place(target_fact) and has_same_value(fact, target_fact)
 
 
-def _fits(fact: Fact, target_fact: FoundFact) -> bool:
+def _matches_loosely(fact: Fact, target_fact: FoundFact) -> bool:
     return _place(fact) == _place(target_fact) and set(sense(target_fact)) <= set(sense(fact))
 
 

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Literal
 
-from recollect.rules.prompt.fences import folded, seen
+from recollect.rules.prompt.fences import fold_character, strip_invisible
 
 NameKind = Literal["id", "mention", "display", "nickname", "alias"]
 SUGGESTED = 5
@@ -110,23 +110,23 @@ def resolve(text: str, members: Iterable[Member], *, speaker: str | None = None)
         return _by_handle(name.removeprefix("@"), everybody)
     steps = _steps(name)
     for step in steps:
-        candidates = [candidate for member in everybody if (candidate := _first(member, step)) is not None]
+        candidates = [candidate for member in everybody if (candidate := _first_match(member, step)) is not None]
         if candidates:
             # A mention belongs to the platform: two members never have the same.
-            candidates += [] if step is steps[0] and name.startswith("@") else _doubles(name, candidates, everybody)
+            candidates += [] if step is steps[0] and name.startswith("@") else _lookalikes(name, candidates, everybody)
             first = candidates[0]
             return Resolved(first.member, first.why) if len(candidates) == 1 else Ambiguous(tuple(candidates))
-    return Unknown(_suggested(name, everybody))
+    return Unknown(_suggestions(name, everybody))
 
 
 def _by_handle(id: str, members: Iterable[Member]) -> Resolved | Ambiguous:
     """The member that "@" with an id means: the member with that id, whatever others call themselves. Only a mention,
     which the platform gives, may belong to another member."""
     handles = [
-        Candidate(member.id, name.text, _kind(name))
+        Candidate(member.id, name.text, _kind_label(name))
         for member in members
         for name in member.names
-        if member.id != id and name.kind == "mention" and _as_mention(name) == id
+        if member.id != id and name.kind == "mention" and _mention_text(name) == id
     ]
     return Ambiguous((Candidate(id, id, "id"), *handles)) if handles else Resolved(id, "id")
 
@@ -134,25 +134,25 @@ def _by_handle(id: str, members: Iterable[Member]) -> Resolved | Ambiguous:
 @lru_cache(maxsize=32_768)
 def fold_name(text: str) -> str:
     """A name without case, accents and needless space: the same for all spellings of one name."""
-    parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", seen(text)).casefold())
+    parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", strip_invisible(text)).casefold())
     letters = "".join(part for part in parts if unicodedata.category(part) not in ("Mn", "Me", "Cf"))
     return " ".join(unicodedata.normalize("NFC", letters).split())
 
 
 @lru_cache(maxsize=32_768)
-def looks(text: str) -> frozenset[str]:
+def name_shapes(text: str) -> frozenset[str]:
     """The shapes of a name: in plain small letters whatever its script, and letter by letter as drawn. Names that share
     either can be mistaken for each other."""
-    plain = "".join(map(folded, seen(text))).casefold()
-    drawing = "".join(_drawn(char) for char in seen(text)).replace("rn", "m")
+    plain = "".join(map(fold_character, strip_invisible(text))).casefold()
+    drawing = "".join(_letter_shape(char) for char in strip_invisible(text)).replace("rn", "m")
     return frozenset(
         shape for shape in (f"a {' '.join(plain.split())}", f"b {' '.join(drawing.split())}") if len(shape) > 2
     )
 
 
-def _drawn(char: str) -> str:
+def _letter_shape(char: str) -> str:
     """One letter as drawn; a capital differs from its small letter, unless it is only larger."""
-    look = folded(char)
+    look = fold_character(char)
     look = look.upper() if char.isupper() and look not in _SAME_LARGER else look
     return _ALIKE.get(look, look)
 
@@ -179,10 +179,12 @@ def _steps(text: str) -> list[_Step]:
 
 def _mention_steps(plain: str) -> list[_Step]:
     def match_exactly(name: Name) -> str:
-        return _kind(name) if name.kind == "mention" and _as_mention(name) == plain else ""
+        return _kind_label(name) if name.kind == "mention" and _mention_text(name) == plain else ""
 
     def match_folded(name: Name) -> str:
-        return _kind(name) if name.kind == "mention" and fold_name(_as_mention(name)) == fold_name(plain) else ""
+        return (
+            _kind_label(name) if name.kind == "mention" and fold_name(_mention_text(name)) == fold_name(plain) else ""
+        )
 
     return [match_exactly, match_folded]
 
@@ -193,32 +195,32 @@ def _free_steps(plain: str) -> list[_Step]:
         return []
 
     def match_exactly(name: Name) -> str:
-        return _kind(name) if name.kind in _FREE and name.text.strip() == plain else ""
+        return _kind_label(name) if name.kind in _FREE and name.text.strip() == plain else ""
 
     def match_folded(name: Name) -> str:
-        text = _as_mention(name) if name.kind == "mention" else name.text
-        return f"{_kind(name)}, but for case or accents" if fold_name(text) == small else ""
+        text = _mention_text(name) if name.kind == "mention" else name.text
+        return f"{_kind_label(name)}, but for case or accents" if fold_name(text) == small else ""
 
     def match_first_name(name: Name) -> str:
-        return f"first name of the {_kind(name)}" if name.kind in _FREE and _is_first(small, name) else ""
+        return f"first name of the {_kind_label(name)}" if name.kind in _FREE and _is_first_name(small, name) else ""
 
     return [match_exactly, match_folded, match_first_name]
 
 
-def _as_mention(name: Name) -> str:
+def _mention_text(name: Name) -> str:
     return name.text.strip().removeprefix("@")
 
 
-def _kind(name: Name) -> str:
+def _kind_label(name: Name) -> str:
     return f"{_KINDS[name.kind]}{f' since {name.since:%Y-%m-%d}' if name.since else ''}"
 
 
-def _is_first(small: str, name: Name) -> bool:
+def _is_first_name(small: str, name: Name) -> bool:
     words = fold_name(name.text).split()
     return len(words) > 1 and words[0] == small
 
 
-def _first(member: Member, step: _Step) -> Candidate | None:
+def _first_match(member: Member, step: _Step) -> Candidate | None:
     """The member as a candidate, by the first of their names that fits; the id counts as the first name."""
     names = sorted(_names(member), key=lambda name: list(_KINDS).index(name.kind))
     return next((Candidate(member.id, name.text, why) for name in names if (why := step(name))), None)
@@ -228,13 +230,13 @@ def _names(member: Member) -> Sequence[Name]:
     return (Name(member.id, "id"), *member.names)
 
 
-def _doubles(text: str, candidates: Sequence[Candidate], members: Iterable[Member]) -> list[Candidate]:
+def _lookalikes(text: str, candidates: Sequence[Candidate], members: Iterable[Member]) -> list[Candidate]:
     """Other members whose id equals the text except for case or accents, or whose name looks like the name of a
     candidate in other letters."""
     member_ids = {candidate.member for candidate in candidates}
     small = fold_name(text.removeprefix("@"))
-    shapes = looks(text.removeprefix("@")).union(*(looks(candidate.name) for candidate in candidates))
-    plain = {_small(candidate.name) for candidate in candidates}
+    shapes = name_shapes(text.removeprefix("@")).union(*(name_shapes(candidate.name) for candidate in candidates))
+    plain = {_small_letters(candidate.name) for candidate in candidates}
     doubles = []
     for member in members:
         for name in _names(member) if member.id not in member_ids else ():
@@ -242,17 +244,17 @@ def _doubles(text: str, candidates: Sequence[Candidate], members: Iterable[Membe
                 doubles.append(Candidate(member.id, name.text, "id, but for case or accents"))
                 break
             # Differences in case or accents were compared in their own step; invisible characters were not.
-            is_new_spelling = _small(name.text) not in plain
-            if name.kind != "id" and looks(_as_mention(name)) & shapes and is_new_spelling:
-                doubles.append(Candidate(member.id, name.text, f"{_kind(name)} that looks the same"))
+            is_new_spelling = _small_letters(name.text) not in plain
+            if name.kind != "id" and name_shapes(_mention_text(name)) & shapes and is_new_spelling:
+                doubles.append(Candidate(member.id, name.text, f"{_kind_label(name)} that looks the same"))
                 break
     return doubles
 
 
-def _small(name: str) -> str:
+def _small_letters(name: str) -> str:
     """The name in small letters without accents; other letters and invisible characters stay."""
     parts = unicodedata.normalize("NFD", name.strip().removeprefix("@").casefold())
-    return "".join(part for part in parts if unicodedata.category(part) != "Mn" or not seen(part))
+    return "".join(part for part in parts if unicodedata.category(part) != "Mn" or not strip_invisible(part))
 
 
 # Suggestions
@@ -260,34 +262,34 @@ def _small(name: str) -> str:
 _SHORT = 3  # letters; shorter names are too similar to too many others
 
 
-def _suggested(text: str, members: Iterable[Member]) -> tuple[Candidate, ...]:
+def _suggestions(text: str, members: Iterable[Member]) -> tuple[Candidate, ...]:
     small = fold_name(text.removeprefix("@"))
-    shape = looks(text.removeprefix("@"))
+    shape = name_shapes(text.removeprefix("@"))
     suggestions: list[tuple[int, int, Candidate]] = []
     for number, member in enumerate(members):
-        distances = [(_far(small, shape, name.text), name) for name in _names(member)]
+        distances = [(_spelling_distance(small, shape, name.text), name) for name in _names(member)]
         similar = [(distance, name) for distance, name in distances if distance is not None]
         if similar:
             distance, name = min(similar, key=lambda pair: pair[0])
-            suggestions.append((distance, number, Candidate(member.id, name.text, f"{_kind(name)}, spelt alike")))
+            suggestions.append((distance, number, Candidate(member.id, name.text, f"{_kind_label(name)}, spelt alike")))
     return tuple(candidate for _, _, candidate in sorted(suggestions, key=lambda entry: entry[:2])[:SUGGESTED])
 
 
-def _far(small: str, shape: frozenset[str], name: str) -> int | None:
+def _spelling_distance(small: str, shape: frozenset[str], name: str) -> int | None:
     """How many letters a name differs in; None if it is a different name."""
     member_name = fold_name(name.removeprefix("@"))
     if not small or not member_name:
         return None
-    if shape & looks(name.removeprefix("@")):
+    if shape & name_shapes(name.removeprefix("@")):
         return 0
     limit = 0 if len(small) < _SHORT else 1 if len(small) < 2 * _SHORT else 2
-    distances = [_distance(small, spelling, limit) for spelling in {member_name, member_name.split()[0]} if limit]
+    distances = [_edit_distance(small, spelling, limit) for spelling in {member_name, member_name.split()[0]} if limit]
     if len(small) >= _SHORT and member_name.startswith(small):
         distances.append(limit)
     return min((distance for distance in distances if distance is not None), default=None)
 
 
-def _distance(first: str, second: str, limit: int) -> int | None:
+def _edit_distance(first: str, second: str, limit: int) -> int | None:
     """The number of letters to change, add, drop or swap with the next; None if it is more than `limit`."""
     if abs(len(first) - len(second)) > limit:
         return None

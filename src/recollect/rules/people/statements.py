@@ -21,13 +21,13 @@ from recollect.errors import InvalidInput
 from recollect.language.terms import analyse
 from recollect.model import FoundFact, Statement
 from recollect.rules.facts.deciding import MAX_SOURCES, fold, sense
-from recollect.rules.facts.keys import is_several, normalise
-from recollect.rules.facts_english.finder import find
+from recollect.rules.facts.keys import holds_several_values, normalise_key
+from recollect.rules.facts_english.finder import find_facts
 from recollect.rules.people.third_person import first_person, possessive, statements_about
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
+class ProfileMerge:
     """What new statements change in a profile: the texts to add, and the numbers, from 1, of the statements they
     replace and of those that say the same already. If all are empty there was nothing to remember."""
 
@@ -39,31 +39,36 @@ class Merge:
         return bool(self.added or self.replaced or self.same)
 
 
-def merge(name: str, statements: Sequence[str], new: Iterable[str]) -> Merge:
+def merge(name: str, statements: Sequence[str], new: Iterable[str]) -> ProfileMerge:
     """Merge new statements about somebody into the statements of their profile."""
     new_texts: list[str] = []
     replaced_numbers: dict[int, None] = {}
     confirmed_numbers: dict[int, None] = {}
     for text in new:
-        addition = reading(name, text)
-        same_numbers = [number for number, old in enumerate(statements, 1) if says_same(reading(name, old), addition)]
+        addition = parse_statement(name, text)
+        same_numbers = [
+            number for number, old in enumerate(statements, 1) if says_same(parse_statement(name, old), addition)
+        ]
         other_facts: list[FoundFact] = []
         for number, old in enumerate(statements, 1):
             if number not in same_numbers and number not in replaced_numbers:
-                known_statement = reading(name, old)
+                known_statement = parse_statement(name, old)
                 if contradicts(known_statement, addition) or _covers(addition, known_statement):
                     replaced_numbers[number] = None
-                    other_facts += _besides(known_statement, addition)
+                    other_facts += _other_facts(known_statement, addition)
         confirmed_numbers |= dict.fromkeys(same_numbers)
         # Among the new statements the later one wins, too.
         new_texts = [
             statement
             for statement in new_texts
-            if not (says_same(reading(name, statement), addition) or contradicts(reading(name, statement), addition))
+            if not (
+                says_same(parse_statement(name, statement), addition)
+                or contradicts(parse_statement(name, statement), addition)
+            )
         ]
-        texts = ([] if same_numbers else [text]) + [stated(name, fact) for fact in other_facts]
+        texts = ([] if same_numbers else [text]) + [state_fact(name, fact) for fact in other_facts]
         new_texts = list(dict.fromkeys([*new_texts, *texts]))
-    return Merge(
+    return ProfileMerge(
         tuple(new_texts),
         tuple(replaced_numbers),
         tuple(number for number in confirmed_numbers if number not in replaced_numbers),
@@ -73,9 +78,9 @@ def merge(name: str, statements: Sequence[str], new: Iterable[str]) -> Merge:
 # The rows of a profile
 
 
-def remembered(
+def rows_after_merge(
     profile: Sequence[Statement],
-    change: Merge,
+    change: ProfileMerge,
     *,
     space: str,
     user: str,
@@ -91,10 +96,14 @@ def remembered(
         Statement(space, user, _id(space, user, text, source, said_at), text, speaker, said_at, sources, audience)
         for text in change.added
     ]
-    for old in _chosen(profile, change.replaced):
-        replacement = rows[0].id if rows else next((statement.id for statement in _chosen(profile, change.same)), None)
-        rows.append(_retired(old, said_at, replacement))
-    for old in _chosen(profile, change.same):
+    for old in _statements_by_number(profile, change.replaced):
+        replacement = (
+            rows[0].id
+            if rows
+            else next((statement.id for statement in _statements_by_number(profile, change.same)), None)
+        )
+        rows.append(_retire(old, said_at, replacement))
+    for old in _statements_by_number(profile, change.same):
         new_audience = old.audience if old.audience is not None else audience
         all_sources = old.sources if source is None or source in old.sources else (*old.sources, source)
         first = all_sources[:1]
@@ -103,21 +112,21 @@ def remembered(
     return rows
 
 
-def forgotten(profile: Sequence[Statement], numbers: Iterable[int], *, when: datetime) -> list[Statement]:
+def rows_after_forgetting(profile: Sequence[Statement], numbers: Iterable[int], *, when: datetime) -> list[Statement]:
     """The rows to store after statements were forgotten: retired, without a replacement."""
-    return [_retired(old, when, None) for old in _chosen(profile, numbers)]
+    return [_retire(old, when, None) for old in _statements_by_number(profile, numbers)]
 
 
-def restored(statement: Statement) -> Statement:
+def restore_statement(statement: Statement) -> Statement:
     """A retired statement, made active again."""
     return replace(statement, active=True, retired_at=None, retired_by=None)
 
 
-def _retired(statement: Statement, when: datetime, by: str | None) -> Statement:
+def _retire(statement: Statement, when: datetime, by: str | None) -> Statement:
     return replace(statement, active=False, retired_at=when, retired_by=by)
 
 
-def _chosen(profile: Sequence[Statement], numbers: Iterable[int]) -> list[Statement]:
+def _statements_by_number(profile: Sequence[Statement], numbers: Iterable[int]) -> list[Statement]:
     positions = list(numbers)
     if any(not 1 <= number <= len(profile) for number in positions):
         raise InvalidInput("numbers", f"are {positions}, but the profile has {len(profile)} statements, counted from 1")
@@ -133,7 +142,7 @@ def _id(space: str, user: str, text: str, source: str | None, said_at: datetime)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedStatement:
     """A statement as it is compared: word by word, and by the facts that rules find in it."""
 
     name: str
@@ -154,10 +163,10 @@ class Reading:
 
 
 @lru_cache(maxsize=4096)
-def reading(name: str, text: str) -> Reading:
+def parse_statement(name: str, text: str) -> ParsedStatement:
     """Parse a statement about somebody."""
-    facts = find(first_person(name, text))
-    return Reading(name, text, _stems(text), tuple(fact for fact in facts if fact.category != "instruction"))
+    facts = find_facts(first_person(name, text))
+    return ParsedStatement(name, text, _stems(text), tuple(fact for fact in facts if fact.category != "instruction"))
 
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s.,;:!?\"'“”‘’()…-]")
@@ -185,12 +194,12 @@ _PLAIN_WORDS = """
 _PLAIN = frozenset(term for word in _PLAIN_WORDS.split() for term in _stems(word))
 
 
-def says_same(first: Reading, second: Reading) -> bool:
+def says_same(first: ParsedStatement, second: ParsedStatement) -> bool:
     """Whether the second statement adds nothing to the first: the same words, or the same facts and no more."""
     return first.words == second.words or _covers(first, second)
 
 
-def _covers(wider: Reading, narrower: Reading) -> bool:
+def _covers(wider: ParsedStatement, narrower: ParsedStatement) -> bool:
     """Whether the wider statement has everything that the narrower one says: its facts and its other words."""
     within = all(any(_implies(wide_fact, fact) for wide_fact in wider.facts) for fact in narrower.facts)
     return bool(narrower.facts) and within and narrower.extra <= wider.extra
@@ -208,9 +217,9 @@ def _slot(fact: FoundFact) -> tuple[object, ...]:
     return fact.subject and fold(fact.subject), fact.category, fact.key
 
 
-def contradicts(old: Reading, new: Reading) -> bool:
+def contradicts(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Whether two statements cannot both be true."""
-    if any(_opposed(was, now) for was in old.facts for now in new.facts):
+    if any(_are_opposed(was, now) for was in old.facts for now in new.facts):
         return True
     if old.words != new.words and _without_not(old.words) == _without_not(new.words):
         return ("not" in old.words) != ("not" in new.words)
@@ -221,10 +230,10 @@ def contradicts(old: Reading, new: Reading) -> bool:
     return old_attribute[0] == new_attribute[0] and old_attribute[1] != new_attribute[1]
 
 
-def _opposed(was: FoundFact, now: FoundFact) -> bool:
+def _are_opposed(was: FoundFact, now: FoundFact) -> bool:
     if (was.subject and fold(was.subject)) != (now.subject and fold(now.subject)) or was.category != now.category:
         return False
-    if was.subject and is_several("identity", normalise("identity", was.subject)):
+    if was.subject and holds_several_values("identity", normalise_key("identity", was.subject)):
         return False  # "a friend" may be another one
     has_same_sense = sense(was) == sense(now)
     if {was.key, now.key} == {"likes", "dislikes"}:
@@ -233,7 +242,7 @@ def _opposed(was: FoundFact, now: FoundFact) -> bool:
         return False
     if was.retracts or now.retracts:
         return was.retracts != now.retracts and (has_same_sense or (now.retracts and not now.value))
-    return not has_same_sense and not is_several(was.category, was.key) and not _is_part(was, now)
+    return not has_same_sense and not holds_several_values(was.category, was.key) and not _is_part(was, now)
 
 
 def _is_part(was: FoundFact, now: FoundFact) -> bool:
@@ -257,7 +266,7 @@ _NO_ATTRIBUTE = frozenset(
 )
 
 
-def _attribute(statement: Reading) -> tuple[object, tuple[str, ...]] | None:
+def _attribute(statement: ParsedStatement) -> tuple[object, tuple[str, ...]] | None:
     """An attribute with one value, and the value: "Alex's favourite song is …". None if it may have several values, or
     if it is only described: "Alex's dog is old"."""
     match = _OF_ONE.match(statement.text)
@@ -278,25 +287,25 @@ _MEANS_ONE = (
 # What else a statement said
 
 
-def _besides(old: Reading, new: Reading) -> list[FoundFact]:
+def _other_facts(old: ParsedStatement, new: ParsedStatement) -> list[FoundFact]:
     """The facts of a contradicted statement that the new statement does not concern."""
     slots = {_slot(fact) for fact in new.facts}
     new_senses = {(*_slot(fact), sense(fact)) for fact in new.facts}
-    remaining = [fact for fact in old.facts if not any(_opposed(fact, now) for now in new.facts)]
+    remaining = [fact for fact in old.facts if not any(_are_opposed(fact, now) for now in new.facts)]
     return [
         fact
         for fact in remaining
         if (*_slot(fact), sense(fact)) not in new_senses
-        and (_slot(fact) not in slots or is_several(fact.category, fact.key))
+        and (_slot(fact) not in slots or holds_several_values(fact.category, fact.key))
     ]
 
 
-def unrestated(old: Reading, new: Sequence[Reading]) -> list[str]:
+def facts_not_restated(old: ParsedStatement, new: Sequence[ParsedStatement]) -> list[str]:
     """The facts of a statement, in words, that other statements neither contradict nor repeat."""
     return [
-        stated(old.name, fact)
+        state_fact(old.name, fact)
         for fact in old.facts
-        if not any(_opposed(fact, now) or _implies(now, fact) for statement in new for now in statement.facts)
+        if not any(_are_opposed(fact, now) or _implies(now, fact) for statement in new for now in statement.facts)
     ]
 
 
@@ -312,7 +321,7 @@ _TEMPLATES = {
 }  # fmt: skip
 
 
-def stated(name: str, fact: FoundFact) -> str:
+def state_fact(name: str, fact: FoundFact) -> str:
     """A fact as a statement, in plain words."""
     subject = (
         name
@@ -332,7 +341,7 @@ def stated(name: str, fact: FoundFact) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class AuthoredMessage:
     """One message of the conversation so far, and the name of its author."""
 
     author: str
@@ -343,7 +352,7 @@ LOOKED_BACK = 10
 """Messages that "this" may mean."""
 
 
-def just_said(name: str, conversation: Sequence[Heard]) -> tuple[str, ...]:
+def recent_statements(name: str, conversation: Sequence[AuthoredMessage]) -> tuple[str, ...]:
     """The last statements about somebody, by them or by others; empty if there are none.
 
     A remark of one content word ("I agree") is skipped.
@@ -351,7 +360,7 @@ def just_said(name: str, conversation: Sequence[Heard]) -> tuple[str, ...]:
     for message in reversed(conversation[-LOOKED_BACK:]):
         is_own = fold(message.author) == fold(name)
         texts = statements_about(name if is_own else message.author, message.text)
-        candidates = [reading(name, text) for text in texts if _is_about(name, text)]
+        candidates = [parse_statement(name, text) for text in texts if _is_about(name, text)]
         statements = tuple(
             candidate.text for candidate in candidates if candidate.facts or len(candidate.terms) >= _FEWEST_TERMS
         )

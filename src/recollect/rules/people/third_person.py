@@ -13,10 +13,10 @@ from collections.abc import Iterator
 
 from recollect.language.detect import detect
 from recollect.language.lexicon import CONDITION_ADJECTIVES, DIETS
-from recollect.language.sentences import split
+from recollect.language.sentences import split_sentences
 from recollect.language.stopwords import function_words
 from recollect.rules.facts_english.values import trade
-from recollect.rules.prompt.fences import seen
+from recollect.rules.prompt.fences import strip_invisible
 
 MAX_STATEMENT = 300
 """Characters of one statement; a longer one is cut between two words."""
@@ -27,20 +27,22 @@ _MAX_SAID = 4_000  # characters that are looked at
 
 def statements_about(name: str, speech: str, *, speaker: str = "") -> tuple[str, ...]:
     """A speech about somebody as statements that name them. Without a `speaker` they said it themselves."""
-    name = _plain(name)
-    speaker_name = _plain(speaker) or name
+    name = _plain_name(name)
+    speaker_name = _plain_name(speaker) or name
     statements: dict[str, None] = {}
-    for line in seen(speech[:_MAX_SAID]).split("\n"):
-        for sentence in split(" ".join(line.split())):
+    for line in strip_invisible(speech[:_MAX_SAID]).split("\n"):
+        for sentence in split_sentences(" ".join(line.split())):
             if not sentence.rstrip("\"'”’»)」』 ").endswith(_ASKS) and any(map(str.isalnum, sentence)):
                 clauses = _clauses(sentence, name)
-                statements |= dict.fromkeys(_finished(_third(clause, name, speaker_name)) for clause in clauses)
+                statements |= dict.fromkeys(
+                    _finish_statement(_third_person(clause, name, speaker_name)) for clause in clauses
+                )
     return tuple(text for text in statements if _says_something(text, name, speaker_name))[:MAX_STATEMENTS]
 
 
 def first_person(name: str, statement: str) -> str:
     """A statement in the words of the person it is about: rules for messages can then read it."""
-    name = _plain(name)
+    name = _plain_name(name)
     start = re.match(rf"{re.escape(name)}(?P<own>['’]s?)?(?=[\s,.]|$)", statement, re.IGNORECASE) if name else None
     if start is None:
         return statement
@@ -53,7 +55,7 @@ def first_person(name: str, statement: str) -> str:
     before, predicate = (adverbs[0], predicate[adverbs.end() :]) if adverbs else ("", predicate)
     verb, _, tail = predicate.partition(" ")
     stop = "." if verb.endswith(".") else ""
-    return f"I {before}{_base(verb.rstrip('.'))}{stop} {tail}".rstrip()
+    return f"I {before}{_base_form(verb.rstrip('.'))}{stop} {tail}".rstrip()
 
 
 def possessive(name: str) -> str:
@@ -63,8 +65,8 @@ def possessive(name: str) -> str:
 _ASKS = ("?", "？", "؟", "\u037e", "՞")
 
 
-def _plain(name: str) -> str:
-    return " ".join(seen(name).split())
+def _plain_name(name: str) -> str:
+    return " ".join(strip_invisible(name).split())
 
 
 def _says_something(text: str, name: str, speaker_name: str) -> bool:
@@ -75,7 +77,7 @@ def _says_something(text: str, name: str, speaker_name: str) -> bool:
     return bool(words) and not (len(words) == 1 and words[0] in _PERSON.values())
 
 
-def _finished(text: str) -> str:
+def _finish_statement(text: str) -> str:
     """The text with a full stop, cut to the length of a statement."""
     text = text.strip(" ,;:-–—")
     if len(text) > MAX_STATEMENT:
@@ -127,12 +129,12 @@ def _clauses(sentence: str, name: str) -> Iterator[str]:
     for joint in _JOINT.finditer(sentence):
         piece = sentence[start : joint.start()]
         if _STATED.match(piece) and not _LEANS.search(piece):
-            yield from _with_subject(piece, name)
+            yield from _split_predicates(piece, name)
             start = joint.end()
-    yield from _with_subject(sentence[start:], name)
+    yield from _split_predicates(sentence[start:], name)
 
 
-def _with_subject(clause: str, name: str) -> Iterator[str]:
+def _split_predicates(clause: str, name: str) -> Iterator[str]:
     """The predicates of a clause, each with the subject: "I live in Rome and work at Globex" has two."""
     subject = re.match(rf"(?:i|we|he|she|they|{re.escape(name)})(?=\s)|i(?=['’]m\s)", clause, re.IGNORECASE)
     start = 0
@@ -185,7 +187,7 @@ _MENTION = re.compile(r"^<@!?\w{1,40}>(?P<own>['’]s)?(?=\s)")
 _CALL_ME = re.compile(r"^(?:please\s+)?(?:(?:you\s(?:can|may)|always)\s+)?call\sme\s+(?P<called>\S.*)$", re.IGNORECASE)
 
 
-def _third(clause: str, name: str, speaker_name: str) -> str:
+def _third_person(clause: str, name: str, speaker_name: str) -> str:
     """A clause with names instead of pronouns."""
     nickname = _CALL_ME.match(clause)
     if nickname:
@@ -193,10 +195,10 @@ def _third(clause: str, name: str, speaker_name: str) -> str:
     plain = clause
     for pattern, full in _SHORT:
         plain = pattern.sub(full, plain)
-    with_name = _about_them(plain, name)
-    statement = _by_them(with_name, speaker_name)
+    with_name = _name_subject(plain, name)
+    statement = _name_speaker(with_name, speaker_name)
     if statement == plain:
-        statement = _without_subject(plain, name)
+        statement = _add_subject(plain, name)
     if (
         statement == plain
         and detect(clause) != "en"
@@ -205,17 +207,17 @@ def _third(clause: str, name: str, speaker_name: str) -> str:
         return f"{speaker_name} said: “{clause.strip().rstrip('.')}.”"
     if statement == plain:
         statement = clause  # no name was put in: as it was said, short forms too
-    return _opened(statement, name, speaker_name)
+    return _capitalise_start(statement, name, speaker_name)
 
 
-def _about_them(clause: str, name: str) -> str:
+def _name_subject(clause: str, name: str) -> str:
     """The clause with the name where it begins with a pronoun, a mention, or the name in other case."""
     mention = _MENTION.match(clause)
     if mention:
         return f"{possessive(name) if mention['own'] else name}{clause[mention.end() :]}"
     somebody = _SOMEBODY.match(clause)
     if somebody:
-        verb = _inflected(somebody["verb"]) if somebody["they"] else somebody["verb"]
+        verb = _inflect(somebody["verb"]) if somebody["they"] else somebody["verb"]
         return f"{name} {somebody['adverbs']}{verb}{clause[somebody.end() :]}"
     theirs = _THEIRS.match(clause)
     if theirs and not re.match(r"her\s+(?:and|or|is|was)\b", clause, re.IGNORECASE):
@@ -224,17 +226,17 @@ def _about_them(clause: str, name: str) -> str:
     return f"{name}{clause[own_name.end() :]}" if own_name else clause
 
 
-def _by_them(clause: str, speaker_name: str) -> str:
+def _name_speaker(clause: str, speaker_name: str) -> str:
     """The clause with the speaker's name where they spoke of themselves."""
     together = _WITH_ME.match(clause)
     if together and not _is_verb(together["other"].split()[-1]):
         clause = f"{together['other']} {together['and']} {speaker_name}{clause[together.end() :]}"
         clause = re.sub(rf"(?<={re.escape(speaker_name)})\sam\b", " are", clause, count=1)
 
-    def verb(match: re.Match[str]) -> str:
-        return f"{speaker_name} {match['adverbs']}{_inflected(match['verb'])}"
+    def name_and_verb(match: re.Match[str]) -> str:
+        return f"{speaker_name} {match['adverbs']}{_inflect(match['verb'])}"
 
-    clause = _I.sub(verb, clause)
+    clause = _I.sub(name_and_verb, clause)
     clause = re.sub(r"\b(?:myself|ourselves)\b", "themself", clause, flags=re.IGNORECASE)
     clause = re.sub(r"\b(?:[Mm]ine|[Oo]urs)\b(?!\s*[-:])", lambda _: possessive(speaker_name), clause)
     clause = re.sub(r"\b(?:[Mm]y|MY|[Oo]ur)\b(?=\s+\S)", lambda _: possessive(speaker_name), clause)
@@ -271,7 +273,7 @@ _ATTRIBUTE = re.compile(
 )
 
 
-def _without_subject(clause: str, name: str) -> str:
+def _add_subject(clause: str, name: str) -> str:
     attribute = _ATTRIBUTE.match(clause)
     if attribute:
         verb = attribute["is"] or ("are" if attribute["what"].casefold() == "pronouns" else "is")
@@ -279,10 +281,10 @@ def _without_subject(clause: str, name: str) -> str:
     bare = _BARE_BEGINS.match(clause)
     if bare:
         verb, *rest = bare["verb"].split()
-        return " ".join([name, *bare["adverbs"].split(), _inflected(verb), *rest, clause[bare.end() :]])
+        return " ".join([name, *bare["adverbs"].split(), _inflect(verb), *rest, clause[bare.end() :]])
     first = clause.split(" ", 1)[0].casefold().strip(".,")
     opens = _THIRD_BEGINS.match(f"{clause} ")
-    if opens and (first in _CLOSED or _base(first) in _COMMON):
+    if opens and (first in _CLOSED or _base_form(first) in _COMMON):
         return f"{name} {clause[0].lower()}{clause[1:]}"
     if _ADJECTIVE.match(f"{clause} ") or first in _OF_ADJECTIVES or clause.casefold().strip(". ") in _OF_ADJECTIVES:
         # A clause with a verb of its own is about something else: "vegan food is dear".
@@ -319,7 +321,7 @@ _CLOSED = frozenset(
 )
 
 
-def _opened(text: str, name: str, speaker_name: str) -> str:
+def _capitalise_start(text: str, name: str, speaker_name: str) -> str:
     """The text with a capital if it begins with a function word; a name stays as it is written."""
     first = text.split(" ", 1)[0]
     if first in function_words("en") and not text.startswith((name, speaker_name)):
@@ -347,7 +349,7 @@ _PRESENT_IN_ED = frozenset(
 )
 
 
-def _inflected(verb: str) -> str:
+def _inflect(verb: str) -> str:
     """The form after a name of a verb after "I"."""
     plain = verb.casefold().replace("’", "'")
     if plain in _PERSON:
@@ -371,7 +373,7 @@ _BASES = {
 _ENDS_IN_S = frozenset({"was", "wasn't", "always", "sometimes", "this", "its", "as"})
 
 
-def _base(verb: str) -> str:
+def _base_form(verb: str) -> str:
     """The form after "I" of a verb after a name."""
     plain = verb.casefold().replace("’", "'")
     if plain in _BASES:
@@ -385,4 +387,4 @@ def _base(verb: str) -> str:
 
 def _is_verb(word: str) -> bool:
     plain = word.casefold().strip(".,!")
-    return plain in _COMMON or plain in _PERSON or (plain.endswith("s") and _base(plain) in _COMMON)
+    return plain in _COMMON or plain in _PERSON or (plain.endswith("s") and _base_form(plain) in _COMMON)

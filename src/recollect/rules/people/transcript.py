@@ -23,7 +23,7 @@ from xml.sax.saxutils import escape as xml
 
 from recollect.model import Message
 from recollect.rules.people.names import MENTION
-from recollect.rules.prompt.fences import RESERVED, Fenced, escape, folded, line, with_sign
+from recollect.rules.prompt.fences import RESERVED, Fenced, escape, escape_line, fold_character, with_sign
 from recollect.rules.prompt.labels import distinct_labels
 
 MAX_SHOWN = 80
@@ -39,7 +39,7 @@ def transcript(messages: Iterable[Message], names: Mapping[str, str], zone: tzin
     visible_messages = [message for message in messages if not message.erased]
     people = People.of((message.author for message in visible_messages), names)
     lines = [_element(message, names, people, zone) for message in visible_messages]
-    frame = f"<messages zone={_quoted(str(zone))}>"
+    frame = f"<messages zone={_quote_attribute(str(zone))}>"
     return Fenced("\n".join([frame, *lines, "</messages>"]))
 
 
@@ -53,35 +53,35 @@ class People:
     @classmethod
     def of(cls, authors: Iterable[str], names: Mapping[str, str]) -> People:
         author_ids = list(dict.fromkeys(authors))
-        ids = distinct_labels({author: _shown_id(author) for author in author_ids})
-        return cls(ids, distinct_labels({author: _shown_name(author, names) for author in author_ids}))
+        ids = distinct_labels({author: _display_id(author) for author in author_ids})
+        return cls(ids, distinct_labels({author: _display_name(author, names) for author in author_ids}))
 
 
-def _shown_id(author: str) -> str:
+def _display_id(author: str) -> str:
     """An id on one line; with its sign if the line differs from the id."""
-    label = line(author)
+    label = escape_line(author)
     return label if label == author else with_sign(label, author)
 
 
-def _shown_name(author: str, names: Mapping[str, str]) -> str:
-    label = line(_name(author, names))
-    return with_sign(f"member {label}", author) if RESERVED.fullmatch("".join(map(folded, label))) else label
+def _display_name(author: str, names: Mapping[str, str]) -> str:
+    label = escape_line(_short_name(author, names))
+    return with_sign(f"member {label}", author) if RESERVED.fullmatch("".join(map(fold_character, label))) else label
 
 
-def mentions_shown(text: str, names: Mapping[str, str]) -> str:
+def replace_mentions(text: str, names: Mapping[str, str]) -> str:
     """The text with a name for every mention of an id that has one."""
     if "@" not in text:
         return text
 
-    def named(match: re.Match[str]) -> str:
-        return f"@{_name(match['id'], names)}" if match["id"] in names else match[0]
+    def name_mention(match: re.Match[str]) -> str:
+        return f"@{_short_name(match['id'], names)}" if match["id"] in names else match[0]
 
-    def handled(match: re.Match[str]) -> str:
+    def name_handle(match: re.Match[str]) -> str:
         handle = match["id"]
         # The longest beginning that is an id and ends where a word does, without the full stop in "ask @123."
         for end in range(len(handle), 0, -1):
             if handle[:end] in names:
-                return f"@{_name(handle[:end], names)}{handle[end:]}"
+                return f"@{_short_name(handle[:end], names)}{handle[end:]}"
             if handle[end - 1].isalnum() or handle[end - 1] == "_":
                 break
         return match[0]
@@ -90,9 +90,9 @@ def mentions_shown(text: str, names: Mapping[str, str]) -> str:
     pieces: list[str] = []
     at = 0
     for match in MENTION.finditer(text):
-        pieces += [_HANDLE.sub(handled, text[at : match.start()]), named(match)]
+        pieces += [_HANDLE.sub(name_handle, text[at : match.start()]), name_mention(match)]
         at = match.end()
-    return "".join([*pieces, _HANDLE.sub(handled, text[at:])])
+    return "".join([*pieces, _HANDLE.sub(name_handle, text[at:])])
 
 
 def _element(message: Message, names: Mapping[str, str], people: People, zone: tzinfo) -> str:
@@ -100,12 +100,12 @@ def _element(message: Message, names: Mapping[str, str], people: People, zone: t
         "timestamp": _local(message.time, zone).replace(tzinfo=None).isoformat(timespec="minutes"),
         "author_id": people.ids[message.author],
         "author": people.names[message.author],
-        "content": escape(mentions_shown(message.content, names)),
+        "content": escape(replace_mentions(message.content, names)),
     }
-    return f"<message>{''.join(f'<{tag}>{_escaped(text)}</{tag}>' for tag, text in fields.items())}</message>"
+    return f"<message>{''.join(f'<{tag}>{_escape_xml(text)}</{tag}>' for tag, text in fields.items())}</message>"
 
 
-def _name(id: str, names: Mapping[str, str]) -> str:
+def _short_name(id: str, names: Mapping[str, str]) -> str:
     name = " ".join(names.get(id, id).split())
     return name if len(name) <= MAX_SHOWN else f"{name[: MAX_SHOWN - 1]}…"
 
@@ -117,9 +117,9 @@ def _local(time: datetime, zone: tzinfo) -> datetime:
         return time.astimezone(UTC)
 
 
-def _escaped(text: str) -> str:
+def _escape_xml(text: str) -> str:
     return xml(_NO_XML.sub("\ufffd", text), {"\r": "&#13;"})
 
 
-def _quoted(text: str) -> str:
+def _quote_attribute(text: str) -> str:
     return f'"{xml(_NO_XML.sub(chr(0xFFFD), text), {chr(34): "&quot;"})}"'

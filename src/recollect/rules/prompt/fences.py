@@ -144,19 +144,19 @@ def escape(text: str) -> Fenced:
 
 
 def _escape(text: str) -> Fenced:
-    return Fenced("\n".join(map(guarded, seen(text).split("\n"))))
+    return Fenced("\n".join(map(guard_line, strip_invisible(text).split("\n"))))
 
 
 # Most texts of one context are also in the next one.
 _cached_escape = lru_cache(maxsize=REMEMBERED)(_escape)
 
 
-def line(text: str) -> Fenced:
+def escape_line(text: str) -> Fenced:
     """The text escaped and on one line."""
     return escape(" ".join(text.split()))
 
 
-def label(id: str) -> str:
+def message_label(id: str) -> str:
     """The label of a message's id in a context: a word that a model can copy into a marker.
 
     Ids that are short words are their own labels, as all generated ids are. Other ids, chosen by the caller, are
@@ -182,13 +182,15 @@ def message(
         parts.append(when.isoformat(" ")[:16])
     body = escape(text).strip("\n")
     content = indent + body.replace("\n", f"\n{indent}") if body.strip() else "(empty)"
-    return Fenced(f"MESSAGE[{label(id)}] ({', '.join(parts)}):\n{content}")
+    return Fenced(f"MESSAGE[{message_label(id)}] ({', '.join(parts)}):\n{content}")
 
 
-def said(id: str, role: Role, author: str | None, tier: int, text: str, *, labels: Labels | None = None) -> Fenced:
+def message_line(
+    id: str, role: Role, author: str | None, tier: int, text: str, *, labels: Labels | None = None
+) -> Fenced:
     """One past message on a line of its own: `[m12] user Alex: …`. Its own further lines are indented. Below the
     highest tier it is an excerpt."""
-    parts = [part for part in (label(id) if id else "", "" if tier == HIGHEST else "excerpt") if part]
+    parts = [part for part in (message_label(id) if id else "", "" if tier == HIGHEST else "excerpt") if part]
     front = f"[{', '.join(parts)}] " if parts else ""
     body = escape(text).strip() or "(empty)"
     lines = [text_line for text_line in body.split("\n") if text_line.strip()]
@@ -210,9 +212,9 @@ def section(title: str, parts: Iterable[Fenced], *, between: str = "\n\n") -> Fe
 
 
 @lru_cache(maxsize=1024)
-def plain(author: str) -> str:
+def plain_name(author: str) -> str:
     """A name that fits a header: one line, short, without structural characters."""
-    letters = "".join(char for char in line(author) if STRUCTURE.isdisjoint(folded(char)))
+    letters = "".join(char for char in escape_line(author) if STRUCTURE.isdisjoint(fold_character(char)))
     return " ".join(letters.split())[:MAX_AUTHOR].strip()
 
 
@@ -221,8 +223,8 @@ def byline(author: str, role: Role = "user") -> str:
     """The name of an author before their words: the id if it shows as it is, else with its sign."""
     if author in ("", role) or (role != "user" and author.casefold() == role):
         return role
-    name = plain(_without_marks(author))
-    if role == "user" and RESERVED.fullmatch("".join(map(folded, name))):
+    name = plain_name(_without_marks(author))
+    if role == "user" and RESERVED.fullmatch("".join(map(fold_character, name))):
         return with_sign(f"member {name}", author)
     return name if name == author and not _is_disguised(name) else with_sign(name or "member", author)
 
@@ -253,7 +255,7 @@ def _is_disguised(name: str) -> bool:
 
 def _is_lookalike(char: str) -> bool:
     has_plain_base = unicodedata.normalize("NFD", char)[0].isascii()
-    return not has_plain_base and char != "ı" and folded(char).isascii() and folded(char).isalnum()
+    return not has_plain_base and char != "ı" and fold_character(char).isascii() and fold_character(char).isalnum()
 
 
 def plain_breaks(text: str) -> str:
@@ -266,7 +268,7 @@ def with_indent(text: str) -> str:
     return plain_breaks(text).replace("\n", "\n  ")
 
 
-def seen(text: str) -> str:
+def strip_invisible(text: str) -> str:
     """The text without invisible characters, and with plain line breaks."""
     if text.isascii():
         return text if text.isprintable() else UNSEEN.sub("", plain_breaks(text))
@@ -275,11 +277,11 @@ def seen(text: str) -> str:
     return JOINERS.sub("", text) if "\u200c" in text or "\u200d" in text else text
 
 
-def guarded(text: str) -> str:
+def guard_line(text: str) -> str:
     """One line, with a dot wherever it would read as structure."""
     if not text:
         return text
-    skeleton, origins = (text, None) if text.isascii() else unmasked(text)
+    skeleton, origins = (text, None) if text.isascii() else unmask(text)
     if not TELLING.search(skeleton):
         return text
     places = {match.end() for match in WITHIN.finditer(skeleton)}
@@ -296,19 +298,19 @@ def guarded(text: str) -> str:
     return GUARD.join([*pieces, text[at:]])
 
 
-def unmasked(text: str) -> tuple[str, list[int]]:
+def unmask(text: str) -> tuple[str, list[int]]:
     """A line in plain letters, and for each letter the index of the character it comes from."""
     letters: list[str] = []
     origins: list[int] = []
     for index, char in enumerate(text):
-        look = char if char < "\x80" else folded(char)
+        look = char if char < "\x80" else fold_character(char)
         letters.append(look)
         origins.extend([index] * len(look))
     return "".join(letters), origins
 
 
 @lru_cache(maxsize=4096)
-def folded(char: str) -> str:
+def fold_character(char: str) -> str:
     """The plain small letters and marks that a character looks like, without accents."""
     if char in LOOKALIKES:
         return LOOKALIKES[char]

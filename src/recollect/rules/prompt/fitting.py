@@ -12,7 +12,7 @@ PER_MESSAGE = 4  # tokens around each message: its role and the marks before and
 PER_REPLY = 3  # tokens that open the reply
 
 
-def fitting(costs: Sequence[int], limit: int) -> int:
+def count_fitting(costs: Sequence[int], limit: int) -> int:
     """How many of the last messages fit together."""
     total = 0
     for count, cost in enumerate(reversed(costs)):

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from recollect.model import Role
-from recollect.rules.people.names import looks
-from recollect.rules.prompt.fences import GUARD, MAX_AUTHOR, ROLES, SIGN, byline, folded, plain, with_sign
+from recollect.rules.people.names import name_shapes
+from recollect.rules.prompt.fences import GUARD, MAX_AUTHOR, ROLES, SIGN, byline, fold_character, plain_name, with_sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,10 @@ def poses(text: str, labels: Iterable[str]) -> bool:
     opening = _OPENING.match(text)
     if opening is None:
         return False
-    name = plain(opening[1])
-    shapes = looks(name)
-    return bool(_ROLE.fullmatch("".join(map(folded, name)))) or any(
-        not shapes.isdisjoint(looks(label)) for label in labels
+    name = plain_name(opening[1])
+    shapes = name_shapes(name)
+    return bool(_ROLE.fullmatch("".join(map(fold_character, name)))) or any(
+        not shapes.isdisjoint(name_shapes(label)) for label in labels
     )
 
 
@@ -80,15 +80,15 @@ _OPENING = re.compile(rf"[^\w{GUARD}]*+(?!{GUARD})([^:：∶ː꞉︓﹕\n]{{1,{2
 
 def _labels_of(people: Iterable[_Person]) -> Iterator[tuple[_Person, str]]:
     by_rank = sorted(people, key=lambda person: person.rank)
-    shape_counts = Counter(shape for person in by_rank if person.is_bare for shape in looks(person.alone))
+    shape_counts = Counter(shape for person in by_rank if person.is_bare for shape in name_shapes(person.alone))
     used_shapes: set[str] = set()
     for person in by_rank:
         label = person.alone
         digits = SIGN
-        if person.is_bare and person.role == "user" and any(shape_counts[shape] > 1 for shape in looks(label)):
+        if person.is_bare and person.role == "user" and any(shape_counts[shape] > 1 for shape in name_shapes(label)):
             label = with_sign(label, person.id)
-        while not used_shapes.isdisjoint(looks(label)):
+        while not used_shapes.isdisjoint(name_shapes(label)):
             label = with_sign(person.alone.partition(" #")[0], person.id, digits)
             digits += 1
-        used_shapes |= looks(label)
+        used_shapes |= name_shapes(label)
         yield person, label

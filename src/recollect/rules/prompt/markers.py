@@ -50,7 +50,7 @@ class TierRequest(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedReply:
     """A model's text in its parts: the text to show, and what it asks for."""
 
     text: str
@@ -63,10 +63,10 @@ class Parsed:
         return bool(self.tiers or self.searches)
 
 
-def parse(text: str) -> Parsed:
+def parse(text: str) -> ParsedReply:
     """The text without its markers, and what they ask for: each id once, at the highest tier asked."""
     cutter = Cutter()
-    return cutter.parsed(cutter.feed(text) + cutter.finish())
+    return cutter.result(cutter.feed(text) + cutter.finish())
 
 
 def strip(text: str) -> str:
@@ -77,18 +77,20 @@ def strip(text: str) -> str:
 # -- what a marker looks like
 
 
-def growing(atoms: list[str], rest: str) -> str:
+def growing_pattern(atoms: list[str], rest: str) -> str:
     """A pattern for these atoms in order and then `rest`, or for a beginning of that at the end of the text."""
     for atom in reversed(atoms):
         rest = rf"{atom}(?:\Z|{rest})"
     return rest
 
 
-def name(first: str, second: str, kind: str) -> str:
+def name_pattern(first: str, second: str, kind: str) -> str:
     """A marker's name: with its underscore, or without it but then with a colon after it."""
     joint = [rf"[{SPACE}\\]{{0,3}}", "[_＿]", rf"[{SPACE}]{{0,2}}"]
-    exact = growing([*first, *joint, *second], rf"(?!{LETTER})(?P<{kind}>)")
-    loose = growing([*first, rf"[{SPACE}-]{{0,2}}", *second, rf"[{SPACE}]{{0,4}}", f"[{COLON}]"], f"(?P<{kind}_loose>)")
+    exact = growing_pattern([*first, *joint, *second], rf"(?!{LETTER})(?P<{kind}>)")
+    loose = growing_pattern(
+        [*first, rf"[{SPACE}-]{{0,2}}", *second, rf"[{SPACE}]{{0,4}}", f"[{COLON}]"], f"(?P<{kind}_loose>)"
+    )
     return f"{exact}|{loose}"
 
 
@@ -97,13 +99,15 @@ TAG = [r"\\?", "[<＜]", rf"[{SPACE}]{{0,4}}", "[/／]?", rf"[{SPACE}]{{0,4}}", 
 FENCED = [rf"[{SPACE}]{{0,2}}", *"recollect"]
 TRIGGER = re.compile(
     rf"(?=[\\{OPEN}<＜`~])(?:"
-    + growing(OPENING, f"(?:{name('request', 'tier', 'tier')}|{name('search', 'episodic', 'search')})")
+    + growing_pattern(
+        OPENING, f"(?:{name_pattern('request', 'tier', 'tier')}|{name_pattern('search', 'episodic', 'search')})"
+    )
     + "|"
-    + growing(TAG, rf"(?!{LETTER})(?P<inline>)")
+    + growing_pattern(TAG, rf"(?!{LETTER})(?P<inline>)")
     + "|"
-    + growing([*"```", *FENCED], rf"(?!{LETTER})(?P<inline_ticks>)")
+    + growing_pattern([*"```", *FENCED], rf"(?!{LETTER})(?P<inline_ticks>)")
     + "|"
-    + growing([*"~~~", *FENCED], rf"(?!{LETTER})(?P<inline_tildes>)")
+    + growing_pattern([*"~~~", *FENCED], rf"(?!{LETTER})(?P<inline_tildes>)")
     + ")",
     re.IGNORECASE,
 )
@@ -156,7 +160,7 @@ FENCE_END = re.compile("```|~~~")
 
 
 @dataclass(slots=True)
-class Requests:
+class MarkerRequests:
     """The requests so far, each once, at most `MAX_REQUESTS`."""
 
     tiers: dict[str, int] = field(default_factory=dict)
@@ -184,7 +188,7 @@ class Requests:
         return len(self.tiers) + len(self.searches) < MAX_REQUESTS
 
 
-class Body(NamedTuple):
+class MarkerBody(NamedTuple):
     """Where the body of a marker ends, where the text after the marker begins, and whether a bracket closed it."""
 
     end: int
@@ -193,7 +197,7 @@ class Body(NamedTuple):
     too_long: bool = False
 
 
-def body_of(text: str, start: int, brackets: int, final: bool) -> Body | None:
+def find_body(text: str, start: int, brackets: int, final: bool) -> MarkerBody | None:
     """The body that begins at `start`, or None if more of the text is needed to decide."""
     limit = start + MAX_BODY
     depth = 0
@@ -201,25 +205,25 @@ def body_of(text: str, start: int, brackets: int, final: bool) -> Body | None:
     while stop := STOP.search(text, at, limit):
         at = stop.start()
         if stop[0] in "\n\r":
-            return Body(at, at, has_closer=False)
+            return MarkerBody(at, at, has_closer=False)
         if stop[0] in "]］】":
             if depth == 0:
-                return closed_at(text, at, brackets, final)
+                return close_body(text, at, brackets, final)
             depth -= 1
         elif other := TRIGGER.match(text, at):
             if other.lastgroup or (final and is_beginning(other[0])):
-                return Body(at, at, has_closer=False)
+                return MarkerBody(at, at, has_closer=False)
             if not final:
                 return None
         if stop[0] in "[［【":
             depth += 1
         at += 1
     if len(text) >= limit:
-        return Body(start, start, has_closer=False, too_long=True)
-    return Body(len(text), len(text), has_closer=False) if final else None
+        return MarkerBody(start, start, has_closer=False, too_long=True)
+    return MarkerBody(len(text), len(text), has_closer=False) if final else None
 
 
-def closed_at(text: str, at: int, brackets: int, final: bool) -> Body | None:
+def close_body(text: str, at: int, brackets: int, final: bool) -> MarkerBody | None:
     """The body that a bracket at `at` closes, with as many closing brackets as opening ones."""
     resume = at + 1
     for _ in range(brackets - 1):
@@ -229,7 +233,7 @@ def closed_at(text: str, at: int, brackets: int, final: bool) -> Body | None:
             return None
         else:
             break
-    return Body(at, resume, has_closer=True)
+    return MarkerBody(at, resume, has_closer=True)
 
 
 def is_beginning(end: str) -> bool:
@@ -248,7 +252,7 @@ class Hole(NamedTuple):
     run: str = ""
     code: str = ""
 
-    def closed(self, text: str, at: int) -> tuple[Hole, int]:
+    def close(self, text: str, at: int) -> tuple[Hole, int]:
         """The hole and where the text goes on, if what was opened before the marker is closed after it."""
         if self.code and (closing := CODE_END.match(text, at)):
             return self._replace(code=""), closing.end()
@@ -256,9 +260,9 @@ class Hole(NamedTuple):
             return self._replace(run=""), at + len(closer)
         return self, at
 
-    def extended(self, text: str, at: int, end: int) -> Hole:
+    def extend(self, text: str, at: int, end: int) -> Hole:
         """The hole extended by another marker, with only this junk between the two."""
-        hole, at = self.closed(text, at)
+        hole, at = self.close(text, at)
         _, lead = lead_of("]" + text[at:end], 1)
         gap = max(hole.gap, "\n" * text.count("\n", at, end), key=newlines)
         return Hole(gap, lead.bullet or hole.bullet, (hole.run + lead.run)[-8:], lead.code or hole.code)
@@ -267,8 +271,8 @@ class Hole(NamedTuple):
 class Cutter:
     """Removes markers from a text that comes in pieces, and returns each part as soon as it may be shown."""
 
-    def __init__(self, requests: Requests | None = None) -> None:
-        self._requests = Requests() if requests is None else requests
+    def __init__(self, requests: MarkerRequests | None = None) -> None:
+        self._requests = MarkerRequests() if requests is None else requests
         self._text = ""  # the text that is not decided
         self._at = 0  # up to where it is decided, in this step
         self._out: list[str] = []
@@ -285,14 +289,14 @@ class Cutter:
         """The text that may be shown after the last piece."""
         return self._advance("", final=True)
 
-    def parsed(self, text: str) -> Parsed:
+    def result(self, text: str) -> ParsedReply:
         """After the end: the requests, and `text`, which is the whole output."""
         _, outside = self.inline()
         after = Cutter(self._requests)
         after.feed(outside)
         after.finish()
         tiers = tuple(TierRequest(id, tier) for id, tier in self._requests.tiers.items())
-        return Parsed(text, tiers, tuple(self._requests.searches))
+        return ParsedReply(text, tiers, tuple(self._requests.searches))
 
     def inline(self) -> tuple[str | None, str]:
         """After the end: the content of the last inline block, and the text outside of such blocks."""
@@ -307,7 +311,7 @@ class Cutter:
                 end = (FENCE_END if block["fence"] else TAG_END).search(block_text, at)
                 inside = block_text[at : end.start() if end else len(block_text)].strip()
                 at = end.end() if end else len(block_text)
-                content = uncoded(inside) or content
+                content = strip_code_fence(inside) or content
         return content, "\n".join([*outside, block_text[at:]])
 
     def _advance(self, chunk: str, *, final: bool) -> str:
@@ -331,16 +335,16 @@ class Cutter:
         hole = self._hole
         if hole is None:
             if trigger and (final or trigger.lastgroup):
-                lead, hole = self._lead(start)
+                lead, hole = self._lead_start(start)
             else:
-                lead = start if final else self._waiting(start)
+                lead = start if final else self._waiting_start(start)
             self._show(self._text[self._at : lead])
             self._at = lead
         elif not JUNK.fullmatch(self._text, self._at, start) or (final and not trigger):
             self._fill(hole)
             return True
         else:
-            hole = hole.extended(self._text, self._at, start)
+            hole = hole.extend(self._text, self._at, start)
         if hole is None or trigger is None or not (final or trigger.lastgroup):
             return False
         return self._take(trigger, hole, final)
@@ -355,7 +359,7 @@ class Cutter:
                 self._hide(self._text[trigger.start() :])
             self._end(hole)
             return False
-        body = body_of(self._text, start, sum(map(trigger[0].count, "[［【")), final)
+        body = find_body(self._text, start, sum(map(trigger[0].count, "[［【")), final)
         if body is None:
             return False
         end = body.end
@@ -375,8 +379,8 @@ class Cutter:
     def _fill(self, hole: Hole) -> None:
         """Join the text before a marker and the text after it."""
         self._hole = None
-        hole, self._at = hole.closed(self._text, self._at)
-        after = white(self._text, self._at)
+        hole, self._at = hole.close(self._text, self._at)
+        after = white_space_at(self._text, self._at)
         self._at += len(after)
         following = self._text[self._at : self._at + 1]
         if not following:
@@ -401,18 +405,18 @@ class Cutter:
         self._hole = None
         self._at = len(self._text)
 
-    def _lead(self, end: int) -> tuple[int, Hole]:
+    def _lead_start(self, end: int) -> tuple[int, Hole]:
         """Where the lead of a marker at `end` begins, and the lead itself."""
-        probe, offset = self._before(end)
+        probe, offset = self._text_before(end)
         start, hole = lead_of(probe, offset)
         return end - len(probe) + start, hole
 
-    def _waiting(self, end: int) -> int:
+    def _waiting_start(self, end: int) -> int:
         """Where the text begins that may be the lead of a marker at `end` or soon after it."""
-        probe, offset = self._before(end)
+        probe, offset = self._text_before(end)
         return end - len(probe) + min(match.start() for pattern in WAITING if (match := pattern.search(probe, offset)))
 
-    def _before(self, end: int) -> tuple[str, int]:
+    def _text_before(self, end: int) -> tuple[str, int]:
         """The undecided text before `end`, as far as it matters, after the one character that precedes it, if any."""
         begin = max(self._at, end - AROUND)
         preceding = self._text[begin - 1] if begin > self._at else self._tail[-1:]
@@ -439,13 +443,13 @@ def newlines(space: str) -> int:
     return space.count("\n")
 
 
-def white(text: str, at: int) -> str:
+def white_space_at(text: str, at: int) -> str:
     """The white space at this place, up to 64 characters."""
     match = WHITE.match(text, at)
     return match[0] if match else ""
 
 
-def uncoded(text: str) -> str:
+def strip_code_fence(text: str) -> str:
     """The text without a code block's fence around it."""
     if text.startswith(("```", "~~~")) and "\n" in text:
         text = text[text.index("\n") :].removesuffix("```").removesuffix("~~~")

@@ -21,11 +21,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recollect.rules.prompt.markers import Cutter, Parsed, strip
+from recollect.rules.prompt.markers import Cutter, ParsedReply, strip
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ReplyEnd:
     """The end of a reply: what is still to be shown, and what was held back.
 
     `markers.text` is all that was shown, from the first chunk on. `inline` is the content of the last block that
@@ -33,12 +33,12 @@ class Held:
     """
 
     text_to_show: str
-    markers: Parsed
+    markers: ParsedReply
     inline: str | None
     after: str = ""
 
 
-class Holding:
+class ReplyFilter:
     """A filter for one reply: `feed` it each chunk, show what it returns, then `finish` once."""
 
     def __init__(self) -> None:
@@ -51,8 +51,10 @@ class Holding:
         self._shown.append(text)
         return text
 
-    def finish(self) -> Held:
+    def finish(self) -> ReplyEnd:
         """The rest of the text after the last chunk, and everything that was held back."""
         last_text = self._cutter.finish()
         inline, outside = self._cutter.inline()
-        return Held(last_text, self._cutter.parsed("".join(self._shown) + last_text), inline, strip(outside).strip())
+        return ReplyEnd(
+            last_text, self._cutter.result("".join(self._shown) + last_text), inline, strip(outside).strip()
+        )

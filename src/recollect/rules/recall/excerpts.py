@@ -38,10 +38,10 @@ def excerpt(text: str, query_stems: Collection[str], length: int) -> str:
         room -= len(sentences[place]) + len(GAP)
         if room <= 0:
             break
-    return joined(sentences, sorted(places), length)
+    return join_sentences(sentences, sorted(places), length)
 
 
-def joined(sentences: list[str], places: list[int], length: int) -> str:
+def join_sentences(sentences: list[str], places: list[int], length: int) -> str:
     """The sentences at these places as one text, with a mark for each gap."""
     parts = [sentences[places[0]] if places[0] == 0 else GAP.lstrip() + sentences[places[0]]]
     for before, place in pairwise(places):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.ports import Candidate
+from recollect.ports import PassageCandidate
 
 REACH = 3
 """Messages on either side that count."""
@@ -50,25 +50,25 @@ class Surroundings:
     assistant: NDArray[np.bool_]
     occasion: Places
 
-    def words(self, scores: Scores) -> Scores:
+    def words_with_neighbours(self, scores: Scores) -> Scores:
         """For each passage and each word, the best of its own score and what its neighbours lend it."""
-        best = self._by_message(scores)
+        best = self._best_by_message(scores)
         lent = np.zeros_like(best)
         for distance, share in WORDS.items():
-            lent = np.maximum(lent, share * self.lean[:, np.newaxis] * self._at(best, distance))
+            lent = np.maximum(lent, share * self.lean[:, np.newaxis] * self._neighbour_scores(best, distance))
         replies = np.where(self.assistant[:, np.newaxis], best, 0.0)
-        from_reply = REPLY * self._at(replies, 1) * ~self.assistant[:, np.newaxis]
+        from_reply = REPLY * self._neighbour_scores(replies, 1) * ~self.assistant[:, np.newaxis]
         return np.asarray(np.maximum(scores, np.maximum(lent, from_reply)[self.home]))
 
-    def meaning(self, scores: Scores) -> Scores:
+    def neighbour_meaning(self, scores: Scores) -> Scores:
         """For each passage, what the likeness of its neighbours adds."""
-        best = self._by_message(scores)
+        best = self._best_by_message(scores)
         total = np.zeros_like(best)
         for distance, share in MEANING.items():
-            total += share * self._at(best, distance)
+            total += share * self._neighbour_scores(best, distance)
         return np.asarray((self.lean * total)[self.home])
 
-    def lifted(self, words: Scores, own_scores: Scores, share: float) -> Scores:
+    def occasion_lift(self, words: Scores, own_scores: Scores, share: float) -> Scores:
         """For each passage, a share of the words that it lacks and others of its occasion have. It lifts a passage at
         most up to the best one of its occasion, so the order of occasions does not change."""
         occasions = self.occasion[self.home]
@@ -79,17 +79,17 @@ class Surroundings:
         lacking = share * (occasion_words.sum(axis=1)[occasions] - words.sum(axis=1))
         return np.asarray(np.minimum(lacking, occasion_best[occasions] - own_scores))
 
-    def _by_message(self, scores: Scores) -> Scores:
+    def _best_by_message(self, scores: Scores) -> Scores:
         best = np.zeros((len(self.lean), *scores.shape[1:]))
         np.maximum.at(best, self.home, scores)
         return best
 
-    def _at(self, best: Scores, distance: int) -> Scores:
+    def _neighbour_scores(self, best: Scores, distance: int) -> Scores:
         rows = np.concatenate([best, np.zeros((1, *best.shape[1:]))])  # the last row is for a missing neighbour
         return np.asarray(rows[self.beside[distance]])
 
 
-def surroundings(candidates: Sequence[Candidate], moments: Scores) -> Surroundings:
+def surroundings(candidates: Sequence[PassageCandidate], moments: Scores) -> Surroundings:
     """The neighbours of each passage; `moments` are when they were said. A neighbour that is missing scores 0."""
     conversation_numbers: dict[str, int] = {}
     numbers = [
@@ -123,7 +123,7 @@ def surroundings(candidates: Sequence[Candidate], moments: Scores) -> Surroundin
     return Surroundings(home, beside, lean, assistant, occasion)
 
 
-def next_to(candidates: Iterable[Candidate], nearest: int, farthest: int) -> Iterator[Place]:
+def adjacent_places(candidates: Iterable[PassageCandidate], nearest: int, farthest: int) -> Iterator[Place]:
     """The places from `nearest` to `farthest` turns before and after these passages."""
     for candidate in candidates:
         for distance in range(nearest, farthest + 1):

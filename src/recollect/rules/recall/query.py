@@ -16,7 +16,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.language.dates import Span, spans
+from recollect.language.dates import TimeSpan, spans
 from recollect.language.stopwords import function_words
 from recollect.language.terms import query_groups
 
@@ -40,36 +40,38 @@ _SEVERAL = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedQuery:
     """A query as ranking needs it: its groups of terms with what each counts, the authors it names, the times it
     speaks of, whether it is about the person who asks, and whether several things are asked for."""
 
     groups: tuple[tuple[str, ...], ...] = ()
     emphasis: tuple[float, ...] = ()
     authors: frozenset[str] = frozenset()
-    times: tuple[Span, ...] = ()
+    times: tuple[TimeSpan, ...] = ()
     own: bool = False
     several: bool = False
 
 
-def looked_at(query: str) -> str:
+def searchable_part(query: str) -> str:
     """The part of a query that is read: of a long one its beginning and its end, where the question mostly is."""
     return query if len(query) <= 2 * END else f"{query[:END]} {query[-END:]}"
 
 
-def read(query: str, groups: Sequence[tuple[str, ...]], languages: Collection[str], now: datetime) -> Asked:
+def parse_query(
+    query: str, groups: Sequence[tuple[str, ...]], languages: Collection[str], now: datetime
+) -> ParsedQuery:
     """The query as ranking needs it, as far as its words say; `add_authors` adds the authors."""
     times = spans(query, now)
-    time_groups = _groups((span.text for span in times), languages)
+    time_groups = _term_groups((span.text for span in times), languages)
     # A group that also occurs elsewhere in the query is not only a time.
-    other_text = " ".join(_between(query, times))
-    time_groups -= _groups([other_text], languages) if time_groups and _WORD.search(other_text) else set()
+    other_text = " ".join(_text_between(query, times))
+    time_groups -= _term_groups([other_text], languages) if time_groups and _WORD.search(other_text) else set()
     emphasis = tuple(TIME if group in time_groups else 1.0 for group in groups)
     about_asker = bool(_FIRST.search(query)) and not _SECOND.search(query)
-    return Asked(tuple(groups), emphasis, times=times, own=about_asker, several=several(query))
+    return ParsedQuery(tuple(groups), emphasis, times=times, own=about_asker, several=asks_for_several(query))
 
 
-def _between(query: str, times: Sequence[Span]) -> Iterator[str]:
+def _text_between(query: str, times: Sequence[TimeSpan]) -> Iterator[str]:
     """The texts between the times of a query."""
     start = 0
     for span in times:
@@ -78,22 +80,24 @@ def _between(query: str, times: Sequence[Span]) -> Iterator[str]:
     yield query[start:]
 
 
-def naming(parsed_query: Asked, query: str, authors: Iterable[str], languages: Collection[str]) -> Asked:
+def add_authors(
+    parsed_query: ParsedQuery, query: str, authors: Iterable[str], languages: Collection[str]
+) -> ParsedQuery:
     """The same query with those of these authors whom it names."""
-    named_authors = named(query, authors)
+    named_authors = authors_in(query, authors)
     if not named_authors:
         return parsed_query
-    names = _groups(named_authors, languages)
+    names = _term_groups(named_authors, languages)
     emphasis = tuple(
         NAME if group in names else factor
         for group, factor in zip(parsed_query.groups, parsed_query.emphasis, strict=True)
     )
-    return Asked(
+    return ParsedQuery(
         parsed_query.groups, emphasis, named_authors, parsed_query.times, parsed_query.own, parsed_query.several
     )
 
 
-def named(query: str, authors: Iterable[str]) -> frozenset[str]:
+def authors_in(query: str, authors: Iterable[str]) -> frozenset[str]:
     """The authors a query names, in full or by the first of several names; a name that is also an everyday word, or
     a first name alone, only with a capital."""
     words = _WORD.findall(query)
@@ -101,7 +105,7 @@ def named(query: str, authors: Iterable[str]) -> frozenset[str]:
     return frozenset(author for author in set(authors) if _is_named(_WORD.findall(author), words, folded_words))
 
 
-def several(query: str) -> bool:
+def asks_for_several(query: str) -> bool:
     """Whether a question asks for more than one thing."""
     return bool(_SEVERAL.search(query.strip()))
 
@@ -110,7 +114,7 @@ def _is_named(name: list[str], words: list[str], folded_words: list[str]) -> boo
     parts = [part.casefold() for part in name]
     if not parts or (len(parts) == 1 and len(parts[0]) < 2):
         return False
-    plain = len(parts[0]) > 2 and parts[0] not in _everyday()
+    plain = len(parts[0]) > 2 and parts[0] not in _everyday_words()
     for at, word in enumerate(folded_words):
         if word != parts[0]:
             continue
@@ -122,15 +126,15 @@ def _is_named(name: list[str], words: list[str], folded_words: list[str]) -> boo
     return False
 
 
-def _everyday() -> Collection[str]:
+def _everyday_words() -> Collection[str]:
     return function_words("en")
 
 
-def _groups(texts: Iterable[str], languages: Collection[str]) -> set[tuple[str, ...]]:
+def _term_groups(texts: Iterable[str], languages: Collection[str]) -> set[tuple[str, ...]]:
     return {group for text in texts for group in query_groups(text, languages)}
 
 
-def closeness(times: Sequence[Span], moments: NDArray[np.float64]) -> NDArray[np.float64]:
+def closeness(times: Sequence[TimeSpan], moments: NDArray[np.float64]) -> NDArray[np.float64]:
     """How near moments (in seconds since 1970) are to the nearest of some spans: 1 inside, half of it for each width
     of the span they are away from it. A span of less than a day counts as one."""
     best = np.zeros(len(moments))

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import ConfigError
-from recollect.ports import Candidate, Posting, Tally
+from recollect.ports import PassageCandidate, Posting, Tally
 from recollect.rules.recall.neighbours import surroundings
-from recollect.rules.recall.query import Asked, closeness
+from recollect.rules.recall.query import ParsedQuery, closeness
 
 K1 = 1.2
 """How soon saying a word again stops mattering."""
@@ -79,7 +79,9 @@ Ranked = tuple[int, float, dict[str, float]]
 """A passage's number, its score, and the parts the score is the sum of."""
 
 
-def word_scores(candidates: Sequence[Candidate], frequencies: Sequence[int], tally: Tally) -> NDArray[np.float64]:
+def word_scores(
+    candidates: Sequence[PassageCandidate], frequencies: Sequence[int], tally: Tally
+) -> NDArray[np.float64]:
     """BM25, word by word: how well each passage (row) fits each group of the query's terms (column); `frequencies` are
     those of the groups."""
     if not candidates or not frequencies:
@@ -112,10 +114,10 @@ def _worth(frequencies: Sequence[int], tally: Tally) -> NDArray[np.float64]:
 
 
 def fuse(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[PassageCandidate],
     words: NDArray[np.float64],
     cosines: Mapping[int, float],
-    query: Asked,
+    query: ParsedQuery,
     now: datetime,
     weights: Weights,
     limit: int | None = None,
@@ -128,7 +130,7 @@ def fuse(
     """
     if not candidates:
         return iter(())
-    order, total, columns = _scored(candidates, words, cosines, query, now, weights)
+    order, total, columns = _score_candidates(candidates, words, cosines, query, now, weights)
     order = order[:limit]
     part_rows = np.column_stack([column[order] for column in columns.values()]).tolist()
     scores = total[order].tolist()
@@ -137,17 +139,17 @@ def fuse(
         (candidates[i].doc, score, score_parts) for i, score, score_parts in zip(order, scores, parts, strict=True)
     )
     return (
-        _thinned(passages, {candidate.doc: candidate for candidate in candidates}, weights.crowd)
+        _thin_crowds(passages, {candidate.doc: candidate for candidate in candidates}, weights.crowd)
         if query.several
         else passages
     )
 
 
-def _scored(
-    candidates: Sequence[Candidate],
+def _score_candidates(
+    candidates: Sequence[PassageCandidate],
     words: NDArray[np.float64],
     cosines: Mapping[int, float],
-    query: Asked,
+    query: ParsedQuery,
     now: datetime,
     weights: Weights,
 ) -> tuple[list[int], NDArray[np.float64], dict[str, NDArray[np.float64]]]:
@@ -158,29 +160,31 @@ def _scored(
     text = words.sum(axis=1) + weights.rarest * words.max(axis=1, initial=0.0)
     likeness = np.array([cosines.get(candidate.doc, weights.unrelated) for candidate in candidates])
     vector = weights.vector * np.maximum((likeness - weights.unrelated) / weights.spread, 0.0)
-    near = weights.near * (around.words(words).sum(axis=1) - words.sum(axis=1) + around.meaning(vector))
+    near = weights.near * (
+        around.words_with_neighbours(words).sum(axis=1) - words.sum(axis=1) + around.neighbour_meaning(vector)
+    )
     relevant = text + vector + near > 0
     age = np.maximum((now.timestamp() - moments) / weights.half_life.total_seconds(), 0.0)
     columns = {
         "text": text,
         "vector": vector,
         "near": near,
-        "speaker": weights.speaker * relevant * _by_whom(candidates, query),
-        "time": weights.time * relevant * _from_when(moments, query),
+        "speaker": weights.speaker * relevant * _speaker_matches(candidates, query),
+        "time": weights.time * relevant * _time_matches(moments, query),
         "recency": weights.recency * 0.5**age * (text + vector),
         "occasion": np.zeros(len(candidates)),
         "crowd": np.zeros(len(candidates)),
     }
     if weights.occasion and not query.several:
         own_scores = np.column_stack(list(columns.values())).sum(axis=1)
-        columns["occasion"] = relevant * around.lifted(words, own_scores, weights.occasion)
+        columns["occasion"] = relevant * around.occasion_lift(words, own_scores, weights.occasion)
     columns = {name: column.round(6) for name, column in columns.items()}
     total = np.column_stack(list(columns.values())).sum(axis=1).round(6)
     docs = np.array([candidate.doc for candidate in candidates])
     return np.lexsort((docs, moments, total))[::-1].tolist(), total, columns
 
 
-def _by_whom(candidates: Sequence[Candidate], query: Asked) -> NDArray[np.float64]:
+def _speaker_matches(candidates: Sequence[PassageCandidate], query: ParsedQuery) -> NDArray[np.float64]:
     """1 for a passage by an author the query names; if it names nobody and is about the person who asks, by a person
     and not an assistant."""
     if query.authors:
@@ -190,7 +194,7 @@ def _by_whom(candidates: Sequence[Candidate], query: Asked) -> NDArray[np.float6
     return np.array([float(candidate.role == "user") for candidate in candidates])
 
 
-def _from_when(moments: NDArray[np.float64], query: Asked) -> NDArray[np.float64]:
+def _time_matches(moments: NDArray[np.float64], query: ParsedQuery) -> NDArray[np.float64]:
     """How near a passage is to a time the query speaks of, and the more, the fewer passages are."""
     if not query.times:
         return np.zeros(len(moments))
@@ -198,7 +202,7 @@ def _from_when(moments: NDArray[np.float64], query: Asked) -> NDArray[np.float64
     return np.asarray(near * np.log1p(1 / max(float(near.mean()), ALL_PLACES)))
 
 
-def _thinned(passages: Iterable[Ranked], about: Mapping[int, Candidate], crowd: float) -> Iterator[Ranked]:
+def _thin_crowds(passages: Iterable[Ranked], about: Mapping[int, PassageCandidate], crowd: float) -> Iterator[Ranked]:
     """The passages with a penalty on each that is close to better ones, so that other places come up too."""
     turns_by_conversation: dict[str, set[int]] = {}
     results = []

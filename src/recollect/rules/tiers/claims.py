@@ -21,7 +21,7 @@ MAX_VALUE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class KeyValue:
     """A pair `key = value`, and how much it tells about the message."""
 
     key: str
@@ -29,7 +29,7 @@ class Statement:
     weight: float
 
 
-def stated(sentences: Sequence[Sentence], language: str) -> Iterator[Statement]:
+def statement_pairs(sentences: Sequence[Sentence], language: str) -> Iterator[KeyValue]:
     """What a message states, as pairs, sentence by sentence."""
     is_list = sum(1 for sentence in sentences if sentence.lead) > 2
     for number, sentence in enumerate(sentences):
@@ -38,11 +38,11 @@ def stated(sentences: Sequence[Sentence], language: str) -> Iterator[Statement]:
         # What comes first is mostly what the message is about.
         early = 0.5 if number < 3 else 0.0
         pairs = [
-            *_pairs(sentence, is_list),
-            *(_english(sentence.text) if language == "en" else _elsewhere(sentence.text)),
+            *_line_pairs(sentence, is_list),
+            *(_english_pairs(sentence.text) if language == "en" else _other_language_pairs(sentence.text)),
         ]
         for pair in pairs:
-            yield Statement(pair.key, pair.value, pair.weight + early)
+            yield KeyValue(pair.key, pair.value, pair.weight + early)
 
 
 # A finder is a trigger and the key it gives; the value is the phrase after it.
@@ -164,36 +164,36 @@ _TRIP = re.compile(
 _OWNER = re.compile(r"['’]s$")
 
 
-def _english(text: str) -> Iterator[Statement]:
+def _english_pairs(text: str) -> Iterator[KeyValue]:
     for key, weight, pattern in _FINDERS:
         for trigger in pattern.finditer(text):
             if not _DOUBT.search(text[: trigger.start()]):
-                yield Statement(key, phrase(text[trigger.end() :]), weight)
+                yield KeyValue(key, leading_phrase(text[trigger.end() :]), weight)
     for favourite in _FAVOURITE.finditer(text):
-        yield Statement(favourite[1], phrase(text[favourite.end() :]), 9.5)
-    yield from _people(text)
-    yield from _equations(text)
+        yield KeyValue(favourite[1], leading_phrase(text[favourite.end() :]), 9.5)
+    yield from _people_pairs(text)
+    yield from _equation_pairs(text)
 
 
-def _people(text: str) -> Iterator[Statement]:
+def _people_pairs(text: str) -> Iterator[KeyValue]:
     """Names, relations, ages and jobs of people, and where they go."""
     for match in _MY_NAME.finditer(text):
         name = match[1] or match[2]
         if is_content(name.split()[0], "en") and not is_ordinary(name.split()[0]):
-            yield Statement("name", name, 13)
+            yield KeyValue("name", name, 13)
     for match in _CALLED.finditer(text):
-        yield Statement(match[1], _OWNER.sub("", match[2]), 9.5)
+        yield KeyValue(match[1], _OWNER.sub("", match[2]), 9.5)
     for match in _IS_MY.finditer(text):
-        yield Statement(match[2], _OWNER.sub("", match[1]), 9.5)
+        yield KeyValue(match[2], _OWNER.sub("", match[1]), 9.5)
     for match in _AGE.finditer(text):
-        yield Statement("age", match[1], 9)
+        yield KeyValue("age", match[1], 9)
     for match in _I_AM_A.finditer(text):
-        yield Statement("is a", phrase(text[match.end() :], 4), 8)
+        yield KeyValue("is a", leading_phrase(text[match.end() :], 4), 8)
     for match in _THEIRS.finditer(text):
         verb = _THEIR_VERBS[match[3].replace("’", "'")]
-        yield Statement(f"{match[1] or match[2]} {verb}", phrase(text[match.end() :]), 8)
+        yield KeyValue(f"{match[1] or match[2]} {verb}", leading_phrase(text[match.end() :]), 8)
     for match in _TRIP.finditer(text):
-        yield Statement("trip", _OWNER.sub("", match[1]), 7.5)
+        yield KeyValue("trip", _OWNER.sub("", match[1]), 7.5)
 
 
 # Statements that are pairs already: "Price: $30", "The meeting is on Friday", "my blood pressure is 150".
@@ -215,36 +215,36 @@ _MOST_CLAUSES = 6
 _NARROW = 80  # characters of a line that is a pair
 
 
-def _pairs(sentence: Sentence, is_list: bool) -> Iterator[Statement]:
+def _line_pairs(sentence: Sentence, is_list: bool) -> Iterator[KeyValue]:
     """A line that is a pair already. In a list it weighs less: the titles of the other items count as much."""
     lead = f"{sentence.lead}: "
     if sentence.lead and sentence.text.startswith(lead) and len(sentence.text) < _NARROW:
-        value = phrase(sentence.text[len(lead) :], 6)
+        value = leading_phrase(sentence.text[len(lead) :], 6)
         if _is_concrete(value):
-            yield Statement(sentence.lead, value, 5 if is_list else 7)
+            yield KeyValue(sentence.lead, value, 5 if is_list else 7)
 
 
-def _equations(text: str) -> Iterator[Statement]:
+def _equation_pairs(text: str) -> Iterator[KeyValue]:
     text = trim(text)
     for clause in clauses(text)[:_MOST_CLAUSES]:
-        yield from _equation(_JOINT.sub("", clause))
+        yield from _parse_equation(_JOINT.sub("", clause))
     for mine in _MINE.finditer(text):
-        yield Statement(mine[1], phrase(text[mine.end() :], 5), 7.5)
+        yield KeyValue(mine[1], leading_phrase(text[mine.end() :], 5), 7.5)
 
 
-def _equation(clause: str) -> Iterator[Statement]:
+def _parse_equation(clause: str) -> Iterator[KeyValue]:
     match = _SUBJECT.match(clause)
     if match is None:
         return
     first = match[2].split()[0].casefold().replace("’", "'")
-    value = phrase(clause[match.end() :], 6)
+    value = leading_phrase(clause[match.end() :], 6)
     concrete = _is_concrete(value)
     if not value or not (match[1] or concrete):
         return
     if first in _NO_SUBJECT or "'" in first or is_ordinary(first) or (first.endswith("ing") and not match[1]):
         return
     ordinary = all(is_ordinary(word) or not is_content(word, "en") for word in words(value))
-    yield Statement(match[2], value, 7.5 if concrete else 2.5 if ordinary or len(value.split()) > 5 else 5)
+    yield KeyValue(match[2], value, 7.5 if concrete else 2.5 if ordinary or len(value.split()) > 5 else 5)
 
 
 def _is_concrete(value: str) -> bool:
@@ -274,13 +274,13 @@ _UNSPACED_NAME = re.compile(
 )
 
 
-def _elsewhere(text: str) -> Iterator[Statement]:
+def _other_language_pairs(text: str) -> Iterator[KeyValue]:
     for key, pattern in _ELSEWHERE:
         for trigger in pattern.finditer(text):
             rest = _AND_ELSEWHERE.split(text[trigger.end() :])[0]
-            yield Statement(key, phrase(rest, 3), 13 if key == "name" else 9)
+            yield KeyValue(key, leading_phrase(rest, 3), 13 if key == "name" else 9)
     for name in _UNSPACED_NAME.finditer(text):
-        yield Statement("name", name[1], 13)
+        yield KeyValue("name", name[1], 13)
 
 
 # The phrase a statement is about
@@ -301,7 +301,7 @@ _POINT_KEPT = "\ue000"
 _LONGEST_LOOK = 300  # characters
 
 
-def phrase(text: str, max_words: int = MAX_VALUE) -> str:
+def leading_phrase(text: str, max_words: int = MAX_VALUE) -> str:
     """The phrase a text begins with: up to where another thought begins, in at most `max_words` words."""
     text = _POINT.sub(_POINT_KEPT, text[:_LONGEST_LOOK])
     stop = _STOP.search(text)
@@ -341,7 +341,7 @@ _QUESTION_WORDS = 14
 _OPENING = 2  # sentences; an order in them is a request, a later one is advice
 
 
-def asked(sentences: Sequence[Sentence]) -> Iterator[Statement]:
+def question_pairs(sentences: Sequence[Sentence]) -> Iterator[KeyValue]:
     """What a message asks, as pairs: questions, and requests by their matter."""
     weight = 7.0
     prose = [sentence for sentence in sentences if sentence.kind == "prose" and not is_filler(sentence)]
@@ -350,20 +350,20 @@ def asked(sentences: Sequence[Sentence]) -> Iterator[Statement]:
         if not sentence.is_question:
             order = _PLEASE.match(text) or (_ORDER.match(text) if number < _OPENING else None)
             if order:
-                yield Statement("request", _question(_TELL.sub("", text[order.end() :])), 8)
+                yield KeyValue("request", _shorten_question(_TELL.sub("", text[order.end() :])), 8)
             continue
         if len(text.split()) > _QUESTION_WORDS:
-            text = last_of(clauses(text))
+            text = last_clauses(clauses(text))
         text = _OPINION.sub("", text)
         request = _ASKING.match(text) or _HAVE_YOU.match(text)
         matter = _TELL.sub("", text[request.end() :]) if request else text
-        yield Statement(
-            "request" if request else "question", _question(matter), weight if number < 8 else min(weight, 5)
+        yield KeyValue(
+            "request" if request else "question", _shorten_question(matter), weight if number < 8 else min(weight, 5)
         )
         weight = max(weight - 1.5, 3)
 
 
-def last_of(parts: Sequence[str]) -> str:
+def last_clauses(parts: Sequence[str]) -> str:
     """The last clauses of a question: they ask, and what comes before them is background."""
     text = parts[-1]
     for clause in reversed(parts[:-1]):
@@ -373,7 +373,7 @@ def last_of(parts: Sequence[str]) -> str:
     return text
 
 
-def _question(text: str) -> str:
+def _shorten_question(text: str) -> str:
     """A question in few words, with a small first letter unless it is an acronym."""
     text = " ".join(text.rstrip("?？؟ .!").split()[:_QUESTION_WORDS])
     return text[:1].lower() + text[1:] if text[1:2].islower() else text

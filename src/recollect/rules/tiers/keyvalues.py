@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from recollect.language.detect import detect
 from recollect.language.sentences import Sentence, sentences
-from recollect.language.word_weights import is_unspaced, matters, stems, terse, weigh
-from recollect.rules.tiers.claims import Statement, asked, stated
-from recollect.rules.tiers.particulars import listed, mentioned, technical, topic
+from recollect.language.word_weights import is_unspaced, matters, shorten_phrase, stems, weigh
+from recollect.rules.tiers.claims import KeyValue, question_pairs, statement_pairs
+from recollect.rules.tiers.particulars import list_pairs, mention_pairs, technical_pairs, topic_pairs
 
 Count = Callable[[str], int]
 
@@ -25,11 +25,11 @@ _THRIFT = (0.3, 0.7, 1.1)  # how much the price of a pair counts; no one rule is
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class _PairForm:
     """One way to write a pair: the number of the pair, its words, and its price without the key."""
 
     number: int
-    pair: Statement
+    pair: KeyValue
     roots: frozenset[str]
     price: int
 
@@ -39,47 +39,47 @@ def key_values(text: str, budget: int, count: Count) -> str:
     message_sentences = sentences(text)
     language = detect(text)
     weights = weigh(message_sentences, language)
-    pairs = _found(text, message_sentences, language, weights)[:_MOST]
+    pairs = _find_pairs(text, message_sentences, language, weights)[:_MOST]
     forms = [
-        _Form(number, form, stems(form.value, language) or frozenset({form.value}), count(f", {form.value}"))
+        _PairForm(number, form, stems(form.value, language) or frozenset({form.value}), count(f", {form.value}"))
         for number, pair in enumerate(pairs)
-        for form in _forms(pair, budget, count, language, weights)
+        for form in _pair_forms(pair, budget, count, language, weights)
     ]
     prices = {form.pair.key: count(f"; {form.pair.key} =") - 1 for form in forms}
-    attempts = [_choose(forms, prices, weights, budget, thrift) for thrift in _THRIFT]
+    attempts = [_choose_pairs(forms, prices, weights, budget, thrift) for thrift in _THRIFT]
     selection = max(attempts, key=lambda attempt: attempt[0])[1]
-    while selection and count(render(selection)) > budget:
+    while selection and count(render_pairs(selection)) > budget:
         selection = selection[:-1]
-    return render(selection)
+    return render_pairs(selection)
 
 
-def _found(
+def _find_pairs(
     text: str, message_sentences: list[Sentence], language: str, weights: Mapping[str, float]
-) -> list[Statement]:
+) -> list[KeyValue]:
     """The pairs of a text, the weightiest first, none twice."""
     pairs = [
-        *stated(message_sentences, language),
-        *asked(message_sentences),
-        *listed(message_sentences, language),
-        *technical(text, message_sentences),
+        *statement_pairs(message_sentences, language),
+        *question_pairs(message_sentences),
+        *list_pairs(message_sentences, language),
+        *technical_pairs(text, message_sentences),
     ]
-    pairs += [*mentioned(message_sentences, language), *topic(message_sentences, language, weights)]
-    unique: dict[tuple[str, str], Statement] = {}
-    for pair in sorted((_tidy(pair, language) for pair in pairs), key=lambda pair: -pair.weight):
+    pairs += [*mention_pairs(message_sentences, language), *topic_pairs(message_sentences, language, weights)]
+    unique: dict[tuple[str, str], KeyValue] = {}
+    for pair in sorted((_tidy_pair(pair, language) for pair in pairs), key=lambda pair: -pair.weight):
         if pair.value:
             unique.setdefault((pair.key, pair.value.casefold()), pair)
     return list(unique.values())
 
 
-def _tidy(pair: Statement, language: str) -> Statement:
+def _tidy_pair(pair: KeyValue, language: str) -> KeyValue:
     """The pair in one line, without our separators and dangling words; light if all its words are ordinary."""
     value = " ".join(pair.value.replace(";", ",").replace(" = ", " is ").split())
     value = value.strip(_MARKS if pair.key in _LITERAL else _MARKS + "\"'“”«»")
     if pair.key not in _LITERAL:
         value = DANGLING.sub("", value)
-    key = terse(" ".join(re.split(r"[\s;=]+", pair.key)).strip(), language)
+    key = shorten_phrase(" ".join(re.split(r"[\s;=]+", pair.key)).strip(), language)
     solid = pair.key in _SURE or any(matters(word, language) for word in value.split())
-    return Statement(key, value, pair.weight if solid else pair.weight * 0.3)
+    return KeyValue(key, value, pair.weight if solid else pair.weight * 0.3)
 
 
 _MARKS = " .,:!?…–—-*"
@@ -94,7 +94,7 @@ DANGLING = re.compile(
 """Words that are not to be the last of a phrase."""
 
 
-def render(pairs: Iterable[Statement]) -> str:
+def render_pairs(pairs: Iterable[KeyValue]) -> str:
     """The pairs as a line, the values of one key side by side."""
     values_by_key: dict[str, list[str]] = {}
     for pair in pairs:
@@ -102,13 +102,13 @@ def render(pairs: Iterable[Statement]) -> str:
     return "; ".join(f"{key} = {', '.join(values)}" for key, values in values_by_key.items())
 
 
-def _choose(
-    forms: list[_Form], prices: Mapping[str, int], weights: Mapping[str, float], budget: int, thrift: float
-) -> tuple[float, list[Statement]]:
+def _choose_pairs(
+    forms: list[_PairForm], prices: Mapping[str, int], weights: Mapping[str, float], budget: int, thrift: float
+) -> tuple[float, list[KeyValue]]:
     """The gain of the pairs that fit the budget, and these pairs, the weightiest first."""
     key_prices = dict(prices)
     covered_roots: set[str] = set()
-    selection: list[Statement] = []
+    selection: list[KeyValue] = []
     total_gain = 0.0
     room = budget + 1
     while True:
@@ -133,7 +133,7 @@ def _choose(
         forms = [form for form in forms if form.number != best.number]
 
 
-def _is_news(form: _Form, weights: Mapping[str, float], covered_roots: set[str]) -> bool:
+def _is_news(form: _PairForm, weights: Mapping[str, float], covered_roots: set[str]) -> bool:
     """Whether it says something that is not said yet; one more ordinary word does not count."""
     if form.roots.isdisjoint(covered_roots):
         return True
@@ -143,21 +143,21 @@ def _is_news(form: _Form, weights: Mapping[str, float], covered_roots: set[str])
 _NEWS = 0.5  # the weight of a word
 
 
-def _gain(form: _Form, weights: Mapping[str, float], covered_roots: set[str]) -> float:
+def _gain(form: _PairForm, weights: Mapping[str, float], covered_roots: set[str]) -> float:
     fresh = sum(weights.get(root, 0.1) for root in form.roots - covered_roots)
     return form.pair.weight**2 * (1.5 + fresh)
 
 
-def _forms(
-    pair: Statement, budget: int, count: Count, language: str, weights: Mapping[str, float]
-) -> Iterator[Statement]:
+def _pair_forms(
+    pair: KeyValue, budget: int, count: Count, language: str, weights: Mapping[str, float]
+) -> Iterator[KeyValue]:
     """The pair as far as it fits, and in a small budget in half as many words too: the lightest words go first."""
     if pair.key in _SURE:
         if count(f"{pair.key} = {pair.value}") <= budget:
             yield pair
         return
     ample = budget > _AMPLE
-    pieces = _glued((pair.value if ample else terse(pair.value, language)).split())
+    pieces = _glue_negations((pair.value if ample else shorten_phrase(pair.value, language)).split())
     if len(pieces) == 1 and is_unspaced(pieces[0]):
         pieces = list(pieces[0][:_LONGEST_RUN])
         joint = ""
@@ -170,13 +170,13 @@ def _forms(
         value = DANGLING.sub("", joint.join(pieces)).strip(" ,")
         if value and (not fits or len(pieces) == half) and count(f"{pair.key} = {value}") <= budget:
             fits = True
-            yield Statement(pair.key, value, pair.weight)
+            yield KeyValue(pair.key, value, pair.weight)
         if fits and (ample or len(pieces) <= half):
             return
-        del pieces[_lightest(pieces, language, weights) if joint else -1]
+        del pieces[_lightest_piece(pieces, language, weights) if joint else -1]
 
 
-def _glued(pieces: list[str]) -> list[str]:
+def _glue_negations(pieces: list[str]) -> list[str]:
     """The pieces with each negation and comparison joined to its word, so that neither is ever left out alone."""
     groups: list[str] = []
     for piece in pieces:
@@ -191,7 +191,7 @@ _GLUING = "not no never without cannot can't don't didn't won't doesn't isn't ov
 _GLUE = frozenset(_GLUING.split())
 
 
-def _lightest(pieces: list[str], language: str, weights: Mapping[str, float]) -> int:
+def _lightest_piece(pieces: list[str], language: str, weights: Mapping[str, float]) -> int:
     """The index of the lightest piece, of equals the last; late pieces weigh less: a phrase begins with its topic."""
 
     def weight(at: int) -> float:

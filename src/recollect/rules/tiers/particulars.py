@@ -12,10 +12,19 @@ from itertools import pairwise
 
 from recollect.language.filler import is_filler
 from recollect.language.mentions import WHEN, amounts, names
-from recollect.language.sentences import Sentence, part_of
+from recollect.language.sentences import Sentence, limit_text
 from recollect.language.smalltalk import is_small_talk
-from recollect.language.word_weights import SPELT_NUMBERS, WORD, is_content, is_ordinary, matters, stem, terse, words
-from recollect.rules.tiers.claims import MAX_VALUE, Statement
+from recollect.language.word_weights import (
+    SPELT_NUMBERS,
+    WORD,
+    is_content,
+    is_ordinary,
+    matters,
+    shorten_phrase,
+    stem,
+    words,
+)
+from recollect.rules.tiers.claims import MAX_VALUE, KeyValue
 
 _HERE_ARE = re.compile(
     r"^(?:here\s(?:are|is)|here['’]s|these\sare|the\sfollowing\sare|below\s(?:are|is))\s(?:some|a\sfew|several|the|an?)?\s*"
@@ -29,23 +38,23 @@ _OPENING = 12  # sentences among which "here are" says what a list is of
 _TITLE_WORDS = 7
 
 
-def listed(sentences: Sequence[Sentence], language: str) -> Iterator[Statement]:
+def list_pairs(sentences: Sequence[Sentence], language: str) -> Iterator[KeyValue]:
     """What a list is of, and the titles of its items; the first weigh most."""
     for sentence in sentences[:_OPENING]:
         opening = _HERE_ARE.match(sentence.text)
         if opening and sentence.text.endswith((":", "：")):
-            title = terse(sentence.text[opening.end() :].rstrip(":："), language)
-            yield Statement("topic", " ".join(title.split()[:_TITLE_WORDS]), 8)
+            title = shorten_phrase(sentence.text[opening.end() :].rstrip(":："), language)
+            yield KeyValue("topic", " ".join(title.split()[:_TITLE_WORDS]), 8)
     titles = [sentence.lead or sentence.text for sentence in sentences if sentence.lead or sentence.kind == "heading"]
     for number, title in enumerate(titles[:_MOST_ITEMS]):
-        yield Statement("items", _title(_NUMBERED.sub("", title), language), 7.2 - min(number, 40) / 20)
+        yield KeyValue("items", _shorten_title(_NUMBERED.sub("", title), language), 7.2 - min(number, 40) / 20)
     if not titles:
         bare = [sentence.text for sentence in sentences if sentence.kind == "item"]
         for number, item in enumerate(bare[:_MOST_ITEMS]):
-            yield Statement("items", _title(item, language, 5), 5.5 - min(number, 40) / 20)
+            yield KeyValue("items", _shorten_title(item, language, 5), 5.5 - min(number, 40) / 20)
 
 
-def _title(text: str, language: str, max_words: int = 6) -> str:
+def _shorten_title(text: str, language: str, max_words: int = 6) -> str:
     """A title in its first words, from the first that says something."""
     title_words = _ASIDE.sub("", text).rstrip(":.!? ").split()[:max_words]
     while title_words and not is_content(title_words[0].strip(",:\"'"), language):
@@ -76,45 +85,45 @@ _OTHERS = (
 )
 
 
-def technical(text: str, sentences: Sequence[Sentence]) -> Iterator[Statement]:
+def technical_pairs(text: str, sentences: Sequence[Sentence]) -> Iterator[KeyValue]:
     """Files, errors, versions, addresses and symbols; and notes that stand for code or data."""
-    text = part_of(text)
+    text = limit_text(text)
     for number, error in enumerate(_ERROR.finditer(text)):
-        yield Statement("error", " ".join(error[0].split()[:MAX_VALUE]), 9.5 - min(number, 4))
+        yield KeyValue("error", " ".join(error[0].split()[:MAX_VALUE]), 9.5 - min(number, 4))
     for number, file in enumerate(_FILE.finditer(text)):
-        yield Statement("file", file[0], 8.5 - min(number, 8) / 4)
+        yield KeyValue("file", file[0], 8.5 - min(number, 8) / 4)
     for version in _VERSION.finditer(text):
-        yield Statement(version[1], version[2], 7)
+        yield KeyValue(version[1], version[2], 7)
     for key, pattern, weight in _OTHERS:
         for match in pattern.finditer(text):
-            yield Statement(key, match[1] if pattern.groups else match[0], weight)
+            yield KeyValue(key, match[1] if pattern.groups else match[0], weight)
     for note in sentences:
         if note.kind == "note":
             kind, _, size = note.text.strip("[]").partition(": ")
-            yield Statement(kind, size, 4.5)
+            yield KeyValue(kind, size, 4.5)
 
 
 _AT = re.compile(r"^(?:at|on|in|by|for|about|the)\s(?:the\s(?=\d|past|last))?", re.IGNORECASE)
 _BARE = re.compile(r"[\d.,:/]+")
 
 
-def mentioned(sentences: Sequence[Sentence], language: str) -> Iterator[Statement]:
+def mention_pairs(sentences: Sequence[Sentence], language: str) -> Iterator[KeyValue]:
     """Names, times and amounts; the first weigh most."""
     for number, name in enumerate(names(sentences, language)):
-        yield Statement("names", name, 6 - min(number, 30) / 12)
+        yield KeyValue("names", name, 6 - min(number, 30) / 12)
     prose = " ; ".join(sentence.text for sentence in sentences if sentence.kind in ("prose", "item"))
     for number, when in enumerate(WHEN.finditer(prose)):
         key = "duration" if when[0][:4].casefold() == "for " else "when"
-        yield Statement(key, _AT.sub("", when[0]), 6.5 - min(number, 30) / 12)
+        yield KeyValue(key, _AT.sub("", when[0]), 6.5 - min(number, 30) / 12)
     for number, amount in enumerate(amounts(prose, language)):
-        yield Statement("amounts", amount, (5 if _BARE.fullmatch(amount) else 6.2) - min(number, 30) / 12)
+        yield KeyValue("amounts", amount, (5 if _BARE.fullmatch(amount) else 6.2) - min(number, 30) / 12)
 
 
 _TOPIC_WORDS = 24
 _REPEATED = 6
 
 
-def topic(sentences: Sequence[Sentence], language: str, weights: Mapping[str, float]) -> Iterator[Statement]:
+def topic_pairs(sentences: Sequence[Sentence], language: str, weights: Mapping[str, float]) -> Iterator[KeyValue]:
     """Pairs of words that are repeated, and the words that weigh most."""
     noteless = [sentence for sentence in sentences if sentence.kind != "note"]
     content = [sentence for sentence in noteless if not is_filler(sentence)] or noteless
@@ -129,13 +138,13 @@ def topic(sentences: Sequence[Sentence], language: str, weights: Mapping[str, fl
         )
     for pair, times in pair_counts.most_common(_REPEATED):
         if times > 1:
-            yield Statement("topic", pair, 4.5)
+            yield KeyValue("topic", pair, 4.5)
     heaviest = sorted(spellings.keys() & weights.keys(), key=lambda root: (-weights[root], root))[:_TOPIC_WORDS]
     for number, root in enumerate(heaviest):
         word = spellings[root]
         if not any(map(str.isalpha, word)):
             continue
         if number == 0 or not (is_ordinary(word) or word.casefold() in SPELT_NUMBERS or is_small_talk(word)):
-            yield Statement("topic", word, (4 if number < 4 else 3) - number / 30)
+            yield KeyValue("topic", word, (4 if number < 4 else 3) - number / 30)
     if not heaviest and content:
-        yield Statement("text", " ".join(WORD.findall(content[0].text)[:MAX_VALUE]) or content[0].text[:40], 1)
+        yield KeyValue("text", " ".join(WORD.findall(content[0].text)[:MAX_VALUE]) or content[0].text[:40], 1)

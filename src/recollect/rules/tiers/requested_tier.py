@@ -27,6 +27,6 @@ def text_at(message: Message, tiers: Tiers | None, tier: int) -> tuple[str, int]
     return (text, tier) if text else (message.content, HIGHEST)
 
 
-def raised(tiers: Tiers | None, tier: int, turn: int, sinks_after: int) -> tuple[int, int]:
+def tier_after_request(tiers: Tiers | None, tier: int, turn: int, sinks_after: int) -> tuple[int, int]:
     """The tier and turn to store after a request: never lower than what is still in force."""
     return max(tier, tier_now(tiers, turn, sinks_after)), turn

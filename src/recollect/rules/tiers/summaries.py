@@ -12,11 +12,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from recollect.language.detect import detect
-from recollect.language.filler import bare_request, capital, is_filler, trim
+from recollect.language.filler import bare_request, capitalise, is_filler, trim
 from recollect.language.mentions import AMOUNT, WHEN
 from recollect.language.sentences import Sentence, clauses, sentences
 from recollect.language.word_weights import is_unspaced, stems, weigh
-from recollect.rules.tiers.claims import last_of
+from recollect.rules.tiers.claims import last_clauses
 from recollect.rules.tiers.keyvalues import DANGLING
 
 Count = Callable[[str], int]
@@ -32,7 +32,7 @@ _CORRECTS = re.compile(r"(?:no|actually|correction|sorry|wait)[,:!]\s|i\smeant\b
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class _SentenceForm:
     """One wording of a sentence: whole, or shorter."""
 
     place: int
@@ -51,16 +51,16 @@ def summary(text: str, budget: int, count: Count) -> str:
     weights = weigh(candidates, language)
     if not weights and all(sentence.kind != "note" for sentence in candidates):
         return ""
-    forms = _Choice(candidates, weights, language, count).make(budget)
+    forms = _SentenceChooser(candidates, weights, language, count).choose(budget)
     while forms:
-        summary_text = _joined([candidates[form.place] for form in forms], [form.text for form in forms])
+        summary_text = _join_parts([candidates[form.place] for form in forms], [form.text for form in forms])
         if count(summary_text) <= budget:
             return summary_text
         forms.remove(min(forms, key=lambda form: _worth(form, weights, frozenset())))
     return ""
 
 
-class _Choice:
+class _SentenceChooser:
     """Chooses forms, one for each sentence, until the budget is used up."""
 
     def __init__(self, candidates: list[Sentence], weights: Mapping[str, float], language: str, count: Count) -> None:
@@ -73,17 +73,17 @@ class _Choice:
         self._forms = [
             self._form(place, text, count(f" {text}."))
             for place, sentence in enumerate(candidates)
-            for text in dict.fromkeys(_ways(sentence, self._is_english))
+            for text in dict.fromkeys(_wordings(sentence, self._is_english))
         ]
         self._covered_roots: set[str] = set()
-        self._chosen: dict[int, _Form] = {}
+        self._chosen: dict[int, _SentenceForm] = {}
         self._room = 0
 
-    def make(self, budget: int) -> list[_Form]:
+    def choose(self, budget: int) -> list[_SentenceForm]:
         """The forms that gain most together, in order."""
         self._room = budget
-        self._ask(max(budget * 2 // 5, 8))
-        while open_forms := self._open():
+        self._take_question(max(budget * 2 // 5, 8))
+        while open_forms := self._affordable_forms():
             self._take(max(open_forms, key=self._gain))
         for form in self._forms:
             # The room that is left goes to longer forms of the chosen sentences.
@@ -92,7 +92,7 @@ class _Choice:
                 self._take(form)
         return [self._chosen[place] for place in sorted(self._chosen)]
 
-    def _ask(self, share: int) -> None:
+    def _take_question(self, share: int) -> None:
         """Take the first question, since an answer is understood by it. It gets less than half of the room."""
         place = next((place for place, sentence in enumerate(self._candidates) if sentence.is_question), None)
         if place is not None:
@@ -101,7 +101,7 @@ class _Choice:
             if forms:
                 self._take(max(forms, key=self._gain))
 
-    def _open(self) -> list[_Form]:
+    def _affordable_forms(self) -> list[_SentenceForm]:
         """The forms there is room for, and the beginning of the worthiest sentence if there is none for that."""
         open_forms = [form for form in self._forms if form.place not in self._chosen]
         if not open_forms or self._room < _LEAST:
@@ -113,38 +113,40 @@ class _Choice:
             fitting += self._beginning(worthiest.place, self._room)
         return fitting
 
-    def _take(self, form: _Form) -> None:
+    def _take(self, form: _SentenceForm) -> None:
         before = self._chosen.get(form.place)
         self._room -= form.cost - (before.cost if before else 0)
         self._chosen[form.place] = form
         self._covered_roots |= form.roots
 
-    def _gain(self, form: _Form) -> float:
+    def _gain(self, form: _SentenceForm) -> float:
         return _worth(form, self._weights, self._covered_roots)
 
-    def _beginning(self, place: int, max_tokens: int) -> Iterator[_Form]:
+    def _beginning(self, place: int, max_tokens: int) -> Iterator[_SentenceForm]:
         """The beginning of a sentence in `max_tokens` tokens; none if too little would be left."""
         text = trim(self._candidates[place].text)
         if self._candidates[place].is_question and self._is_english and not _ASKS.match(text):
-            text = last_of(clauses(text))
+            text = last_clauses(clauses(text))
         text = bare_request(text)
         joint = "" if is_unspaced(text) else " "
         pieces = text.split()[:max_tokens] if joint else list(text[: 2 * max_tokens])
 
-        def short(length: int) -> str:
+        def shorten(length: int) -> str:
             return DANGLING.sub("", joint.join(pieces[:length])).rstrip(_TRAIL) + "…"
 
-        fits = bisect_right(range(len(pieces) + 1), max_tokens, key=lambda length: self._count(f" {short(length)}")) - 1
-        cost = self._count(f" {short(fits)}")
+        fits = (
+            bisect_right(range(len(pieces) + 1), max_tokens, key=lambda length: self._count(f" {shorten(length)}")) - 1
+        )
+        cost = self._count(f" {shorten(fits)}")
         if fits > _FEWEST and cost <= max_tokens:
-            yield self._form(place, short(fits), cost)
+            yield self._form(place, shorten(fits), cost)
 
-    def _form(self, place: int, text: str, cost: int) -> _Form:
+    def _form(self, place: int, text: str, cost: int) -> _SentenceForm:
         note = _NOTE if self._candidates[place].kind == "note" else 0.0
-        return _Form(place, text, cost, self._bonuses[place], note, stems(text, self._language))
+        return _SentenceForm(place, text, cost, self._bonuses[place], note, stems(text, self._language))
 
 
-def _worth(form: _Form, weights: Mapping[str, float], covered_roots: Collection[str]) -> float:
+def _worth(form: _SentenceForm, weights: Mapping[str, float], covered_roots: Collection[str]) -> float:
     fresh = sum(weights.get(root, 0.0) for root in form.roots if root not in covered_roots) or form.note
     return float(fresh * (1 + form.bonus / 4) / form.cost**0.7)
 
@@ -181,7 +183,7 @@ _LEANS = re.compile(
 _CONDITION = re.compile(r"^(?:(?:but|and|or)\s)?(?:unless|except|provided|only|if|not|never|until)\b", re.IGNORECASE)
 
 
-def _ways(sentence: Sentence, english: bool) -> Iterator[str]:
+def _wordings(sentence: Sentence, english: bool) -> Iterator[str]:
     """The sentence trimmed, then shorter without its last clauses; its last clause alone; of an item the title.
 
     A question must keep the part that asks. That part is known in English; in other languages it may be any.
@@ -198,9 +200,9 @@ def _ways(sentence: Sentence, english: bool) -> Iterator[str]:
             if not _CONDITION.match(parts[length]) and (length > 1 or not _LEANS.match(parts[0])):
                 yield "".join(parts[:length]).rstrip(_TRAIL) + ("?" if asks else "")
     if len(parts) > 1:
-        last = _JOINT.sub("", last_of(parts) if asks else parts[-1])
+        last = _JOINT.sub("", last_clauses(parts) if asks else parts[-1])
         if (_ASKS if asks else _SUBJECT).match(last) or (asks and not english):
-            yield capital(last)
+            yield capitalise(last)
     if sentence.lead:
         yield sentence.lead
 
@@ -208,7 +210,7 @@ def _ways(sentence: Sentence, english: bool) -> Iterator[str]:
 _ENDS = (".", "!", "?", "…", "。", "！", "？", "؟", "।", ":", "]", "”", '"')
 
 
-def _joined(parts: list[Sentence], texts: list[str]) -> str:
+def _join_parts(parts: list[Sentence], texts: list[str]) -> str:
     """The parts as running text: items and headings side by side, sentences with an end mark."""
     line = ""
     for number, (sentence, text) in enumerate(zip(parts, texts, strict=True)):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from recollect.language.sentences import MAX_CHARACTERS, part_of
+from recollect.language.sentences import MAX_CHARACTERS, limit_text
 from recollect.model import Tiers
 from recollect.rules.facts.grounding import Grounds
 from recollect.rules.prompt import fences
@@ -37,7 +37,7 @@ _MOST_READ = 16_000  # characters of a tier
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class CheckedTiers:
     """Tiers that can be used. `faults` says what was wrong with the given ones; then offline ones replace them."""
 
     tiers: Tiers
@@ -46,8 +46,8 @@ class Accepted:
 
 def size(text: str, count: Count) -> int:
     """The tokens of a text as far as it is looked at: that bounds the time, and a longer one has no larger tiers."""
-    part = part_of(text)
-    tokens = count(fences.seen(part))
+    part = limit_text(text)
+    tokens = count(fences.strip_invisible(part))
     return tokens if len(text) <= len(part) else max(tokens, 2 * SHORT)
 
 
@@ -64,12 +64,12 @@ def budgets(text: str, count: Count) -> tuple[int, int]:
     return tier1, tier2
 
 
-def write(text: str, count: Count) -> Tiers:
+def write_tiers(text: str, count: Count) -> Tiers:
     """The tiers of a message, made without a model."""
     if is_short(text, count):
         return Tiers()
     budget1, budget2 = budgets(text, count)
-    source = _MARKER.sub(" ", fences.seen(part_of(text))).strip()
+    source = _MARKER.sub(" ", fences.strip_invisible(limit_text(text))).strip()
     if not source:
         return Tiers("text = blank", "[blank]", "offline")
     tier1 = _fit(key_values(source, budget1, count), budget1, count)
@@ -79,23 +79,23 @@ def write(text: str, count: Count) -> Tiers:
     return Tiers(tier1, tier2 or _fit(source, min(2 * TIER1_LEAST, budget2), count), "offline")
 
 
-def accept(tier1: str, tier2: str, original: str, count: Count) -> Accepted:
+def check_tiers(tier1: str, tier2: str, original: str, count: Count) -> CheckedTiers:
     """What a model gave as the tiers of a message: cleaned, cut where too long, replaced where of no use."""
     if is_short(original, count):
-        return Accepted(Tiers())
+        return CheckedTiers(Tiers())
     grounds = Grounds.of(original)
     tier1 = pairs_in(tier1)
     tier2 = clean(tier2)
     fault1 = _fault_of_pairs(tier1, grounds)
     fault2 = _fault_of_summary(tier2, grounds)
     faults = tuple(f"{name} {fault}" for name, fault in (("tier 1", fault1), ("tier 2", fault2)) if fault)
-    offline_tiers = write(original, count) if faults else Tiers()
+    offline_tiers = write_tiers(original, count) if faults else Tiers()
     tokens = size(original, count)
     limit1 = min(max(int(tokens * TIER1_TOLERATED), 2 * TIER1_LEAST), TIER1_MOST, tokens)
     limit2 = min(max(int(tokens * TIER2_TOLERATED), 2 * TIER2_LEAST), TIER2_MOST, tokens)
-    return Accepted(
+    return CheckedTiers(
         Tiers(
-            offline_tiers.tier1 if fault1 else _cut_pairs(grounds.pairs(tier1), limit1, count),
+            offline_tiers.tier1 if fault1 else _cut_pairs(grounds.filter_pairs(tier1), limit1, count),
             offline_tiers.tier2 if fault2 else _cut_summary(tier2, limit2, count),
             "offline" if fault1 and fault2 else "model",
         ),
@@ -109,16 +109,16 @@ def _fault_of_pairs(line: str, grounds: Grounds) -> str:
         return "is empty"
     if "=" not in line:
         return "has no pair like key = value"
-    return "" if grounds.pairs(line) else "says nothing that is in the message"
+    return "" if grounds.filter_pairs(line) else "says nothing that is in the message"
 
 
 def _fault_of_summary(text: str, grounds: Grounds) -> str:
     """What is wrong with a tier 2; empty if nothing is."""
     if not text:
         return "is empty"
-    if not grounds.share(text):
+    if not grounds.shares_word(text):
         return "says nothing that is in the message"
-    strangers = grounds.invented(text)
+    strangers = grounds.find_inventions(text)
     return f"mentions {', '.join(strangers[:4])}, which the message does not" if strangers else ""
 
 
@@ -155,8 +155,8 @@ _MARKER = re.compile(r"\[\s*(?:REQUEST_TIER|SEARCH_EPISODIC)\b[^\[\]\n]{0,300}\]
 
 def clean(text: str) -> str:
     """A tier as it may be kept: in one line, without markers, with nothing in it that reads as structure."""
-    text = " ".join(_MARKER.sub(" ", fences.seen(text[: 2 * MAX_CHARACTERS])).split())
-    return fences.line(text[:_MOST_READ].rstrip())
+    text = " ".join(_MARKER.sub(" ", fences.strip_invisible(text[: 2 * MAX_CHARACTERS])).split())
+    return fences.escape_line(text[:_MOST_READ].rstrip())
 
 
 _NEXT_PAIR = re.compile(r"[;\n|]|,(?=\s*[^\s,;=][^,;=]{0,40}=)")  # the white space around it is stripped
@@ -169,16 +169,16 @@ _LOOKS = 8  # passes at most: each leaves less to correct
 def pairs_in(text: str) -> str:
     """Pairs as models write them (lines, commas, colons, bullets) in our form: `key = value; key = value`. Doing it
     again changes nothing: of `-=value` the first pass leaves a bullet, the second the value."""
-    pairs = _pairs_in(text)
+    pairs = _read_pairs(text)
     for _ in range(_LOOKS):
         before = pairs
-        pairs = _pairs_in(pairs)
+        pairs = _read_pairs(pairs)
         if pairs == before:
             break
     return pairs
 
 
-def _pairs_in(text: str) -> str:
+def _read_pairs(text: str) -> str:
     pairs: list[str] = []
     for pair in _NEXT_PAIR.split(text[:_MOST_READ]):
         pair = _BULLET.sub("", clean(pair).strip("{},=" + _QUOTES))

@@ -16,7 +16,7 @@ SLOWEST = 0.12
 """The least share of a further message in a centroid: the centroid follows the drift of the conversation."""
 
 
-def as_kept(vector: Any) -> Row:
+def round_vector(vector: Any) -> Row:
     """A vector as it comes back from a store: rounded to half precision and of length one again, or zero."""
     data = np.asarray(vector, dtype=np.float16).astype(np.float32)
     length = np.linalg.norm(data)
@@ -24,22 +24,22 @@ def as_kept(vector: Any) -> Row:
 
 
 def direction(centroid: bytes) -> Row:
-    return as_kept(np.frombuffer(centroid, np.float16))
+    return round_vector(np.frombuffer(centroid, np.float16))
 
 
-def moved(centroid: bytes, count: int, vector: Row, share: float = 1.0) -> bytes:
+def move_centroid(centroid: bytes, count: int, vector: Row, share: float = 1.0) -> bytes:
     """A centroid after one more message; rounded at once, so that it is the same whether or not it was stored."""
     if not np.any(vector):
         return centroid
     if not centroid:
-        return as_kept(vector).astype(np.float16).tobytes()
+        return round_vector(vector).astype(np.float16).tobytes()
     weight = share * max(1 / (count + 1), SLOWEST)
     mean = (1 - weight) * direction(centroid) + weight * vector
-    return as_kept(mean).astype(np.float16).tobytes()
+    return round_vector(mean).astype(np.float16).tobytes()
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class Similarities:
     """The cosines of a vector with parts of topics, and the topic of each part. There may be thousands: no loops."""
 
     topics: NDArray[np.int64]
@@ -69,20 +69,22 @@ class Centroids:
     topics: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     rows: Row = field(default_factory=lambda: np.empty((0, 0), np.float32))
 
-    def near(self, vector: Row) -> Near:
+    def near(self, vector: Row) -> Similarities:
         """The cosines of a vector with each; empty for a zero vector."""
         if not len(self.topics) or not np.any(vector):
-            return Near(np.empty(0, np.int64), np.empty(0, np.float32))
-        return Near(self.topics, np.asarray(np.vecdot(self.rows, vector)))
+            return Similarities(np.empty(0, np.int64), np.empty(0, np.float32))
+        return Similarities(self.topics, np.asarray(np.vecdot(self.rows, vector)))
 
 
 def rows_of(centroids: Sequence[bytes]) -> Row:
     """Centroids as the rows of a matrix."""
-    return np.frombuffer(b"".join([_ready(centroid) for centroid in centroids]), np.float32).reshape(len(centroids), -1)
+    return np.frombuffer(b"".join([_row_bytes(centroid) for centroid in centroids]), np.float32).reshape(
+        len(centroids), -1
+    )
 
 
 @lru_cache(maxsize=8_192)
-def _ready(centroid: bytes) -> bytes:
+def _row_bytes(centroid: bytes) -> bytes:
     """A centroid as the bytes of a row. Converting from half precision takes ten times as long as comparing, and most
     centroids are the same as one message ago."""
     return direction(centroid).tobytes()

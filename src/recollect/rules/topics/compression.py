@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 
 from recollect.errors import InvalidInput
 from recollect.model.topics import TopicMessage
-from recollect.rules.log import checked_role
+from recollect.rules.log import check_role
 
 FORM = b"\x01"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -67,7 +67,7 @@ def _read(speakers: Sequence[Sequence[str]], lines: Sequence[str]) -> list[Topic
         turn += int(turns)
         time += int(delay[:-1]) if delay.endswith("u") else int(delay) * SECOND
         content = json.loads(f'"{words}"')
-        messages.append(TopicMessage(turn, checked_role(role), author, content, EPOCH + timedelta(microseconds=time)))
+        messages.append(TopicMessage(turn, check_role(role), author, content, EPOCH + timedelta(microseconds=time)))
     return messages
 
 

@@ -35,7 +35,7 @@ READ = 1_000
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class DriftMessage:
     """A message as the rule needs it: its text, its vector (unit or zero), its role, and its time, if known.
 
     Its cues are read once, when first needed: keep the object for the next message.
@@ -47,8 +47,8 @@ class Seen:
     time: datetime | None = None
 
     @cached_property
-    def reading(self) -> Reading:
-        return read(self.text)
+    def cues(self) -> TextCues:
+        return read_cues(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +62,14 @@ class Scale:
 BUILT_IN = Scale()
 
 
-def shift(previous: Sequence[Seen], message: Seen, scale: Scale = BUILT_IN) -> float:
+def shift(previous: Sequence[DriftMessage], message: DriftMessage, scale: Scale = BUILT_IN) -> float:
     """The probability, from 0 to 1, that `message` leaves the subject of `previous`, which is in order, newest last.
 
     1 if nothing came before; 0 for a message that is not a user's or has no content. From `LIKELY` on it is a shift.
     """
     if not previous:
         return 1.0
-    if message.role != "user" or message.reading.small or not np.any(message.vector):
+    if message.role != "user" or message.cues.small or not np.any(message.vector):
         return 0.0
     score = BIAS + sum(WEIGHTS[name] * value for name, value in signs(previous, message, scale).items())
     return 1 / (1 + exp(-max(min(score + _pause(previous[-1], message), 30.0), -30.0)))
@@ -95,13 +95,13 @@ WEIGHTS = {
 BIAS = -2.30
 
 
-def signs(previous: Sequence[Seen], message: Seen, scale: Scale = BUILT_IN) -> dict[str, float]:
+def signs(previous: Sequence[DriftMessage], message: DriftMessage, scale: Scale = BUILT_IN) -> dict[str, float]:
     """The signs for or against a shift, by name; the names are those of `WEIGHTS`."""
     before = previous[-REACH:]
-    current = message.reading
-    last = before[-1].reading
-    known_terms = {term for earlier in before for term in earlier.reading.terms}
-    alike = _Alike([*before, message], scale)
+    current = message.cues
+    last = before[-1].cues
+    known_terms = {term for earlier in before for term in earlier.cues.terms}
+    alike = _Likeness([*before, message], scale)
     at = len(before)
     # With few messages to judge by, the usual value of other conversations is mixed in.
     usual = [alike.to(i, max(i - 2, 0), i) for i in range(1, at)] + [UNKNOWN] * 2
@@ -122,7 +122,7 @@ def signs(previous: Sequence[Seen], message: Seen, scale: Scale = BUILT_IN) -> d
     }
 
 
-def _pause(last: Seen, message: Seen) -> float:
+def _pause(last: DriftMessage, message: DriftMessage) -> float:
     """The weight of a pause: none up to some minutes, as much as a clear cue after a night. Set by hand: the published
     sets of dialogues have no times."""
     if last.time is None or message.time is None or message.time <= last.time:
@@ -130,22 +130,22 @@ def _pause(last: Seen, message: Seen) -> float:
     return min(log1p((message.time - last.time) / timedelta(hours=1)), 3.0) * 0.6
 
 
-def likeness(before: Sequence[Seen], message: Seen, scale: Scale = BUILT_IN) -> float:
+def likeness(before: Sequence[DriftMessage], message: DriftMessage, scale: Scale = BUILT_IN) -> float:
     """The cosine with the messages before, in deviations above that of unrelated texts of these lengths; 0 to 6."""
-    return _Alike([*before, message], scale).to(len(before), 0, len(before))
+    return _Likeness([*before, message], scale).to(len(before), 0, len(before))
 
 
-class _Alike:
+class _Likeness:
     """The likeness of messages to others before them. All products are computed at once, since each is needed several
     times."""
 
-    def __init__(self, messages: Sequence[Seen], scale: Scale) -> None:
+    def __init__(self, messages: Sequence[DriftMessage], scale: Scale) -> None:
         width = max(len(message.vector) for message in messages)
         # A message without a vector counts as one with a zero vector.
         vectors = [message.vector if len(message.vector) == width else np.zeros(width) for message in messages]
         rows = np.array(vectors, dtype=np.float64)
         self._products: list[list[float]] = (rows @ rows.T).tolist()
-        self._words = [message.reading.words for message in messages]
+        self._words = [message.cues.words for message in messages]
         self._scale = scale
 
     def to(self, at: int, first: int, end: int) -> float:
@@ -199,7 +199,7 @@ _CLOSING = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TextCues:
     """The cues in one text. Signs are 0 or 1."""
 
     words: int
@@ -213,12 +213,12 @@ class Reading:
     small: bool
 
 
-def read(text: str) -> Reading:
+def read_cues(text: str) -> TextCues:
     sample = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
     sentences = [sentence for sentence in _SENTENCE.findall(sample) if any(map(str.isalnum, sentence))] or [sample]
     has_question = bool(_ASKED.search(sample))
     ending = _ENDING.search(sample)
-    return Reading(
+    return TextCues(
         words=len(text.split()),
         terms=frozenset(analyse(sample).terms),
         question=float(has_question),

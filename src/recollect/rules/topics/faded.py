@@ -11,28 +11,28 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from recollect.rules.topics.centroids import Centroids, Near, Row
-from recollect.rules.topics.topics import State, centroids
+from recollect.rules.topics.centroids import Centroids, Row, Similarities
+from recollect.rules.topics.topics import TopicState, centroids
 
 FEW = 64
 """Changes after which the centroids are prepared again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Faded:
+class FadedTopics:
     """The faded topics by their opening turn; their centroids, `ready` to compare; and the `new` states since then,
     with the topics whose prepared centroids are `stale`."""
 
-    states: Mapping[int, State] = field(default_factory=dict)
+    states: Mapping[int, TopicState] = field(default_factory=dict)
     ready: Centroids = field(default_factory=Centroids)
-    new: Mapping[int, State] = field(default_factory=dict)
+    new: Mapping[int, TopicState] = field(default_factory=dict)
     stale: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, states: Mapping[int, State]) -> Faded:
+    def of(cls, states: Mapping[int, TopicState]) -> FadedTopics:
         return cls(states, centroids(states, states))
 
-    def after(self, states: Mapping[int, State]) -> Faded:
+    def after(self, states: Mapping[int, TopicState]) -> FadedTopics:
         """The faded topics after these states, of active or faded topics, have changed."""
         returning = {first for first, state in states.items() if state.faded_at is None and first in self.states}
         new = {
@@ -48,15 +48,19 @@ class Faded:
         all_states = {**staying, **new}
         fresh = {first: state for first, state in {**self.new, **new}.items() if first not in returning}
         stale = self.stale | returning | new.keys()
-        return Faded.of(all_states) if len(stale) > FEW else replace(self, states=all_states, new=fresh, stale=stale)
+        return (
+            FadedTopics.of(all_states) if len(stale) > FEW else replace(self, states=all_states, new=fresh, stale=stale)
+        )
 
-    def returned(self, vector: Row, least: float) -> int | None:
+    def find_return(self, vector: Row, least: float) -> int | None:
         """The topic that a message returns to: the nearest one, if it is near enough."""
         best, cosine = self._near(vector).best()
         return best if cosine >= least else None
 
-    def _near(self, vector: Row) -> Near:
+    def _near(self, vector: Row) -> Similarities:
         old = self.ready.near(vector)
         new = centroids(self.new, self.states).near(vector)
         valid = ~np.isin(self.ready.firsts, list(self.stale)) if self.stale and len(old.topics) else slice(None)
-        return Near(np.concatenate([old.topics[valid], new.topics]), np.concatenate([old.cosines[valid], new.cosines]))
+        return Similarities(
+            np.concatenate([old.topics[valid], new.topics]), np.concatenate([old.cosines[valid], new.cosines])
+        )

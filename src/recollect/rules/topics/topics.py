@@ -22,8 +22,8 @@ from recollect.language.smalltalk import is_small_talk
 from recollect.language.word_weights import matters, words
 from recollect.model import Role
 from recollect.model.topics import TopicKind
-from recollect.rules.topics.centroids import Centroids, Near, Row, direction, moved, rows_of
-from recollect.rules.topics.drift import LIKELY, REACH, Scale, Seen, shift
+from recollect.rules.topics.centroids import Centroids, Row, Similarities, direction, move_centroid, rows_of
+from recollect.rules.topics.drift import LIKELY, REACH, DriftMessage, Scale, shift
 
 DAY = timedelta(days=1)
 LONGEST = timedelta(days=30)
@@ -67,7 +67,7 @@ class TopicRule:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class TopicState:
     """The state of one topic, named by its opening turn, `first`.
 
     `importance` is the importance given with its messages; what was learned since is in `returns`, `ups` and `downs`.
@@ -103,7 +103,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class IncomingMessage:
     """A message that is to be given a topic. `leaning`: it refers to the message before it."""
 
     turn: int
@@ -121,9 +121,9 @@ class Book:
     parts; the current topic; and the last messages. Before `fades`, if it is set, none of them has so little priority
     that it would leave."""
 
-    states: Mapping[int, State] = field(default_factory=dict)
+    states: Mapping[int, TopicState] = field(default_factory=dict)
     current: int | None = None
-    recent: tuple[Seen, ...] = ()
+    recent: tuple[DriftMessage, ...] = ()
     fades: datetime | None = None
 
 
@@ -131,13 +131,13 @@ class TopicArchive(Protocol):
     """The topics that have left the active set, as far as `step` needs them; `faded` implements it."""
 
     @property
-    def states(self) -> Mapping[int, State]:
+    def states(self) -> Mapping[int, TopicState]:
         """The faded topics by their opening turn."""
 
-    def after(self, states: Mapping[int, State]) -> TopicArchive:
+    def after(self, states: Mapping[int, TopicState]) -> TopicArchive:
         """The archive after these states, of active or faded topics, have changed."""
 
-    def returned(self, vector: Row, least: float) -> int | None:
+    def find_return(self, vector: Row, least: float) -> int | None:
         """The topic that a message returns to, if one is near enough."""
 
 
@@ -150,7 +150,7 @@ def half_life(accesses: int) -> timedelta:
     return min(DAY * (1 << doublings), LONGEST)
 
 
-def kind(accesses: int) -> TopicKind:
+def topic_kind(accesses: int) -> TopicKind:
     if accesses < STEP:
         return "short-term"
     return "transitioning" if accesses < 2 * STEP else "long-term"
@@ -161,18 +161,18 @@ def priority(importance: float, accesses: int, age: timedelta) -> float:
     return float(importance * 0.5 ** (max(age, timedelta()) / half_life(accesses)))
 
 
-def lasts(now: float, half: timedelta, least: float) -> timedelta:
+def remaining_time(now: float, half: timedelta, least: float) -> timedelta:
     """The time until a priority has fallen to the least; zero if it has already."""
     return half * max(log2(now / least), 0.0) if now > 0 else timedelta()
 
 
-def importance_of(state: State) -> float:
+def importance_of(state: TopicState) -> float:
     """The given importance, adjusted by votes and by the number of returns to the topic. From 0 to 1."""
     return_weight = RETURN * state.returns
     return (WEIGHT * state.importance + state.ups + return_weight) / (WEIGHT + state.ups + state.downs + return_weight)
 
 
-def present(state: State, now: datetime) -> float:
+def current_priority(state: TopicState, now: datetime) -> float:
     """The priority of a topic with its parts (see `whole_topic`) at a time."""
     return priority(importance_of(state), state.accesses, now - state.last_active_at)
 
@@ -180,7 +180,7 @@ def present(state: State, now: datetime) -> float:
 # -- parts
 
 
-def root(states: Mapping[int, State], first: int) -> int:
+def root(states: Mapping[int, TopicState], first: int) -> int:
     """The topic that this one is part of, or the topic itself."""
     into = states[first].merged_into
     while into is not None:
@@ -188,14 +188,14 @@ def root(states: Mapping[int, State], first: int) -> int:
     return first
 
 
-def parts(states: Mapping[int, State], first: int) -> list[State]:
+def parts(states: Mapping[int, TopicState], first: int) -> list[TopicState]:
     """A topic and all its parts, itself first."""
     merged_states = [state for state in states.values() if state.merged_into is not None]
     others = [state for state in merged_states if root(states, state.first) == first]
     return [states[first], *sorted(others, key=lambda state: state.first)]
 
 
-def whole(states: Mapping[int, State], first: int) -> State:
+def whole_topic(states: Mapping[int, TopicState], first: int) -> TopicState:
     """A topic together with its parts: messages and accesses of all, the last activity of any."""
     all_parts = parts(states, first)
     topic = all_parts[0]
@@ -217,7 +217,7 @@ def whole(states: Mapping[int, State], first: int) -> State:
     )
 
 
-def roots(states: Mapping[int, State]) -> list[int]:
+def roots(states: Mapping[int, TopicState]) -> list[int]:
     """The topics that are part of no other."""
     return [first for first, state in states.items() if state.merged_into is None]
 
@@ -225,7 +225,7 @@ def roots(states: Mapping[int, State]) -> list[int]:
 # -- vectors
 
 
-def centroids(selection: Mapping[int, State], states: Mapping[int, State]) -> Centroids:
+def centroids(selection: Mapping[int, TopicState], states: Mapping[int, TopicState]) -> Centroids:
     """The centroids of a selection of topics, among all that they may be part of; a topic without content has none."""
     with_centroid = [state for state in selection.values() if state.centroid]
     if not with_centroid:
@@ -237,7 +237,7 @@ def centroids(selection: Mapping[int, State], states: Mapping[int, State]) -> Ce
     return Centroids(firsts, topics, rows_of([state.centroid for state in with_centroid]))
 
 
-def nearness(states: Mapping[int, State], vector: Row) -> Near:
+def nearness(states: Mapping[int, TopicState], vector: Row) -> Similarities:
     """How near a vector is to each of these topics and its parts."""
     return centroids(states, states).near(vector)
 
@@ -253,7 +253,7 @@ def subject(title: str, made_by: str, limit: int = 6) -> str:
     return " ".join([word for word in words(title) if matters(word, language)][:limit])
 
 
-def follows(message: Said) -> bool:
+def follows(message: IncomingMessage) -> bool:
     """Whether a message has no content of its own and belongs to the topic before it: small talk, an emoji, a script
     the embedder cannot read, or a short follow-up such as "and the second one?"."""
     if not np.any(message.vector) or is_small_talk(message.text):
@@ -266,66 +266,66 @@ def follows(message: Said) -> bool:
     return matter == 0 or (message.leaning and matter == 1 and len(all_words) <= FEW)
 
 
-def chosen(book: Book, message: Said, rule: TopicRule) -> int | None:
+def choose_topic(book: Book, message: IncomingMessage, rule: TopicRule) -> int | None:
     """The active topic a message belongs to; None if it fits none of them."""
     current = book.current
     if current is not None and (message.role != "user" or follows(message)):
         return current
-    near = nearness(active(book.states), message.vector)
+    near = nearness(active_topics(book.states), message.vector)
     best, cosine = near.best(current)
     if best is not None and cosine >= rule.similarity:
         stays = current is not None and near.to(current) >= max(rule.similarity, cosine - MARGIN)
         return current if stays else best
     if current is None or message.role != "user":
         return current
-    drift_message = Seen(message.text, message.vector, message.role, message.time)
+    drift_message = DriftMessage(message.text, message.vector, message.role, message.time)
     return current if shift(book.recent, drift_message, rule.scale) < LIKELY else None
 
 
-def step(book: Book, message: Said, rule: TopicRule, load_archive: Callable[[], TopicArchive]) -> Book:
+def step(book: Book, message: IncomingMessage, rule: TopicRule, load_archive: Callable[[], TopicArchive]) -> Book:
     """The topics after one more message. `load_archive` gives those that have left the active set, if needed."""
-    first = chosen(book, message, rule)
+    first = choose_topic(book, message, rule)
     states = dict(book.states)
     if first is None:
         archive = load_archive().after(states)
-        first = archive.returned(message.vector, rule.similarity)
+        first = archive.find_return(message.vector, rule.similarity)
         if first is not None:
             states |= {state.first: replace(state, faded_at=None) for state in parts(archive.states, first)}
     if first is None:
         first = message.turn
-        states[first] = opened(message)
+        states[first] = open_topic(message)
     else:
-        states[first] = joined(states[first], message, back=first != book.current)
+        states[first] = add_message(states[first], message, back=first != book.current)
     if book.current is not None and book.current != first:
-        states[book.current] = left(states[book.current], rule)
-    states[first] = packing(states[first], rule)
-    recent = (*book.recent, Seen(message.text, message.vector, message.role, message.time))[-REACH:]
+        states[book.current] = leave_topic(states[book.current], rule)
+    states[first] = pack_messages(states[first], rule)
+    recent = (*book.recent, DriftMessage(message.text, message.vector, message.role, message.time))[-REACH:]
     after = Book(states, first, recent, book.fades)
     if message.role == "user":
-        after = grown_alike(after, rule)
-    return fading(after, message.time, rule)
+        after = merge_similar(after, rule)
+    return fade_topics(after, message.time, rule)
 
 
-def opened(message: Said) -> State:
+def open_topic(message: IncomingMessage) -> TopicState:
     importance = IMPORTANCE if message.importance is None else message.importance
-    return State(
+    return TopicState(
         message.turn,
         " ".join(message.text.split())[:TITLE],
         message.time,
         message.time,
-        moved(b"", 0, message.vector),
+        move_centroid(b"", 0, message.vector),
         count=1,
         importance=importance,
     )
 
 
-def joined(state: State, message: Said, back: bool) -> State:
+def add_message(state: TopicState, message: IncomingMessage, back: bool) -> TopicState:
     """A topic with one more message. A user's message counts as an access; a return to the topic unpacks it."""
     is_user = message.role == "user"
     return replace(
         state,
         last_active_at=max(state.last_active_at, message.time),
-        centroid=moved(state.centroid, state.count, message.vector, 1.0 if is_user else OTHERS),
+        centroid=move_centroid(state.centroid, state.count, message.vector, 1.0 if is_user else OTHERS),
         count=state.count + 1,
         accesses=state.accesses + is_user,
         returns=state.returns + back,
@@ -334,7 +334,7 @@ def joined(state: State, message: Said, back: bool) -> State:
     )
 
 
-def packing(state: State, rule: TopicRule) -> State:
+def pack_messages(state: TopicState, rule: TopicRule) -> TopicState:
     """Past the number of messages of the rule, all but the last few leave the active set. Messages that were brought
     back stay in it for as many messages again."""
     since = state.packed if state.opened is None else state.opened
@@ -343,45 +343,47 @@ def packing(state: State, rule: TopicRule) -> State:
     return replace(state, packed=state.count - rule.keep, opened=None)
 
 
-def left(state: State, rule: TopicRule) -> State:
+def leave_topic(state: TopicState, rule: TopicRule) -> TopicState:
     """A topic that is no longer current: messages that were brought back leave the active set again."""
-    return state if state.opened is None else packing(replace(state, opened=None), rule)
+    return state if state.opened is None else pack_messages(replace(state, opened=None), rule)
 
 
-def grown_alike(book: Book, rule: TopicRule) -> Book:
+def merge_similar(book: Book, rule: TopicRule) -> Book:
     """Merge the current topic and another, the younger into the older, if they have become similar."""
     assert book.current is not None
     current = book.states[book.current]
     if current.count % GROWN or not current.centroid:  # a centroid moves slowly: every few messages is often enough
         return book
-    near = nearness(active(book.states), direction(current.centroid)).above(rule.merging)
+    near = nearness(active_topics(book.states), direction(current.centroid)).above(rule.merging)
     others = [first for first in near if first != current.first and book.states[first].count >= GROWN]
-    candidates = [first for first in others if not kept_apart(book.states, current.first, first)]
+    candidates = [first for first in others if not are_kept_apart(book.states, current.first, first)]
     if not candidates:
         return book
     best = max(candidates, key=lambda first: (near[first], -first))
-    return merged(book, min(best, current.first), max(best, current.first))
+    return merge_topics(book, min(best, current.first), max(best, current.first))
 
 
-def kept_apart(states: Mapping[int, State], first: int, other: int) -> bool:
+def are_kept_apart(states: Mapping[int, TopicState], first: int, other: int) -> bool:
     other_parts = {state.first for state in parts(states, other)}
     return any(state.apart & other_parts for state in parts(states, first))
 
 
-def fading(book: Book, now: datetime, rule: TopicRule) -> Book:
+def fade_topics(book: Book, now: datetime, rule: TopicRule) -> Book:
     """When there are too many topics, those of too little priority leave the active set, the lowest first, never the
     current one."""
     assert book.current is not None
     if book.fades is not None and now < book.fades:
         # A message prolongs its topic; only a new topic, or one of little importance, may be the next to leave.
-        return replace(book, fades=min(book.fades, leaves(book.states[book.current], rule)))
-    active_states = active(book.states)
+        return replace(book, fades=min(book.fades, fade_time(book.states[book.current], rule)))
+    active_states = active_topics(book.states)
     topics = roots(active_states)
     if len(topics) <= rule.most:
         return book
     with_parts = {root(active_states, state.first) for state in active_states.values() if state.merged_into is not None}
-    wholes = {first: whole(active_states, first) if first in with_parts else active_states[first] for first in topics}
-    worth = {first: present(state, now) for first, state in wholes.items() if first != book.current}
+    wholes = {
+        first: whole_topic(active_states, first) if first in with_parts else active_states[first] for first in topics
+    }
+    worth = {first: current_priority(state, now) for first, state in wholes.items() if first != book.current}
     states = dict(book.states)
     for first in sorted(worth, key=lambda first: (worth[first], first)):
         if worth[first] >= rule.least:
@@ -389,12 +391,12 @@ def fading(book: Book, now: datetime, rule: TopicRule) -> Book:
         for part in parts(active_states, first):
             states[part.first] = replace(part, faded_at=now)
     remaining = (wholes[first] for first in topics if states[first].faded_at is None)
-    return replace(book, states=states, fades=min(leaves(state, rule) for state in remaining))
+    return replace(book, states=states, fades=min(fade_time(state, rule) for state in remaining))
 
 
-def leaves(state: State, rule: TopicRule) -> datetime:
+def fade_time(state: TopicState, rule: TopicRule) -> datetime:
     """When a topic may have so little priority that it leaves. A little early: the exact check is made then."""
-    lasting = lasts(importance_of(state), half_life(state.accesses), rule.least)
+    lasting = remaining_time(importance_of(state), half_life(state.accesses), rule.least)
     try:
         return state.last_active_at + lasting - timedelta(seconds=1)
     except OverflowError:  # never, as far as there are dates
@@ -404,7 +406,7 @@ def leaves(state: State, rule: TopicRule) -> datetime:
 # -- what users change
 
 
-def merged(book: Book, into: int, first: int) -> Book:
+def merge_topics(book: Book, into: int, first: int) -> Book:
     """Merge two topics: `first` becomes part of `into`."""
     states = dict(book.states)
     states[first] = replace(states[first], merged_into=into)
@@ -414,7 +416,7 @@ def merged(book: Book, into: int, first: int) -> Book:
     return replace(book, states=states, current=into if book.current == first else book.current)
 
 
-def taken_out(book: Book, first: int) -> Book:
+def split_topic(book: Book, first: int) -> Book:
     """Split a topic off from the one it is part of; the two are not merged automatically again."""
     states = dict(book.states)
     into = states[first].merged_into
@@ -424,20 +426,20 @@ def taken_out(book: Book, first: int) -> Book:
     return replace(book, states=states, fades=None)
 
 
-def voted(state: State, score: int) -> State:
+def add_vote(state: TopicState, score: int) -> TopicState:
     return replace(state, ups=state.ups + (score > 0), downs=state.downs + (score < 0))
 
 
-def tagged(state: State, tags: Iterable[str], without: Iterable[str] = ()) -> State:
+def change_tags(state: TopicState, tags: Iterable[str], without: Iterable[str] = ()) -> TopicState:
     removals = set(without)
     return replace(state, tags=tuple(dict.fromkeys(tag for tag in (*state.tags, *tags) if tag not in removals)))
 
 
-def changed(before: Callable[[int], State | None], after: Mapping[int, State]) -> list[State]:
+def state_changes(before: Callable[[int], TopicState | None], after: Mapping[int, TopicState]) -> list[TopicState]:
     """The states that are new or have changed, in order."""
     return [after[first] for first in sorted(after) if before(first) is not after[first]]
 
 
-def active(states: Mapping[int, State]) -> Mapping[int, State]:
+def active_topics(states: Mapping[int, TopicState]) -> Mapping[int, TopicState]:
     """The states of topics that have not faded."""
     return {first: state for first, state in states.items() if state.faded_at is None}

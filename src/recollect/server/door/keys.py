@@ -23,7 +23,7 @@ from typing import Any
 from recollect.errors import InvalidInput, NotFound, StoreError
 from recollect.ports import Store, Tx
 from recollect.rules.access import RIGHTS
-from recollect.rules.log import checked_id, checked_number
+from recollect.rules.log import check_id, check_number
 
 TABLE = "api_keys"
 SCOPES = RIGHTS
@@ -76,9 +76,9 @@ def create_key(
 ) -> tuple[ApiKey, str]:
     """Create a key. Returns it and its text, which is not stored and cannot be shown again. Without `spaces` it opens
     all spaces, without `days` it does not expire."""
-    places = tuple(dict.fromkeys(checked_id("space", space) for space in spaces))
+    places = tuple(dict.fromkeys(check_id("space", space) for space in spaces))
     rights = tuple(scope for scope in SCOPES if scope in set(parse_scopes(scopes)))
-    if len(checked_id("name", name)) > MAX_NAME:
+    if len(check_id("name", name)) > MAX_NAME:
         raise InvalidInput("name", f"has {len(name)} characters; at most {MAX_NAME} are allowed")
     if user is not None and len(places) != 1:
         raise InvalidInput("user", "a key for one user opens one space: name it with --space")
@@ -90,10 +90,10 @@ def create_key(
         spaces=places,
         scopes=rights,
         created_at=now,
-        user=None if user is None else checked_id("user", user),
-        rate=None if rate is None else checked_number("rate", rate, MAX_RATE),
-        body=None if body is None else checked_number("body", body, MAX_BODY),
-        expires_at=None if days is None else now + timedelta(days=checked_number("days", days, MAX_DAYS)),
+        user=None if user is None else check_id("user", user),
+        rate=None if rate is None else check_number("rate", rate, MAX_RATE),
+        body=None if body is None else check_number("body", body, MAX_BODY),
+        expires_at=None if days is None else now + timedelta(days=check_number("days", days, MAX_DAYS)),
         hash=sha256(secret.encode()).digest(),
     )
     store.write(lambda tx: tx.put(TABLE, rows_of(key)))

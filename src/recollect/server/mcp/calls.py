@@ -23,8 +23,8 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import ValidationError
 
 from recollect.errors import InvalidInput, NotFound, RecollectError, ScopeError
-from recollect.server.observing import logger, describe_error
-from recollect.server.problems import Problem, validation_problem, problem_of
+from recollect.server.observing import describe_error, logger
+from recollect.server.problems import Problem, problem_of, validation_problem
 
 FAILED = "the memory failed, and its log says why; try once more, and if it fails again go on without it"
 
@@ -85,7 +85,9 @@ def flatten_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
             part = {**part, **({} if option == {"type": "null"} else option)}
         omitted_keys = {"$ref", "$defs", "anyOf"} | ({"default"} if part.get("default", "") is None else set())
         return {
-            name: {key: flatten(subschema) for key, subschema in value.items()} if name == "properties" else flatten(value)
+            name: {key: flatten(subschema) for key, subschema in value.items()}
+            if name == "properties"
+            else flatten(value)
             for name, value in part.items()
             if name not in omitted_keys and not (name == "title" and isinstance(value, str))
         }

@@ -153,7 +153,9 @@ def build_message(message: model.Message, score: float, *, excerpt: bool) -> Fou
 
 
 def build_statement(statement: model.Statement) -> StatementOut:
-    return StatementOut(text=fences.escape(statement.text), said_at=statement.said_at, speaker=escape_name(statement.speaker))
+    return StatementOut(
+        text=fences.escape(statement.text), said_at=statement.said_at, speaker=escape_name(statement.speaker)
+    )
 
 
 def build_fact(fact: model.Fact) -> FactOut:
@@ -162,7 +164,7 @@ def build_fact(fact: model.Fact) -> FactOut:
         category=fact.category,
         key=fences.escape(fact.key),
         value=fences.escape(fact.value),
-        about=None if fact.subject is None else fences.line(fact.subject),
+        about=None if fact.subject is None else fences.escape_line(fact.subject),
         confidence=fact.confidence,
         importance=fact.importance,
         speaker=escape_name(fact.speaker),
@@ -183,4 +185,4 @@ def escape_name(text: str) -> str:
     """Escape an id or a name. It stands inside a value and not at the start of a line, so that one like `user:42` is
     not read as a role. One with invisible characters gets a sign, so that it does not look like another's."""
     safe_text = fences.escape(f"a {text}")[2:]
-    return safe_text if fences.seen(text) == text else fences.with_sign(safe_text, text)
+    return safe_text if fences.strip_invisible(text) == text else fences.with_sign(safe_text, text)

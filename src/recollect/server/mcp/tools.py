@@ -37,7 +37,7 @@ from recollect.rules.recall import excerpts
 from recollect.server.door.access import space_of_request
 from recollect.server.door.keys import MAX_BODY
 from recollect.server.mcp import shapes
-from recollect.server.mcp.calls import reports_resource_errors, reports_tool_errors, make_tool
+from recollect.server.mcp.calls import make_tool, reports_resource_errors, reports_tool_errors
 from recollect.server.mcp.pipes import ReadableMessages
 
 PATH = "/mcp"
@@ -134,7 +134,7 @@ def caller_by_key(context: Ctx) -> tuple[Access, str]:
     access: Access | None = None if request is None else request.scope.get("access")
     if access is None:
         raise ToolError("there is no key, or it opens nothing; send `Authorization: Bearer rk_…`")
-    return access, access.space(space_of_request(request))
+    return access, access.resolve_space(space_of_request(request))
 
 
 def mount(app: FastAPI) -> MemoryServer:
@@ -173,7 +173,7 @@ class MemoryHandlers:
     def _person_arguments(self, context: Ctx, right: str, user: str | None) -> dict[str, str]:
         """The user and the space as arguments of the engine."""
         access, space = self._authorize(context, right)
-        person = access.own(user)
+        person = access.resolve_user(user)
         if person is None:
             raise ToolError(NOBODY)
         return {"user": person, "space": space}
@@ -198,7 +198,7 @@ class MemoryTools(MemoryHandlers):
         statements = await self._memory.remember(text, **self._person_arguments(ctx, "write", user))
         results = [shapes.build_statement(statement) for statement in statements]
         return tool_result(
-            data_block("REMEMBERED", [fences.line(statement.text) for statement in statements]),
+            data_block("REMEMBERED", [fences.escape_line(statement.text) for statement in statements]),
             shapes.RememberResult(statements=results),
         )
 
@@ -216,7 +216,9 @@ class MemoryTools(MemoryHandlers):
         removal = await self._memory.forget(what, **self._person_arguments(ctx, "write", user))
         if removal.everything:
             raise ToolError("that would be everything, and nothing was forgotten: say one thing at a time")
-        statements = (fences.line(text_with_speaker(statement, statement.text)) for statement in removal.statements)
+        statements = (
+            fences.escape_line(text_with_speaker(statement, statement.text)) for statement in removal.statements
+        )
         lines = [*statements, *map(fact_line, removal.facts)]
         text = data_block("FORGOTTEN", lines) if removal.found else "Nothing is known of that; nothing was forgotten."
         return tool_result(
@@ -249,7 +251,7 @@ class MemoryTools(MemoryHandlers):
         access, space = self._authorize(ctx, "read")
         hits = await self._memory.search(
             query,
-            user=access.own(user),
+            user=access.resolve_user(user),
             conversation=conversation,
             after=after,
             before=before,
@@ -284,7 +286,9 @@ class MemoryTools(MemoryHandlers):
         context_text = join_context(context.messages[:-1])
         answer = f"{DATA}\n{context_text}" if context_text else "Nothing is known yet that matters for this."
         sections = [
-            shapes.SectionOut(name=section.name, tokens=section.tokens) for section in receipt.sections if section.tokens
+            shapes.SectionOut(name=section.name, tokens=section.tokens)
+            for section in receipt.sections
+            if section.tokens
         ]
         return tool_result(answer, shapes.ContextResult(text=answer, tokens=receipt.tokens, sections=sections))
 
@@ -300,7 +304,9 @@ class MemoryTools(MemoryHandlers):
     ) -> Annotated[CallToolResult, shapes.FactsResult]:
         """What is known of a person, most important first: name, home, work, preferences, constraints, instructions."""
         access, space = self._authorize(ctx, "read")
-        all_facts = await self._memory.facts(category=category, as_of=as_of, **self._person_arguments(ctx, "read", user))
+        all_facts = await self._memory.facts(
+            category=category, as_of=as_of, **self._person_arguments(ctx, "read", user)
+        )
         facts = await visible_facts(self._memory, access, space, all_facts)
         text = data_block("FACTS", map(fact_line, facts)) if facts else "Nothing is known yet."
         return tool_result(text, shapes.FactsResult(facts=[shapes.build_fact(fact) for fact in facts]))
@@ -323,7 +329,7 @@ class MemoryTools(MemoryHandlers):
             for author in {
                 message.author for message in messages if message.role == "user" and message.author is not None
             }:
-                access.person(author)
+                access.check_user(author)
         results = await chat.extend([build_draft(message) for message in messages])
         new = sum(result.new for result in results)
         message_results = [
@@ -350,7 +356,9 @@ class MemoryResources(MemoryHandlers):
         """The conversations there are, in order of id, as JSON; for more of them, those after the last."""
         access, space = self._authorize(ctx, "read")
         conversations = await self._memory.conversations(user=access.user, space=space, after=after, limit=LISTED)
-        return shapes.ConversationList(conversations=list(map(shapes.build_conversation, conversations))).model_dump_json()
+        return shapes.ConversationList(
+            conversations=list(map(shapes.build_conversation, conversations))
+        ).model_dump_json()
 
     @reports_resource_errors
     async def conversation(self, ctx: Ctx, id: str) -> str:
@@ -394,7 +402,7 @@ def excerpt_about(query: str, message: Message) -> Message:
 
 def fact_line(fact: Fact) -> fences.Fenced:
     whose = f"{fact.subject}: " if fact.subject else ""
-    return fences.line(text_with_speaker(fact, f"{whose}{fact.key}: {fact.value} ({fact.category})"))
+    return fences.escape_line(text_with_speaker(fact, f"{whose}{fact.key}: {fact.value} ({fact.category})"))
 
 
 def join_context(messages: Iterable[Any]) -> str:
@@ -402,7 +410,7 @@ def join_context(messages: Iterable[Any]) -> str:
     chat_messages = list(messages)
     parts = [message["content"] for message in chat_messages if message["role"] == "system"]
     recent = [
-        fences.said("", message["role"], None, fences.HIGHEST, message["content"])
+        fences.message_line("", message["role"], None, fences.HIGHEST, message["content"])
         for message in chat_messages
         if message["role"] != "system"
     ]

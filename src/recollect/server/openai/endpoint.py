@@ -25,7 +25,14 @@ from recollect.errors import InvalidInput, RecollectError
 from recollect.rules.access import Access
 from recollect.server.door.access import ANONYMOUS, Caller, SpaceHeader, SpaceQuery, access_with, space_of_request
 from recollect.server.openai import schema
-from recollect.server.openai.shapes import MemoryOptions, quote_header, openai_problem, read_body, openai_error, take_memory_options
+from recollect.server.openai.shapes import (
+    MemoryOptions,
+    openai_error,
+    openai_problem,
+    quote_header,
+    read_body,
+    take_memory_options,
+)
 from recollect.server.problems import Problem, Shape
 
 NOBODY = "default"  # whose memory it is if neither the request nor the key says
@@ -45,7 +52,7 @@ def caller_with(right: str) -> Any:
 
     def check(request: Request, access: Access = access_check, _: SpaceHeader = None, __: SpaceQuery = None) -> Caller:
         try:
-            return Caller(request.app.state.memory, access, access.space(space_of_request(request)), request)
+            return Caller(request.app.state.memory, access, access.resolve_space(space_of_request(request)), request)
         except RecollectError as error:
             raise openai_problem(error) from None
 
@@ -78,7 +85,9 @@ async def chat_completions(caller: WriteCaller) -> Response:
         if not options.memory or not relay.has_speech(body):
             chunks = relay.relay_without_memory(caller.memory, body)
             return await EventStream.of(chunks, {}) if is_stream else WholeAnswer(await anext(chunks))
-        turn = await relay.begin_exchange(caller.memory, build_relay_request(caller.access, caller.space, options, body))
+        turn = await relay.begin_exchange(
+            caller.memory, build_relay_request(caller.access, caller.space, options, body)
+        )
         headers = {"X-Recollect-Conversation": quote_header(turn.conversation), "X-Recollect-Tokens": str(turn.tokens)}
         if is_stream:
             return await EventStream.of(turn.stream(), headers)
@@ -131,15 +140,19 @@ async def embeddings(caller: ReadCaller) -> Response:
 
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
         envelope = {"object": "list", "model": name, "data": [], "usage": usage}
-        return Response(await asyncio.to_thread(write_embeddings, envelope, vectors, encoding), media_type="application/json")
+        return Response(
+            await asyncio.to_thread(write_embeddings, envelope, vectors, encoding), media_type="application/json"
+        )
 
     return await respond(caller.request, answer)
 
 
-def build_relay_request(access: Access, space: str, options: MemoryOptions, body: Mapping[str, Any]) -> relay.RelayRequest:
+def build_relay_request(
+    access: Access, space: str, options: MemoryOptions, body: Mapping[str, Any]
+) -> relay.RelayRequest:
     """The request to the relay: for whose memory, if the caller may use it."""
-    target_space = space if options.space is None else access.space(options.space)
-    user = access.own(options.user) or (NOBODY if access.key_id == ANONYMOUS else access.key_id)
+    target_space = space if options.space is None else access.resolve_space(options.space)
+    user = access.resolve_user(options.user) or (NOBODY if access.key_id == ANONYMOUS else access.key_id)
     return relay.RelayRequest(body, target_space, user, options.conversation, options.budget)
 
 

@@ -88,7 +88,9 @@ CHAT = request_body(
     {"model": "recollect", "messages": MESSAGES, "user": "alex"},
 ) | {
     "parameters": [
-        header_parameter("X-Recollect-Conversation", "Which conversation; without it, the one that begins as the messages do."),
+        header_parameter(
+            "X-Recollect-Conversation", "Which conversation; without it, the one that begins as the messages do."
+        ),
         header_parameter("X-Recollect-User", "Whose memory it is, if the body does not say."),
         header_parameter("X-Recollect-Memory", "`off`: nothing is shown and nothing is kept."),
         header_parameter("X-Recollect-Budget", "How many tokens the model may be sent."),

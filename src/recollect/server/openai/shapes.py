@@ -19,7 +19,7 @@ from starlette.datastructures import Headers
 from recollect import errors
 from recollect.engine.openai.relay import TooLong
 from recollect.errors import InvalidInput, ModelError, RecollectError, Refusal
-from recollect.rules.openai.messages import cleaned
+from recollect.rules.openai.messages import clean_json
 from recollect.server.problems import Problem, problem_of
 
 OURS = "recollect"  # in a request's body: the options for the memory
@@ -58,7 +58,7 @@ def read_body(raw: bytes) -> dict[str, Any]:
         raise InvalidInput("body", "must be an object")
     if depth(body) > DEEPEST:
         raise InvalidInput("body", f"has more than {DEEPEST} levels")
-    clean: dict[str, Any] = cleaned(body)
+    clean: dict[str, Any] = clean_json(body)
     return clean
 
 

@@ -112,7 +112,9 @@ async def close_claim(caller: Caller, repeat: idempotency.KeyedRequest, error: B
     if isinstance(error, CommitUnknown):
         problem = problem_of(error)
         document = wire.dumps(problem.document())
-        keep_trying(partial(idempotency.keep_answer, caller.memory, repeat, problem.status, document, repeats_words=False))
+        keep_trying(
+            partial(idempotency.keep_answer, caller.memory, repeat, problem.status, document, repeats_words=False)
+        )
         return
     await wait_briefly(keep_trying(lambda: idempotency.release_claim(caller.memory, repeat)))
 

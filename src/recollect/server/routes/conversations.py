@@ -31,12 +31,12 @@ from recollect.server.routes.answers import (
     Count,
     Cursor,
     IdempotencyKey,
+    answer_once,
     claim_key,
     close_claim,
-    matches_etag,
-    answer_once,
-    json_response,
     etag_of,
+    json_response,
+    matches_etag,
 )
 from recollect.wire import dumps, to_json_value
 
@@ -57,7 +57,7 @@ def chat_of(caller: Caller, id: str, user: str | None) -> AsyncConversation:
 async def conversations(caller: ReadCaller, user: User = None, cursor: Cursor = None, limit: Count = 100) -> Response:
     """The conversations of a space, in order of id; of one user, if given."""
     page = await caller.memory.conversations(
-        user=caller.access.own(user), space=caller.space, after=cursor or "", limit=limit
+        user=caller.access.resolve_user(user), space=caller.space, after=cursor or "", limit=limit
     )
     return json_response({"items": page, "next": page[-1].id if len(page) == limit else None})
 
@@ -72,7 +72,9 @@ async def add_messages(
     """Keep messages, in order. Once this answers, they are on the disk."""
     drafts = [draft_of(caller, message) for message in body.messages]
     keyed_drafts = [with_platform_id(caller, draft, key, id, number) for number, draft in enumerate(drafts)]
-    batch = Batch(caller.space, id, caller.access.own(body.user), keyed_drafts, partial(check_repeats, drafts, key))
+    batch = Batch(
+        caller.space, id, caller.access.resolve_user(body.user), keyed_drafts, partial(check_repeats, drafts, key)
+    )
     return json_response((await caller.memory.add_many([batch]))[0])
 
 
@@ -85,9 +87,13 @@ async def add_batches(caller: WriteCaller, body: shapes.BatchesIn, key: Idempote
     for batch, drafts in zip(body.batches, drafts_of_batches, strict=True):
         place = batch_counts[batch.conversation]
         batch_counts[batch.conversation] += 1
-        keyed_drafts = [with_platform_id(caller, draft, key, batch.conversation, (place, n)) for n, draft in enumerate(drafts)]
+        keyed_drafts = [
+            with_platform_id(caller, draft, key, batch.conversation, (place, n)) for n, draft in enumerate(drafts)
+        ]
         check = partial(check_repeats, drafts, key)
-        batches.append(Batch(caller.space, batch.conversation, caller.access.own(batch.user), keyed_drafts, check))
+        batches.append(
+            Batch(caller.space, batch.conversation, caller.access.resolve_user(batch.user), keyed_drafts, check)
+        )
     return json_response(await caller.memory.add_many(batches))
 
 
@@ -122,9 +128,9 @@ def turn_of(cursor: str | None) -> int | None:
 def draft_of(caller: Caller, message: shapes.DraftIn) -> Draft:
     """The message as a draft; a key of one user accepts only messages by and to that user."""
     if message.user is not None:
-        caller.access.person(message.user)
+        caller.access.check_user(message.user)
     if message.author is not None and message.role == "user":
-        caller.access.person(message.author)
+        caller.access.check_user(message.author)
     return Draft(
         message.role,
         message.content,
@@ -216,9 +222,11 @@ async def reply(caller: WriteCaller, id: Conversation, body: shapes.ReplyIn, key
     """
     caller.access.check_right("read")  # a reply repeats what is remembered
     if body.author is not None:
-        caller.access.person(body.author)
+        caller.access.check_user(body.author)
     chat = chat_of(caller, id, body.user)
-    platform_id = with_platform_id(caller, Draft("user", "", platform_id=body.platform_id), key, id, "reply").platform_id
+    platform_id = with_platform_id(
+        caller, Draft("user", "", platform_id=body.platform_id), key, id, "reply"
+    ).platform_id
     options: dict[str, Any] = {"budget": budget_of(body.budget), "system": body.system}
     options |= {"author": body.author, "platform_id": platform_id}
     if not body.stream:
@@ -280,7 +288,7 @@ async def command(
     """Carry out what a message asks of the memory: remember, forget, tell what is known; null if it asks nothing."""
     caller.access.check_right("read")
     if body.author is not None:
-        caller.access.person(body.author)
+        caller.access.check_user(body.author)
     chat = chat_of(caller, id, body.user)
     options = {"author": body.author, "names": tuple(body.names), "addressed": body.addressed}
     return await answer_once(caller, key, lambda: chat.command(body.text, **options))  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, StringConstraints, create_model
 
 from recollect import model
 from recollect.engine.documents import MAX_LIMIT, MAX_OFFSET
-from recollect.server.routes.shapes import MAX_BATCH, RequestBody, Id, page_model, answer_model, with_example
+from recollect.server.routes.shapes import MAX_BATCH, Id, RequestBody, answer_model, page_model, with_example
 
 # -- requests
 

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response
 
-from recollect.engine.documents import MAX_OFFSET, AsyncDocuments, documents_in, apply_if_unchanged
+from recollect.engine.documents import MAX_OFFSET, AsyncDocuments, apply_if_unchanged, documents_in
 from recollect.errors import InvalidInput, NotFound
 from recollect.model import Change, Document
 from recollect.rules.access import Access
@@ -26,7 +26,16 @@ from recollect.rules.documents import documents as rules
 from recollect.server.door.access import Caller, access_with
 from recollect.server.problems import Problem
 from recollect.server.routes import document_shapes as shapes
-from recollect.server.routes.answers import PAGE_BYTES, StoredForm, Count, Cursor, IdempotencyKey, answer_once, json_response, etag_of
+from recollect.server.routes.answers import (
+    PAGE_BYTES,
+    Count,
+    Cursor,
+    IdempotencyKey,
+    StoredForm,
+    answer_once,
+    etag_of,
+    json_response,
+)
 from recollect.server.routes.shapes import PATTERN, Id
 from recollect.server.routes.spaces import Space
 from recollect.wire import dumps
@@ -49,7 +58,7 @@ def caller_in_path_space(right: str) -> Any:
     access_check = access_with(right)
 
     def check(request: Request, id: Space, access: Access = access_check) -> Caller:
-        return Caller(request.app.state.memory, access, access.space(id), request)
+        return Caller(request.app.state.memory, access, access.resolve_space(id), request)
 
     return Depends(check)
 
@@ -97,7 +106,7 @@ async def document(caller: ReadCaller, key: Key, namespace: Namespace) -> Respon
 @router.post("/document-search", response_model=list[shapes.Document])
 async def search_documents(caller: ReadCaller, body: shapes.FindDocumentsIn) -> Response:
     """The documents of a namespace and of those below it: nearest to the query first, else the last changed."""
-    where = None if body.where is None else rules.checked_where(body.where)
+    where = None if body.where is None else rules.check_filter(body.where)
     options = {"query": body.query, "where": where, "limit": body.limit, "offset": body.offset}
     return json_response(await documents_of(caller).search(body.namespace, **options))  # type: ignore[arg-type]
 
@@ -124,7 +133,7 @@ def names_of(cursor: str | None) -> tuple[str, ...] | None:
         return None
     try:
         names = json.loads(cursor)
-        rules.joined(names)
+        rules.join_namespace(names)
     except (ValueError, RecursionError):
         raise InvalidInput("cursor", "is not one that a page gave as `next`") from None
     return tuple(names)
@@ -143,7 +152,7 @@ async def put_document(
     caller: WriteCaller, key: Key, namespace: Namespace, body: shapes.DocumentIn, once_key: IdempotencyKey = None
 ) -> Response:
     """Keep a JSON object under a key, in the place of the one that was there."""
-    change = Change(tuple(namespace), key, body.value, caller.access.own(body.user), texts_of(body.texts))
+    change = Change(tuple(namespace), key, body.value, caller.access.resolve_user(body.user), texts_of(body.texts))
     brief = times_only([change], caller.space)
 
     async def work() -> Document:
@@ -179,7 +188,9 @@ async def change_documents(caller: WriteCaller, body: shapes.ChangesIn, once_key
         store = documents_of(caller)
         if body.tag is None or body.namespace is None:
             return await store.apply(changes)
-        results = await apply_if_unchanged(store, body.namespace, lambda by_key: namespace_tag(by_key) == body.tag, changes)
+        results = await apply_if_unchanged(
+            store, body.namespace, lambda by_key: namespace_tag(by_key) == body.tag, changes
+        )
         if results is None:
             raise Problem(412, "changed", "the namespace has changed since it was read; read it again")
         return results
@@ -188,7 +199,7 @@ async def change_documents(caller: WriteCaller, body: shapes.ChangesIn, once_key
 
 
 def change_of(caller: Caller, change: shapes.ChangeIn) -> Change:
-    user = None if change.value is None else caller.access.own(change.user)
+    user = None if change.value is None else caller.access.resolve_user(change.user)
     return Change(tuple(change.namespace), change.key, change.value, user, texts_of(change.texts))
 
 
@@ -203,7 +214,7 @@ def times_only(changes: Sequence[Change], space: str) -> StoredForm:
         return [(document.created_at, document.updated_at) for document in documents]
 
     def restore(stored_times: Sequence[Sequence[Any]]) -> list[Any]:
-        kept_changes = [rules.checked(change) for change in changes if change.value is not None]
+        kept_changes = [rules.check_change(change) for change in changes if change.value is not None]
         return [
             dict(
                 zip(FIELDS, (space, change.namespace, change.key, change.value, change.user, *times, None), strict=True)

@@ -29,7 +29,7 @@ router = APIRouter(prefix="/v1", tags=["people"])
 
 def person_arguments(caller: Caller, id: str) -> dict[str, Any]:
     """The user and the space as arguments of the engine."""
-    return {"user": caller.access.person(id), "space": caller.space}
+    return {"user": caller.access.check_user(id), "space": caller.space}
 
 
 @router.get("/users/{id:id}/facts", response_model=shapes.page_model(shapes.Fact))
@@ -76,7 +76,7 @@ async def profile(caller: ReadCaller, id: Person, wait: Seconds = None) -> Respo
 def speaker_arguments(caller: Caller, body: shapes.RememberIn | shapes.ForgetIn) -> dict[str, Any]:
     """Who says it, as arguments of the engine. A key of one user allows only that user."""
     if body.speaker is not None:
-        caller.access.person(body.speaker)
+        caller.access.check_user(body.speaker)
     if body.message is not None and caller.access.user is not None:
         raise Problem(403, "not_you", "this key is for one user: tell the text, without naming a message")
     return {"speaker": body.speaker, "message": body.message}
@@ -158,7 +158,7 @@ async def export(
 ) -> Response:
     """Every message of a space, or of one user's memory, or of one conversation, in order: one a line. With `salvage`,
     without those that cannot be read."""
-    owner = caller.access.own(user)
+    owner = caller.access.resolve_user(user)
     source = caller.memory.export(user=owner, conversation=conversation, space=caller.space, salvage=salvage)
     return await line_response(source)
 

@@ -72,7 +72,9 @@ class MessagesIn(RequestBody):
 class BatchIn(MessagesIn):
     """Messages for one conversation of several."""
 
-    model_config = with_example(conversation="demo", user="alex", messages=[{"role": "user", "content": "I live in Berlin."}])
+    model_config = with_example(
+        conversation="demo", user="alex", messages=[{"role": "user", "content": "I live in Berlin."}]
+    )
 
     conversation: Id
 
@@ -296,7 +298,9 @@ def answer_model(kind: Any) -> Any:
             field.name: (wire_type(hints[field.name]), ...) for field in fields(kind) if field.name not in left_out
         }
         field_types |= {name: (COMPUTED_HINTS[name], ...) for name in COMPUTED.get(kind, ())}
-        _models[kind] = create_model(kind.__name__, __doc__=kind.__doc__, __config__=example_config(kind), **field_types)
+        _models[kind] = create_model(
+            kind.__name__, __doc__=kind.__doc__, __config__=example_config(kind), **field_types
+        )
     return _models[kind]
 
 
@@ -351,14 +355,17 @@ class EpisodeOut(BaseModel):
     parts: list[EpisodeOut]
 
 
-class ChatMessage(BaseModel):
+class ChatMessageShape(BaseModel):
     """The shape every chat model takes."""
+
+    __qualname__ = "ChatMessage"  # in the description, as it always was
+    model_config = ConfigDict(title="ChatMessage")
 
     role: str
     content: str
 
 
-WRITTEN: dict[Any, Any] = {model.Episode: EpisodeOut, model.ChatMessage: ChatMessage}
+WRITTEN: dict[Any, Any] = {model.Episode: EpisodeOut, model.ChatMessage: ChatMessageShape}
 
 Message = answer_model(model.Message)
 Added = answer_model(model.Added)
@@ -413,7 +420,7 @@ class SpaceOut(BaseModel):
 class ChatMessages(BaseModel):
     """What to send to a model."""
 
-    messages: list[ChatMessage]
+    messages: list[ChatMessageShape]
 
 
 class Settled(BaseModel):

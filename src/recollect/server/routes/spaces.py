@@ -33,7 +33,10 @@ async def space(caller: ReadCaller) -> Response:
 @router.post("/search", response_model=list[shapes.Hit])
 async def search(caller: ReadCaller, body: shapes.SearchIn) -> Response:
     """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
-    filters = body.model_dump(exclude={"query"}) | {"user": caller.access.own(body.user), "space": caller.space}
+    filters = body.model_dump(exclude={"query"}) | {
+        "user": caller.access.resolve_user(body.user),
+        "space": caller.space,
+    }
     return json_response(await caller.memory.search(body.query, **filters))
 
 
@@ -48,15 +51,15 @@ async def digests(
     wait: Seconds = None,
 ) -> Response:
     """What a day in a space was for each who spoke in its channels, or for one user."""
-    options = {"day": day, "user": access.own(user), "week": week, "wait": wait}
-    return json_response(await request.app.state.memory.digests(access.space(id), **options))
+    options = {"day": day, "user": access.resolve_user(user), "week": week, "wait": wait}
+    return json_response(await request.app.state.memory.digests(access.resolve_space(id), **options))
 
 
 @router.put("/spaces/{id:id}/time-zone", response_model=shapes.Done)
 async def set_time_zone(request: Request, access: AdminAccess, id: Space, body: shapes.ZoneIn) -> Response:
     """Where a space's days begin and end, as an IANA name. Needs the scope `admin`."""
     access.check_unbound()
-    await request.app.state.memory.set_time_zone(body.name, space=access.space(id))
+    await request.app.state.memory.set_time_zone(body.name, space=access.resolve_space(id))
     return json_response({"done": True})
 
 

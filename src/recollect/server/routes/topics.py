@@ -42,7 +42,7 @@ async def topics(
 async def say(caller: WriteCaller, id: Conversation, body: shapes.SaidIn, key: IdempotencyKey = None) -> Response:
     """Keep a message and give it to its topic, which it may open or bring back. Returns the topic."""
     if body.author is not None:
-        caller.access.person(body.author)
+        caller.access.check_user(body.author)
     chat = chat_of(caller, id, body.user)
     if body.role == "assistant":
         if body.author is not None or body.importance != IMPORTANCE:
