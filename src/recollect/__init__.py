@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from recollect.client import AsyncClient, Client
     from recollect.config import Settings
-    from recollect.engine.tables.log import Batch
     from recollect.errors import (
         CommitUnknown,
         ConfigError,
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from recollect.model import (
         Activity,
         Added,
+        Batch,
         Budget,
         Change,
         Chunk,

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from recollect import Batch, Context, Draft, Memory
-from recollect.rules.people.names import Resolved, Unknown
+from recollect.model import Resolved, Unknown
 from recollect.testing import FrozenClock
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)

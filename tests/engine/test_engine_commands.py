@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from recollect import AsyncMemory, InvalidInput, Memory, ScopeError
-from recollect.engine.commands import Answer
 from recollect.engine.sync import BlockingConversation
+from recollect.model import Answer
 from recollect.ports import Request
 from recollect.testing.llm import ScriptedLLM
 

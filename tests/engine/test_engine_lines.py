@@ -11,9 +11,8 @@ import pytest
 
 from recollect import AsyncMemory, Memory, RecollectError, ScopeError
 from recollect.engine.openai import branches, relay
-from recollect.engine.tables import log
 from recollect.llm.absent import NoModelLLM
-from recollect.model import Draft, Message
+from recollect.model import Batch, Draft, Message
 from recollect.rules.openai.messages import opening_id, parse_message
 from recollect.testing.llm import ScriptedLLM
 
@@ -210,7 +209,7 @@ def test_of_a_thousand_branches_those_made_last_are_looked_at(addresses: Callabl
         send(memory, "example", "answer", "question 1")
         branch = {"recollect": {"branch": {"of": "chat", "after": 2}}}
         batches = [
-            log.Batch("default", f"chat~{number}", "alex", [Draft("user", f"question {number}", metadata=branch)])
+            Batch("default", f"chat~{number}", "alex", [Draft("user", f"question {number}", metadata=branch)])
             for number in range(2, branches.LISTED + 50)
         ]
         memory.add_many(batches)

@@ -13,7 +13,7 @@ import pytest
 
 from recollect import Draft, InvalidInput, Memory
 from recollect.engine.views.digests import public_names
-from recollect.rules.people.names import Ambiguous, Member, Resolved, Unknown
+from recollect.model import Ambiguous, Member, Resolved, Unknown
 from recollect.rules.people.transcript import transcript
 from recollect.testing import FrozenClock
 

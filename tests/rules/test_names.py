@@ -8,18 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.rules.people.names import (
-    Ambiguous,
-    Candidate,
-    Member,
-    Name,
-    NameKind,
-    Resolved,
-    Unknown,
-    fold_name,
-    name_shapes,
-    resolve,
-)
+from recollect.model import Ambiguous, Candidate, Member, Name, NameKind, Resolved, Unknown
+from recollect.rules.people.names import fold_name, name_shapes, resolve
 
 
 def member(id: str, **names: str) -> Member:

@@ -17,7 +17,7 @@ import pytest
 
 from recollect import Client, Draft, InvalidInput, Memory, NotFound, RecollectError, ServerError, errors
 from recollect.client.asking import parse_error
-from recollect.rules.people.names import Resolved, Unknown
+from recollect.model import Resolved, Unknown
 from recollect.server.problems import RESERVED, SPEAKING, problem_of
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving

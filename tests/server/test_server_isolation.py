@@ -15,7 +15,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
-from recollect.engine.commands import Kind
+from recollect.model import CommandKind
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 
@@ -259,7 +259,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 
 
 def test_every_kind_of_command_is_in_the_walk_f14() -> None:
-    assert set(COMMANDS) == set(get_args(Kind))
+    assert set(COMMANDS) == set(get_args(CommandKind))
 
 
 @pytest.mark.parametrize("kind", COMMANDS)

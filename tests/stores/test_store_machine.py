@@ -24,7 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from recollect.config import Settings
 from recollect.engine.tables import log
 from recollect.errors import InvalidInput, NotFound, ScopeError
-from recollect.model import Draft, Entry, Filter, Message
+from recollect.model import Batch, Draft, Entry, Filter, Message
 from recollect.ports import Store, Tx
 from recollect.rules.log import hash_platform_id, tombstone
 from recollect.testing.postgres import PostgresServer
@@ -275,7 +275,7 @@ class Stores(RuleBasedStateMachine):
         self.count += len(named)
 
         def write(tx: Tx) -> list[tuple[str, bool]]:
-            added = log.append_messages(tx, log.Batch(*place, user, named), self.now)
+            added = log.append_messages(tx, Batch(*place, user, named), self.now)
             return [(one.message.id, one.new) for one in added]
 
         self.all(write, lambda: self.model.append(place, user, named, self.now))

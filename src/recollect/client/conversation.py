@@ -15,11 +15,11 @@ from recollect.client.asking import (
     parse_error,
     without_none,
 )
-from recollect.engine.commands import Answer
 from recollect.engine.memory import MAX_TURN
 from recollect.errors import ServerError
 from recollect.model import (
     Added,
+    Answer,
     Budget,
     ChatMessage,
     Chunk,

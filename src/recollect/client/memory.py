@@ -18,17 +18,17 @@ from recollect.client.asking import (
 )
 from recollect.client.conversation import AsyncClientConversation, draft_fields
 from recollect.client.documents import AsyncClientDocuments
-from recollect.engine.people import Whom
-from recollect.engine.tables.log import Batch
 from recollect.errors import InvalidInput, NotSettled
 from recollect.model import (
     Added,
+    Batch,
     Conversation,
     Digest,
     Erasure,
     Fact,
     Forgotten,
     Hit,
+    Member,
     Message,
     Profile,
     Retained,
@@ -37,9 +37,9 @@ from recollect.model import (
     Statement,
     Stats,
     Verification,
+    Whom,
 )
 from recollect.rules.log import check_id
-from recollect.rules.people.names import Member
 from recollect.wire import from_json_value
 
 T = TypeVar("T")

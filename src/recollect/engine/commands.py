@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
 from recollect.engine.context.people import hide_private_names, knowledge_for_viewer, profile_text
 from recollect.engine.context.viewers import name_for, viewer_of_chat
@@ -21,13 +21,27 @@ from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.people import members_known_to
 from recollect.engine.views.facts import command_of
 from recollect.errors import InvalidInput
-from recollect.model import Draft, Fact, Filter, Forgotten, Message, Statement
+from recollect.model import (
+    Ambiguous,
+    Answer,
+    Batch,
+    CommandKind,
+    Draft,
+    Fact,
+    Filter,
+    Forgotten,
+    Member,
+    Message,
+    Resolved,
+    Statement,
+    Unknown,
+)
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.access import Access, Viewer
 from recollect.rules.people.commands import Command, is_addressed, may_be_command
 from recollect.rules.people.forgetting import matching_facts, matching_statements
-from recollect.rules.people.names import Ambiguous, Candidate, Member, Resolved, Unknown, fold_name, resolve
+from recollect.rules.people.names import fold_name, resolve
 from recollect.rules.people.statements import LOOKED_BACK, AuthoredMessage
 from recollect.tasks import command
 from recollect.tasks.task import TaskMessage
@@ -35,35 +49,10 @@ from recollect.tasks.task import TaskMessage
 if TYPE_CHECKING:
     from recollect.engine.memory import MemoryEngine
 
-Kind = Literal["remember", "forget", "ask"]
 MAX_NAMES = 20  # names of the memory in one command
 NEAR = 50  # messages whose authors count as members, even if they are not in the register yet
 MEANT = 1_000  # characters of a message that "forget what I just said" means
 EXAMPLE = 'as in "forget that I like tea"'
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The result of a command. `text` is the answer to whoever gave it; `message` is the command in the log.
-
-    `person` is the person it was about. If that must be asked, it is None, nothing was done, and `candidates` are the
-    people who may be meant. After a "remember", `statements` are those that stand now; after an "ask", `statements` and
-    `facts` are what was shown; after a "forget", `forgotten` is what was taken out.
-    """
-
-    kind: Kind
-    text: str
-    message: Message
-    person: str | None = None
-    statements: tuple[Statement, ...] = ()
-    facts: tuple[Fact, ...] = ()
-    forgotten: Forgotten | None = None
-    candidates: tuple[Candidate, ...] = ()
-
-    @property
-    def asks_back(self) -> bool:
-        """Whether nothing was done, because it is not clear what was meant."""
-        return self.person is None or (self.forgotten is not None and self.forgotten.everything)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +112,11 @@ async def run_command(
         return None
     mark = {"recollect": {"command": parsed_command.kind}}
     draft = Draft("user", text, scene.speaker, metadata=mark)
-    message = (await memory.add_many([log.Batch(*conversation_key, [draft])]))[0][0].message
+    message = (await memory.add_many([Batch(*conversation_key, [draft])]))[0][0].message
     answer = await CommandRun(memory, scene, parsed_command, message).answer(subject)
     # In a channel the answer belongs to the person it is about, and is erased with them.
     about = answer.person if scene.owner is None else None
-    await memory.add_many([log.Batch(*conversation_key, [Draft("assistant", answer.text, user=about, metadata=mark)])])
+    await memory.add_many([Batch(*conversation_key, [Draft("assistant", answer.text, user=about, metadata=mark)])])
     return answer
 
 
@@ -171,8 +160,8 @@ class CommandRun:
         return Answer(self.kind, answer_text, self.message, candidates=candidates)
 
     @property
-    def kind(self) -> Kind:
-        return cast(Kind, self.command.kind)
+    def kind(self) -> CommandKind:
+        return cast(CommandKind, self.command.kind)
 
     @property
     def viewer(self) -> Viewer:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from recollect.engine import turn
-from recollect.engine.commands import Answer, run_command
+from recollect.engine.commands import run_command
 from recollect.engine.context import people as knowing
 from recollect.engine.context import recall
 from recollect.engine.context.build import ContextState, assemble, head_of, room_beside
@@ -27,7 +27,21 @@ from recollect.engine.views.digest_texts import MergedDigest
 from recollect.engine.views.tiers import load_tiers
 from recollect.engine.views.window import last_archived_turn, load_chunks
 from recollect.language.smalltalk import is_small_talk
-from recollect.model import Added, Budget, Chunk, Context, Draft, Episode, Filter, Hit, Message, Reply, Role
+from recollect.model import (
+    Added,
+    Answer,
+    Batch,
+    Budget,
+    Chunk,
+    Context,
+    Draft,
+    Episode,
+    Filter,
+    Hit,
+    Message,
+    Reply,
+    Role,
+)
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
 from recollect.rules.access import PROGRAM, Access, Viewer
@@ -106,7 +120,7 @@ class AsyncConversation(TopicalConversation):
 
     async def extend(self, drafts: Iterable[Draft]) -> list[Added]:
         """Keep several messages in one transaction: all of them, or none."""
-        batch = log.Batch(self.space, self.id, self.user, list(drafts))
+        batch = Batch(self.space, self.id, self.user, list(drafts))
         return (await self._memory.add_many([batch]))[0]
 
     async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
@@ -216,7 +230,7 @@ class AsyncConversation(TopicalConversation):
         await memory._usable(model)
         await memory._caught_up(self.space)
         draft = Draft("user", text, author, None, None, platform_id)
-        batch = log.Batch(self.space, self.id, self.user, [draft])
+        batch = Batch(self.space, self.id, self.user, [draft])
         # Views are woken when the turn ends: nobody waits for them, and they should not slow the turn down.
         question = (await memory._add([batch]))[0][0].message
         tools = turn.TurnTools(

@@ -18,7 +18,7 @@ from recollect.engine.views.titles import PendingTopic, load_pending_topic, to_t
 from recollect.engine.views.topics import KEY, VIEW, FollowResult, TopicPage, lock_conversation, record_note
 from recollect.errors import InvalidInput, NotFound, ScopeError
 from recollect.language.terms import analyse, passages
-from recollect.model import ChatMessage, Conversation, Draft, Filter, Message, Role
+from recollect.model import Batch, ChatMessage, Conversation, Draft, Filter, Message, Role
 from recollect.model.topics import Topic, TopicHit, TopicMessage, TopicStats
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
@@ -71,7 +71,7 @@ class TopicalConversation:
         now = self._memory._opened.clock.now()
         (vector,) = await self._vectors([text])
         draft = Draft(role, text, author, None, time, None, metadata)
-        batch = log.with_ids(log.Batch(self.space, self.id, self.user, [draft]), now)
+        batch = log.with_ids(Batch(self.space, self.id, self.user, [draft]), now)
         is_retry = False
 
         def write(tx: Tx) -> tuple[Message, FollowResult, Topic | None]:

@@ -24,6 +24,7 @@ from recollect.engine.work.retry import TOGETHER, retry_set_aside
 from recollect.errors import DamagedMessage, InvalidInput
 from recollect.model import (
     Added,
+    Batch,
     Conversation,
     Erasure,
     Filter,
@@ -66,7 +67,7 @@ class MemoryEngine(Knowledge):
         start = (space_id, after if after == "" else rules.check_id("after", after))
         return await self._read(lambda tx: tx.conversations(space_id, user_id, after=start, limit=count))
 
-    async def add_many(self, batches: Iterable[log.Batch]) -> list[list[Added]]:
+    async def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
         """Add messages to several conversations in one transaction: all of them, or none."""
         results = await self._add(batches)
         self._wake()

@@ -25,7 +25,19 @@ from recollect.engine.views import digests as days
 from recollect.engine.views import facts
 from recollect.engine.views.digest_texts import recent_speakers
 from recollect.errors import EmbedderError, InvalidInput, NotFound
-from recollect.model import FACT_CATEGORIES, Digest, Draft, Fact, Forgotten, Message, Profile, Statement
+from recollect.model import (
+    FACT_CATEGORIES,
+    Batch,
+    Digest,
+    Draft,
+    Fact,
+    Forgotten,
+    Member,
+    Message,
+    Profile,
+    Statement,
+    Whom,
+)
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.access import Viewer, may_take_back
@@ -34,7 +46,7 @@ from recollect.rules.facts.deciding import facts_as_of as as_of_then
 from recollect.rules.facts.deciding import history as fact_history
 from recollect.rules.facts.deciding import without_answered_claims
 from recollect.rules.people.forgetting import matching_facts, target_statement
-from recollect.rules.people.names import Ambiguous, Member, Resolved, Unknown, resolve
+from recollect.rules.people.names import resolve
 from recollect.rules.people.statements import (
     AuthoredMessage,
     ProfileMerge,
@@ -51,7 +63,6 @@ MAX_KEY = 200  # bytes
 MAX_STATEMENT = 4_000  # bytes
 TRIES = 5  # how often a merge is made again when others change the profile meanwhile
 NOTHING_SAID = "says nothing that can be remembered; write it as in 'Alex lives in Berlin'"
-Whom = Resolved | Ambiguous | Unknown
 
 
 class Knowledge(Running):
@@ -275,7 +286,7 @@ class Knowledge(Running):
             return await self._message(space, message)
         author = rules.check_id("speaker", speaker)
         draft = Draft("user", text, author, author, metadata={"recollect": {"command": command}})
-        return (await self._add([log.Batch(space, rules.profile_conversation(author), author, [draft])]))[0][0].message
+        return (await self._add([Batch(space, rules.profile_conversation(author), author, [draft])]))[0][0].message
 
     async def _message(self, space: str, message: str) -> Message:
         message_id = rules.check_id("message", message)

@@ -40,7 +40,7 @@ from recollect.engine.work.single_flight import SingleFlight
 from recollect.engine.work.usage import Meter
 from recollect.engine.work.view import Hooks, View
 from recollect.errors import RecollectError, StoreError
-from recollect.model import Added
+from recollect.model import Added, Batch
 from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
 from recollect.rules import log as rules
 from recollect.rules.episodes.window import WindowRule
@@ -332,7 +332,7 @@ class Running:
 
     # -- the log
 
-    async def _add(self, batches: Iterable[log.Batch]) -> list[list[Added]]:
+    async def _add(self, batches: Iterable[Batch]) -> list[list[Added]]:
         batch_list = list(batches)
         now = self._opened.clock.now()
         for batch in batch_list:

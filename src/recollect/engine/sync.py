@@ -11,16 +11,15 @@ from datetime import date, datetime
 from types import TracebackType
 from typing import Any, Self
 
-from recollect.engine.commands import Answer
 from recollect.engine.conversation import AsyncConversation
 from recollect.engine.memory import MemoryEngine
-from recollect.engine.people import Whom
 from recollect.engine.private_loop import LoopThread, run_shielded
 from recollect.engine.sync_documents import BlockingDocuments
 from recollect.engine.sync_topics import BlockingTopicalConversation
-from recollect.engine.tables.log import Batch
 from recollect.model import (
     Added,
+    Answer,
+    Batch,
     Budget,
     Chunk,
     Context,
@@ -32,6 +31,7 @@ from recollect.model import (
     Fact,
     Forgotten,
     Hit,
+    Member,
     Message,
     Profile,
     Reply,
@@ -41,8 +41,8 @@ from recollect.model import (
     Statement,
     Stats,
     Verification,
+    Whom,
 )
-from recollect.rules.people.names import Member
 
 
 class BlockingMemory:

@@ -15,9 +15,9 @@ from itertools import groupby
 from typing import Any
 
 from recollect.engine.memory import MemoryEngine
-from recollect.engine.tables.log import COPYING, EPOCH, Batch, damage_error, new_id
+from recollect.engine.tables.log import COPYING, EPOCH, damage_error, new_id
 from recollect.errors import DamagedMessage, ImportFailed, InvalidInput, ScopeError, StoreError
-from recollect.model import ROLES, BadRecord, Record
+from recollect.model import ROLES, BadRecord, Batch, Record
 from recollect.ports import Store, Tx
 from recollect.rules.log import clamp_time
 

@@ -20,7 +20,7 @@ from recollect.engine.tables import log
 from recollect.engine.tables.log import warn_of_damage
 from recollect.engine.views import tiers
 from recollect.errors import ModelNonsense, RecollectError
-from recollect.model import ChatMessage, Context, Draft, Hit, Message, Reply, Round, Tiers
+from recollect.model import Batch, ChatMessage, Context, Draft, Hit, Message, Reply, Round, Tiers
 from recollect.ports import LLM, Completion, Request, Tx
 from recollect.rules.log import MAX_CONTENT, SURROGATE
 from recollect.rules.prompt.fences import strip_invisible
@@ -37,7 +37,7 @@ PAGE = 4_096  # characters checked at a time
 BREAK = "\n\n"  # between the text before a request for more and the text after it
 
 
-def append_message(tx: Tx, batch: log.Batch, now: Any) -> Message:
+def append_message(tx: Tx, batch: Batch, now: Any) -> Message:
     """Append a batch of one message to the log, and return the message."""
     return log.append_messages(tx, batch, now)[0].message
 
@@ -55,7 +55,7 @@ class TurnTools:
     woken: Callable[[], None]
     rounds: int
     raised_turns: int
-    append: Callable[[Tx, log.Batch, Any], Message] = append_message
+    append: Callable[[Tx, Batch, Any], Message] = append_message
 
 
 @dataclass(slots=True)
@@ -258,7 +258,7 @@ async def keep_reply(turn: Turn, tools: TurnTools, *, partial: bool) -> None:
     draft = Draft("assistant", stored_content, user=question.user, metadata={**turn.told, KEY: summary})
     inline = reply_task.parse_inline(turn.inline) if turn.inline and not partial else None
     # The id is drawn before: if the transaction runs again, it finds what the first run has kept.
-    batch = log.with_ids(log.Batch(question.space, question.conversation, None, [draft]), now)
+    batch = log.with_ids(Batch(question.space, question.conversation, None, [draft]), now)
 
     def write(tx: Tx) -> Message:
         message = tools.append(tx, batch, now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
@@ -204,3 +204,15 @@ class Erasure:
     conversations: int
     entries: int
     left: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Messages for one conversation, in order. `check` is called with what is about to be added, one item for each
+    draft; if it raises, the transaction is rolled back."""
+
+    space: str
+    conversation: str
+    user: str | None
+    drafts: Sequence[Draft]
+    check: Callable[[list[Added]], None] | None = field(default=None, compare=False, repr=False)

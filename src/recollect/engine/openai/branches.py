@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Any
 
 from recollect.engine.tables import log
-from recollect.model import Conversation, Filter, Message
+from recollect.model import Batch, Conversation, Filter, Message
 from recollect.ports import Tx
 from recollect.rules.openai import reconcile
 from recollect.rules.openai.messages import OPENED, OURS, ParsedMessage, utterance_of
@@ -342,13 +342,12 @@ def reconcile_messages(
     drafts = [sent_message.draft({"preface": True}) for sent_message in new_preface]
     drafts += [sent_message.draft({} if index else notes) for index, sent_message in enumerate(new_messages)]
     added_messages = [
-        entry.message
-        for entry in log.append_messages(tx, log.Batch(target.space, conversation, target.user, drafts), now)
+        entry.message for entry in log.append_messages(tx, Batch(target.space, conversation, target.user, drafts), now)
     ]
     return [*known_preface, *added_messages[: len(new_preface)], *known_messages, *added_messages[len(new_preface) :]]
 
 
-def keep_reply(tx: Tx, target: ConversationTarget, question: Message, batch: log.Batch, now: datetime) -> Message:
+def keep_reply(tx: Tx, target: ConversationTarget, question: Message, batch: Batch, now: datetime) -> Message:
     """Keep a reply: after the message it answers, or in a branch if that already has an answer. The same reply is kept
     only once."""
     target = replace(target, id=question.conversation)
@@ -366,7 +365,7 @@ def keep_reply(tx: Tx, target: ConversationTarget, question: Message, batch: log
         branch = {"of": question.conversation, "after": question.turn}
         notes = {**draft.metadata.get(OURS, {}), "branch": branch}
         draft = replace(draft, metadata={**draft.metadata, OURS: notes})
-    return log.append_messages(tx, log.Batch(target.space, conversation, target.user, [draft]), now)[0].message
+    return log.append_messages(tx, Batch(target.space, conversation, target.user, [draft]), now)[0].message
 
 
 def find_next_message(tx: Tx, question: Message) -> Message | None:

@@ -25,7 +25,7 @@ from recollect.engine.openai import branches
 from recollect.engine.tables import log
 from recollect.engine.work.ask import NONE
 from recollect.errors import InvalidInput, ModelError, RecollectError
-from recollect.model import Budget, Context, Message, Section
+from recollect.model import Batch, Budget, Context, Message, Section
 from recollect.ports import Completion, Relay, Tx, Vectors
 from recollect.rules.log import MAX_ID, check_id
 from recollect.rules.openai import messages as message_rules
@@ -194,7 +194,7 @@ class RelayExchange:
         """The conversation of the message that is answered."""
         return self._turn.asked.conversation
 
-    def _append_reply(self, tx: Tx, batch: log.Batch, now: datetime) -> Message:
+    def _append_reply(self, tx: Tx, batch: Batch, now: datetime) -> Message:
         return branches.keep_reply(tx, self._target, self._messages[-1], batch, now)
 
     # -- what the model is sent

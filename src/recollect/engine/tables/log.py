@@ -10,12 +10,12 @@ import logging
 import os
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 from recollect.errors import DamagedMessage, InvalidInput, NotFound, ScopeError, StoreError
-from recollect.model import Added, Conversation, Draft, Erasure, Fault, Filter, Message, Verification
+from recollect.model import Added, Batch, Conversation, Draft, Erasure, Fault, Filter, Message, Verification
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.documents.documents import names_in
@@ -36,18 +36,6 @@ def new_id(now: datetime) -> str:
     """Twenty characters: 45 bits of time, so that ids sort by age, and 55 random bits, so that ids do not collide."""
     number = ((now - EPOCH) // MILLISECOND & (1 << 45) - 1) << 55 | int.from_bytes(os.urandom(7)) >> 1
     return "".join(LETTERS[number >> shift & 31] for shift in range(95, -1, -5))
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Messages for one conversation, in order. `check` is called with what is about to be added, one item for each
-    draft; if it raises, the transaction is rolled back."""
-
-    space: str
-    conversation: str
-    user: str | None
-    drafts: Sequence[Draft]
-    check: Callable[[list[Added]], None] | None = field(default=None, compare=False, repr=False)
 
 
 def with_ids(batch: Batch, now: datetime) -> Batch:

@@ -23,11 +23,10 @@ from recollect.engine.context.viewers import (
 )
 from recollect.engine.tables.facts import facts_of
 from recollect.errors import InvalidInput
-from recollect.model import Fact, Message, Statement
+from recollect.model import Fact, Member, Message, Name, Statement
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim
 from recollect.rules.log import check_id
-from recollect.rules.people.names import Member, Name
 from recollect.rules.people.statements import contradicts, facts_not_restated, parse_statement, says_same
 
 TABLE = "statements"

@@ -13,20 +13,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Literal
 
+from recollect.model import Ambiguous, Candidate, Member, Name, NameKind, Resolved, Unknown
 from recollect.rules.prompt.fences import fold_character, strip_invisible
 
-NameKind = Literal["id", "mention", "display", "nickname", "alias"]
 SUGGESTED = 5
 """Members that are suggested for a name that no member has."""
 MAX_NAME = 200
 """Characters of a name that are looked at."""
-
-NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 _KINDS: dict[NameKind, str] = {
     "id": "id", "mention": "mention", "display": "display name", "nickname": "nickname", "alias": "alias",
@@ -34,62 +29,6 @@ _KINDS: dict[NameKind, str] = {
 _FREE: tuple[NameKind, ...] = ("display", "nickname", "alias")
 _SELF = frozenset({"me", "myself", "i"})
 MENTION = re.compile(r"<@!?(?P<id>[^<>@!\s]{1,64})>")
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A name of a member, and when it was first and last seen, if that is known. A name that is no longer used stays
-    known: somebody will still use it."""
-
-    text: str
-    kind: NameKind
-    since: datetime | None = None
-    seen: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """Somebody in a space. The id needs no name of its own."""
-
-    id: str
-    names: tuple[Name, ...] = ()
-
-    @property
-    def shown(self) -> str:
-        """The display name that was seen last, or else the id."""
-        display_names = [(name.seen or name.since or NEVER, name.text) for name in self.names if name.kind == "display"]
-        return max(display_names)[1] if display_names else self.id
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A member that a name may mean, the name that fits, and why, in words for the person who is asked."""
-
-    member: str
-    name: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """The one member a name means, and why."""
-
-    member: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Ambiguous:
-    """Several members fit equally well: the caller asks which."""
-
-    candidates: tuple[Candidate, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """Nobody fits. The suggestions have a similar spelling: the caller may ask whether one is meant."""
-
-    suggestions: tuple[Candidate, ...] = ()
 
 
 def resolve(text: str, members: Iterable[Member], *, speaker: str | None = None) -> Resolved | Ambiguous | Unknown:

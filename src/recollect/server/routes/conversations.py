@@ -20,9 +20,8 @@ from starlette.responses import Response, StreamingResponse
 
 from recollect.engine import idempotency
 from recollect.engine.conversation import AsyncConversation, conversation_for
-from recollect.engine.tables.log import Batch
 from recollect.errors import InvalidInput, RecollectError
-from recollect.model import Added, Budget, Draft, Message
+from recollect.model import Added, Batch, Budget, Draft, Message
 from recollect.server.door.access import Caller, ReadCaller, WriteCaller
 from recollect.server.problems import Problem, problem_of
 from recollect.server.routes import shapes

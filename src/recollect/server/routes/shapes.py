@@ -17,8 +17,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, create_model
 
 from recollect import model
-from recollect.engine.commands import MAX_NAMES, Answer
-from recollect.rules.people import names
+from recollect.engine.commands import MAX_NAMES
 from recollect.server.routes.examples import EXAMPLES
 from recollect.wire import COMPUTED, LEFT_OUT
 
@@ -388,9 +387,9 @@ Stats = answer_model(model.Stats)
 Retained = answer_model(model.Retained)
 Retried = answer_model(model.Retried)
 Verification = answer_model(model.Verification)
-Member = answer_model(names.Member)
-Command = answer_model(Answer)
-Whom: Any = answer_model(names.Resolved) | answer_model(names.Ambiguous) | answer_model(names.Unknown)
+Member = answer_model(model.Member)
+Command = answer_model(model.Answer)
+Whom: Any = answer_model(model.Resolved) | answer_model(model.Ambiguous) | answer_model(model.Unknown)
 
 
 def page_model(kind: Any) -> Any:
