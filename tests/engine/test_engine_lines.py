@@ -28,7 +28,7 @@ def send(memory: Memory, *words: str, where: branches.ConversationTarget = WHERE
     sent = [parse_message(one) for one in history(*words)]
     engine, now = memory._engine, datetime.now(UTC)
     found: list[Message] = memory._private.wait(
-        engine._write(lambda tx: branches.reconcile_messages(tx, where, sent, now))
+        engine.runtime.write(lambda tx: branches.reconcile_messages(tx, where, sent, now))
     )
     return found
 
@@ -88,7 +88,7 @@ def test_many_requests_at_once_are_one_after_the_other(store_url: str) -> None:
 
             async def ask(*words: str) -> dict[str, Any]:
                 asking = relay.RelayRequest({"messages": history(*words)}, "default", "alex", "chat")
-                return await (await relay.begin_exchange(memory, asking)).answer_whole()
+                return await (await relay.begin_exchange(memory.runtime, asking)).answer_whole()
 
             await ask("a")
             await asyncio.gather(*(ask("a", "Re: a", text) for text in "bbbbccd"), *(ask("a") for _ in range(3)))
@@ -107,7 +107,7 @@ def test_a_reply_to_what_has_been_answered_meanwhile_is_a_branch(addresses: Call
         model = ScriptedLLM(["One.", "Two.", "Three."])
         async with AsyncMemory(addresses("sqlite", "a"), chat=model, memory=NoModelLLM(), followers=False) as memory:
             asking = relay.RelayRequest({"messages": history("a")}, "default", "alex", "chat")
-            slow, quick, late = [await relay.begin_exchange(memory, asking) for _ in range(3)]
+            slow, quick, late = [await relay.begin_exchange(memory.runtime, asking) for _ in range(3)]
             for talk in (quick, slow, late):
                 await talk.answer_whole()
             found = await memory.conversations()
@@ -153,7 +153,7 @@ def read_by(
         last = branches.reconcile_messages(reading, where, sent, now)[-1]
         return reading.count, last
 
-    found: tuple[int, Message] = memory._private.wait(engine._write(counted))
+    found: tuple[int, Message] = memory._private.wait(engine.runtime.write(counted))
     return found
 
 
@@ -230,7 +230,7 @@ def test_a_memory_that_closes_in_the_middle_of_a_stream_keeps_what_was_sent(
         memory = AsyncMemory(url, chat=model, memory=NoModelLLM(), followers=False)
         await memory.open()
         body = {"messages": history("How many?"), "stream": True}
-        talk = await relay.begin_exchange(memory, relay.RelayRequest(body, "default", "alex", "chat"))
+        talk = await relay.begin_exchange(memory.runtime, relay.RelayRequest(body, "default", "alex", "chat"))
         stream, seen = talk.stream(), ""
         while "two" not in seen:
             seen += (await anext(stream))["choices"][0]["delta"]["content"]

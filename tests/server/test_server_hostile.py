@@ -153,10 +153,10 @@ def test_an_answer_is_kept_for_a_day_and_a_claim_whose_holder_died_lapses(tmp_pa
         seen.append(forget().headers.get("Idempotent-Replayed"))
         assert seen == [None, "true", None]
         held = idempotency.build_keyed_request("default", "anonymous", "d", b'POST /v1/users/alex/undo?\n{"id":"x"}')
-        assert server.run(idempotency.claim(server.memory, held)).state == "new"
-        assert server.run(idempotency.claim(server.memory, held)).state == "busy"
+        assert server.run(idempotency.claim(server.memory.runtime, held)).state == "new"
+        assert server.run(idempotency.claim(server.memory.runtime, held)).state == "busy"
         clock.advance(timedelta(minutes=11))
-        assert server.run(idempotency.claim(server.memory, held)).state == "new"
+        assert server.run(idempotency.claim(server.memory.runtime, held)).state == "new"
 
 
 def test_whoever_hung_up_may_ask_again_under_the_same_key(tmp_path: Path) -> None:

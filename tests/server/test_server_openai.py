@@ -412,7 +412,7 @@ def test_what_is_sent_never_exceeds_the_budget_and_old_messages_give_way(world: 
             messages=history,
             extra_headers={"X-Recollect-Budget": str(budget)},
         )
-        count = world.server.memory._opened.tokenizer.count
+        count = world.server.memory.runtime.parts.tokenizer.count
         real = 3 + sum(count(str(one["content"])) + 4 for one in world.sent)
         assert real <= int(raw.headers["x-recollect-tokens"]) <= budget
         assert real > budget / 3

@@ -87,10 +87,10 @@ def test_a_key_whose_request_is_under_way_waits_and_one_that_failed_may_try_agai
         # The same claim that a request which is being worked on has made.
         content = f"POST {url}?\n".encode() + request.content
         held = idempotency.build_keyed_request("default", "anonymous", "k", content)
-        assert server.run(idempotency.claim(server.memory, held)).state == "new"
+        assert server.run(idempotency.claim(server.memory.runtime, held)).state == "new"
         busy = http.post(url, content=request.content, headers=request.headers | {"Idempotency-Key": "k"})
         assert (busy.status_code, busy.json()["code"], busy.headers["Retry-After"]) == (409, "in_progress", "1")
-        server.run(idempotency.release_claim(server.memory, held))
+        server.run(idempotency.release_claim(server.memory.runtime, held))
         done = http.post(url, content=request.content, headers=request.headers | {"Idempotency-Key": "k"})
         assert done.status_code == 200
         failed = [http.post(url, json={"text": ""}, headers={"Idempotency-Key": "f"}).status_code for _ in range(2)]

@@ -12,16 +12,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from recollect.engine.context.people import hide_private_names, knowledge_for_viewer, profile_text
 from recollect.engine.context.viewers import name_for, viewer_of_chat
+from recollect.engine.people import Knowledge
+from recollect.engine.runtime import Runtime
+from recollect.engine.scope import ConversationScope
 from recollect.engine.tables import log
 from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.people import members_known_to
 from recollect.engine.views.facts import command_of
 from recollect.errors import InvalidInput
 from recollect.model import (
+    Added,
     Ambiguous,
     Answer,
     Batch,
@@ -38,16 +42,13 @@ from recollect.model import (
 )
 from recollect.ports import Tx
 from recollect.rules import log as rules
-from recollect.rules.access import Access, Viewer
+from recollect.rules.access import Viewer
 from recollect.rules.people.commands import Command, is_addressed, may_be_command
 from recollect.rules.people.forgetting import matching_facts, matching_statements
 from recollect.rules.people.names import fold_name, resolve
 from recollect.rules.people.statements import LOOKED_BACK, AuthoredMessage
 from recollect.tasks import command
 from recollect.tasks.task import TaskMessage
-
-if TYPE_CHECKING:
-    from recollect.engine.memory import MemoryEngine
 
 MAX_NAMES = 20  # names of the memory in one command
 NEAR = 50  # messages whose authors count as members, even if they are not in the register yet
@@ -69,11 +70,10 @@ class CommandScene:
     recent: tuple[Message, ...]
 
 
-def read_command_scene(
-    space: str, id: str, user: str | None, author: str | None, access: Access, share_channels: bool, tx: Tx
-) -> CommandScene:
-    conversation = log.find_own_conversation(tx, space, id, user)
-    owner = conversation.user if conversation is not None else user
+def read_command_scene(scope: ConversationScope, author: str | None, share_channels: bool, tx: Tx) -> CommandScene:
+    space, id, access = scope.space, scope.id, scope.access
+    conversation = log.find_own_conversation(tx, space, id, scope.user)
+    owner = conversation.user if conversation is not None else scope.user
     where = Filter(space, conversation=id)
     recent = tx.messages(where, limit=NEAR, newest=True, damaged=log.warn_of_damage) if conversation else []
     messages = [message for message in recent if not message.erased]
@@ -88,36 +88,43 @@ def read_command_scene(
 
 
 async def run_command(
-    memory: MemoryEngine,
-    conversation_key: tuple[str, str, str | None],
+    knowledge: Knowledge,
+    scope: ConversationScope,
     text: str,
     author: str | None,
     names: tuple[str, ...],
     for_memory: bool,
-    access: Access,
 ) -> Answer | None:
     """Read a message as a command and run it; None if it is ordinary talk."""
-    share_channels = memory._opened.share_channels
+    runtime = knowledge.runtime
+    share_channels = runtime.parts.share_channels
     rules.check_text("text", text)
     author_id = None if author is None else rules.check_id("author", author)
     own_names = check_names(names)
-    if not may_be_command(text) or not (for_memory or await memory._run(is_addressed, text, own_names)):
+    if not may_be_command(text) or not (for_memory or await runtime.run(is_addressed, text, own_names)):
         return None
-    scene = await memory._read(partial(read_command_scene, *conversation_key, author_id, access, share_channels))
+    scene = await runtime.read(partial(read_command_scene, scope, author_id, share_channels))
     exchange = tuple(TaskMessage(m.role, m.content) for m in scene.recent)
     inputs = command.Inputs(text, own_names, for_memory, names_of(scene.members), exchange)
-    parsed_command = (await memory._asking.ask(command, inputs)).reply
+    parsed_command = (await runtime.tasks.ask(command, inputs)).reply
     subject = find_subject(parsed_command, scene)
     if parsed_command.kind == "none" or isinstance(subject, Unknown):
         return None
     mark = {"recollect": {"command": parsed_command.kind}}
     draft = Draft("user", text, scene.speaker, metadata=mark)
-    message = (await memory.add_many([Batch(*conversation_key, [draft])]))[0][0].message
-    answer = await CommandRun(memory, scene, parsed_command, message).answer(subject)
+    message = (await append(runtime, scope, draft)).message
+    answer = await CommandRun(knowledge, scene, parsed_command, message).answer(subject)
     # In a channel the answer belongs to the person it is about, and is erased with them.
     about = answer.person if scene.owner is None else None
-    await memory.add_many([Batch(*conversation_key, [Draft("assistant", answer.text, user=about, metadata=mark)])])
+    await append(runtime, scope, Draft("assistant", answer.text, user=about, metadata=mark))
     return answer
+
+
+async def append(runtime: Runtime, scope: ConversationScope, draft: Draft) -> Added:
+    """Keep a message in the conversation, and wake the views."""
+    added = await runtime.append_messages([Batch(scope.space, scope.id, scope.user, [draft])])
+    runtime.wake()
+    return added[0][0]
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -142,14 +149,14 @@ def find_subject(parsed_command: Command, scene: CommandScene) -> Resolved | Amb
 class CommandRun:
     """One command that is being run."""
 
-    memory: MemoryEngine
+    knowledge: Knowledge
     scene: CommandScene
     command: Command
     message: Message
 
     async def answer(self, subject: Resolved | Ambiguous | Unknown) -> Answer:
         if isinstance(subject, Resolved):
-            await self.memory._facts_read(self.message.space)
+            await self.knowledge.wait_for_facts(self.message.space)
             act = {"remember": self.remember, "forget": self.forget, "ask": self.ask}[self.command.kind]
             return await act(subject.member)
         candidates = subject.candidates if isinstance(subject, Ambiguous) else ()
@@ -172,11 +179,11 @@ class CommandRun:
         """The name of a person in an answer."""
         if person == self.scene.speaker:
             return "you"
-        return await self.memory._read(lambda tx: name_for(tx, self.scene.space, person, self.viewer))
+        return await self.knowledge.runtime.read(lambda tx: name_for(tx, self.scene.space, person, self.viewer))
 
     async def statement_texts(self, statements: Sequence[Statement]) -> list[str]:
         """The texts of the statements that the viewer may see, each once."""
-        visible = await self.memory._read(lambda tx: hide_private_names(tx, statements, self.viewer))
+        visible = await self.knowledge.runtime.read(lambda tx: hide_private_names(tx, statements, self.viewer))
         return list(dict.fromkeys(statement.text for statement in visible))
 
     # -- remember
@@ -187,8 +194,10 @@ class CommandRun:
         if text:
             text = await self._use_profile_name(person, text)
         elif self.command.refers_back:
-            utterances = await self.memory._read(self._recent_utterances)
-        statements = await self.memory._remember(text, person, self.message, utterances) if text or utterances else []
+            utterances = await self.knowledge.runtime.read(self._recent_utterances)
+        statements = (
+            await self.knowledge.merge_statement(text, person, self.message, utterances) if text or utterances else []
+        )
         if not statements:
             name = await self.name_in_answer(person)
             return Answer(self.kind, f"I found nothing to remember about {name} there.", self.message, person)
@@ -200,7 +209,7 @@ class CommandRun:
         about = self.command.about
         if about is None or person == self.scene.speaker:
             return text
-        name = await self.memory._read(lambda tx: name_for(tx, self.scene.space, person, self.viewer))
+        name = await self.knowledge.runtime.read(lambda tx: name_for(tx, self.scene.space, person, self.viewer))
         return re.sub(rf"^{re.escape(about)}(?!\w)", lambda _: name, text, flags=re.IGNORECASE)
 
     def _recent_utterances(self, tx: Tx) -> tuple[AuthoredMessage, ...]:
@@ -220,7 +229,7 @@ class CommandRun:
         if not description:
             return Answer(self.kind, f"Say what to forget, {EXAMPLE}.", self.message, person, forgotten=Forgotten(None))
         description = await self._use_profile_name(person, description)
-        outcome = await self.memory.forget(description, user=person, message=self.message.id, space=self.scene.space)
+        outcome = await self.knowledge.forget(description, user=person, message=self.message.id, space=self.scene.space)
         if outcome.everything:
             answer_text = (
                 f"That would be everything I know about {await self.name_in_answer(person)}, so I have done nothing. "
@@ -243,7 +252,7 @@ class CommandRun:
     # -- ask
 
     async def ask(self, person: str) -> Answer:
-        facts, statements = await self.memory._read(lambda tx: self._visible_knowledge(tx, person))
+        facts, statements = await self.knowledge.runtime.read(lambda tx: self._visible_knowledge(tx, person))
         name = await self.name_in_answer(person)
         answer_text = "I know nothing of that yet." if self.command.text else f"I know nothing about {name} yet."
         if facts or statements:

@@ -9,24 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from recollect.engine.context import recall
+from recollect.engine.runtime import Runtime
+from recollect.engine.scope import ConversationScope
 from recollect.engine.tables import log
 from recollect.engine.tables import topics as rows
 from recollect.engine.views.titles import PendingTopic, load_pending_topic, to_topic_text
 from recollect.engine.views.topics import KEY, VIEW, FollowResult, TopicPage, lock_conversation, record_note
-from recollect.errors import InvalidInput, NotFound, ScopeError
+from recollect.errors import InvalidInput, NotFound
 from recollect.language.terms import analyse, passages
-from recollect.model import Batch, ChatMessage, Conversation, Draft, Filter, Message, Role
+from recollect.model import Batch, ChatMessage, Draft, Filter, Message, Role
 from recollect.model.topics import Topic, TopicHit, TopicMessage, TopicStats
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
-from recollect.rules.access import Access
 from recollect.rules.topics import topics as rule
-
-if TYPE_CHECKING:
-    from recollect.engine.memory import MemoryEngine
 
 T = TypeVar("T")
 
@@ -36,14 +34,14 @@ LOOKED_AT = 200  # messages a search for topics looks at
 TAGGED = 5.0  # added to a topic's score for each tag that the query names
 
 
-class TopicalConversation:
-    """The part of a conversation that knows about topics."""
+class ConversationTopics:
+    """The topics of one conversation. Its methods are those of the conversation's face."""
 
-    _memory: MemoryEngine
-    _access: Access
-    space: str
-    id: str
-    user: str | None
+    def __init__(self, runtime: Runtime, scope: ConversationScope) -> None:
+        self._runtime = runtime
+        self._scope = scope
+        self._space = scope.space
+        self._id = scope.id
 
     # -- adding
 
@@ -67,11 +65,11 @@ class TopicalConversation:
     ) -> Topic:
         if not rules.check_text("text", text).strip():
             raise InvalidInput("text", "is empty; nothing to keep")
-        memory = self._memory
-        now = self._memory._opened.clock.now()
+        runtime = self._runtime
+        now = self._runtime.parts.clock.now()
         (vector,) = await self._vectors([text])
         draft = Draft(role, text, author, None, time, None, metadata)
-        batch = log.with_ids(Batch(self.space, self.id, self.user, [draft]), now)
+        batch = log.with_ids(Batch(self._space, self._id, self._scope.user, [draft]), now)
         is_retry = False
 
         def write(tx: Tx) -> tuple[Message, FollowResult, Topic | None]:
@@ -80,17 +78,17 @@ class TopicalConversation:
             fresh = () if is_retry else log.draft_ids([batch])
             is_retry = True
             message = log.append_messages(tx, batch, now, fresh)[0].message
-            page = memory._topics.read_page(tx, self.space, self.id)
+            page = runtime.topics.read_page(tx, self._space, self._id)
             if page.cold:  # a cached page was made with vectors of this embedder
-                memory._index.check_embedder(tx)
+                runtime.index.check_embedder(tx)
             vectors_by_turn = {message.turn: vector}
-            progress = memory._topics.follow(tx, self.space, self.id, message.turn, vectors_by_turn, message, page)
+            progress = runtime.topics.follow(tx, self._space, self._id, message.turn, vectors_by_turn, message, page)
             return message, progress, self._topic_of(tx, progress.page, message.turn, now)
 
-        message, progress, topic = await memory._write(write)
+        message, progress, topic = await runtime.write(write)
         while topic is None:
             progress, topic = await self._follow_missing(message, progress, now)
-        memory._wake()
+        runtime.wake()
         return topic
 
     async def _follow_missing(
@@ -101,14 +99,14 @@ class TopicalConversation:
         vectors_by_turn = {missing.turn: vector for missing, vector in zip(progress.missing, vectors, strict=True)}
 
         def write(tx: Tx) -> tuple[FollowResult, Topic | None]:
-            next_progress = self._memory._topics.follow(tx, self.space, self.id, message.turn, vectors_by_turn)
+            next_progress = self._runtime.topics.follow(tx, self._space, self._id, message.turn, vectors_by_turn)
             return next_progress, self._topic_of(tx, next_progress.page, message.turn, now)
 
-        return await self._memory._write(write)
+        return await self._runtime.write(write)
 
     async def _vectors(self, texts: Sequence[str]) -> list[Vectors]:
         """Vectors as the index makes them: of a long message, the first passage."""
-        vectors = await self._memory._opened.embedder.embed([passages(text)[0] for text in texts])
+        vectors = await self._runtime.parts.embedder.embed([passages(text)[0] for text in texts])
         return list(vectors)
 
     # -- reading
@@ -181,7 +179,7 @@ class TopicalConversation:
 
         stats = await self._read_topics(read, None)
         if stats is None:
-            raise NotFound(f"conversation {self.id!r} has no topics yet; they begin with its first message")
+            raise NotFound(f"conversation {self._id!r} has no topics yet; they begin with its first message")
         return stats
 
     async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
@@ -189,12 +187,12 @@ class TopicalConversation:
         them, by their titles and by their tags."""
         rules.check_text("query", query)
         count = rules.check_number("limit", limit, MAX_TOPICS)
-        parts = self._memory._opened
+        parts = self._runtime.parts
         vector = (await parts.embedder.embed([query]))[0]
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[TopicHit]:
-            self._memory._index.check_embedder(tx)
-            where = Filter(self.space, conversation=self.id)
+            self._runtime.index.check_embedder(tx)
+            where = Filter(self._space, conversation=self._id)
             hits = recall.search(tx, where, query, vector, LOOKED_AT, now, parts.weights)
             states = {**page.load_faded(tx).states, **page.book.states}
             topic_by_turn = {row["turn"]: row["topic"] for row in tx.rows(rows.TURNS, where=page.place)}
@@ -214,7 +212,7 @@ class TopicalConversation:
 
         return await self._read_topics(read, [])
 
-    async def _subject(self) -> str:
+    async def subject(self) -> str:
         """What is being talked of, in a few words."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> str:
@@ -280,46 +278,37 @@ class TopicalConversation:
 
     # -- internals
 
-    def _own_conversation(self, tx: Tx) -> Conversation | None:
-        """The conversation, if there is one and it is this user's."""
-        try:
-            return log.find_own_conversation(tx, self.space, self.id, self.user)
-        except ScopeError:
-            if self._access.is_bound:
-                return None
-            raise
-
     async def _read_topics(self, read: Callable[[Tx, TopicPage, datetime], T], otherwise: T) -> T:
-        memory = self._memory
-        now = self._memory._opened.clock.now()
-        await memory._caught_up(self.space, VIEW)
+        runtime = self._runtime
+        now = self._runtime.parts.clock.now()
+        await runtime.catch_up(self._space, VIEW)
 
         def run(tx: Tx) -> T:
-            if self._own_conversation(tx) is None:
+            if self._scope.find(tx) is None:
                 return otherwise
-            return read(tx, memory._topics.read_page(tx, self.space, self.id), now)
+            return read(tx, runtime.topics.read_page(tx, self._space, self._id), now)
 
-        return await memory._read(run)
+        return await runtime.read(run)
 
     async def _change_topic(self, change: Callable[[Tx, TopicPage, datetime], int]) -> Topic:
-        memory = self._memory
-        now = self._memory._opened.clock.now()
-        await memory._caught_up(self.space, VIEW)
+        runtime = self._runtime
+        now = self._runtime.parts.clock.now()
+        await runtime.catch_up(self._space, VIEW)
 
         def run(tx: Tx) -> Topic:
-            if self._own_conversation(tx) is None:
-                raise NotFound(f"conversation {self.id!r} has no topics yet; they begin with its first message")
-            lock_conversation(tx, self.space, self.id)
-            page = memory._topics.read_page(tx, self.space, self.id)
+            if self._scope.find(tx) is None:
+                raise NotFound(f"conversation {self._id!r} has no topics yet; they begin with its first message")
+            lock_conversation(tx, self._space, self._id)
+            page = runtime.topics.read_page(tx, self._space, self._id)
             first = change(tx, page, now)
-            memory._topics.write_page(tx, page)
+            runtime.topics.write_page(tx, page)
             return self._build_topic(tx, page, first, now)
 
-        return await memory._write(run)
+        return await runtime.write(run)
 
     async def _summarise_packed(self, topic_id: str | None) -> None:
         """Summarise the packed messages of a topic with the built-in writer, unless a summary covers them already."""
-        memory = self._memory
+        runtime = self._runtime
 
         def look(tx: Tx, page: TopicPage, now: datetime) -> list[PendingTopic]:
             parts = [part for part in self._topic_parts(tx, page, topic_id) if part.packed_upto]
@@ -330,17 +319,17 @@ class TopicalConversation:
         if not requests:
             return
         drafts = [
-            to_topic_text(request, await memory._run(memory._titles.write_offline, request)) for request in requests
+            to_topic_text(request, await runtime.run(runtime.titles.write_offline, request)) for request in requests
         ]
         summaries = [
-            replace(draft, final=not memory._asking.has_model) for draft in drafts
+            replace(draft, final=not runtime.tasks.has_model) for draft in drafts
         ]  # a model writes its own later
 
         def keep(tx: Tx) -> None:
-            lock_conversation(tx, self.space, self.id)
-            memory._titles.store_texts(tx, rows.place_of(self.space, self.id), summaries)
+            lock_conversation(tx, self._space, self._id)
+            runtime.titles.store_texts(tx, rows.place_of(self._space, self._id), summaries)
 
-        await memory._write(keep)
+        await runtime.write(keep)
 
     def _first_of(self, tx: Tx, page: TopicPage, topic_id: str) -> int:
         number = topic_id[1:] if isinstance(topic_id, str) and topic_id[:1] == "t" else ""

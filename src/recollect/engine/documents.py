@@ -15,18 +15,17 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from recollect.engine.runtime import Runtime
 from recollect.errors import ScopeError
+from recollect.faces import DocumentsFace
 from recollect.model.documents import Change, Document
 from recollect.ports import Tx, Vectors
 from recollect.rules.documents import documents as rules
 from recollect.rules.log import check_id, check_number, check_text
-
-if TYPE_CHECKING:
-    from recollect.engine.memory import MemoryEngine
 
 T = TypeVar("T")
 Row = Mapping[str, Any]
@@ -39,14 +38,14 @@ MAX_OFFSET = 2**31 - 1
 MAX_QUERY = 1 << 20  # bytes
 
 
-class AsyncDocuments:
+class AsyncDocuments(DocumentsFace):
     """The documents of one space; with an `owner`, of one user alone: nobody else's are seen, replaced or removed."""
 
-    def __init__(self, memory: MemoryEngine, space: str, owner: str | None = None) -> None:
-        self._memory = memory
-        self._owner = owner
+    def __init__(self, runtime: Runtime, space: str, owner: str | None = None) -> None:
+        self.runtime = runtime
+        self.owner = owner
         self.space = space
-        self._owner_filter: Row = {"space": space} if owner is None else {"space": space, "user_id": owner}
+        self.owner_filter: Row = {"space": space} if owner is None else {"space": space, "user_id": owner}
 
     async def put(
         self,
@@ -66,20 +65,20 @@ class AsyncDocuments:
 
     async def get(self, namespace: Sequence[str], key: str) -> Document | None:
         """The document under a key, if there is one."""
-        where = {**self._owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}
-        rows = await self._memory._read(lambda tx: tx.rows(TABLE, limit=1, where=where))
+        where = {**self.owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}
+        rows = await self.runtime.read(lambda tx: tx.rows(TABLE, limit=1, where=where))
         return document_of_row(rows[0]) if rows else None
 
     async def remove(self, namespace: Sequence[str], key: str) -> bool:
         """Take a document away, for good; says whether there was one."""
-        where = {**self._owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}
-        return bool(await self._memory._write(lambda tx: tx.remove(TABLE, where)))
+        where = {**self.owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}
+        return bool(await self.runtime.write(lambda tx: tx.remove(TABLE, where)))
 
     async def apply(self, changes: Sequence[Change]) -> list[Document]:
         """Keep and remove several documents in one transaction. Returns those that are kept now, in the order given."""
         ready = [rules.check_change(change) for change in changes]
-        now = self._memory._opened.clock.now()
-        return await self._memory._write(lambda tx: apply_changes(tx, self.space, ready, now, self._owner))
+        now = self.runtime.parts.clock.now()
+        return await self.runtime.write(lambda tx: apply_changes(tx, self.space, ready, now, self.owner))
 
     async def edit(
         self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]
@@ -89,16 +88,16 @@ class AsyncDocuments:
         `decide` is given the documents by key and returns the changes and an answer. It may be run more than once.
         """
         namespace_key = rules.join_namespace(namespace)
-        now = self._memory._opened.clock.now()
+        now = self.runtime.parts.clock.now()
 
         def write(tx: Tx) -> T:
             tx.lock(LOCK, self.space, namespace_key)
-            rows = tx.rows(TABLE, where={**self._owner_filter, "namespace": namespace_key})
+            rows = tx.rows(TABLE, where={**self.owner_filter, "namespace": namespace_key})
             changes, answer = decide({row["key"]: document_of_row(row) for row in rows})
-            apply_changes(tx, self.space, [rules.check_change(change) for change in changes], now, self._owner)
+            apply_changes(tx, self.space, [rules.check_change(change) for change in changes], now, self.owner)
             return answer
 
-        return await self._memory._write(write)
+        return await self.runtime.write(write)
 
     async def search(
         self,
@@ -122,10 +121,10 @@ class AsyncDocuments:
 
         def read(tx: Tx) -> list[Row]:
             return [
-                row for row in rows_below(tx, self._owner_filter, prefix) if rules.matches_filter(row["value"], where)
+                row for row in rows_below(tx, self.owner_filter, prefix) if rules.matches_filter(row["value"], where)
             ]
 
-        rows = await self._memory._read(read)
+        rows = await self.runtime.read(read)
         rows.sort(key=lambda row: row["updated_at"], reverse=True)
         if not query or not query.strip():
             return [document_of_row(row) for row in rows[skip : skip + count]]
@@ -151,8 +150,8 @@ class AsyncDocuments:
         max_depth = None if depth is None else check_number("depth", depth, MAX_OFFSET)
         skip = check_offset(offset)
         end = None if limit is None else skip + check_number("limit", limit, MAX_OFFSET)
-        namespaces: list[tuple[str, ...]] = await self._memory._read(
-            lambda tx: list(namespaces_of(tx, self._owner_filter))
+        namespaces: list[tuple[str, ...]] = await self.runtime.read(
+            lambda tx: list(namespaces_of(tx, self.owner_filter))
         )
         matches = sorted(
             {namespace[:max_depth] for namespace in namespaces if rules.matches_namespace(namespace, prefix, suffix)}
@@ -161,7 +160,7 @@ class AsyncDocuments:
 
     async def _scores(self, rows: Sequence[Row], query: str) -> list[float | None]:
         """The score of each document for a query: that of its nearest passage."""
-        embedder = self._memory._opened.embedder
+        embedder = self.runtime.parts.embedder
         await embedder.ready()
         query_vector = (await embedder.embed([query]))[0]
         if not query_vector.any():
@@ -175,14 +174,14 @@ class AsyncDocuments:
 
     async def _vectors(self, rows: Sequence[Row], identity: str) -> list[Vectors | None]:
         """The vectors of documents; vectors that are missing, or of another embedder, are made and kept."""
-        width = self._memory._opened.embedder.width
+        width = self.runtime.parts.embedder.width
         new_vectors = dict[int, Vectors]()
         passages_by_row = {
             i: rules.document_passages(row["value"], texts_of_row(row))
             for i, row in enumerate(rows)
             if row["embedder"] != identity
         }
-        vectors = await self._memory._opened.embedder.embed(
+        vectors = await self.runtime.parts.embedder.embed(
             [text for parts in passages_by_row.values() for text in parts]
         )
         start = 0
@@ -194,7 +193,7 @@ class AsyncDocuments:
                 {**rows[i], "embedder": identity, "vecs": matrix.astype(np.float16).tobytes()}
                 for i, matrix in new_vectors.items()
             ]
-            await self._memory._write(lambda tx: keep_vectors(tx, updated_rows))
+            await self.runtime.write(lambda tx: keep_vectors(tx, updated_rows))
         matrices = (
             new_vectors[i] if i in new_vectors else decode_vectors(row["vecs"], width) for i, row in enumerate(rows)
         )
@@ -206,8 +205,8 @@ class AsyncDocuments:
 
 async def documents_in(documents: AsyncDocuments, namespace: Sequence[str]) -> dict[str, Document]:
     """The documents of one namespace, by key."""
-    where = {**documents._owner_filter, "namespace": rules.join_namespace(namespace)}
-    rows = await documents._memory._read(lambda tx: tx.rows(TABLE, where=where))
+    where = {**documents.owner_filter, "namespace": rules.join_namespace(namespace)}
+    rows = await documents.runtime.read(lambda tx: tx.rows(TABLE, where=where))
     return {row["key"]: document_of_row(row) for row in rows}
 
 
@@ -219,17 +218,17 @@ async def apply_if_unchanged(
 ) -> list[Document] | None:
     """Make the changes if the namespace is still what it was; nobody else changes it in between. None if it is not."""
     namespace_key = rules.join_namespace(namespace)
-    now = documents._memory._opened.clock.now()
+    now = documents.runtime.parts.clock.now()
     ready = [rules.check_change(change) for change in changes]
 
     def write(tx: Tx) -> list[Document] | None:
         tx.lock(LOCK, documents.space, namespace_key)
-        rows = tx.rows(TABLE, where={**documents._owner_filter, "namespace": namespace_key})
+        rows = tx.rows(TABLE, where={**documents.owner_filter, "namespace": namespace_key})
         if not is_same({row["key"]: document_of_row(row) for row in rows}):
             return None
-        return apply_changes(tx, documents.space, ready, now, documents._owner)
+        return apply_changes(tx, documents.space, ready, now, documents.owner)
 
-    return await documents._memory._write(write)
+    return await documents.runtime.write(write)
 
 
 # -- in a transaction

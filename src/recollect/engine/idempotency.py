@@ -13,13 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from recollect.engine.runtime import Runtime
 from recollect.engine.tables.log import ANSWERS
 from recollect.ports import Tx
-
-if TYPE_CHECKING:
-    from recollect.engine.memory import MemoryEngine
 
 TABLE = LOCK = ANSWERS
 LAPSES = timedelta(minutes=10)  # after this, a claim that was neither answered nor released is free
@@ -55,21 +53,21 @@ def build_keyed_request(space: str, caller: str, key: str, request: bytes) -> Ke
     return KeyedRequest(space, sha256(f"{caller}\n{key}".encode()).hexdigest(), sha256(request).digest())
 
 
-def stamp(memory: MemoryEngine, request: KeyedRequest) -> KeyedRequest:
+def stamp(runtime: Runtime, request: KeyedRequest) -> KeyedRequest:
     """The request with the time of its claim, which identifies the claim later."""
-    return replace(request, claimed_at=memory._opened.clock.now())
+    return replace(request, claimed_at=runtime.parts.clock.now())
 
 
-async def claim(memory: MemoryEngine, request: KeyedRequest) -> ClaimResult:
-    now = request.claimed_at or memory._opened.clock.now()
-    return await memory._write(lambda tx: claim_in_transaction(tx, request, now))
+async def claim(runtime: Runtime, request: KeyedRequest) -> ClaimResult:
+    now = request.claimed_at or runtime.parts.clock.now()
+    return await runtime.write(lambda tx: claim_in_transaction(tx, request, now))
 
 
 async def keep_answer(
-    memory: MemoryEngine, request: KeyedRequest, status: int, body: bytes, *, repeats_words: bool = True
+    runtime: Runtime, request: KeyedRequest, status: int, body: bytes, *, repeats_words: bool = True
 ) -> None:
     """Keep the answer for a repeated request; after an erasure, release the claim instead."""
-    now = memory._opened.clock.now()
+    now = runtime.parts.clock.now()
 
     def write(tx: Tx) -> None:
         tx.lock(LOCK, request.space)
@@ -81,19 +79,19 @@ async def keep_answer(
         else:
             tx.put(TABLE, [row | {"status": status, "body": body}])
 
-    await memory._write(write)
+    await runtime.write(write)
 
 
-async def release_claim(memory: MemoryEngine, request: KeyedRequest) -> None:
+async def release_claim(runtime: Runtime, request: KeyedRequest) -> None:
     """Release the claim of a request that failed: it may be tried again."""
-    now = memory._opened.clock.now()
+    now = runtime.parts.clock.now()
 
     def write(tx: Tx) -> None:
         row = find_claim(tx, request, now)
         if row is not None and is_ours(row, request):
             tx.remove(TABLE, {"space": request.space, "id": row["id"]})
 
-    await memory._write(write)
+    await runtime.write(write)
 
 
 def is_ours(row: Mapping[str, Any], request: KeyedRequest) -> bool:

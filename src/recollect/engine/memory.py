@@ -6,15 +6,19 @@ the disk; what is derived from it comes later.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import replace
-from datetime import datetime
-from typing import Any
+from datetime import date, datetime
+from functools import partial
+from types import TracebackType
+from typing import Self
 
-from recollect.engine.context import recall
 from recollect.engine.conversation import AsyncConversation
 from recollect.engine.documents import AsyncDocuments
 from recollect.engine.people import Knowledge
+from recollect.engine.runtime import Parts, Runtime
+from recollect.engine.scope import ConversationScope
+from recollect.engine.search import search_messages
 from recollect.engine.tables import log
 from recollect.engine.views.digests import DaysView, bump_versions
 from recollect.engine.views.index import EMBEDDER
@@ -22,19 +26,27 @@ from recollect.engine.work.follower import settle
 from recollect.engine.work.metrics import activity_of
 from recollect.engine.work.retry import TOGETHER, retry_set_aside
 from recollect.errors import DamagedMessage, InvalidInput
+from recollect.faces import MemoryFace
 from recollect.model import (
     Added,
     Batch,
     Conversation,
+    Digest,
     Erasure,
+    Fact,
     Filter,
+    Forgotten,
     Hit,
+    Member,
     Message,
+    Profile,
     Retained,
     Retried,
     Role,
+    Statement,
     Stats,
     Verification,
+    Whom,
 )
 from recollect.ports import Tx
 from recollect.rules import log as rules
@@ -47,35 +59,66 @@ MAX_QUERY = 1 << 20  # bytes
 LEAVE_OUT = "To export what is readable: recollect export --salvage, or export(salvage=True)"
 
 
-class MemoryEngine(Knowledge):
-    """A memory, opened with `async with`. Safe to use from many tasks at once."""
+def read_page(where: Filter, after: tuple[str, int], damage: list[DamagedMessage], tx: Tx) -> list[Message]:
+    return tx.messages(where, after=after, limit=PAGE, damaged=damage.append)
+
+
+class MemoryEngine(MemoryFace):
+    """A memory over a store: the face, and the parts of the engine that do the work.
+
+    `runtime` and `knowledge` are for the rest of the package; programs use the methods of the face.
+    """
+
+    def __init__(self, build: Callable[[], Parts]) -> None:
+        self.runtime = Runtime(build)
+        self.knowledge = Knowledge(self.runtime)
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def open(self, *, check_embedder: bool = True) -> None:
+        await self.runtime.open(check_embedder=check_embedder)
+
+    async def close(self) -> None:
+        await self.runtime.close()
 
     # -- conversations
 
     def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> AsyncConversation:
         """A conversation: with one `user`, or without, a channel of many. It begins with its first message."""
         user = None if user is None else rules.check_id("user", user)
-        return AsyncConversation(self, self._space(space), rules.check_id("conversation", id), user)
+        scope = ConversationScope(self.runtime.resolve_space(space), rules.check_id("conversation", id), user)
+        return self.open_conversation(scope)
+
+    def open_conversation(self, scope: ConversationScope) -> AsyncConversation:
+        """The conversation of a scope, which says who acts: for the server, whose callers have rights."""
+        return AsyncConversation(self.knowledge, scope)
 
     async def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
     ) -> list[Conversation]:
         """Conversations of a space in order of id, those after `after`; of one user, if given."""
-        space_id = self._space(space)
+        space_id = self.runtime.resolve_space(space)
         count = check_number("limit", limit, MAX_LIMIT)
         user_id = None if user is None else rules.check_id("user", user)
         start = (space_id, after if after == "" else rules.check_id("after", after))
-        return await self._read(lambda tx: tx.conversations(space_id, user_id, after=start, limit=count))
+        return await self.runtime.read(lambda tx: tx.conversations(space_id, user_id, after=start, limit=count))
 
     async def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
         """Add messages to several conversations in one transaction: all of them, or none."""
-        results = await self._add(batches)
-        self._wake()
+        results = await self.runtime.append_messages(batches)
+        self.runtime.wake()
         return results
 
     def documents(self, *, space: str | None = None) -> AsyncDocuments:
         """What programs keep in a space under keys of their own, beside the log: to be written over, and removed."""
-        return AsyncDocuments(self, self._space(space))
+        return AsyncDocuments(self.runtime, self.runtime.resolve_space(space))
 
     # -- search
 
@@ -94,59 +137,103 @@ class MemoryEngine(Knowledge):
         """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
         rules.check_text("query", query, limit=MAX_QUERY)
         count = check_number("limit", limit, MAX_LIMIT)
-        now = self._opened.clock.now()
         where = Filter(
-            self._space(space),
+            self.runtime.resolve_space(space),
             user=None if user is None else rules.check_id("user", user),
             conversation=None if conversation is None else rules.check_id("conversation", conversation),
             role=None if role is None else rules.check_role(role),
-            after=self._time("after", after),
-            before=self._time("before", before),
+            after=None if after is None else rules.check_time("after", after),
+            before=None if before is None else rules.check_time("before", before),
         )
-        await self._caught_up(where.space)
-        vector = (await self._opened.embedder.embed([query]))[0]
+        return await search_messages(self.runtime, query, where, count)
 
-        def find(tx: Any) -> list[Hit]:
-            self._index.check_embedder(tx)
-            return recall.search(tx, where, query, vector, count, now, self._opened.weights)
+    # -- people
 
-        return await self._search(lambda: self._opened.store.read(find))
+    async def facts(
+        self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
+    ) -> list[Fact]:
+        return await self.knowledge.facts(user=user, as_of=as_of, category=category, space=space)
+
+    async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
+        return await self.knowledge.fact_history(key, user=user, space=space)
+
+    async def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
+        return await self.knowledge.why(fact, user=user, space=space)
+
+    async def remember(
+        self, text: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
+    ) -> list[Statement]:
+        return await self.knowledge.remember(text, user=user, speaker=speaker, message=message, space=space)
+
+    async def forget(
+        self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
+    ) -> Forgotten:
+        return await self.knowledge.forget(what, user=user, speaker=speaker, message=message, space=space)
+
+    async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
+        return await self.knowledge.undo(id, user=user, space=space)
+
+    async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
+        return await self.knowledge.profile(user=user, space=space, wait=wait)
+
+    async def digests(
+        self,
+        space: str | None = None,
+        *,
+        day: date | None = None,
+        user: str | None = None,
+        week: bool = False,
+        wait: float | None = None,
+    ) -> list[Digest]:
+        return await self.knowledge.digests(space, day=day, user=user, week=week, wait=wait)
+
+    async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
+        await self.knowledge.set_time_zone(name, space=space)
+
+    async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
+        await self.knowledge.add_name(name, user=user, kind=kind, space=space)
+
+    async def people(self, *, space: str | None = None) -> list[Member]:
+        return await self.knowledge.people(space=space)
+
+    async def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
+        return await self.knowledge.who_is(name, speaker=speaker, space=space)
 
     # -- the memory as a whole
 
     @property
     def views(self) -> tuple[str, ...]:
         """The names of the views that follow the log."""
-        self._opened  # noqa: B018  a memory that is closed follows nothing
-        return tuple(self._followers)
+        self.runtime.parts  # noqa: B018  a memory that is closed follows nothing
+        return tuple(self.runtime.followers)
 
     async def settle(self, timeout: float = 60.0) -> int:
         """Wait until every view has caught up with the log; raises NotSettled, with how far each is behind and why, if
         one cannot. Returns how many messages views failed on and have set aside."""
-        self._opened  # noqa: B018  nobody waits for a memory that is closed
-        return await settle([*self._followers.values()], timeout, self._read)
+        self.runtime.parts  # noqa: B018  nobody waits for a memory that is closed
+        return await settle([*self.runtime.followers.values()], timeout, self.runtime.read)
 
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
         """Throw a view away and let it be built again from the log."""
         self._check_view(view)
         space_id = None if space is None else rules.check_id("space", space)
-        if view == self._index.name:
-            await self._opened.embedder.ready()
+        if view == self.runtime.index.name:
+            await self.runtime.parts.embedder.ready()
 
         def reset(tx: Tx) -> None:
-            if view == self._index.name and space_id is not None:
-                self._index.check_embedder(tx)
+            if view == self.runtime.index.name and space_id is not None:
+                self.runtime.index.check_embedder(tx)
             views = list(TOGETHER.get(view, (view,)))
-            if view == self._index.name and tx.note(EMBEDDER) != self._opened.embedder.identity:
-                tx.set_note(EMBEDDER, self._opened.embedder.identity)
+            if view == self.runtime.index.name and tx.note(EMBEDDER) != self.runtime.parts.embedder.identity:
+                tx.set_note(EMBEDDER, self.runtime.parts.embedder.identity)
                 views += [*TOGETHER["window"], *TOGETHER["topics"]]  # these views hold vectors, too
             for name in views:
                 tx.reset_view(name, space_id)
             if view == DaysView.name:
                 bump_versions(tx, space_id)
 
-        await self._write(reset)
-        self._wake()
+        await self.runtime.write(reset)
+        self.runtime.wake()
 
     async def retry(
         self, view: str | None = None, *, conversation: str | None = None, space: str | None = None
@@ -162,9 +249,9 @@ class MemoryEngine(Knowledge):
             where["view"] = self._check_view(view)
         if conversation is not None:
             where["conversation"] = rules.check_id("conversation", conversation)
-        self._opened  # noqa: B018  a memory that is closed tries nothing
-        result = await retry_set_aside(self._followers, self._read, self._write, where)
-        self._wake()
+        self.runtime.parts  # noqa: B018  a memory that is closed tries nothing
+        result = await retry_set_aside(self.runtime.followers, self.runtime.read, self.runtime.write, where)
+        self.runtime.wake()
         return result
 
     def _check_view(self, view: str) -> str:
@@ -185,16 +272,16 @@ class MemoryEngine(Knowledge):
         If one cannot be read, it ends with an error that names all of those; with `salvage`, they are left out.
         """
         where = Filter(
-            self._space(space),
+            self.runtime.resolve_space(space),
             user=None if user is None else rules.check_id("user", user),
             conversation=None if conversation is None else rules.check_id("conversation", conversation),
         )
         after: tuple[str, int] = (conversation or "", 0)
         damage: list[DamagedMessage] = []
         while True:
-            page = await self._read(lambda tx: tx.messages(where, after=after, limit=PAGE, damaged=damage.append))  # noqa: B023
+            page = await self.runtime.read(partial(read_page, where, after, damage))
             if damage and not salvage:
-                all_damage = await self._read(lambda tx: log.find_damaged_messages(tx, where))
+                all_damage = await self.runtime.read(lambda tx: log.find_damaged_messages(tx, where))
                 raise log.damage_error(all_damage, LEAVE_OUT)
             damaged_places = {(error.conversation, error.turn) for error in damage}
             for message in page:
@@ -208,36 +295,36 @@ class MemoryEngine(Knowledge):
 
     async def erase(self, *, user: str, space: str | None = None) -> Erasure:
         """Remove a person's messages and all that was derived from them, for good. Only `retain` removes besides."""
-        space_id = self._space(space)
+        space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
-        now = self._opened.clock.now()
-        erasure = await self._write(lambda tx: log.erase_person(tx, space_id, user_id, now))
-        self._digests.clear()
-        return replace(erasure, left=await self._scrub())
+        now = self.runtime.parts.clock.now()
+        erasure = await self.runtime.write(lambda tx: log.erase_person(tx, space_id, user_id, now))
+        self.runtime.digests.clear()
+        return replace(erasure, left=await self.runtime.scrub())
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
         """Say what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`, remove it."""
-        now = self._opened.clock.now()
+        now = self.runtime.parts.clock.now()
         space_id = None if space is None else rules.check_id("space", space)
         if dry_run:
-            return await self._retention.plan(now, space_id)
-        result = await self._retention.apply(now, space_id)
-        leftovers = await self._scrub()
-        self._wake()
+            return await self.runtime.retention.plan(now, space_id)
+        result = await self.runtime.retention.apply(now, space_id)
+        leftovers = await self.runtime.scrub()
+        self.runtime.wake()
         return replace(result, left=leftovers)
 
     async def verify(self) -> Verification:
         """Prove the log whole: every message unchanged, none missing."""
-        return await self._read(log.verify)
+        return await self.runtime.read(log.verify)
 
     async def stats(self, *, space: str | None = None) -> Stats:
         """What is in the store, how far its views are, and what models, caches and fallbacks did."""
-        now = self._opened.clock.now()
-        space_id = None if space is None else self._space(space)
-        await self._meter.flush()
+        now = self.runtime.parts.clock.now()
+        space_id = None if space is None else self.runtime.resolve_space(space)
+        await self.runtime.meter.flush()
 
         def read(tx: Tx) -> Stats:
             activity = activity_of(tx.rows("usage", where=None if space_id is None else {"space": space_id}))
             return replace(tx.stats(now, space_id), activity=tuple(activity))
 
-        return replace(await self._read(read), store=self._opened.store.name)
+        return replace(await self.runtime.read(read), store=self.runtime.parts.store.name)

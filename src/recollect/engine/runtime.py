@@ -14,10 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from recollect.engine import turn
 from recollect.engine.retention import RetentionJob, RetentionSchedule
@@ -89,8 +87,12 @@ class Parts:
     share_channels: bool = False
 
 
-class Running:
-    """Opens and closes a memory, and runs its followers."""
+class Runtime:
+    """A memory's store, models, views and threads, which everything in the engine holds and works with.
+
+    Its parts are there between `open` and `close`. `read` and `write` are one transaction each; `run` is for what takes
+    a thread's time, `search` for what keeps a thread busy, of which only as many run at once as the store allows.
+    """
 
     def __init__(self, build: Callable[[], Parts]) -> None:
         self._build = build
@@ -101,41 +103,32 @@ class Running:
 
     # -- opening and closing
 
-    async def __aenter__(self) -> Self:
-        await self.open()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
     async def open(self, *, check_embedder: bool = True) -> None:
-        """Open the store and start following. `async with` does this."""
+        """Open the store, build the views and start following."""
         if self._parts is not None:
             return
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect")
-        parts = await self._run(self._build)
+        parts = await self.run(self._build)
         if not parts.store.writable:  # nothing can be written there; that is no error
             parts = replace(parts, followers=False)
         self._parts = parts
         # Bound to the store, not to this memory: what is under way when the memory closes is finished.
-        read = partial(self._run, parts.store.read)
-        write = partial(self._run, parts.store.write)
-        self._meter = Meter(write, read, parts.clock, parts.space, parts.telemetry, parts.store.writable)
-        self._chat, self._memory_models = parts.models(self._meter)
-        self._index = IndexView(parts.embedder, self._run_aside)
+        read = partial(self.run, parts.store.read)
+        write = partial(self.run, parts.store.write)
+        self.meter = Meter(write, read, parts.clock, parts.space, parts.telemetry, parts.store.writable)
+        self.chat, self._memory_models = parts.models(self.meter)
+        self.index = IndexView(parts.embedder, self.run_aside)
         self._background_slots = asyncio.Semaphore(FOLLOWING)
         self._search_slots = asyncio.Semaphore(parts.store.searches)
         views = self._build_views(parts, partial(self._run_later, parts.store.read))
-        self._digests = self._build_digests(parts, read, write)
+        self.digests = self._build_digests(parts, read, write)
         hooks = self._build_hooks(views)
-        self._followers = {
+        self.followers = {
             view.name: Follower(
                 parts.store,
                 view,
                 parts.clock,
-                self._run_aside if view is self._index else self._run_later,  # a search waits for what was just added
+                self.run_aside if view is self.index else self._run_later,  # a search waits for what was just added
                 parts.lease_seconds,
                 hooks.get(view.name),
                 parts.telemetry,
@@ -147,17 +140,17 @@ class Running:
             name: Loop(
                 follower,
                 parts.clock,
-                partial(self._wake, FOLLOWED.get(name, ())),
+                partial(self.wake, FOLLOWED.get(name, ())),
                 lambda: self._calls,
             )
-            for name, follower in self._followers.items()
+            for name, follower in self.followers.items()
         }
-        self._retention = RetentionJob(parts.retention, read, write, parts.telemetry)
-        self._schedule = RetentionSchedule(self._retention, parts.retention, parts.clock, self._scrub)
+        self.retention = RetentionJob(parts.retention, read, write, parts.telemetry)
+        self._schedule = RetentionSchedule(self.retention, parts.retention, parts.clock, self.scrub)
         try:
-            await self._read(refuse_unfinished_copy)
+            await self.read(refuse_unfinished_copy)
             if check_embedder:
-                await self._read(self._index.guard)
+                await self.read(self.index.guard)
         except BaseException:
             await self.close()
             raise
@@ -167,27 +160,27 @@ class Running:
             self._schedule.start()
 
     def _build_views(self, parts: Parts, read: Callable[..., Any]) -> list[View[Any]]:
-        asking = self._asking = TaskRunner(self._memory_models, parts.telemetry, self._run_aside)
+        asking = self.tasks = TaskRunner(self._memory_models, parts.telemetry, self.run_aside)
         writer = Writer(
             parts.embedder,
             parts.tokenizer,
-            self._run_aside,
+            self.run_aside,
             Calibration(parts.weights.unrelated, parts.weights.spread),
             parts.level_episodes,
             parts.active_episodes,
         )
-        self._topics = Topics(parts.topics, asking.has_model)
-        self._titles = TitlesView(asking, parts.tokenizer, self._topics, self._run_aside, read)
+        self.topics = Topics(parts.topics, asking.has_model)
+        self.titles = TitlesView(asking, parts.tokenizer, self.topics, self.run_aside, read)
         window = (parts.window, parts.tokenizer, parts.clock, parts.raised_turns)
         return [
-            self._index,
-            TiersView(asking, parts.tokenizer, read, self._run_aside),
-            WindowView(*window, writer, asking.has_model, self._run_aside, read),
+            self.index,
+            TiersView(asking, parts.tokenizer, read, self.run_aside),
+            WindowView(*window, writer, asking.has_model, self.run_aside, read),
             EpisodesView(asking, writer, read),
-            FactsView(asking, read, self._run_aside),
+            FactsView(asking, read, self.run_aside),
             DaysView(parts.clock, parts.time_zone),
-            TopicsView(self._topics),
-            self._titles,
+            TopicsView(self.topics),
+            self.titles,
         ]
 
     def _build_hooks(self, views: Iterable[View[Any]]) -> dict[str, Hooks]:
@@ -199,7 +192,7 @@ class Running:
         # A turn under way brings its own tiers: until it ends, no other code makes them.
         tiers = Hooks(later=has_open_turn)
         topics = next(view for view in views if isinstance(view, TopicsView))
-        vectors = Hooks(guard=self._index.guard)
+        vectors = Hooks(guard=self.index.guard)
         return {
             TiersView.name: tiers,
             TopicsView.name: Hooks(skip=topics.skip),
@@ -208,8 +201,8 @@ class Running:
 
     def _build_digests(self, parts: Parts, read: Callable[..., Any], write: Callable[..., Any]) -> Digests:
         return Digests(
-            self._asking,
-            DayWriter(self._asking, parts.tokenizer.count, self._run, parts.digest_tokens),
+            self.tasks,
+            DayWriter(self.tasks, parts.tokenizer.count, self.run, parts.digest_tokens),
             SingleFlight(read, write, parts.clock, parts.lease_seconds, parts.store.writable),
             read,
             parts.clock,
@@ -220,8 +213,8 @@ class Running:
 
     async def _wait_for_days(self, space: str) -> None:
         """Wait a moment until the days view has read what was said so far in a space, in any process."""
-        parts = self._opened
-        follower = self._followers[DaysView.name]
+        parts = self.parts
+        follower = self.followers[DaysView.name]
         if not parts.store.writable:
             return
         since = parts.clock.now() - OVERLAP
@@ -233,13 +226,13 @@ class Running:
             if follower.drained or not await follower.lags_in(space, since):
                 return
 
-    def _wake(self, names: Iterable[str] | None = None) -> None:
+    def wake(self, names: Iterable[str] | None = None) -> None:
         """Wake the loops of these views, or of all: there is something new to read."""
         for name in self._loops if names is None else names:
             self._loops[name].wake()
 
     async def close(self) -> None:
-        """Stop following, finish what is being written, close the store."""
+        """Stop following, finish what is being written, close the models and the store."""
         if self._parts is None:
             return
         for turns in [*self._open_turns]:
@@ -250,25 +243,27 @@ class Running:
         await self._schedule.stop()
         for loop in self._loops.values():
             await loop.stop()
-        await self._digests.close()
-        await self._meter.finish()
-        await self._chat.close()
+        await self.digests.close()
+        await self.meter.finish()
+        await self.chat.close()
         await self._memory_models.close()
         await asyncio.to_thread(self._pool.shutdown)
         await parts.embedder.close()
         await asyncio.to_thread(parts.store.close)
 
     @property
-    def _opened(self) -> Parts:
+    def parts(self) -> Parts:
+        """What the memory is made of; raises if it is not open."""
         if self._parts is None:
             raise RecollectError(CLOSED)
         return self._parts
 
-    async def _run(self, fn: Callable[..., T], *args: Any) -> T:
+    async def run(self, fn: Callable[..., T], *args: Any) -> T:
+        """Call a function in a thread."""
         self._calls += 1
-        return await self._run_aside(fn, *args)
+        return await self.run_aside(fn, *args)
 
-    async def _run_aside(self, fn: Callable[..., T], *args: Any) -> T:
+    async def run_aside(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call of a view, which is not counted in `_calls`."""
         loop = asyncio.get_running_loop()
         try:
@@ -280,37 +275,43 @@ class Running:
     async def _run_later(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call that nobody waits for: it leaves threads and connections to the others."""
         async with self._background_slots:
-            return await self._run_aside(fn, *args)
+            return await self.run_aside(fn, *args)
 
-    async def _search(self, fn: Callable[[], T]) -> T:
+    async def search(self, fn: Callable[[], T]) -> T:
         """Run a call that keeps a thread busy; only as many run at a time as the store allows."""
         async with self._search_slots:
-            return await self._run(fn)
+            return await self.run(fn)
 
-    async def _read(self, fn: Callable[[Any], T]) -> T:
-        return await self._run(self._opened.store.read, fn)
+    async def read(self, fn: Callable[[Any], T]) -> T:
+        """Run a function in a transaction that only reads."""
+        return await self.run(self.parts.store.read, fn)
 
-    async def _write(self, fn: Callable[[Any], T]) -> T:
-        return await self._run(self._opened.store.write, fn)
+    async def write(self, fn: Callable[[Any], T]) -> T:
+        """Run a function in a transaction, again if the database is busy: it must not change anything else."""
+        return await self.run(self.parts.store.write, fn)
 
-    async def _scrub(self) -> tuple[str, ...]:
+    async def scrub(self) -> tuple[str, ...]:
         """Clear what was removed out of the store's files. A failure is returned as what is left, not raised: the rows
         themselves are removed in any case."""
         try:
-            return await self._run(self._opened.store.scrub)
+            return await self.run(self.parts.store.scrub)
         except StoreError as error:
             logger.warning("what was removed could not be cleared out of the files: %s", error)
             kind = type(error).__name__
             return (f"the store's files may still hold what was removed ({kind}): run `recollect scrub`",)
 
-    async def _caught_up(self, space: str, *views: str) -> None:
+    async def catch_up(self, space: str, *views: str) -> None:
         """Wait a moment until what this process has just added to a space is searchable, and is in these views."""
-        if self._opened.followers:
-            for name in (self._index.name, *views):
-                await self._loops[name].wait_for(space, CATCH_UP)
+        for name in (self.index.name, *views):
+            await self.wait_for_view(name, space)
+
+    async def wait_for_view(self, name: str, space: str) -> None:
+        """Wait a moment until a view has read what this process has just added to a space."""
+        if self.parts.followers:
+            await self._loops[name].wait_for(space, CATCH_UP)
 
     @contextmanager
-    def _turn_of(self, space: str, conversation: str) -> Iterator[list[tuple[turn.Turn, turn.TurnTools]]]:
+    def turn_under_way(self, space: str, conversation: str) -> Iterator[list[tuple[turn.Turn, turn.TurnTools]]]:
         """Count a turn of this conversation while it runs; a stream in the list is ended when the memory closes."""
         self._turn_counts[space, conversation] += 1
         under_way: list[tuple[turn.Turn, turn.TurnTools]] = []
@@ -323,18 +324,19 @@ class Running:
             if not self._turn_counts[space, conversation]:
                 del self._turn_counts[space, conversation]
             if self._parts is not None:
-                self._wake()
+                self.wake()
 
-    async def _usable(self, model: LLM) -> None:
+    async def check_usable(self, model: LLM) -> None:
         """If no model is configured, raise the error that says how, before anything is kept."""
         if model.name == NONE:
             await model.complete(Request([]))
 
     # -- the log
 
-    async def _add(self, batches: Iterable[Batch]) -> list[list[Added]]:
+    async def append_messages(self, batches: Iterable[Batch]) -> list[list[Added]]:
+        """Check messages and append them to their conversations in one transaction. Views are not woken."""
         batch_list = list(batches)
-        now = self._opened.clock.now()
+        now = self.parts.clock.now()
         for batch in batch_list:
             rules.check_id("space", batch.space)
             rules.check_id("conversation", batch.conversation)
@@ -355,13 +357,11 @@ class Running:
                 results[i] = log.append_messages(tx, ready[i], now, fresh)
             return [results[i] for i in range(len(ready))]
 
-        return await self._write(write)
+        return await self.write(write)
 
-    def _space(self, space: str | None) -> str:
-        return self._opened.space if space is None else rules.check_id("space", space)
-
-    def _time(self, name: str, value: datetime | None) -> datetime | None:
-        return None if value is None else rules.check_time(name, value)
+    def resolve_space(self, space: str | None) -> str:
+        """The space that is named, or the memory's own."""
+        return self.parts.space if space is None else rules.check_id("space", space)
 
 
 def call_in_thread(fn: Callable[..., T], *args: Any) -> T:

@@ -7,15 +7,12 @@ channels they have spoken in, but not what others said of them in private.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from recollect.engine.context.viewers import hears_channel, viewer_alone
+from recollect.engine.memory import MemoryEngine
 from recollect.model import Fact, Forgotten, Message, Profile
 from recollect.ports import Tx
 from recollect.rules.access import Access, Viewer
-
-if TYPE_CHECKING:
-    from recollect.engine.memory import MemoryEngine
 
 
 async def viewer_for(memory: MemoryEngine, access: Access, space: str) -> Viewer | None:
@@ -25,9 +22,9 @@ async def viewer_for(memory: MemoryEngine, access: Access, space: str) -> Viewer
         return None
 
     def read_viewer(tx: Tx) -> Viewer:
-        return viewer_alone(tx, space, user, shared=memory._opened.share_channels)
+        return viewer_alone(tx, space, user, shared=memory.runtime.parts.share_channels)
 
-    viewer: Viewer = await memory._read(read_viewer)
+    viewer: Viewer = await memory.runtime.read(read_viewer)
     return viewer
 
 
@@ -48,7 +45,7 @@ async def visible_messages(
     def read_heard_channels(tx: Tx) -> set[str]:
         return {place for place in places if hears_channel(tx, space, place, viewer)}
 
-    channels: set[str] = await memory._read(read_heard_channels)
+    channels: set[str] = await memory.runtime.read(read_heard_channels)
     return [
         message for message in messages if person in (message.user, message.author) or message.conversation in channels
     ]
@@ -60,9 +57,9 @@ async def visible_profile(
     viewer = await viewer_for(memory, access, space)
     if viewer is None:
         return await memory.profile(user=user, space=space, wait=wait)
-    return await memory._profile(user, space, wait, viewer)
+    return await memory.knowledge.profile_for_viewer(user, space, wait, viewer)
 
 
 async def undo_for(memory: MemoryEngine, access: Access, id: str, *, user: str, space: str) -> Forgotten:
     """Bring back what was forgotten; with a key of one user, only what that user had forgotten."""
-    return await memory._undo(id, user, space, access.user)
+    return await memory.knowledge.undo_for(id, user, space, access.user)

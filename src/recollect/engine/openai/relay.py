@@ -17,11 +17,13 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recollect.engine import turn
-from recollect.engine.conversation import AsyncConversation
+from recollect.engine.context.gather import ContextBuilder
 from recollect.engine.openai import branches
+from recollect.engine.runtime import Runtime
+from recollect.engine.scope import ConversationScope
 from recollect.engine.tables import log
 from recollect.engine.work.ask import NONE
 from recollect.errors import InvalidInput, ModelError, RecollectError
@@ -32,9 +34,6 @@ from recollect.rules.openai import messages as message_rules
 from recollect.rules.openai.stream import Choice, CompleteReply, ReplyStream, sum_usages
 from recollect.rules.openai.tail import Layout, budget_of, lay_out
 from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
-
-if TYPE_CHECKING:
-    from recollect.engine.memory import MemoryEngine
 
 TASK = "reply"
 NUMBER = 8  # characters of a branch's number
@@ -68,38 +67,38 @@ class ModelPrompt:
     tokens: int
 
 
-async def find_relay(memory: MemoryEngine, body: Mapping[str, Any]) -> Relay:
+async def find_relay(runtime: Runtime, body: Mapping[str, Any]) -> Relay:
     """The model that a request names; raises NoModel, which says how to configure one."""
     model = body.get("model")
     if not isinstance(model, str | None):
         raise InvalidInput("model", "must be text")
     if model and len(model) > MAX_ID:
         raise InvalidInput("model", f"has {len(model)} characters; at most {MAX_ID} are allowed")
-    relay = memory._chat.relay(TASK, model or "")
+    relay = runtime.chat.relay(TASK, model or "")
     if relay.name == NONE:
-        await memory._usable(memory._chat.for_task(TASK))
+        await runtime.check_usable(runtime.chat.for_task(TASK))
     return relay
 
 
-def model_names(memory: MemoryEngine) -> tuple[str, ...]:
+def model_names(runtime: Runtime) -> tuple[str, ...]:
     """The models that a client can name."""
-    memory._opened  # noqa: B018  a memory that is closed has none
-    return memory._chat.names
+    runtime.parts  # noqa: B018  a memory that is closed has none
+    return runtime.chat.names
 
 
-async def embed_texts(memory: MemoryEngine, texts: Sequence[str]) -> tuple[Vectors, str, int]:
+async def embed_texts(runtime: Runtime, texts: Sequence[str]) -> tuple[Vectors, str, int]:
     """The vectors of texts by the memory's embedder, the name of that embedder, and how many tokens the texts have."""
-    parts = memory._opened
+    parts = runtime.parts
     await parts.embedder.ready()
     vectors = await parts.embedder.embed(texts)
-    tokens = await memory._run(lambda: sum(map(parts.tokenizer.count, texts)))
+    tokens = await runtime.run(lambda: sum(map(parts.tokenizer.count, texts)))
     return vectors, parts.embedder.identity, tokens
 
 
-async def relay_without_memory(memory: MemoryEngine, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+async def relay_without_memory(runtime: Runtime, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any]]:
     """The answer to a request that does not use the memory."""
     message_rules.check_messages(body.get("messages"))
-    relay = await find_relay(memory, body)
+    relay = await find_relay(runtime, body)
     async with aclosing(relay.relay(body)) as chunks:  # type: ignore[type-var]
         async for chunk in chunks:
             # The usage of a stream is always requested, but passed on only to clients that asked for it.
@@ -115,7 +114,7 @@ def has_speech(body: Mapping[str, Any]) -> bool:
     )
 
 
-async def begin_exchange(memory: MemoryEngine, request: RelayRequest) -> RelayExchange:
+async def begin_exchange(runtime: Runtime, request: RelayRequest) -> RelayExchange:
     """Keep what is new of the client's messages, and build the first context. With no model, nothing is kept."""
     messages = message_rules.check_messages(request.body.get("messages"))
 
@@ -127,26 +126,26 @@ async def begin_exchange(memory: MemoryEngine, request: RelayRequest) -> RelayEx
         ]
 
     # What takes longer for a longer history runs in a thread, so that others are answered meanwhile.
-    sent_messages = await memory._run(read_messages)
+    sent_messages = await runtime.run(read_messages)
     if not sent_messages or sent_messages[-1].silent:
         raise InvalidInput("messages", "ends in a message with nothing in it")
     sent_messages = [sent_message for sent_message in sent_messages if not sent_message.silent]
-    relay = await find_relay(memory, request.body)
+    relay = await find_relay(runtime, request.body)
     id = request.conversation or message_rules.opening_id(sent_messages, request.space, request.user)
     if len(check_id("conversation", id)) > MAX_ID - NUMBER:
         raise InvalidInput("conversation", f"has {len(id)} characters; at most {MAX_ID - NUMBER} are allowed")
     by_name = bool(request.conversation)
     target = branches.ConversationTarget(check_id("space", request.space), check_id("user", request.user), id, by_name)
-    await memory._caught_up(target.space)
-    now = memory._opened.clock.now()
-    kept_messages: list[Message] = await memory._write(
+    await runtime.catch_up(target.space)
+    now = runtime.parts.clock.now()
+    kept_messages: list[Message] = await runtime.write(
         lambda tx: branches.reconcile_messages(tx, target, sent_messages, now)
     )
-    exchange = RelayExchange(memory, request, relay, target, kept_messages)
+    exchange = RelayExchange(runtime, request, relay, target, kept_messages)
     try:
         await exchange.prepare()
     except BaseException:
-        memory._wake()  # otherwise done when the turn ends, so that the turn does not wait for views
+        runtime.wake()  # otherwise done when the turn ends, so that the turn does not wait for views
         raise
     return exchange
 
@@ -156,34 +155,36 @@ class RelayExchange:
 
     def __init__(
         self,
-        memory: MemoryEngine,
+        runtime: Runtime,
         request: RelayRequest,
         relay: Relay,
         target: branches.ConversationTarget,
         kept_messages: Sequence[Message],
     ) -> None:
-        self._memory = memory
+        self._runtime = runtime
         self._relay = relay
         self._target = target
         self._messages = kept_messages
         self._body = request.body
         self._limit = request.budget
-        parts = memory._opened
+        parts = runtime.parts
         self._count = parts.tokenizer.count
         self._rounds = parts.rounds
-        self._conversation = AsyncConversation(memory, target.space, kept_messages[-1].conversation, target.user)
+        self._contexts = ContextBuilder(
+            runtime, ConversationScope(target.space, kept_messages[-1].conversation, target.user)
+        )
         self._turn = turn.Turn(kept_messages[-1])
         self._usages = list[dict[str, Any]]()
         self._prompt = ModelPrompt([], 0)
         self.tokens = 0
         self._tools = turn.TurnTools(
-            model=memory._chat.for_task(TASK),
-            context=partial(self._conversation._answer_context, budget_of(request.budget), None),
-            search=self._conversation._search,
-            write=memory._write,
+            model=runtime.chat.for_task(TASK),
+            context=partial(self._contexts.build_answer_context, budget_of(request.budget), None),
+            search=self._contexts.search,
+            write=runtime.write,
             count=self._count,
             now=parts.clock.now,
-            woken=memory._wake,
+            woken=runtime.wake,
             rounds=parts.rounds,
             raised_turns=parts.raised_turns,
             append=self._append_reply,
@@ -218,7 +219,7 @@ class RelayExchange:
     async def _build_prompt(self, with_markers: bool) -> ModelPrompt:
         budget = budget_of(self._limit)
         is_branch = self._messages[0].conversation != self.conversation
-        run = self._memory._run
+        run = self._runtime.run
         layout = await run(partial(lay_out, self._body, budget, self._count, all_of_it=is_branch))
         room = replace(
             budget,
@@ -228,7 +229,7 @@ class RelayExchange:
         )
         tail_ids = frozenset(message.id for message in self._messages[max(len(self._messages) - layout.spoken, 0) :])
         try:
-            context = await self._conversation._context(
+            context = await self._contexts.build(
                 layout.text, self._turn.asked, self._turn.found, room, layout.system, with_markers, tail_ids
             )
         except InvalidInput as error:
@@ -264,13 +265,13 @@ class RelayExchange:
     @property
     def _model(self) -> str:
         """The name of the model if its server does not say one; its full name contains the server's address."""
-        return str(self._body.get("model") or next(iter(self._memory._chat.names), ""))
+        return str(self._body.get("model") or next(iter(self._runtime.chat.names), ""))
 
     # -- what it answers
 
     async def answer_whole(self) -> dict[str, Any]:
         """The answer as a whole. If the client stops waiting, it is given up and not kept."""
-        with self._memory._turn_of(self._target.space, self.conversation):
+        with self._runtime.turn_under_way(self._target.space, self.conversation):
             rounds_left = self._rounds
             with_markers = self._may_ask
             while True:
@@ -297,7 +298,7 @@ class RelayExchange:
 
     async def stream(self) -> AsyncGenerator[dict[str, Any]]:
         """The answer in chunks. It is in the log before the client is told that it has ended."""
-        with self._memory._turn_of(self._target.space, self.conversation) as turns:
+        with self._runtime.turn_under_way(self._target.space, self.conversation) as turns:
             turns.append((self._turn, self._tools))
             try:
                 async with aclosing(self._answer_chunks()) as chunks:
@@ -365,7 +366,7 @@ class RelayExchange:
             assert first.held is not None
             text = first.held.markers.text + (first.held.inline or "") + "".join(map(str, first.calls.values()))
             prompt_tokens = self._prompt.tokens
-            text_tokens = await self._memory._run(self._count, text)
+            text_tokens = await self._runtime.run(self._count, text)
             completion_tokens = text_tokens
             counts = {
                 "prompt_tokens": prompt_tokens,

@@ -26,8 +26,8 @@ from starlette.routing import Route
 from recollect import __version__
 from recollect.engine.context.people import text_with_speaker
 from recollect.engine.context.visible import visible_facts, visible_profile
-from recollect.engine.conversation import conversation_for
 from recollect.engine.memory import MemoryEngine
+from recollect.engine.scope import scope_for
 from recollect.errors import NotFound
 from recollect.model import Budget, Draft, Fact, FactCategory, Message
 from recollect.rules.access import RIGHTS, Access
@@ -280,7 +280,7 @@ class MemoryTools(MemoryHandlers):
         Call it before you answer. The message itself is not kept by this: add_messages does that.
         """
         access, space = self._authorize(ctx, "read")
-        chat = conversation_for(self._memory, access, space, conversation, user)
+        chat = self._memory.open_conversation(scope_for(access, space, conversation, user))
         context = await chat.context(text, budget=scale_budget(tokens), markers=False)
         receipt = context.receipt
         context_text = join_context(context.messages[:-1])
@@ -324,7 +324,7 @@ class MemoryTools(MemoryHandlers):
         A message with an id that the conversation has already is kept once.
         """
         access, space = self._authorize(ctx, "write")
-        chat = conversation_for(self._memory, access, space, conversation, user)
+        chat = self._memory.open_conversation(scope_for(access, space, conversation, user))
         if access.is_bound:
             for author in {
                 message.author for message in messages if message.role == "user" and message.author is not None
@@ -364,7 +364,7 @@ class MemoryResources(MemoryHandlers):
     async def conversation(self, ctx: Ctx, id: str) -> str:
         """The last messages of a conversation, oldest first."""
         access, space = self._authorize(ctx, "read")
-        messages = await conversation_for(self._memory, access, space, id, None).history(limit=SHOWN)
+        messages = await self._memory.open_conversation(scope_for(access, space, id, None)).history(limit=SHOWN)
         if not messages:
             raise NotFound(f"there is no conversation {id!r} in space {space!r}; recollect://conversations lists them")
         return data_block("CONVERSATION", fence_messages(messages))

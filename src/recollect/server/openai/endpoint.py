@@ -83,10 +83,10 @@ async def chat_completions(caller: WriteCaller) -> Response:
         options = take_memory_options(caller.request.headers, body)
         is_stream = wants_stream(body)
         if not options.memory or not relay.has_speech(body):
-            chunks = relay.relay_without_memory(caller.memory, body)
+            chunks = relay.relay_without_memory(caller.memory.runtime, body)
             return await EventStream.of(chunks, {}) if is_stream else WholeAnswer(await anext(chunks))
         turn = await relay.begin_exchange(
-            caller.memory, build_relay_request(caller.access, caller.space, options, body)
+            caller.memory.runtime, build_relay_request(caller.access, caller.space, options, body)
         )
         headers = {"X-Recollect-Conversation": quote_header(turn.conversation), "X-Recollect-Tokens": str(turn.tokens)}
         if is_stream:
@@ -101,7 +101,7 @@ async def models(caller: ReadCaller) -> Response:
     """The models that are configured, and `recollect`, which is whichever of them answers."""
 
     async def answer() -> Response:
-        names = relay.model_names(caller.memory)
+        names = relay.model_names(caller.memory.runtime)
         return JSONResponse({"object": "list", "data": [model_entry(name) for name in (MODEL, *names)]})
 
     return await respond(caller.request, answer)
@@ -112,7 +112,7 @@ async def one_model(caller: ReadCaller, name: str) -> Response:
     """One of the models that are configured."""
 
     async def answer() -> Response:
-        if name not in (MODEL, *relay.model_names(caller.memory)):
+        if name not in (MODEL, *relay.model_names(caller.memory.runtime)):
             raise Problem(404, "model_not_found", "there is no such model; GET /v1/models lists them")
         return JSONResponse(model_entry(name))
 
@@ -134,7 +134,7 @@ async def embeddings(caller: ReadCaller) -> Response:
         encoding = body.get("encoding_format") or "float"
         if encoding not in ("float", "base64"):
             raise InvalidInput("encoding_format", "must be float or base64")
-        vectors, name, tokens = await relay.embed_texts(caller.memory, texts)
+        vectors, name, tokens = await relay.embed_texts(caller.memory.runtime, texts)
         if body.get("dimensions") not in (None, vectors.shape[1]):
             raise InvalidInput("dimensions", f"must be {vectors.shape[1]}, as the vectors have, or left out")
 

@@ -97,7 +97,8 @@ async def answer_once(
         await close_claim(caller, repeat, error)
         raise
     body = wire.dumps(brief.shorten(result))
-    keep = partial(idempotency.keep_answer, caller.memory, repeat, HTTPStatus.OK, body, repeats_words=repeats_words)
+    runtime = caller.memory.runtime
+    keep = partial(idempotency.keep_answer, runtime, repeat, HTTPStatus.OK, body, repeats_words=repeats_words)
     await wait_briefly(keep_trying(keep))
     return json_response(result)
 
@@ -109,14 +110,13 @@ async def close_claim(caller: Caller, repeat: idempotency.KeyedRequest, error: B
     """Release the claim of a request that failed, so that a repeated request may try again, even if nobody waits for
     this one any more. Whatever a cancelled request awaits is cancelled again and again, so this runs in a task of its
     own. If it is not known whether the request was done, that becomes the answer of its key."""
+    runtime = caller.memory.runtime
     if isinstance(error, CommitUnknown):
         problem = problem_of(error)
         document = wire.dumps(problem.document())
-        keep_trying(
-            partial(idempotency.keep_answer, caller.memory, repeat, problem.status, document, repeats_words=False)
-        )
+        keep_trying(partial(idempotency.keep_answer, runtime, repeat, problem.status, document, repeats_words=False))
         return
-    await wait_briefly(keep_trying(lambda: idempotency.release_claim(caller.memory, repeat)))
+    await wait_briefly(keep_trying(lambda: idempotency.release_claim(runtime, repeat)))
 
 
 async def wait_briefly(closing: asyncio.Task[None]) -> None:
@@ -152,12 +152,12 @@ async def claim_key(caller: Caller, key: str) -> tuple[idempotency.KeyedRequest,
     url = caller.request.url
     request_bytes = f"{caller.request.method} {url.path}?{url.query}\n".encode() + await caller.request.body()
     repeat = idempotency.stamp(
-        caller.memory, idempotency.build_keyed_request(caller.space, caller.access.key_id, key, request_bytes)
+        caller.memory.runtime, idempotency.build_keyed_request(caller.space, caller.access.key_id, key, request_bytes)
     )
     try:
-        claim = await idempotency.claim(caller.memory, repeat)
+        claim = await idempotency.claim(caller.memory.runtime, repeat)
     except CommitUnknown as error:
-        keep_trying(lambda: idempotency.release_claim(caller.memory, repeat))
+        keep_trying(lambda: idempotency.release_claim(caller.memory.runtime, repeat))
         raise StoreBusy(f"{error}; no more than the key was claimed") from error
     if claim.state == "busy":
         detail = "the same request is being worked on; ask again in a moment"

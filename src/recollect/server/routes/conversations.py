@@ -19,7 +19,8 @@ from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response, StreamingResponse
 
 from recollect.engine import idempotency
-from recollect.engine.conversation import AsyncConversation, conversation_for
+from recollect.engine.conversation import AsyncConversation
+from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput, RecollectError
 from recollect.model import Added, Batch, Budget, Draft, Message
 from recollect.server.door.access import Caller, ReadCaller, WriteCaller
@@ -49,7 +50,7 @@ router = APIRouter(prefix="/v1", tags=["conversations"])
 
 
 def chat_of(caller: Caller, id: str, user: str | None) -> AsyncConversation:
-    return conversation_for(caller.memory, caller.access, caller.space, id, user)
+    return caller.memory.open_conversation(scope_for(caller.access, caller.space, id, user))
 
 
 @router.get("/conversations", response_model=shapes.page_model(shapes.Conversation))
@@ -269,7 +270,7 @@ async def reply_events(
                 yield event_bytes("text", {"text": piece})
         answer = {"text": "".join(texts)}
         if repeat is not None:
-            await idempotency.keep_answer(caller.memory, repeat, 200, dumps(answer))
+            await idempotency.keep_answer(caller.memory.runtime, repeat, 200, dumps(answer))
     except BaseException as error:
         if repeat is not None:
             await close_claim(caller, repeat, error)

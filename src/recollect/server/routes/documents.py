@@ -68,7 +68,7 @@ WriteCaller = Annotated[Caller, caller_in_path_space("write")]
 
 
 def documents_of(caller: Caller) -> AsyncDocuments:
-    return AsyncDocuments(caller.memory, caller.space, caller.access.user)
+    return AsyncDocuments(caller.memory.runtime, caller.space, caller.access.user)
 
 
 # -- reading

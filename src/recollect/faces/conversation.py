@@ -1,0 +1,174 @@
+"""What a program can ask of one conversation: its messages, contexts, replies and topics."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+from recollect.model import (
+    Added,
+    Answer,
+    Budget,
+    ChatMessage,
+    Chunk,
+    Context,
+    Draft,
+    Episode,
+    Message,
+    Reply,
+    Role,
+    Topic,
+    TopicHit,
+    TopicMessage,
+    TopicStats,
+)
+
+
+class ConversationFace(Protocol):
+    """One thread of messages."""
+
+    space: str
+    id: str
+    user: str | None
+
+    async def add(
+        self,
+        role: Role,
+        content: str,
+        *,
+        author: str | None = None,
+        user: str | None = None,
+        time: datetime | None = None,
+        platform_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        name: str | None = None,
+    ) -> Message:
+        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once.
+
+        `name` is what its author is called there now; it is kept in the metadata, and in a channel's register.
+        """
+        ...
+
+    async def extend(self, drafts: Iterable[Draft]) -> list[Added]:
+        """Keep several messages in one transaction: all of them, or none."""
+        ...
+
+    async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
+        """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
+        ...
+
+    async def context(
+        self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True
+    ) -> Context:
+        """What to send to a model to have `text` answered: never over budget, with a receipt.
+
+        It tells the model how to ask for more by markers, which `reply` serves. Without `markers` it does not: for
+        programs that call a model themselves and show what it says.
+        """
+        ...
+
+    async def reply(
+        self,
+        text: str,
+        *,
+        budget: Budget | None = None,
+        system: str | None = None,
+        author: str | None = None,
+        platform_id: str | None = None,
+    ) -> Reply:
+        """The whole turn: keep the message, ask the model, keep and return its reply."""
+        ...
+
+    def stream(
+        self,
+        text: str,
+        *,
+        budget: Budget | None = None,
+        system: str | None = None,
+        author: str | None = None,
+        platform_id: str | None = None,
+    ) -> AsyncIterator[str]:
+        """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
+        ...
+
+    async def command(
+        self,
+        text: str,
+        *,
+        author: str | None = None,
+        names: Sequence[str] = ("recollect", "bot"),
+        addressed: bool = False,
+    ) -> Answer | None:
+        """Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing.
+
+        `names` are those the memory is called by; with `addressed`, the message is for it without naming it. A command
+        is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`.
+        """
+        ...
+
+    async def archived(self) -> list[Chunk]:
+        """The runs of messages that have left the window, oldest first."""
+        ...
+
+    async def episodes(self) -> list[Episode]:
+        """What left the window, as summaries: the active ones, highest level first, each with its parts."""
+        ...
+
+    async def standalone(self, question: str) -> str:
+        """A follow-up question so that it can be understood alone, from what was said last; as it is if it can be."""
+        ...
+
+    async def add_user_message(
+        self, text: str, importance: float = ..., *, author: str | None = None, time: datetime | None = None
+    ) -> Topic:
+        """Keep a user's message and give it to its topic, which it may open or bring back. Returns the topic.
+
+        `importance`, from 0 to 1, is what the topic is worth to whoever says it.
+        """
+        ...
+
+    async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
+        """Keep a reply and give it to the topic it follows. Returns the topic."""
+        ...
+
+    async def topics(self, *, faded: bool = False) -> list[Topic]:
+        """What is talked about, the most present first; with `faded`, also what has left the active set."""
+        ...
+
+    async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
+        """What to send of a topic: its summary, if it has one, and the messages of its active set. Without an id, of
+        the topic that is being talked of; empty if nothing was said yet."""
+        ...
+
+    async def get_full_topic_history(
+        self, topic_id: str | None = None, include_compressed: bool = True
+    ) -> list[TopicMessage]:
+        """Every message of a topic, in order; without `include_compressed`, only those of its active set."""
+        ...
+
+    async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
+        """A topic in figures; without an id, the one that is being talked of."""
+        ...
+
+    async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
+        """The topics of this conversation that a query is about, best first, faded ones too: by what was said in
+        them, by their titles and by their tags."""
+        ...
+
+    async def merge_topics(self, topic_id: str, other: str) -> Topic:
+        """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` takes it out."""
+        ...
+
+    async def undo_merge(self, topic_id: str) -> Topic:
+        """Take a topic out of the one it has become part of, by itself or by `merge_topics`; the two stay apart from
+        now on. Returns it."""
+        ...
+
+    async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
+        """Give a topic tags of your own, or with `remove` take them away. They are searched, and outlive a rebuild."""
+        ...
+
+    async def feedback(self, topic_id: str, score: int) -> Topic:
+        """Say that a topic matters (+1) or does not (-1): its importance moves, and with it how long it stays."""
+        ...

@@ -1,0 +1,87 @@
+"""What a program can ask of the documents of a space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from recollect.model import (
+    Change,
+    Document,
+)
+
+T = TypeVar("T")
+
+
+class DocumentsFace(Protocol):
+    """The documents of one space: what programs keep under keys of their own."""
+
+    space: str
+
+    async def put(
+        self,
+        namespace: Sequence[str],
+        key: str,
+        value: Mapping[str, Any],
+        *,
+        user: str | None = None,
+        texts: Sequence[str] | None = None,
+    ) -> Document:
+        """Keep a JSON object under a key, in the place of the one that was there.
+
+        `user` is whose it is: `erase` takes it with all else of theirs. `texts` is what it is found by, in place of all
+        that the value says; if they are empty, no search by meaning ranks it.
+        """
+        ...
+
+    async def get(self, namespace: Sequence[str], key: str) -> Document | None:
+        """The document under a key, if there is one."""
+        ...
+
+    async def remove(self, namespace: Sequence[str], key: str) -> bool:
+        """Take a document away, for good; says whether there was one."""
+        ...
+
+    async def apply(self, changes: Sequence[Change]) -> list[Document]:
+        """Keep and remove several documents in one transaction. Returns those that are kept now, in the order given."""
+        ...
+
+    async def edit(
+        self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]
+    ) -> T:
+        """Change documents of one namespace by what they are: nobody else changes them in between.
+
+        `decide` is given the documents by key and returns the changes and an answer. It may be run more than once.
+        """
+        ...
+
+    async def search(
+        self,
+        namespace: Sequence[str] = (),
+        *,
+        query: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+    ) -> list[Document]:
+        """The documents of a namespace and of those below it: nearest to the `query` first, else the last changed.
+
+        `where` is what their values must have: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
+        `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
+        """
+        ...
+
+    async def namespaces(
+        self,
+        *,
+        prefix: Sequence[str] = (),
+        suffix: Sequence[str] = (),
+        depth: int | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[tuple[str, ...]]:
+        """The namespaces that have documents, in order; `*` in a prefix or suffix stands for any one name.
+
+        With `depth`, cut to so many names, each once.
+        """
+        ...

@@ -1,0 +1,213 @@
+"""What a program can ask of a memory as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from datetime import date, datetime
+from types import TracebackType
+from typing import Protocol, Self
+
+from recollect.faces.conversation import ConversationFace
+from recollect.faces.documents import DocumentsFace
+from recollect.model import (
+    Added,
+    Batch,
+    Conversation,
+    Digest,
+    Erasure,
+    Fact,
+    Forgotten,
+    Hit,
+    Member,
+    Message,
+    Profile,
+    Retained,
+    Retried,
+    Role,
+    Statement,
+    Stats,
+    Verification,
+    Whom,
+)
+
+
+class MemoryFace(Protocol):
+    """A memory, opened with `async with`. Safe to use from many tasks at once."""
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    async def open(self, *, check_embedder: bool = True) -> None:
+        """Open the store and start following. `async with` does this."""
+        ...
+
+    async def close(self) -> None:
+        """Stop following, finish what is being written, close the store."""
+        ...
+
+    def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> ConversationFace:
+        """A conversation: with one `user`, or without, a channel of many. It begins with its first message."""
+        ...
+
+    async def conversations(
+        self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
+    ) -> list[Conversation]:
+        """Conversations of a space in order of id, those after `after`; of one user, if given."""
+        ...
+
+    async def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
+        """Add messages to several conversations in one transaction: all of them, or none."""
+        ...
+
+    def documents(self, *, space: str | None = None) -> DocumentsFace:
+        """What programs keep in a space under keys of their own, beside the log: to be written over, and removed."""
+        ...
+
+    async def search(
+        self,
+        query: str,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        role: Role | None = None,
+        after: datetime | None = None,
+        before: datetime | None = None,
+        limit: int = 10,
+        space: str | None = None,
+    ) -> list[Hit]:
+        """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
+        ...
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The names of the views that follow the log."""
+        ...
+
+    async def settle(self, timeout: float = 60.0) -> int:
+        """Wait until every view has caught up with the log; raises NotSettled, with how far each is behind and why, if
+        one cannot. Returns how many messages views failed on and have set aside."""
+        ...
+
+    async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
+        """Throw a view away and let it be built again from the log."""
+        ...
+
+    async def retry(
+        self, view: str | None = None, *, conversation: str | None = None, space: str | None = None
+    ) -> Retried:
+        """Try messages again, now, that views failed on and set aside: of one space, conversation or view, or all.
+
+        A view that follows a conversation in order is made anew for that conversation: `settle` waits for it.
+        """
+        ...
+
+    def export(
+        self,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        space: str | None = None,
+        salvage: bool = False,
+    ) -> AsyncIterator[Message]:
+        """Every message of a space, or of one user's memory, or of one conversation, in order.
+
+        If one cannot be read, it ends with an error that names all of those; with `salvage`, they are left out.
+        """
+        ...
+
+    async def erase(self, *, user: str, space: str | None = None) -> Erasure:
+        """Remove a person's messages and all that was derived from them, for good. Only `retain` removes besides."""
+        ...
+
+    async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
+        """Say what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`, remove it."""
+        ...
+
+    async def verify(self) -> Verification:
+        """Prove the log whole: every message unchanged, none missing."""
+        ...
+
+    async def stats(self, *, space: str | None = None) -> Stats:
+        """What is in the store, how far its views are, and what models, caches and fallbacks did."""
+        ...
+
+    async def facts(
+        self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
+    ) -> list[Fact]:
+        """What is known of a person, most important first: now, or as it was so at a time."""
+        ...
+
+    async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
+        """Every value a key has had, oldest first, with the times between which it was so."""
+        ...
+
+    async def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
+        """The messages a fact came from, oldest first."""
+        ...
+
+    async def remember(
+        self, text: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
+    ) -> list[Statement]:
+        """Keep a statement about a person, in the third person; what it contradicts gives way. Returns what now stands.
+
+        `speaker` says it, the person themselves if nobody is named. `message` is the id of the message in the log that
+        asked for it; without one, the text itself is kept there.
+        """
+        ...
+
+    async def forget(
+        self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
+    ) -> Forgotten:
+        """Take out of a person's profile what fits the words, statements and facts; says whether anything did.
+
+        Nothing is removed from the log or from history: `undo` brings it back. To remove for good, `erase`. A `speaker`
+        who is somebody else can take out only what they said themselves.
+        """
+        ...
+
+    async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
+        """Bring back what a `forget` took out, by the id it gave."""
+        ...
+
+    async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
+        """What is known of a person: what they said of themselves, and what was said of them in channels, by whom.
+
+        If they speak in channels of the space, with what they did there today and in the days before, and all of it as
+        one text, `context`. Digests that are missing are made, for which it waits so many seconds at most (the setting
+        `digest_seconds`); after that, what there was last is given. With `wait=0` nothing is made.
+        """
+        ...
+
+    async def digests(
+        self,
+        space: str | None = None,
+        *,
+        day: date | None = None,
+        user: str | None = None,
+        week: bool = False,
+        wait: float | None = None,
+    ) -> list[Digest]:
+        """What a day in a space was for each who spoke in its channels: today, or another day; or of one `user` alone.
+
+        With `week`, how each has been in the six days before that day. What is missing is made; see `profile`.
+        """
+        ...
+
+    async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
+        """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""
+        ...
+
+    async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
+        """What else a person goes by: "display", "nickname", "alias" or "mention"."""
+        ...
+
+    async def people(self, *, space: str | None = None) -> list[Member]:
+        """Everybody who has spoken in a space, or was given a name there."""
+        ...
+
+    async def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
+        """Whom a name, nickname, alias, mention or id means: one, several to ask back about, or nobody."""
+        ...
