@@ -306,15 +306,19 @@ class Memory(BlockingMemory):
         telemetry: str | Telemetry | None = None,
         **settings: Any,
     ) -> None:
-        super().__init__(
-            lambda: AsyncMemory(
-                store,
-                embedder=embedder,
-                clock=clock,
-                chat=chat,
-                memory=memory,
-                small=small,
-                telemetry=telemetry,
-                **settings,
-            )
+        self.engine = AsyncMemory(
+            store,
+            embedder=embedder,
+            clock=clock,
+            chat=chat,
+            memory=memory,
+            small=small,
+            telemetry=telemetry,
+            **settings,
         )
+        super().__init__(self.engine)
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The names of the views that follow the log."""
+        return self.engine.views

@@ -196,7 +196,8 @@ def test_a_limit_is_as_large_as_it_says() -> None:
         (MAX_LIMIT + 1, 0, MAX_LIMIT + 1),
         (0, 0, 0),
     ):
-        found = asyncio.run(RecollectStore(Many()).asearch(("many",), limit=limit, offset=offset))
+        many: Any = Many()
+        found = asyncio.run(RecollectStore(many).asearch(("many",), limit=limit, offset=offset))
         assert [one.key for one in found] == [str(n) for n in range(offset, offset + expected)]
 
 

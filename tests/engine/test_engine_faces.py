@@ -16,11 +16,8 @@ import pytest
 from engine_doubles import PATIENCE, GatedEmbedder
 
 from recollect import AsyncMemory, ConfigError, Draft, Memory, Message, RecollectError
-from recollect.engine.conversation import AsyncConversation
-from recollect.engine.documents import AsyncDocuments
-from recollect.engine.memory import MemoryEngine
-from recollect.engine.sync import BlockingConversation, BlockingMemory
-from recollect.engine.sync_documents import BlockingDocuments
+from recollect.engine.sync import BlockingConversation, BlockingDocuments, BlockingMemory
+from recollect.faces import ConversationFace, DocumentsFace, MemoryFace
 
 TASKS = 16
 ROUNDS = 4
@@ -39,7 +36,7 @@ def shape(method: Callable[..., Any]) -> tuple[str, str]:
     signature = inspect.signature(method, eval_str=True)
     answer = inspect.formatannotation(signature.return_annotation)
     answer = re.sub(
-        r"recollect\.engine\.(conversation|documents|memory|sync|sync_documents)\.|Async(?=[ICD])|Blocking", "", answer
+        r"recollect\.(engine|faces)\.(conversation|documents|memory|sync)\.|Async(?=I)|Blocking|Face\b", "", answer
     )
     return str(signature.replace(return_annotation=inspect.Signature.empty)), answer
 
@@ -47,17 +44,17 @@ def shape(method: Callable[..., Any]) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("one", "other", "only"),
     [
-        (MemoryEngine, BlockingMemory, {"open"}),
-        (AsyncConversation, BlockingConversation, set()),
-        (AsyncDocuments, BlockingDocuments, set()),
+        (MemoryFace, BlockingMemory, {"open"}),
+        (ConversationFace, BlockingConversation, set()),
+        (DocumentsFace, BlockingDocuments, set()),
     ],
     ids=["memory", "conversation", "documents"],
 )
 def test_both_faces_have_the_same_methods_and_signatures(one: type, other: type, only: set[str]) -> None:
     assert set(public(one)) - set(public(other)) == only
-    assert set(public(other)) <= set(public(one))
-    for name, blocking in public(other).items():
-        waiting = public(one)[name]
+    assert set(public(other)) - {"run"} <= set(public(one))
+    for name in set(public(other)) - {"run"}:
+        blocking, waiting = public(other)[name], public(one)[name]
         assert shape(blocking) == shape(waiting), name
         assert inspect.getdoc(blocking) == inspect.getdoc(waiting), name
         assert not inspect.iscoroutinefunction(blocking), name
@@ -184,6 +181,7 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
         "rebuild": memory.rebuild,
         "retry": memory.retry,
         "export": lambda: list(memory.export()),
+        "run": lambda: memory.run(lambda inner: inner.verify()),
         "erase": lambda: memory.erase(user="alex"),
         "retain": memory.retain,
         "verify": memory.verify,

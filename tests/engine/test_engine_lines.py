@@ -26,7 +26,7 @@ def history(*words: str) -> list[dict[str, Any]]:
 
 def send(memory: Memory, *words: str, where: branches.ConversationTarget = WHERE) -> list[Message]:
     sent = [parse_message(one) for one in history(*words)]
-    engine, now = memory._engine, datetime.now(UTC)
+    engine, now = memory.engine, datetime.now(UTC)
     found: list[Message] = memory._private.wait(
         engine.runtime.write(lambda tx: branches.reconcile_messages(tx, where, sent, now))
     )
@@ -146,7 +146,7 @@ def read_by(
     memory: Memory, messages: list[dict[str, Any]], where: branches.ConversationTarget = WHERE
 ) -> tuple[int, Message]:
     """How many messages are read to place these, and where the last of them is."""
-    sent, engine, now = [parse_message(one) for one in messages], memory._engine, datetime.now(UTC)
+    sent, engine, now = [parse_message(one) for one in messages], memory.engine, datetime.now(UTC)
 
     def counted(tx: Any) -> tuple[int, Message]:
         reading: Any = Reading(tx)

@@ -157,7 +157,7 @@ def test_what_a_model_reads_has_names_where_the_log_has_ids_c8(store_url: str) -
         say(memory, "1", "renamed", MONDAY + DAY, name="Lex")
         memory.settle()
         said = memory.conversation("general", space=GUILD).history()
-        names = memory._engine.runtime.parts.store.read(lambda tx: public_names(tx, GUILD, {m.author for m in said}))
+        names = memory.engine.runtime.parts.store.read(lambda tx: public_names(tx, GUILD, {m.author for m in said}))
         root = ElementTree.fromstring(transcript(said, names, UTC))
         assert [[field.text for field in each] for each in root][1] == [
             "2024-05-07T09:00",

@@ -308,9 +308,9 @@ def test_topics_are_made_anew_of_the_messages_that_are_left_c12(file: str) -> No
 
 def test_counts_of_calls_go_c12(file: str) -> None:
     with opened(file, now=OLD) as memory:
-        memory._engine.runtime.parts.telemetry.count("cache", kind="merge", outcome="hit", amount=7)
+        memory.engine.runtime.parts.telemetry.count("cache", kind="merge", outcome="hit", amount=7)
     with opened(file, retain_usage=30) as memory:
-        memory._engine.runtime.parts.telemetry.count("cache", kind="merge", outcome="hit")
+        memory.engine.runtime.parts.telemetry.count("cache", kind="merge", outcome="hit")
         assert [one.count for one in memory.stats().activity] == [8]
         assert counts(memory.retain(dry_run=False)) == {"usage": 1}
         assert [one.count for one in memory.stats().activity] == [1]

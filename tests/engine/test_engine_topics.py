@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -486,8 +487,8 @@ def test_another_embedder_is_refused_and_nothing_is_kept(tmp_path: Path) -> None
         talk(chat, 1, 2, 1)
         chat.tag_topic("t1", "kept")
         memory.settle()
-    settings = Settings.load(store=url)
-    with BlockingMemory(lambda: MemoryEngine(lambda: build(settings)), check_embedder=False) as memory:
+    engine = MemoryEngine(lambda: build(Settings.load(store=url)))
+    with BlockingMemory(engine, partial(engine.open, check_embedder=False)) as memory:
         chat = memory.conversation("chat", user="alex")
         with pytest.raises(EmbedderMismatch):
             chat.add_user_message("How do I cook lentils with carrots?")

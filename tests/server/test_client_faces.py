@@ -35,11 +35,12 @@ from recollect.client.documents import AsyncClientDocuments
 from recollect.engine.conversation import AsyncConversation
 from recollect.engine.documents import AsyncDocuments
 from recollect.engine.memory import MemoryEngine
-from recollect.engine.sync_documents import BlockingDocuments
+from recollect.engine.sync import BlockingDocuments
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 
-ONLY_HERE = {"open", "views"}  # `open` takes no options on a server; `views` are not served
+# `open` takes no options on a server; `views` are not served; conversations are opened for callers by the server alone.
+ONLY_HERE = {"open", "views", "open_conversation"}
 THEN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from recollect import Client, Draft, InvalidInput, Memory, NotFound, RecollectError, ServerError, errors
-from recollect.client.asking import parse_error
+from recollect.client.connection import parse_error
 from recollect.model import Resolved, Unknown
 from recollect.server.problems import RESERVED, SPEAKING, problem_of
 from recollect.testing import ScriptedLLM

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from recollect.adapters.faces import AnyMemory, Steps, run_async, run_shielded
+from recollect.adapters.bridge import AnyMemory, run_async, run_shielded
 from recollect.adapters.threads import Thread
 from recollect.errors import InvalidInput, MissingExtra
+from recollect.faces import MemoryFace
 from recollect.model import Draft, Message, Role
 
 try:
@@ -52,30 +54,30 @@ class RecollectSession(SessionABC):
         self.session_id = session_id
         self.session_settings = coerce_session_settings(session_settings or {})
         self._memory = memory
-        self._thread = Thread(memory, session_id, user, space)
+        self._thread = Thread(session_id, user, space)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The session's items, oldest first; with a limit, the last ones. A limit below 0 is no limit."""
         max_items = resolve_session_limit(limit, self.session_settings)
-        return await run_async(self._memory, self._read(None if max_items is None or max_items < 0 else max_items))
+        count = None if max_items is None or max_items < 0 else max_items
+        return await run_async(self._memory, partial(self._read, count))
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Keep items, all of them or none."""
         drafts = [draft_from_item(cast("Mapping[str, Any]", item)) for item in items]
-        await run_shielded(self._memory, self._thread.add(drafts))
+        await run_shielded(self._memory, partial(self._thread.add, drafts))
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Remove the last item from the session. The log keeps it."""
-        message = await run_shielded(self._memory, self._thread.pop())
+        message = await run_shielded(self._memory, self._thread.pop)
         return None if message is None else restore_item(message)
 
     async def clear_session(self) -> None:
         """Empty the session. The log keeps its messages; `memory.erase` removes them for good."""
-        await run_shielded(self._memory, self._thread.clear())
+        await run_shielded(self._memory, self._thread.clear)
 
-    def _read(self, limit: int | None) -> Steps[list[TResponseInputItem]]:
-        messages = yield from self._thread.messages(limit)
-        return [restore_item(message) for message in messages]
+    async def _read(self, limit: int | None, memory: MemoryFace) -> list[TResponseInputItem]:
+        return [restore_item(message) for message in await self._thread.messages(limit, memory)]
 
 
 def draft_from_item(item: Mapping[str, Any]) -> Draft:

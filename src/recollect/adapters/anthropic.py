@@ -7,10 +7,12 @@ input of a `tool_use` block; with it, `memory_tool` and `async_memory_tool` are 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from recollect.adapters.faces import AnyMemory, Steps, run_async, run_blocking
+from recollect.adapters.bridge import AnyMemory, run_async, run_blocking
 from recollect.errors import MissingExtra
+from recollect.faces import MemoryFace
 from recollect.model import Change, Document
 from recollect.rules.documents.documents import FILES
 from recollect.rules.documents.memory_files import Changes, FileCommandRefused, run_file_command
@@ -36,11 +38,11 @@ class MemoryTool:
 
     def call(self, command: Mapping[str, Any]) -> str:
         """Carry out a command and return its answer; raises `Refused`, whose text is for the model."""
-        return run_blocking(self._memory, self._command_steps(command))
+        return run_blocking(self._memory, partial(self._run_command, command))
 
     async def acall(self, command: Mapping[str, Any]) -> str:
         """The same with an `AsyncMemory`."""
-        return await run_async(self._memory, self._command_steps(command))
+        return await run_async(self._memory, partial(self._run_command, command))
 
     def result(self, tool_use_id: str, command: Mapping[str, Any]) -> dict[str, Any]:
         """The `tool_result` block that answers a `tool_use` block."""
@@ -58,28 +60,25 @@ class MemoryTool:
 
     def clear(self) -> None:
         """Remove every file."""
-        run_blocking(self._memory, self._clear_steps())
+        run_blocking(self._memory, self._remove_files)
 
     async def aclear(self) -> None:
         """The same with an `AsyncMemory`."""
-        await run_async(self._memory, self._clear_steps())
+        await run_async(self._memory, self._remove_files)
 
-    def _command_steps(self, command: Mapping[str, Any]) -> Steps[str]:
+    async def _run_command(self, command: Mapping[str, Any], memory: MemoryFace) -> str:
         def decide(documents: dict[str, Document]) -> tuple[list[Change], str]:
             files = {path: document.value.get("text") for path, document in documents.items()}
             changes, answer = run_file_command(files, command)
             return self._document_changes(changes), answer
 
-        collection: Any = self._memory.documents(space=self._space)
-        answer: str = yield lambda: collection.edit(self._namespace, decide)
-        return answer
+        return await memory.documents(space=self._space).edit(self._namespace, decide)
 
-    def _clear_steps(self) -> Steps[None]:
+    async def _remove_files(self, memory: MemoryFace) -> None:
         def decide(documents: dict[str, Document]) -> tuple[Sequence[Change], None]:
             return [Change(self._namespace, path, None) for path in documents], None
 
-        collection: Any = self._memory.documents(space=self._space)
-        yield lambda: collection.edit(self._namespace, decide)
+        await memory.documents(space=self._space).edit(self._namespace, decide)
 
     def _document_changes(self, changes: Changes) -> list[Change]:
         def document_value(text: str | bool | None) -> dict[str, Any] | None:

@@ -7,11 +7,13 @@ message with an id is kept once, however often it is added. `clear` begins a new
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from recollect.adapters.faces import AnyMemory, Steps, run_async, run_blocking, run_shielded
+from recollect.adapters.bridge import AnyMemory, run_async, run_blocking, run_shielded
 from recollect.adapters.threads import Thread
 from recollect.errors import InvalidInput, MissingExtra
+from recollect.faces import MemoryFace
 from recollect.model import Draft, Message, Role
 
 try:
@@ -38,33 +40,36 @@ class RecollectChatMessageHistory(BaseChatMessageHistory):
         self, memory: AnyMemory, session_id: str, *, user: str | None = None, space: str | None = None
     ) -> None:
         self._memory = memory
-        self._thread = Thread(memory, session_id, user, space)
+        self._thread = Thread(session_id, user, space)
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]
         """The session's messages, oldest first."""
-        return run_blocking(self._memory, self._read())
+        return run_blocking(self._memory, self._read)
 
     async def aget_messages(self) -> list[BaseMessage]:
-        return await run_async(self._memory, self._read())
+        return await run_async(self._memory, self._read)
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Keep messages, all of them or none."""
-        run_blocking(self._memory, self._thread.add([draft_from_message(message) for message in messages]))
+        run_blocking(self._memory, partial(self._thread.add, drafts_from(messages)))
 
     async def aadd_messages(self, messages: Sequence[BaseMessage]) -> None:
-        await run_shielded(self._memory, self._thread.add([draft_from_message(message) for message in messages]))
+        await run_shielded(self._memory, partial(self._thread.add, drafts_from(messages)))
 
     def clear(self) -> None:
         """Empty the session. The log keeps its messages; `memory.erase` removes them for good."""
-        run_blocking(self._memory, self._thread.clear())
+        run_blocking(self._memory, self._thread.clear)
 
     async def aclear(self) -> None:
-        await run_shielded(self._memory, self._thread.clear())
+        await run_shielded(self._memory, self._thread.clear)
 
-    def _read(self) -> Steps[list[BaseMessage]]:
-        messages = yield from self._thread.messages()
-        return [restore_message(message) for message in messages]
+    async def _read(self, memory: MemoryFace) -> list[BaseMessage]:
+        return [restore_message(message) for message in await self._thread.messages(None, memory)]
+
+
+def drafts_from(messages: Sequence[BaseMessage]) -> list[Draft]:
+    return [draft_from_message(message) for message in messages]
 
 
 def draft_from_message(message: BaseMessage) -> Draft:

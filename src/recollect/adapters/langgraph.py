@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
 
-from recollect.adapters.faces import AnyMemory, Steps, run_async, run_blocking
+from recollect.adapters.bridge import AnyMemory, run_async, run_blocking
 from recollect.engine.documents import MAX_LIMIT
 from recollect.errors import MissingExtra
+from recollect.faces import DocumentsFace, MemoryFace
 from recollect.model import Change, Document
 from recollect.rules.documents.documents import LANGGRAPH, matches_namespace
 
@@ -62,26 +62,26 @@ class RecollectStore(BaseStore):
         self._owner = owner
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        return run_blocking(self._memory, self._batch_steps(list(ops)))
+        return run_blocking(self._memory, partial(self._run_batch, list(ops)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        return await run_async(self._memory, self._batch_steps(list(ops)))
+        return await run_async(self._memory, partial(self._run_batch, list(ops)))
 
-    def _batch_steps(self, ops: list[Op]) -> Steps[list[Result]]:
+    async def _run_batch(self, ops: list[Op], memory: MemoryFace) -> list[Result]:
         for op in ops:
             validate_op_namespace(op)
             if isinstance(op, PutOp) and op.ttl is not None:
                 raise NotImplementedError("this store does not let items expire: leave ttl out")
-        documents: Any = self._memory.documents(space=self._space)
+        documents = memory.documents(space=self._space)
         results: list[Result] = []
         for op in ops:
             if isinstance(op, GetOp):
-                document = yield partial(documents.get, (*ROOT, *op.namespace), op.key)
+                document = await documents.get((*ROOT, *op.namespace), op.key)
                 results.append(None if document is None else build_item(document))
             elif isinstance(op, SearchOp):
-                results.append((yield from self._search_steps(documents, op)))
+                results.append(await search_documents(documents, op))
             elif isinstance(op, ListNamespacesOp):
-                namespaces = yield partial(documents.namespaces, prefix=ROOT)
+                namespaces = await documents.namespaces(prefix=ROOT)
                 results.append(select_namespaces([without_root(namespace) for namespace in namespaces], op))
             elif isinstance(op, PutOp):
                 results.append(None)
@@ -89,25 +89,8 @@ class RecollectStore(BaseStore):
                 raise ValueError(f"Unknown operation type: {type(op)}")
         changes = [self._change(op) for op in ops if isinstance(op, PutOp)]
         if changes:
-            yield lambda: documents.apply(changes)
+            await documents.apply(changes)
         return results
-
-    def _search_steps(self, documents: Any, op: SearchOp) -> Steps[list[SearchItem]]:
-        hits: list[Document] = []
-        while len(hits) < op.limit:
-            page_size = min(op.limit - len(hits), MAX_LIMIT)
-            page = yield partial(
-                documents.search,
-                (*ROOT, *op.namespace_prefix),
-                query=op.query,
-                where=op.filter,
-                limit=page_size,
-                offset=op.offset + len(hits),
-            )
-            hits += page
-            if len(page) < page_size:
-                break
-        return [build_search_item(hit) for hit in hits]
 
     def _change(self, op: PutOp) -> Change:
         namespace = (*ROOT, *op.namespace)
@@ -119,6 +102,23 @@ class RecollectStore(BaseStore):
             return Change(namespace, op.key, op.value, owner)
         texts = tuple(text for path in paths for text in get_text_at_path(op.value, path))
         return Change(namespace, op.key, op.value, owner, texts)
+
+
+async def search_documents(documents: DocumentsFace, op: SearchOp) -> list[SearchItem]:
+    hits: list[Document] = []
+    while len(hits) < op.limit:
+        page_size = min(op.limit - len(hits), MAX_LIMIT)
+        page = await documents.search(
+            (*ROOT, *op.namespace_prefix),
+            query=op.query,
+            where=op.filter,
+            limit=page_size,
+            offset=op.offset + len(hits),
+        )
+        hits += page
+        if len(page) < page_size:
+            break
+    return [build_search_item(hit) for hit in hits]
 
 
 def without_root(namespace: Sequence[str]) -> tuple[str, ...]:

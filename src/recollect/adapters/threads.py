@@ -12,10 +12,9 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from recollect.adapters.faces import AnyMemory, Steps
 from recollect.errors import InvalidInput
+from recollect.faces import ConversationFace, MemoryFace
 from recollect.model import Change, Document, Draft, Message
 from recollect.rules.documents.documents import SESSIONS
 from recollect.rules.log import MAX_ID, check_id
@@ -33,10 +32,9 @@ class SessionState:
 
 
 class Thread:
-    """A session's messages, as steps."""
+    """A session's messages. Every method takes the memory they are in last, so that `bridge` can give it."""
 
-    def __init__(self, memory: AnyMemory, session: str, user: str | None, space: str | None) -> None:
-        self._memory: Any = memory
+    def __init__(self, session: str, user: str | None, space: str | None) -> None:
         self.session = check_id("session", session)
         self._user = user
         self._space = space
@@ -44,50 +42,47 @@ class Thread:
             raise InvalidInput("session", f"has {len(session)} characters; at most {LONGEST} are allowed")
         self._namespace = state_namespace(session)
 
-    def messages(self, limit: int | None = None) -> Steps[list[Message]]:
+    async def messages(self, limit: int | None, memory: MemoryFace) -> list[Message]:
         """The session's messages in order; with `limit`, the last ones."""
-        state = yield from self._load_state()
-        chat = self._conversation(state)
+        state = await self._load_state(memory)
         max_messages = None if limit is None else limit + len(state.hidden_turns)
-        messages: list[Message] = [] if max_messages == 0 else (yield lambda: chat.history(limit=max_messages))
+        chat = self._conversation(state, memory)
+        messages = [] if max_messages == 0 else await chat.history(limit=max_messages)
         hidden_turns = {*state.hidden_turns}
         visible = [message for message in messages if message.turn not in hidden_turns]
         return visible if limit is None else visible[max(len(visible) - limit, 0) :]
 
-    def add(self, drafts: Sequence[Draft]) -> Steps[None]:
-        if not drafts:
-            return
-        chat = self._conversation((yield from self._load_state()))
-        yield lambda: chat.extend(drafts)
+    async def add(self, drafts: Sequence[Draft], memory: MemoryFace) -> None:
+        if drafts:
+            await self._conversation(await self._load_state(memory), memory).extend(drafts)
 
-    def pop(self) -> Steps[Message | None]:
+    async def pop(self, memory: MemoryFace) -> Message | None:
         """Hide the last message, and return it."""
         while True:
-            state = yield from self._load_state()
-            last = yield from self.messages(1)
+            state = await self._load_state(memory)
+            last = await self.messages(1, memory)
             if not last:
                 return None
-            if (yield from self._save_state(state, SessionState(state.number, (*state.hidden_turns, last[0].turn)))):
+            new_state = SessionState(state.number, (*state.hidden_turns, last[0].turn))
+            if await self._save_state(state, new_state, memory):
                 return last[0]
 
-    def clear(self) -> Steps[None]:
+    async def clear(self, memory: MemoryFace) -> None:
         """Begin a new conversation, unless the session is empty already."""
-        while (yield from self.messages(1)):
-            state = yield from self._load_state()
-            if (yield from self._save_state(state, SessionState(state.number + 1))):
+        while await self.messages(1, memory):
+            state = await self._load_state(memory)
+            if await self._save_state(state, SessionState(state.number + 1), memory):
                 return
 
-    def _conversation(self, state: SessionState) -> Any:
+    def _conversation(self, state: SessionState, memory: MemoryFace) -> ConversationFace:
         first = state.number == 1 and not NUMBER_SUFFIX.search(self.session)
         id = self.session if first else f"{self.session}~{state.number}"
-        return self._memory.conversation(id, user=self._user, space=self._space)
+        return memory.conversation(id, user=self._user, space=self._space)
 
-    def _load_state(self) -> Steps[SessionState]:
-        documents = self._memory.documents(space=self._space)
-        document: Document | None = yield lambda: documents.get(self._namespace, self.session)
-        return parse_state(document)
+    async def _load_state(self, memory: MemoryFace) -> SessionState:
+        return parse_state(await memory.documents(space=self._space).get(self._namespace, self.session))
 
-    def _save_state(self, before: SessionState, after: SessionState) -> Steps[bool]:
+    async def _save_state(self, before: SessionState, after: SessionState, memory: MemoryFace) -> bool:
         """Save the state, unless it has changed since `before` was read."""
         value = {"number": after.number, "gone": list(after.hidden_turns)}
 
@@ -96,9 +91,7 @@ class Thread:
                 return [], False
             return [Change(self._namespace, self.session, value, self._user, ())], True
 
-        documents = self._memory.documents(space=self._space)
-        success: bool = yield lambda: documents.edit(self._namespace, decide)
-        return success
+        return await memory.documents(space=self._space).edit(self._namespace, decide)
 
 
 def state_namespace(session: str) -> tuple[str, ...]:

@@ -128,7 +128,8 @@ def begin_session(
     conversation = handle.memory.conversation(id, user=None if is_channel else owner)
     conversation.history(limit=1)  # another user's conversation is refused here, and not at the first message
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
-    return ChatSession(conversation, handle.store, system, budget, (user or USER) if is_channel else None, interactive)
+    author = (user or USER) if is_channel else None
+    return ChatSession(conversation, handle.store, handle.settings.space, system, budget, author, interactive)
 
 
 def run_session(session: ChatSession) -> None:
@@ -188,6 +189,7 @@ class ChatSession:
 
     conversation: BlockingConversation
     store: Store
+    space: str
     system: str | None
     budget: Budget | None
     author: str | None
@@ -283,16 +285,17 @@ class ChatSession:
         from recollect.rules.facts.profile_lines import profile_lines
 
         conversation = self.conversation
+        space = self.space
         owner = self.conversation.user
         person = owner or self.author or USER
 
         def read_facts(tx: Tx) -> list[Fact]:
-            viewer = viewer_of_chat(tx, conversation.space, conversation.id, owner, person)
-            return knowledge_for_viewer(tx, conversation.space, person, viewer)[0]
+            viewer = viewer_of_chat(tx, space, conversation.id, owner, person)
+            return knowledge_for_viewer(tx, space, person, viewer)[0]
 
         lines = profile_lines(self.store.read(read_facts))
         click.echo(printable("\n".join(lines)) if lines else "nothing is known yet")
-        if warning := unread_warning(self.store, conversation.space):
+        if warning := unread_warning(self.store, space):
             click.echo(printable(f"({warning})"))
 
     def show_history(self, count: str) -> None:

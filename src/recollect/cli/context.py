@@ -46,7 +46,7 @@ def open_for_chat(settings: Settings) -> Iterator[MemoryHandle]:
 
     store = open_store(settings.store, settings)
     try:
-        with BlockingMemory(lambda: MemoryEngine(lambda: build(settings, store=store))) as memory:
+        with BlockingMemory(MemoryEngine(lambda: build(settings, store=store))) as memory:
             yield MemoryHandle(memory, store, settings)
     finally:
         store.close()

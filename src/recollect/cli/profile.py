@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,7 +30,7 @@ def open_for_writing(*, new: bool = False) -> Iterator[MemoryHandle]:
     store = open_store(settings.store if new else require_existing(settings.store), settings)
     try:
         engine = MemoryEngine(lambda: build(settings, store=store))
-        with BlockingMemory(lambda: engine, check_embedder=False) as memory:
+        with BlockingMemory(engine, partial(engine.open, check_embedder=False)) as memory:
             yield MemoryHandle(memory, store, settings)
     finally:
         store.close()

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from recollect.client.memory import AsyncClient
-from recollect.engine.memory import MemoryEngine
 from recollect.engine.sync import BlockingMemory
 
 
@@ -18,9 +15,8 @@ class Client(BlockingMemory):
 
     def __init__(self, base_url: str, key: str = "", *, space: str | None = None, timeout: float = 90.0) -> None:
         client = AsyncClient(base_url, key, space=space, timeout=timeout)
-        # It has the methods of a memory (a test checks that), and the blocking interface uses nothing else.
-        super().__init__(lambda: cast(MemoryEngine, client))
-        self._private.forked = client._server.reopen_after_fork
+        super().__init__(client)
+        self._private.forked = client.connection.reopen_after_fork
 
     def __repr__(self) -> str:
-        return repr(self._engine)
+        return repr(self._memory)

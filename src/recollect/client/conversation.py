@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from recollect.client.asking import (
+from recollect.client.connection import (
     ResultPage,
     ServerConnection,
     build_path,
@@ -17,6 +17,7 @@ from recollect.client.asking import (
 )
 from recollect.engine.memory import MAX_TURN
 from recollect.errors import ServerError
+from recollect.faces import ConversationFace
 from recollect.model import (
     Added,
     Answer,
@@ -34,8 +35,8 @@ from recollect.model import (
     TopicMessage,
     TopicStats,
 )
+from recollect.model.topics import IMPORTANCE
 from recollect.rules.log import check_id, check_metadata, check_number
-from recollect.rules.topics.topics import IMPORTANCE
 from recollect.wire import from_json_value
 
 PAGE = 1_000
@@ -56,7 +57,7 @@ def draft_fields(draft: Draft) -> dict[str, Any]:
     )
 
 
-class AsyncClientConversation:
+class AsyncClientConversation(ConversationFace):
     """One thread of messages."""
 
     def __init__(self, server: ServerConnection, space: str | None, id: str, user: str | None) -> None:
@@ -80,17 +81,12 @@ class AsyncClientConversation:
         metadata: dict[str, Any] | None = None,
         name: str | None = None,
     ) -> Message:
-        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once.
-
-        `name` is what its author is called there now; it is kept in the metadata, and in a channel's register.
-        """
         full_metadata = {} if metadata is None else metadata
         if name is not None:
             full_metadata = {**full_metadata, "name": check_id("name", name)}
         return (await self.extend([Draft(role, content, author, user, time, platform_id, full_metadata)]))[0].message
 
     async def extend(self, drafts: Iterable[Draft]) -> list[Added]:
-        """Keep several messages in one transaction: all of them, or none."""
         messages = [draft_fields(draft) for draft in drafts]
         if not messages:
             return []
@@ -98,7 +94,6 @@ class AsyncClientConversation:
         return additions
 
     async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
-        """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
         max_messages = None if limit is None else check_number("limit", limit, MAX_TURN)
         cursor = None if before is None else str(check_number("before", before, MAX_TURN))
         messages: list[Message] = []
@@ -114,11 +109,6 @@ class AsyncClientConversation:
     async def context(
         self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True
     ) -> Context:
-        """What to send to a model to have `text` answered: never over budget, with a receipt.
-
-        It tells the model how to ask for more by markers, which `reply` serves. Without `markers` it does not: for
-        programs that call a model themselves and show what it says.
-        """
         body = without_none(text=text, budget=budget, system=system, markers=markers)
         context: Context = await self._ask(Context, "POST", "context", body=body)
         return context
@@ -132,7 +122,6 @@ class AsyncClientConversation:
         author: str | None = None,
         platform_id: str | None = None,
     ) -> Reply:
-        """The whole turn: keep the message, ask the model, keep and return its reply."""
         body = without_none(text=text, budget=budget, system=system, author=author, platform_id=platform_id)
         reply: Reply = await self._ask(Reply, "POST", "reply", body=body)
         return reply
@@ -146,7 +135,6 @@ class AsyncClientConversation:
         author: str | None = None,
         platform_id: str | None = None,
     ) -> AsyncIterator[str]:
-        """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
         body = without_none(
             text=text, budget=budget, system=system, author=author, platform_id=platform_id, user=self.user
         )
@@ -173,25 +161,17 @@ class AsyncClientConversation:
         names: Sequence[str] = ("recollect", "bot"),
         addressed: bool = False,
     ) -> Answer | None:
-        """Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing.
-
-        `names` are those the memory is called by; with `addressed`, the message is for it without naming it. A command
-        is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`.
-        """
         body = without_none(text=text, author=author, names=list(names), addressed=addressed)
         answer: Answer | None = await self._ask(Answer | None, "POST", "command", body=body)
         return answer
 
     async def archived(self) -> list[Chunk]:
-        """The runs of messages that have left the window, oldest first."""
         return await self._ask_list(Chunk, "archived")
 
     async def episodes(self) -> list[Episode]:
-        """What left the window, as summaries: the active ones, highest level first, each with its parts."""
         return await self._ask_list(Episode, "episodes")
 
     async def standalone(self, question: str) -> str:
-        """A follow-up question so that it can be understood alone, from what was said last; as it is if it can be."""
         answer = await self._ask(dict[str, str], "POST", "standalone", body={"question": question})
         return str(answer["question"])
 
@@ -200,23 +180,17 @@ class AsyncClientConversation:
     async def add_user_message(
         self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None
     ) -> Topic:
-        """Keep a user's message and give it to its topic, which it may open or bring back. Returns the topic.
-
-        `importance`, from 0 to 1, is what the topic is worth to whoever says it.
-        """
         body = without_none(
             role="user", text=text, importance=importance, author=author, time=check_optional_time("time", time)
         )
         return await self._ask_topic("topics", body=body)
 
     async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
-        """Keep a reply and give it to the topic it follows. Returns the topic."""
         return await self._ask_topic(
             "topics", body=without_none(role="assistant", text=text, time=check_optional_time("time", time))
         )
 
     async def topics(self, *, faded: bool = False) -> list[Topic]:
-        """What is talked about, the most present first; with `faded`, also what has left the active set."""
         topics: list[Topic] = []
         cursor: str | None = None
         while True:
@@ -228,8 +202,6 @@ class AsyncClientConversation:
                 return topics
 
     async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
-        """What to send of a topic: its summary, if it has one, and the messages of its active set. Without an id, of
-        the topic that is being talked of; empty if nothing was said yet."""
         answer = await self._ask(dict[str, Any], "GET", "topics", topic_id or CURRENT, "context")
         messages: list[ChatMessage] = answer["messages"]
         return messages
@@ -237,35 +209,26 @@ class AsyncClientConversation:
     async def get_full_topic_history(
         self, topic_id: str | None = None, include_compressed: bool = True
     ) -> list[TopicMessage]:
-        """Every message of a topic, in order; without `include_compressed`, only those of its active set."""
         query = {"include_compressed": json.dumps(include_compressed)}
         return await self._ask_list(TopicMessage, "topics", topic_id or CURRENT, "messages", query=query)
 
     async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
-        """A topic in figures; without an id, the one that is being talked of."""
         stats: TopicStats = await self._ask(TopicStats, "GET", "topics", topic_id or CURRENT, "stats")
         return stats
 
     async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
-        """The topics of this conversation that a query is about, best first, faded ones too: by what was said in
-        them, by their titles and by their tags."""
         return await self._ask_list(TopicHit, "topic-search", query={"query": query, "limit": limit})
 
     async def merge_topics(self, topic_id: str, other: str) -> Topic:
-        """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` takes it out."""
         return await self._ask_topic("topics", topic_id, "merge", body={"other": other})
 
     async def undo_merge(self, topic_id: str) -> Topic:
-        """Take a topic out of the one it has become part of, by itself or by `merge_topics`; the two stay apart from
-        now on. Returns it."""
         return await self._ask_topic("topics", topic_id, "unmerge", body={})
 
     async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
-        """Give a topic tags of your own, or with `remove` take them away. They are searched, and outlive a rebuild."""
         return await self._ask_topic("topics", topic_id, "tags", body={"tags": list(tags), "remove": remove})
 
     async def feedback(self, topic_id: str, score: int) -> Topic:
-        """Say that a topic matters (+1) or does not (-1): its importance moves, and with it how long it stays."""
         return await self._ask_topic("topics", topic_id, "feedback", body={"score": score})
 
     # -- requests

@@ -11,9 +11,10 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from recollect.client.asking import EditConflict, ResultPage, ServerConnection, build_path, without_none
+from recollect.client.connection import EditConflict, ResultPage, ServerConnection, build_path, without_none
 from recollect.engine.documents import MAX_OFFSET, check_offset
 from recollect.errors import NotFound, StoreBusy
+from recollect.faces import DocumentsFace
 from recollect.model.documents import Change, Document
 from recollect.rules.documents import documents as rules
 from recollect.rules.log import check_id, check_number
@@ -26,7 +27,7 @@ ROUNDS = 40  # attempts to edit a namespace that others keep changing; in each r
 PAUSE = 0.02  # seconds before the next attempt, at most
 
 
-class AsyncClientDocuments:
+class AsyncClientDocuments(DocumentsFace):
     """The documents of one space."""
 
     def __init__(self, server: ServerConnection, space: str | None) -> None:
@@ -42,15 +43,9 @@ class AsyncClientDocuments:
         user: str | None = None,
         texts: Sequence[str] | None = None,
     ) -> Document:
-        """Keep a JSON object under a key, in the place of the one that was there.
-
-        `user` is whose it is: `erase` takes it with all else of theirs. `texts` is what it is found by, in place of all
-        that the value says; if they are empty, no search by meaning ranks it.
-        """
         return (await self.apply([rules.build_change(namespace, key, value, user, texts)]))[0]
 
     async def get(self, namespace: Sequence[str], key: str) -> Document | None:
-        """The document under a key, if there is one."""
         names = check_names(namespace)
         if not names:
             return None
@@ -61,22 +56,16 @@ class AsyncClientDocuments:
         return document
 
     async def remove(self, namespace: Sequence[str], key: str) -> bool:
-        """Take a document away, for good; says whether there was one."""
         names = check_names(namespace)
         answer = await self._ask(dict[str, bool], "DELETE", "documents", check_id("key", key), namespace=names)
         return bool(answer["removed"])
 
     async def apply(self, changes: Sequence[Change]) -> list[Document]:
-        """Keep and remove several documents in one transaction. Returns those that are kept now, in the order given."""
         return await self._send_changes(changes, {})
 
     async def edit(
         self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]
     ) -> T:
-        """Change documents of one namespace by what they are: nobody else changes them in between.
-
-        `decide` is given the documents by key and returns the changes and an answer. It may be run more than once.
-        """
         names = check_names(namespace)
         for _ in range(ROUNDS):
             documents, tag = await self._read_namespace(names)
@@ -99,11 +88,6 @@ class AsyncClientDocuments:
         limit: int = 10,
         offset: int = 0,
     ) -> list[Document]:
-        """The documents of a namespace and of those below it: nearest to the `query` first, else the last changed.
-
-        `where` is what their values must have: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
-        `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
-        """
         body = without_none(namespace=check_names(namespace), query=query, limit=limit, offset=offset)
         if where is not None:
             body["where"] = rules.check_filter(where)
@@ -119,10 +103,6 @@ class AsyncClientDocuments:
         limit: int | None = None,
         offset: int = 0,
     ) -> list[tuple[str, ...]]:
-        """The namespaces that have documents, in order; `*` in a prefix or suffix stands for any one name.
-
-        With `depth`, cut to so many names, each once.
-        """
         filters = {"prefix": check_names(prefix), "suffix": check_names(suffix), **without_none(depth=depth)}
         skip = check_offset(offset)
         end = None if limit is None else skip + check_number("limit", limit, MAX_OFFSET)

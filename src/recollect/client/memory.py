@@ -8,7 +8,7 @@ from datetime import date, datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from recollect.client.asking import (
+from recollect.client.connection import (
     ResultPage,
     ServerConnection,
     build_path,
@@ -19,6 +19,7 @@ from recollect.client.asking import (
 from recollect.client.conversation import AsyncClientConversation, draft_fields
 from recollect.client.documents import AsyncClientDocuments
 from recollect.errors import InvalidInput, NotSettled
+from recollect.faces import MemoryFace
 from recollect.model import (
     Added,
     Batch,
@@ -50,7 +51,7 @@ SHORTEST = 0.001  # seconds that one request asks a server to wait, at least
 LONGEST = 300.0  # and at most
 
 
-class AsyncClient:
+class AsyncClient(MemoryFace):
     """A memory on a server: `async with AsyncClient("http://127.0.0.1:8000", key) as memory: …`.
 
     `key` is one that `recollect keys create` showed; a server on loopback may need none. `space` is the one meant when
@@ -58,10 +59,10 @@ class AsyncClient:
     """
 
     def __init__(self, base_url: str, key: str = "", *, space: str | None = None, timeout: float = 90.0) -> None:
-        self._server = ServerConnection(base_url, key, None if space is None else check_id("space", space), timeout)
+        self.connection = ServerConnection(base_url, key, None if space is None else check_id("space", space), timeout)
 
     def __repr__(self) -> str:
-        return f"<client of {self._server!r}>"
+        return f"<client of {self.connection!r}>"
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -74,33 +75,29 @@ class AsyncClient:
 
     async def open(self) -> None:
         """Be ready to ask. `async with` does this."""
-        self._server.open()
+        self.connection.open()
 
     async def close(self) -> None:
         """Give the connections back."""
-        await self._server.close()
+        await self.connection.close()
 
     # -- conversations
 
     def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> AsyncClientConversation:
-        """A conversation: with one `user`, or without, a channel of many. It begins with its first message."""
         user = None if user is None else check_id("user", user)
         space = None if space is None else check_id("space", space)
-        return AsyncClientConversation(self._server, space, check_id("conversation", id), user)
+        return AsyncClientConversation(self.connection, space, check_id("conversation", id), user)
 
     async def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
     ) -> list[Conversation]:
-        """Conversations of a space in order of id, those after `after`; of one user, if given."""
         query = without_none(user=user, cursor=after or None, limit=limit)
         return await self._ask_page(Conversation, build_path("conversations"), space, query)
 
     def documents(self, *, space: str | None = None) -> AsyncClientDocuments:
-        """What programs keep in a space under keys of their own, beside the log: to be written over, and removed."""
-        return AsyncClientDocuments(self._server, None if space is None else check_id("space", space))
+        return AsyncClientDocuments(self.connection, None if space is None else check_id("space", space))
 
     async def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
-        """Add messages to several conversations in one transaction: all of them, or none."""
         all_batches = list(batches)
         if not all_batches:
             return []
@@ -111,7 +108,7 @@ class AsyncClient:
             | {"messages": [draft_fields(draft) for draft in batch.drafts]}
             for batch in all_batches
         ]
-        additions: list[list[Added]] = await self._server.ask(
+        additions: list[list[Added]] = await self.connection.ask(
             list[list[Added]], "POST", build_path("messages"), space=all_batches[0].space, body={"batches": body}
         )
         return additions
@@ -130,7 +127,6 @@ class AsyncClient:
         limit: int = 10,
         space: str | None = None,
     ) -> list[Hit]:
-        """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
         period = without_none(after=check_optional_time("after", after), before=check_optional_time("before", before))
         body = without_none(query=query, user=user, conversation=conversation, role=role, limit=limit) | period
         return await self._ask_list(Hit, "POST", build_path("search"), space, body=body)
@@ -140,7 +136,6 @@ class AsyncClient:
     async def facts(
         self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
     ) -> list[Fact]:
-        """What is known of a person, most important first: now, or as it was so at a time."""
         return await self._ask_pages(
             Fact,
             user_path(user, "facts"),
@@ -149,37 +144,27 @@ class AsyncClient:
         )
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
-        """Every value a key has had, oldest first, with the times between which it was so."""
         return await self._ask_list(Fact, "GET", user_path(user, "fact-history"), space, query={"key": key})
 
     async def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
-        """The messages a fact came from, oldest first."""
         return await self._ask_list(Message, "GET", user_path(user, "facts", check_id("fact", fact), "why"), space)
 
     async def remember(
         self, text: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
     ) -> list[Statement]:
-        """Keep a statement about a person, in the third person; what it contradicts gives way. Returns what now stands.
-
-        `speaker` says it, the person themselves if nobody is named. `message` is the id of the message in the log that
-        asked for it; without one, the text itself is kept there.
-        """
         body = without_none(text=text, speaker=speaker, message=message)
         return await self._ask_list(Statement, "POST", user_path(user, "remember"), space, body=body)
 
     async def forget(
         self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
     ) -> Forgotten:
-        """Take out of a person's profile what fits the words, statements and facts; says whether anything did."""
         body = without_none(what=what, speaker=speaker, message=message)
         return await self._ask(Forgotten, "POST", user_path(user, "forget"), space, body=body)
 
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Bring back what a `forget` took out, by the id it gave."""
         return await self._ask(Forgotten, "POST", user_path(user, "undo"), space, body={"id": id})
 
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
-        """What is known of a person, facts and statements, as a context in their own chat would show it."""
         query, extra_seconds = wait_query(wait)
         return await self._ask(Profile, "GET", user_path(user, "profile"), space, query=query, wait=extra_seconds)
 
@@ -192,38 +177,30 @@ class AsyncClient:
         week: bool = False,
         wait: float | None = None,
     ) -> list[Digest]:
-        """What a day in a space was for each who spoke in its channels: today, or another day; or of one `user` alone.
-
-        With `week`, how each has been in the six days before that day. What is missing is made; see `profile`.
-        """
-        path = build_path("spaces", await self._server.resolve_space(space), "digests")
+        path = build_path("spaces", await self.connection.resolve_space(space), "digests")
         wait_field, extra_seconds = wait_query(wait)
         query = without_none(day=day, user=user, week=json.dumps(week)) | wait_field
         return await self._ask_list(Digest, "GET", path, space, query=query, wait=extra_seconds)
 
     async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
-        """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""
         await self._ask(
             dict[str, Any],
             "PUT",
-            build_path("spaces", await self._server.resolve_space(space), "time-zone"),
+            build_path("spaces", await self.connection.resolve_space(space), "time-zone"),
             space,
             {"name": name},
         )
 
     async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
-        """What else a person goes by: "display", "nickname", "alias" or "mention"."""
         body = {"name": name, "kind": kind}
         await self._ask(dict[str, Any], "POST", user_path(user, "names"), space, body)
 
     async def people(self, *, space: str | None = None) -> list[Member]:
-        """Everybody who has spoken in a space, or was given a name there."""
         return await self._ask_pages(Member, build_path("people"), space, {})
 
     async def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
-        """Whom a name, nickname, alias, mention or id means: one, several to ask back about, or nobody."""
         query = without_none(name=name, speaker=speaker)
-        match: Whom = await self._server.ask(Whom, "GET", build_path("who-is"), space=space, query=query)
+        match: Whom = await self.connection.ask(Whom, "GET", build_path("who-is"), space=space, query=query)
         return match
 
     # -- the memory as a whole
@@ -245,7 +222,6 @@ class AsyncClient:
                     raise
 
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
-        """Throw a view away and let it be built again from the log."""
         await self._ask(dict[str, Any], "POST", build_path("rebuild"), space, {"view": view})
 
     async def retry(
@@ -266,18 +242,13 @@ class AsyncClient:
         space: str | None = None,
         salvage: bool = False,
     ) -> AsyncIterator[Message]:
-        """Every message of a space, or of one user's memory, or of one conversation, in order.
-
-        If one cannot be read, it ends with an error that names all of those; with `salvage`, they are left out.
-        """
         query = without_none(user=user, conversation=conversation, salvage=salvage or None)
-        async for line in self._server.stream_lines("GET", build_path("export"), space=space, query=query):
+        async for line in self.connection.stream_lines("GET", build_path("export"), space=space, query=query):
             if line:
-                message: Message = self._server.read(Message, line)
+                message: Message = self.connection.read(Message, line)
                 yield message
 
     async def erase(self, *, user: str, space: str | None = None) -> Erasure:
-        """Remove a person's messages and all that was derived from them, for good. Only `retain` removes besides."""
         return await self._ask(Erasure, "POST", user_path(user, "erase"), space)
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
@@ -305,7 +276,7 @@ class AsyncClient:
         query: Any = None,
         wait: float = 0.0,
     ) -> T:
-        value: T = await self._server.ask(kind, method, path, space=space, query=query, body=body, wait=wait)
+        value: T = await self.connection.ask(kind, method, path, space=space, query=query, body=body, wait=wait)
         return value
 
     async def _ask_list(
@@ -328,7 +299,7 @@ class AsyncClient:
         return values
 
     async def _ask_pages(self, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> list[Any]:
-        return [value async for value in iterate_pages(self._server, kind, path, space, query)]
+        return [value async for value in iterate_pages(self.connection, kind, path, space, query)]
 
 
 def wait_query(wait: float | None) -> tuple[dict[str, Any], float]:

@@ -39,10 +39,10 @@ from recollect.model import (
     TopicMessage,
     TopicStats,
 )
+from recollect.model.topics import IMPORTANCE
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.log import check_number
-from recollect.rules.topics.topics import IMPORTANCE
 from recollect.tasks import standalone
 
 MAX_TURN = 2**31 - 1  # messages in one conversation
@@ -50,6 +50,8 @@ MAX_TURN = 2**31 - 1  # messages in one conversation
 
 class AsyncConversation(ConversationFace):
     """One thread of messages."""
+
+    space: str
 
     def __init__(self, knowledge: Knowledge, scope: ConversationScope) -> None:
         self._knowledge = knowledge
@@ -76,10 +78,6 @@ class AsyncConversation(ConversationFace):
         metadata: dict[str, Any] | None = None,
         name: str | None = None,
     ) -> Message:
-        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once.
-
-        `name` is what its author is called there now; it is kept in the metadata, and in a channel's register.
-        """
         full_metadata = {} if metadata is None else metadata
         if name is not None:
             full_metadata = {**full_metadata, "name": rules.check_id("name", name)}
@@ -87,12 +85,10 @@ class AsyncConversation(ConversationFace):
         return (await self.extend([draft]))[0].message
 
     async def extend(self, drafts: Iterable[Draft]) -> list[Added]:
-        """Keep several messages in one transaction: all of them, or none."""
         batch = Batch(self.space, self.id, self.user, list(drafts))
         return await self._append(batch)
 
     async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
-        """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
         count = None if limit is None else check_number("limit", limit, MAX_TURN)
         return await self._contexts.recent_messages(
             count, None if before is None else check_number("before", before, MAX_TURN)
@@ -101,11 +97,6 @@ class AsyncConversation(ConversationFace):
     async def context(
         self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True
     ) -> Context:
-        """What to send to a model to have `text` answered: never over budget, with a receipt.
-
-        It tells the model how to ask for more by markers, which `reply` serves. Without `markers` it does not: for
-        programs that call a model themselves and show what it says.
-        """
         rules.check_text("text", text)
         if system is not None:
             rules.check_text("system", system)
@@ -120,7 +111,6 @@ class AsyncConversation(ConversationFace):
         author: str | None = None,
         platform_id: str | None = None,
     ) -> Reply:
-        """The whole turn: keep the message, ask the model, keep and return its reply."""
         with self._runtime.turn_under_way(self.space, self.id):
             return await turn.answer(*await self._begin_turn(text, budget, system, author, platform_id))
 
@@ -133,7 +123,6 @@ class AsyncConversation(ConversationFace):
         author: str | None = None,
         platform_id: str | None = None,
     ) -> AsyncIterator[str]:
-        """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
         with self._runtime.turn_under_way(self.space, self.id) as turns:
             turn_and_tools = await self._begin_turn(text, budget, system, author, platform_id)
             turns.append(turn_and_tools)
@@ -150,15 +139,9 @@ class AsyncConversation(ConversationFace):
         names: Sequence[str] = ("recollect", "bot"),
         addressed: bool = False,
     ) -> Answer | None:
-        """Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing.
-
-        `names` are those the memory is called by; with `addressed`, the message is for it without naming it. A command
-        is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`.
-        """
         return await run_command(self._knowledge, self._scope, text, author, tuple(names), addressed)
 
     async def archived(self) -> list[Chunk]:
-        """The runs of messages that have left the window, oldest first."""
 
         def read(tx: Tx) -> list[Chunk]:
             exists = self._scope.find(tx) is not None
@@ -167,7 +150,6 @@ class AsyncConversation(ConversationFace):
         return await self._runtime.read(read)
 
     async def episodes(self) -> list[Episode]:
-        """What left the window, as summaries: the active ones, highest level first, each with its parts."""
 
         def read(tx: Tx) -> list[Episode]:
             exists = self._scope.find(tx) is not None
@@ -176,7 +158,6 @@ class AsyncConversation(ConversationFace):
         return await self._runtime.read(read)
 
     async def standalone(self, question: str) -> str:
-        """A follow-up question so that it can be understood alone, from what was said last; as it is if it can be."""
         rules.check_text("question", question)
         inputs = standalone.Inputs(question, await self._contexts.last_exchange(None), await self._topics.subject())
         return (await self._runtime.tasks.ask(standalone, inputs)).reply.question

@@ -21,7 +21,7 @@ from recollect.engine.views.topics import KEY, VIEW, FollowResult, TopicPage, lo
 from recollect.errors import InvalidInput, NotFound
 from recollect.language.terms import analyse, passages
 from recollect.model import Batch, ChatMessage, Draft, Filter, Message, Role
-from recollect.model.topics import Topic, TopicHit, TopicMessage, TopicStats
+from recollect.model.topics import IMPORTANCE, Topic, TopicHit, TopicMessage, TopicStats
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
 from recollect.rules.topics import topics as rule
@@ -46,14 +46,14 @@ class ConversationTopics:
     # -- adding
 
     async def add_user_message(
-        self, text: str, importance: float = rule.IMPORTANCE, *, author: str | None = None, time: datetime | None = None
+        self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None
     ) -> Topic:
         """Keep a user's message and give it to its topic, which it may open or bring back. Returns the topic.
 
         `importance`, from 0 to 1, is what the topic is worth to whoever says it.
         """
         weight = check_importance(importance)
-        metadata = {} if weight == rule.IMPORTANCE else {KEY: {"importance": weight}}
+        metadata = {} if weight == IMPORTANCE else {KEY: {"importance": weight}}
         return await self._add_message("user", text, author, time, metadata)
 
     async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:

@@ -41,6 +41,8 @@ MAX_QUERY = 1 << 20  # bytes
 class AsyncDocuments(DocumentsFace):
     """The documents of one space; with an `owner`, of one user alone: nobody else's are seen, replaced or removed."""
 
+    space: str
+
     def __init__(self, runtime: Runtime, space: str, owner: str | None = None) -> None:
         self.runtime = runtime
         self.owner = owner
@@ -56,26 +58,18 @@ class AsyncDocuments(DocumentsFace):
         user: str | None = None,
         texts: Sequence[str] | None = None,
     ) -> Document:
-        """Keep a JSON object under a key, in the place of the one that was there.
-
-        `user` is whose it is: `erase` takes it with all else of theirs. `texts` is what it is found by, in place of all
-        that the value says; if they are empty, no search by meaning ranks it.
-        """
         return (await self.apply([rules.build_change(namespace, key, value, user, texts)]))[0]
 
     async def get(self, namespace: Sequence[str], key: str) -> Document | None:
-        """The document under a key, if there is one."""
         where = {**self.owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}
         rows = await self.runtime.read(lambda tx: tx.rows(TABLE, limit=1, where=where))
         return document_of_row(rows[0]) if rows else None
 
     async def remove(self, namespace: Sequence[str], key: str) -> bool:
-        """Take a document away, for good; says whether there was one."""
         where = {**self.owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}
         return bool(await self.runtime.write(lambda tx: tx.remove(TABLE, where)))
 
     async def apply(self, changes: Sequence[Change]) -> list[Document]:
-        """Keep and remove several documents in one transaction. Returns those that are kept now, in the order given."""
         ready = [rules.check_change(change) for change in changes]
         now = self.runtime.parts.clock.now()
         return await self.runtime.write(lambda tx: apply_changes(tx, self.space, ready, now, self.owner))
@@ -83,10 +77,6 @@ class AsyncDocuments(DocumentsFace):
     async def edit(
         self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]
     ) -> T:
-        """Change documents of one namespace by what they are: nobody else changes them in between.
-
-        `decide` is given the documents by key and returns the changes and an answer. It may be run more than once.
-        """
         namespace_key = rules.join_namespace(namespace)
         now = self.runtime.parts.clock.now()
 
@@ -108,11 +98,6 @@ class AsyncDocuments(DocumentsFace):
         limit: int = 10,
         offset: int = 0,
     ) -> list[Document]:
-        """The documents of a namespace and of those below it: nearest to the `query` first, else the last changed.
-
-        `where` is what their values must have: `{"kind": "note", "stars": {"$gte": 4}}`, with the operators `$eq`,
-        `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
-        """
         prefix = rules.join_namespace(namespace)
         count = check_number("limit", limit, MAX_LIMIT)
         skip = check_offset(offset)
@@ -141,10 +126,6 @@ class AsyncDocuments(DocumentsFace):
         limit: int | None = None,
         offset: int = 0,
     ) -> list[tuple[str, ...]]:
-        """The namespaces that have documents, in order; `*` in a prefix or suffix stands for any one name.
-
-        With `depth`, cut to so many names, each once.
-        """
         for part in (prefix, suffix):
             rules.join_namespace(part)
         max_depth = None if depth is None else check_number("depth", depth, MAX_OFFSET)

@@ -83,6 +83,7 @@ class MemoryEngine(MemoryFace):
         await self.close()
 
     async def open(self, *, check_embedder: bool = True) -> None:
+        """Open the store and start following. Without `check_embedder`, also where vectors are another embedder's."""
         await self.runtime.open(check_embedder=check_embedder)
 
     async def close(self) -> None:
@@ -91,7 +92,6 @@ class MemoryEngine(MemoryFace):
     # -- conversations
 
     def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> AsyncConversation:
-        """A conversation: with one `user`, or without, a channel of many. It begins with its first message."""
         user = None if user is None else rules.check_id("user", user)
         scope = ConversationScope(self.runtime.resolve_space(space), rules.check_id("conversation", id), user)
         return self.open_conversation(scope)
@@ -103,7 +103,6 @@ class MemoryEngine(MemoryFace):
     async def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
     ) -> list[Conversation]:
-        """Conversations of a space in order of id, those after `after`; of one user, if given."""
         space_id = self.runtime.resolve_space(space)
         count = check_number("limit", limit, MAX_LIMIT)
         user_id = None if user is None else rules.check_id("user", user)
@@ -111,13 +110,11 @@ class MemoryEngine(MemoryFace):
         return await self.runtime.read(lambda tx: tx.conversations(space_id, user_id, after=start, limit=count))
 
     async def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
-        """Add messages to several conversations in one transaction: all of them, or none."""
         results = await self.runtime.append_messages(batches)
         self.runtime.wake()
         return results
 
     def documents(self, *, space: str | None = None) -> AsyncDocuments:
-        """What programs keep in a space under keys of their own, beside the log: to be written over, and removed."""
         return AsyncDocuments(self.runtime, self.runtime.resolve_space(space))
 
     # -- search
@@ -134,7 +131,6 @@ class MemoryEngine(MemoryFace):
         limit: int = 10,
         space: str | None = None,
     ) -> list[Hit]:
-        """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
         rules.check_text("query", query, limit=MAX_QUERY)
         count = check_number("limit", limit, MAX_LIMIT)
         where = Filter(
@@ -208,13 +204,10 @@ class MemoryEngine(MemoryFace):
         return tuple(self.runtime.followers)
 
     async def settle(self, timeout: float = 60.0) -> int:
-        """Wait until every view has caught up with the log; raises NotSettled, with how far each is behind and why, if
-        one cannot. Returns how many messages views failed on and have set aside."""
         self.runtime.parts  # noqa: B018  nobody waits for a memory that is closed
         return await settle([*self.runtime.followers.values()], timeout, self.runtime.read)
 
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
-        """Throw a view away and let it be built again from the log."""
         self._check_view(view)
         space_id = None if space is None else rules.check_id("space", space)
         if view == self.runtime.index.name:
@@ -238,10 +231,6 @@ class MemoryEngine(MemoryFace):
     async def retry(
         self, view: str | None = None, *, conversation: str | None = None, space: str | None = None
     ) -> Retried:
-        """Try messages again, now, that views failed on and set aside: of one space, conversation or view, or all.
-
-        A view that follows a conversation in order is made anew for that conversation: `settle` waits for it.
-        """
         where: dict[str, str] = {}
         if space is not None:
             where["space"] = rules.check_id("space", space)
@@ -267,10 +256,6 @@ class MemoryEngine(MemoryFace):
         space: str | None = None,
         salvage: bool = False,
     ) -> AsyncIterator[Message]:
-        """Every message of a space, or of one user's memory, or of one conversation, in order.
-
-        If one cannot be read, it ends with an error that names all of those; with `salvage`, they are left out.
-        """
         where = Filter(
             self.runtime.resolve_space(space),
             user=None if user is None else rules.check_id("user", user),
@@ -294,7 +279,6 @@ class MemoryEngine(MemoryFace):
             after = (page[-1].conversation, page[-1].turn)
 
     async def erase(self, *, user: str, space: str | None = None) -> Erasure:
-        """Remove a person's messages and all that was derived from them, for good. Only `retain` removes besides."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         now = self.runtime.parts.clock.now()
@@ -303,7 +287,6 @@ class MemoryEngine(MemoryFace):
         return replace(erasure, left=await self.runtime.scrub())
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
-        """Say what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`, remove it."""
         now = self.runtime.parts.clock.now()
         space_id = None if space is None else rules.check_id("space", space)
         if dry_run:
@@ -314,11 +297,9 @@ class MemoryEngine(MemoryFace):
         return replace(result, left=leftovers)
 
     async def verify(self) -> Verification:
-        """Prove the log whole: every message unchanged, none missing."""
         return await self.runtime.read(log.verify)
 
     async def stats(self, *, space: str | None = None) -> Stats:
-        """What is in the store, how far its views are, and what models, caches and fallbacks did."""
         now = self.runtime.parts.clock.now()
         space_id = None if space is None else self.runtime.resolve_space(space)
         await self.runtime.meter.flush()

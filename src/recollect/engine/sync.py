@@ -6,25 +6,25 @@ A separate thread runs the loop, so that views follow the log while the program 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
-from recollect.engine.conversation import AsyncConversation
-from recollect.engine.memory import MemoryEngine
 from recollect.engine.private_loop import LoopThread, run_shielded
-from recollect.engine.sync_documents import BlockingDocuments
-from recollect.engine.sync_topics import BlockingTopicalConversation
+from recollect.faces import ConversationFace, DocumentsFace, MemoryFace, documented_as
 from recollect.model import (
     Added,
     Answer,
     Batch,
     Budget,
+    Change,
+    ChatMessage,
     Chunk,
     Context,
     Conversation,
     Digest,
+    Document,
     Draft,
     Episode,
     Erasure,
@@ -40,20 +40,29 @@ from recollect.model import (
     Role,
     Statement,
     Stats,
+    Topic,
+    TopicHit,
+    TopicMessage,
+    TopicStats,
     Verification,
     Whom,
 )
+from recollect.model.topics import IMPORTANCE
+
+T = TypeVar("T")
 
 
+@documented_as(MemoryFace)
 class BlockingMemory:
     """A memory, open from the moment it is made. Safe to use from many threads at once."""
 
-    def __init__(self, make: Callable[[], MemoryEngine], **open_options: Any) -> None:
+    def __init__(self, memory: MemoryFace, opening: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
+        """Open the memory, by its method `open` unless another way of `opening` it is given."""
         self._private = LoopThread()
         self._closing = threading.Lock()
+        self._memory = memory
         try:
-            self._engine = make()
-            self._private.wait(self._engine.open(**open_options))
+            self._private.wait((opening or memory.open)())
         except BaseException:
             self._private.stop()
             raise
@@ -67,32 +76,31 @@ class BlockingMemory:
         self.close()
 
     def close(self) -> None:
-        """Stop following, finish what is being written, close the store."""
         if self._private.is_left_behind:  # what it has open belongs to the other process
             self._private.is_stopped = True
             return
         with self._closing:
             if not self._private.is_stopped:
-                self._private.wait(run_shielded(self._engine.close()))
+                self._private.wait(run_shielded(self._memory.close()))
                 self._private.stop()
 
+    def run(self, work: Callable[[MemoryFace], Coroutine[Any, Any, T]]) -> T:
+        """Run asynchronous code with the memory that this one waits for, and return what it returns."""
+        return self._private.wait(work(self._memory))
+
     def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> BlockingConversation:
-        """A conversation: with one `user`, or without, a channel of many. It begins with its first message."""
-        return BlockingConversation(self._engine.conversation(id, user=user, space=space), self._private)
+        return BlockingConversation(self._memory.conversation(id, user=user, space=space), self._private)
 
     def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
     ) -> list[Conversation]:
-        """Conversations of a space in order of id, those after `after`; of one user, if given."""
-        return self._private.wait(self._engine.conversations(user=user, space=space, after=after, limit=limit))
+        return self._private.wait(self._memory.conversations(user=user, space=space, after=after, limit=limit))
 
     def documents(self, *, space: str | None = None) -> BlockingDocuments:
-        """What programs keep in a space under keys of their own, beside the log: to be written over, and removed."""
-        return BlockingDocuments(self._engine.documents(space=space), self._private)
+        return BlockingDocuments(self._memory.documents(space=space), self._private)
 
     def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
-        """Add messages to several conversations in one transaction: all of them, or none."""
-        return self._private.wait(self._engine.add_many(batches))
+        return self._private.wait(self._memory.add_many(batches))
 
     def search(
         self,
@@ -106,9 +114,8 @@ class BlockingMemory:
         limit: int = 10,
         space: str | None = None,
     ) -> list[Hit]:
-        """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
         return self._private.wait(
-            self._engine.search(
+            self._memory.search(
                 query,
                 user=user,
                 conversation=conversation,
@@ -123,49 +130,29 @@ class BlockingMemory:
     def facts(
         self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
     ) -> list[Fact]:
-        """What is known of a person, most important first: now, or as it was so at a time."""
-        return self._private.wait(self._engine.facts(user=user, as_of=as_of, category=category, space=space))
+        return self._private.wait(self._memory.facts(user=user, as_of=as_of, category=category, space=space))
 
     def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
-        """Every value a key has had, oldest first, with the times between which it was so."""
-        return self._private.wait(self._engine.fact_history(key, user=user, space=space))
+        return self._private.wait(self._memory.fact_history(key, user=user, space=space))
 
     def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
-        """The messages a fact came from, oldest first."""
-        return self._private.wait(self._engine.why(fact, user=user, space=space))
+        return self._private.wait(self._memory.why(fact, user=user, space=space))
 
     def remember(
         self, text: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
     ) -> list[Statement]:
-        """Keep a statement about a person, in the third person; what it contradicts gives way. Returns what now stands.
-
-        `speaker` says it, the person themselves if nobody is named. `message` is the id of the message in the log that
-        asked for it; without one, the text itself is kept there.
-        """
-        return self._private.wait(self._engine.remember(text, user=user, speaker=speaker, message=message, space=space))
+        return self._private.wait(self._memory.remember(text, user=user, speaker=speaker, message=message, space=space))
 
     def forget(
         self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
     ) -> Forgotten:
-        """Take out of a person's profile what fits the words, statements and facts; says whether anything did.
-
-        Nothing is removed from the log or from history: `undo` brings it back. To remove for good, `erase`. A `speaker`
-        who is somebody else can take out only what they said themselves.
-        """
-        return self._private.wait(self._engine.forget(what, user=user, speaker=speaker, message=message, space=space))
+        return self._private.wait(self._memory.forget(what, user=user, speaker=speaker, message=message, space=space))
 
     def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Bring back what a `forget` took out, by the id it gave."""
-        return self._private.wait(self._engine.undo(id, user=user, space=space))
+        return self._private.wait(self._memory.undo(id, user=user, space=space))
 
     def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
-        """What is known of a person: what they said of themselves, and what was said of them in channels, by whom.
-
-        If they speak in channels of the space, with what they did there today and in the days before, and all of it as
-        one text, `context`. Digests that are missing are made, for which it waits so many seconds at most (the setting
-        `digest_seconds`); after that, what there was last is given. With `wait=0` nothing is made.
-        """
-        return self._private.wait(self._engine.profile(user=user, space=space, wait=wait))
+        return self._private.wait(self._memory.profile(user=user, space=space, wait=wait))
 
     def digests(
         self,
@@ -176,48 +163,28 @@ class BlockingMemory:
         week: bool = False,
         wait: float | None = None,
     ) -> list[Digest]:
-        """What a day in a space was for each who spoke in its channels: today, or another day; or of one `user` alone.
-
-        With `week`, how each has been in the six days before that day. What is missing is made; see `profile`.
-        """
-        return self._private.wait(self._engine.digests(space, day=day, user=user, week=week, wait=wait))
+        return self._private.wait(self._memory.digests(space, day=day, user=user, week=week, wait=wait))
 
     def set_time_zone(self, name: str, *, space: str | None = None) -> None:
-        """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""
-        self._private.wait(self._engine.set_time_zone(name, space=space))
+        self._private.wait(self._memory.set_time_zone(name, space=space))
 
     def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
-        """What else a person goes by: "display", "nickname", "alias" or "mention"."""
-        self._private.wait(self._engine.add_name(name, user=user, kind=kind, space=space))
+        self._private.wait(self._memory.add_name(name, user=user, kind=kind, space=space))
 
     def people(self, *, space: str | None = None) -> list[Member]:
-        """Everybody who has spoken in a space, or was given a name there."""
-        return self._private.wait(self._engine.people(space=space))
+        return self._private.wait(self._memory.people(space=space))
 
     def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
-        """Whom a name, nickname, alias, mention or id means: one, several to ask back about, or nobody."""
-        return self._private.wait(self._engine.who_is(name, speaker=speaker, space=space))
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        """The names of the views that follow the log."""
-        return self._engine.views
+        return self._private.wait(self._memory.who_is(name, speaker=speaker, space=space))
 
     def settle(self, timeout: float = 60.0) -> int:
-        """Wait until every view has caught up with the log; raises NotSettled, with how far each is behind and why, if
-        one cannot. Returns how many messages views failed on and have set aside."""
-        return self._private.wait(self._engine.settle(timeout))
+        return self._private.wait(self._memory.settle(timeout))
 
     def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
-        """Throw a view away and let it be built again from the log."""
-        self._private.wait(self._engine.rebuild(view, space=space))
+        self._private.wait(self._memory.rebuild(view, space=space))
 
     def retry(self, view: str | None = None, *, conversation: str | None = None, space: str | None = None) -> Retried:
-        """Try messages again, now, that views failed on and set aside: of one space, conversation or view, or all.
-
-        A view that follows a conversation in order is made anew for that conversation: `settle` waits for it.
-        """
-        return self._private.wait(self._engine.retry(view, conversation=conversation, space=space))
+        return self._private.wait(self._memory.retry(view, conversation=conversation, space=space))
 
     def export(
         self,
@@ -227,34 +194,27 @@ class BlockingMemory:
         space: str | None = None,
         salvage: bool = False,
     ) -> Iterator[Message]:
-        """Every message of a space, or of one user's memory, or of one conversation, in order.
-
-        If one cannot be read, it ends with an error that names all of those; with `salvage`, they are left out.
-        """
-        messages = self._engine.export(user=user, conversation=conversation, space=space, salvage=salvage)
+        messages = self._memory.export(user=user, conversation=conversation, space=space, salvage=salvage)
         return self._private.iterate_pages(messages)
 
     def erase(self, *, user: str, space: str | None = None) -> Erasure:
-        """Remove a person's messages and all that was derived from them, for good. Only `retain` removes besides."""
-        return self._private.wait(self._engine.erase(user=user, space=space))
+        return self._private.wait(self._memory.erase(user=user, space=space))
 
     def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
-        """Say what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`, remove it."""
-        return self._private.wait(self._engine.retain(dry_run=dry_run, space=space))
+        return self._private.wait(self._memory.retain(dry_run=dry_run, space=space))
 
     def verify(self) -> Verification:
-        """Prove the log whole: every message unchanged, none missing."""
-        return self._private.wait(self._engine.verify())
+        return self._private.wait(self._memory.verify())
 
     def stats(self, *, space: str | None = None) -> Stats:
-        """What is in the store, how far its views are, and what models, caches and fallbacks did."""
-        return self._private.wait(self._engine.stats(space=space))
+        return self._private.wait(self._memory.stats(space=space))
 
 
-class BlockingConversation(BlockingTopicalConversation):
+@documented_as(ConversationFace)
+class BlockingConversation:
     """One thread of messages."""
 
-    def __init__(self, inner: AsyncConversation, private: LoopThread) -> None:
+    def __init__(self, inner: ConversationFace, private: LoopThread) -> None:
         self._inner = inner
         self._private = private
         self.space = inner.space
@@ -276,10 +236,6 @@ class BlockingConversation(BlockingTopicalConversation):
         metadata: dict[str, Any] | None = None,
         name: str | None = None,
     ) -> Message:
-        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once.
-
-        `name` is what its author is called there now; it is kept in the metadata, and in a channel's register.
-        """
         return self._private.wait(
             self._inner.add(
                 role,
@@ -294,21 +250,14 @@ class BlockingConversation(BlockingTopicalConversation):
         )
 
     def extend(self, drafts: Iterable[Draft]) -> list[Added]:
-        """Keep several messages in one transaction: all of them, or none."""
         return self._private.wait(self._inner.extend(drafts))
 
     def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
-        """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
         return self._private.wait(self._inner.history(limit=limit, before=before))
 
     def context(
         self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True
     ) -> Context:
-        """What to send to a model to have `text` answered: never over budget, with a receipt.
-
-        It tells the model how to ask for more by markers, which `reply` serves. Without `markers` it does not: for
-        programs that call a model themselves and show what it says.
-        """
         return self._private.wait(self._inner.context(text, budget=budget, system=system, markers=markers))
 
     def reply(
@@ -320,7 +269,6 @@ class BlockingConversation(BlockingTopicalConversation):
         author: str | None = None,
         platform_id: str | None = None,
     ) -> Reply:
-        """The whole turn: keep the message, ask the model, keep and return its reply."""
         return self._private.wait(
             self._inner.reply(text, budget=budget, system=system, author=author, platform_id=platform_id)
         )
@@ -334,7 +282,6 @@ class BlockingConversation(BlockingTopicalConversation):
         author: str | None = None,
         platform_id: str | None = None,
     ) -> Iterator[str]:
-        """The same, piece by piece as it is written. A turn that is cut off keeps what was seen, as partial."""
         return self._private.iterate_items(
             self._inner.stream(text, budget=budget, system=system, author=author, platform_id=platform_id)
         )
@@ -347,21 +294,107 @@ class BlockingConversation(BlockingTopicalConversation):
         names: Sequence[str] = ("recollect", "bot"),
         addressed: bool = False,
     ) -> Answer | None:
-        """Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing.
-
-        `names` are those the memory is called by; with `addressed`, the message is for it without naming it. A command
-        is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`.
-        """
         return self._private.wait(self._inner.command(text, author=author, names=names, addressed=addressed))
 
     def archived(self) -> list[Chunk]:
-        """The runs of messages that have left the window, oldest first."""
         return self._private.wait(self._inner.archived())
 
     def episodes(self) -> list[Episode]:
-        """What left the window, as summaries: the active ones, highest level first, each with its parts."""
         return self._private.wait(self._inner.episodes())
 
     def standalone(self, question: str) -> str:
-        """A follow-up question so that it can be understood alone, from what was said last; as it is if it can be."""
         return self._private.wait(self._inner.standalone(question))
+
+    def add_user_message(
+        self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None
+    ) -> Topic:
+        return self._private.wait(self._inner.add_user_message(text, importance, author=author, time=time))
+
+    def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
+        return self._private.wait(self._inner.add_assistant_message(text, time=time))
+
+    def topics(self, *, faded: bool = False) -> list[Topic]:
+        return self._private.wait(self._inner.topics(faded=faded))
+
+    def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
+        return self._private.wait(self._inner.get_topic_context(topic_id))
+
+    def get_full_topic_history(
+        self, topic_id: str | None = None, include_compressed: bool = True
+    ) -> list[TopicMessage]:
+        return self._private.wait(self._inner.get_full_topic_history(topic_id, include_compressed))
+
+    def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
+        return self._private.wait(self._inner.get_topic_stats(topic_id))
+
+    def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
+        return self._private.wait(self._inner.search_topics(query, limit=limit))
+
+    def merge_topics(self, topic_id: str, other: str) -> Topic:
+        return self._private.wait(self._inner.merge_topics(topic_id, other))
+
+    def undo_merge(self, topic_id: str) -> Topic:
+        return self._private.wait(self._inner.undo_merge(topic_id))
+
+    def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
+        return self._private.wait(self._inner.tag_topic(topic_id, *tags, remove=remove))
+
+    def feedback(self, topic_id: str, score: int) -> Topic:
+        return self._private.wait(self._inner.feedback(topic_id, score))
+
+
+@documented_as(DocumentsFace)
+class BlockingDocuments:
+    """The documents of one space."""
+
+    def __init__(self, inner: DocumentsFace, private: LoopThread) -> None:
+        self._inner = inner
+        self._private = private
+        self.space = inner.space
+
+    def put(
+        self,
+        namespace: Sequence[str],
+        key: str,
+        value: Mapping[str, Any],
+        *,
+        user: str | None = None,
+        texts: Sequence[str] | None = None,
+    ) -> Document:
+        return self._private.wait(self._inner.put(namespace, key, value, user=user, texts=texts))
+
+    def get(self, namespace: Sequence[str], key: str) -> Document | None:
+        return self._private.wait(self._inner.get(namespace, key))
+
+    def remove(self, namespace: Sequence[str], key: str) -> bool:
+        return self._private.wait(self._inner.remove(namespace, key))
+
+    def apply(self, changes: Sequence[Change]) -> list[Document]:
+        return self._private.wait(self._inner.apply(changes))
+
+    def edit(self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]) -> T:
+        return self._private.wait(self._inner.edit(namespace, decide))
+
+    def search(
+        self,
+        namespace: Sequence[str] = (),
+        *,
+        query: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+    ) -> list[Document]:
+        return self._private.wait(self._inner.search(namespace, query=query, where=where, limit=limit, offset=offset))
+
+    def namespaces(
+        self,
+        *,
+        prefix: Sequence[str] = (),
+        suffix: Sequence[str] = (),
+        depth: int | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[tuple[str, ...]]:
+        return self._private.wait(
+            self._inner.namespaces(prefix=prefix, suffix=suffix, depth=depth, limit=limit, offset=offset)
+        )

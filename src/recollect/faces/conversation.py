@@ -23,12 +23,13 @@ from recollect.model import (
     TopicMessage,
     TopicStats,
 )
+from recollect.model.topics import IMPORTANCE
 
 
 class ConversationFace(Protocol):
     """One thread of messages."""
 
-    space: str
+    space: str | None
     id: str
     user: str | None
 
@@ -120,7 +121,7 @@ class ConversationFace(Protocol):
         ...
 
     async def add_user_message(
-        self, text: str, importance: float = ..., *, author: str | None = None, time: datetime | None = None
+        self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None
     ) -> Topic:
         """Keep a user's message and give it to its topic, which it may open or bring back. Returns the topic.
 

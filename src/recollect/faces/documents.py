@@ -16,7 +16,7 @@ T = TypeVar("T")
 class DocumentsFace(Protocol):
     """The documents of one space: what programs keep under keys of their own."""
 
-    space: str
+    space: str | None
 
     async def put(
         self,

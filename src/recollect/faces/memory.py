@@ -40,7 +40,7 @@ class MemoryFace(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
-    async def open(self, *, check_embedder: bool = True) -> None:
+    async def open(self) -> None:
         """Open the store and start following. `async with` does this."""
         ...
 
@@ -79,11 +79,6 @@ class MemoryFace(Protocol):
         space: str | None = None,
     ) -> list[Hit]:
         """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
-        ...
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        """The names of the views that follow the log."""
         ...
 
     async def settle(self, timeout: float = 60.0) -> int:

@@ -9,6 +9,7 @@ from typing import Literal
 from recollect.model.log import Role
 
 TopicKind = Literal["short-term", "transitioning", "long-term"]
+IMPORTANCE = 0.5  # of a message whose importance nobody gave, from 0 to 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ def build_engine(url: str, model: ScriptedModel | None = None) -> MemoryEngine:
 
 @contextmanager
 def open_memory(path: Path, model: ScriptedModel | None = None) -> Iterator[BlockingMemory]:
-    with BlockingMemory(lambda: build_engine(str(path), model)) as blocking_memory:
+    with BlockingMemory(build_engine(str(path), model)) as blocking_memory:
         yield blocking_memory
 
 

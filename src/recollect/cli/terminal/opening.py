@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,7 @@ def open_for_reading(*, searching: bool = False) -> Iterator[MemoryHandle]:
     store = open_store(require_existing(settings.store), settings)
     try:
         engine = MemoryEngine(lambda: build(effective_settings, store=store))
-        with BlockingMemory(lambda: engine, check_embedder=searching) as memory:
+        with BlockingMemory(engine, partial(engine.open, check_embedder=searching)) as memory:
             yield MemoryHandle(memory, store, settings)
     finally:
         store.close()

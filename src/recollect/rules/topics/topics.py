@@ -21,7 +21,7 @@ from recollect.language.detect import detect
 from recollect.language.smalltalk import is_small_talk
 from recollect.language.word_weights import matters, words
 from recollect.model import Role
-from recollect.model.topics import TopicKind
+from recollect.model.topics import IMPORTANCE, TopicKind
 from recollect.rules.topics.centroids import Centroids, Row, Similarities, direction, move_centroid, rows_of
 from recollect.rules.topics.drift import LIKELY, REACH, DriftMessage, Scale, shift
 
@@ -32,8 +32,6 @@ STEP = 5
 DOUBLINGS = 5
 TITLE = 80
 """Characters of the first message that are a topic's title."""
-IMPORTANCE = 0.5
-"""The importance of a topic that was given none."""
 WEIGHT = 4.0
 """How many votes the importance given with a message is worth."""
 RETURN = 0.25

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from recollect.errors import InvalidInput
-from recollect.rules.topics.topics import IMPORTANCE
+from recollect.model.topics import IMPORTANCE
 from recollect.server.door.access import ReadCaller, WriteCaller
 from recollect.server.routes import shapes
 from recollect.server.routes.answers import Count, Cursor, IdempotencyKey, answer_once, json_response, page_response
