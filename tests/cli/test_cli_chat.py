@@ -19,8 +19,6 @@ import pytest
 from cli_driver import failed, json_lines, recollect, succeeded, talk
 from hypothesis import given
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
 from llm_server import PATIENCE, Exchange, Service, Step, fails, says, serving, stays_open, streams
 
 from recollect import Settings

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli_driver import failed, json_lines, recollect, succeeded
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
 from llm_server import serving, streams
 
 from recollect.cli.terminal.options import CONTROL

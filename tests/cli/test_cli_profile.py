@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
 from cli_driver import failed, json_lines, recollect, succeeded
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
 from llm_server import Exchange, Service, says, serving, streams
 
 

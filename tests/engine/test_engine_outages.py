@@ -4,7 +4,6 @@ the log is true afterwards (D9). The question is kept; of the reply, what was se
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,9 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
-
 from llm_server import (
     Exchange,
     Service,

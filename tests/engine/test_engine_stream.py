@@ -5,7 +5,6 @@ cut off, by the model, by a listener who leaves, by a cancellation or by closing
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
 from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass
@@ -16,9 +15,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
-
 from llm_server import Exchange, Service, serving, stays_open
 
 from recollect import AsyncMemory, Memory, Message, ModelBusy, ModelNonsense, RecollectError

@@ -5,17 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from llm_server import delta, fails, says, sends, serving, streams
 
 from recollect.errors import ModelError, ModelNonsense, ModelRefused

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from curl_examples import SENDERS, Sender, by_hand, request_of
 
 from recollect.testing import ScriptedLLM

@@ -4,17 +4,11 @@ what the log keeps."""
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import openai
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
-
 from llm_server import says, streams
 from openai_doubles import BLOCK, USAGE, Exchange, World, answers, assistant, either, user, world_of
 

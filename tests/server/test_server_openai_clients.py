@@ -5,16 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import openai
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from curl_examples import SENDERS, Sender
 from openai_doubles import BLOCK, Exchange, World, answers, user, world_of
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import logging
 import socket
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -17,10 +16,6 @@ from typing import Any
 import httpx2 as httpx
 import openai
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
-
 from llm_server import drops, endless, fails, replies, says, sends, stays_open, streams, waits_for_the_end
 from openai_doubles import KEY, Exchange, Step, World, answers, assistant, either, in_turn, user, world_of
 

@@ -4,17 +4,11 @@ resends changed is still one conversation, kept once, and nothing of it is lost 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
-
 from llm_server import says, sends
 from openai_doubles import USAGE, Step, World, answers, assistant, either, user, world_of
 

@@ -16,11 +16,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
-
 import llm_server
+import pytest
 
 from recollect import Memory
 from recollect.server.connections import Connection

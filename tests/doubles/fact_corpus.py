@@ -1,6 +1,6 @@
 """Utterances with the facts they state, and how well facts are found in them: precision and recall.
 
-`python tests/rules/fact_corpus.py` prints both, and what went wrong in the half that rules are tuned on. The other
+`python tests/doubles/fact_corpus.py` prints both, and what went wrong in the half that rules are tuned on. The other
 half is only counted: whoever changes a rule must not look at it.
 
 An expectation reads `category/key=value`, before it `ended` or `not` if a value is taken back, and `Name:` if it is

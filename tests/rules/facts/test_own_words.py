@@ -18,7 +18,7 @@ from recollect.rules.facts.own_words import own_words
 from recollect.rules.facts_english.finder import find_facts, keep_grounded_facts
 from recollect.tasks import fact_extraction
 
-PATH = Path(__file__).parent.parent / "data" / "pasted_texts.jsonl"
+PATH = Path(__file__).parents[2] / "data" / "pasted_texts.jsonl"
 PIECES = (
     *(
         "\n",

@@ -1,7 +1,7 @@
 """Utterances with the commands in them, and how well commands are read: precision and recall.
 
-`python tests/rules/command_samples.py` prints both, and what went wrong in the half that rules are tuned on. The other
-half is only counted: whoever changes a rule must not look at it.
+`python tests/doubles/command_samples.py` prints both, and what went wrong in the half that rules are tuned on. The
+other half is only counted: whoever changes a rule must not look at it.
 
 A line is `where | said | kind | about | text`. "chat" is a talk with the bot alone, "group" one where it must be
 named. In the last column, "^" stands for what the messages before say.

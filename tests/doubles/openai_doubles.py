@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import openai
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "llm"))
-
 from llm_server import Exchange, Service, Step, says, serving, streams
 
 from recollect.llm.absent import NoModelLLM
