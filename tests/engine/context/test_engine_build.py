@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from recollect import Budget, Context, InvalidInput, Message, Role
 from recollect.engine.context.build import OVER, ContextState, assemble
+from recollect.engine.context.render import Note, note_pieces
 from recollect.model import Episode, Hit, Section, Tiers
 from recollect.ports import Tokenizer
 from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
@@ -305,3 +306,13 @@ def test_every_message_of_the_window_is_in_one_place_and_nothing_is_shown_twice_
     others = [parts[name] for name in parts if name not in ("system", "profile", "summaries", "history", "recent")]
     assert Counter(item.id for part in others for item in (*part.items, *part.left_out)) == labels
     assert len(re.findall(r"q\d+q", system)) <= sum(len(part.items) for part in others)
+
+
+def test_whom_a_note_of_a_channel_is_about_does_not_depend_on_the_words_of_its_heading() -> None:
+    notes = [
+        Note("f1", "likes tea", "known", "About Lee: the cat", (0,), "Kim"),
+        Note("f2", "has a van", "known", "Facts", (0,), "Kim"),
+        Note("f3", "lives here", "known", "Facts: all", (1,)),
+    ]
+    pieces = note_pieces(notes, True, len)
+    assert [piece.group for piece in pieces] == ["Kim: About Lee: the cat", "Kim: Facts", "Facts: all"]

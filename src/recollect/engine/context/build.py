@@ -31,7 +31,11 @@ TITLES = {
     "found": "SEARCH RESULTS",
     "retrieved": "RETRIEVED MEMORY",
     "topic": "TOPIC",
+    "history": "HISTORY",
 }
+# Sections that lose pieces before the last exchanges lose messages, and sections that lose them after that; in order.
+DROPPED_FIRST = ("history", "retrieved", "topic")
+DROPPED_LAST = ("found", "summaries", "profile")
 LARGE = 200_000  # characters of the material of a context; the usual budget holds about 120,000
 OVER = "does not fit the budget"
 
@@ -111,12 +115,12 @@ def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Conte
     )
     recent, not_recent = recent_messages(last_messages, costs, shares["recent"])
     room -= sum(item.tokens for _, item in recent)
-    parts = [
-        Part(name, TITLES[name], *choose_pieces(pieces_by_section[name], shares[name], count))
-        for name in pieces_by_section
-    ]
-    parts[-2].left_out += omissions
-    room -= sum(part_tokens(part, count) for part in parts)
+    parts = {
+        name: Part(name, TITLES[name], *choose_pieces(pieces, shares[name], count))
+        for name, pieces in pieces_by_section.items()
+    }
+    parts["retrieved"].left_out += omissions
+    room -= sum(part_tokens(part, count) for part in parts.values())
     recent_turns = {message.turn for message, _ in recent}
     older = [message for message in state.window if message.turn not in recent_turns]
     current_turn = state.window[-1].turn + 1 if state.window else 1
@@ -124,7 +128,7 @@ def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Conte
         older, state.tiers, current_turn, state.raised_turns, state.channel, state.labels, count
     )
     history.sort(key=lambda piece: history_rank(state, piece))
-    parts.append(Part("history", "HISTORY", *choose_pieces(history, room, count), between="\n\n"))
+    parts["history"] = Part("history", TITLES["history"], *choose_pieces(history, room, count), between="\n\n")
     return fit_context(state, budget, tokenizer, head, parts, recent, not_recent)
 
 
@@ -253,9 +257,8 @@ def history_rank(state: ContextState, piece: Piece) -> tuple[int, float, int, in
     """The order of choice if not all of history fits: first what the model asked for, then what is relevant, then what
     belongs to the topic of the message, then what is newer."""
     turn = int(str(piece.place[0]))
-    by_request = piece.item.reason.startswith("the model")
     is_of_topic = state.topic is not None and turn in state.topic.turns
-    return (0 if by_request else 1, -state.relevance.get(turn, 0.0), 0 if is_of_topic else 1, -turn)
+    return (0 if piece.is_requested else 1, -state.relevance.get(turn, 0.0), 0 if is_of_topic else 1, -turn)
 
 
 def choose_pieces(
@@ -288,33 +291,33 @@ def fit_context(
     budget: Budget,
     tokenizer: Tokenizer,
     head: str,
-    parts: list[Part],
+    parts: Mapping[str, Part],
     recent: list[tuple[Message, Item]],
     not_recent: list[Item],
 ) -> Context:
     """Put the context together and count it as a whole; while it is over the budget, drop what is least valuable."""
-    profile_part, summaries_part, found_part, retrieved_part, topic_part, history_part = parts
     while True:
-        context = render_context(state, budget, tokenizer, head, parts, recent, not_recent)
+        context = render_context(state, budget, tokenizer, head, [*parts.values()], recent, not_recent)
         if context.receipt.tokens <= budget.total:
             return context
-        if history_part.pieces:
-            history_part.drop()
-        elif retrieved_part.pieces:
-            retrieved_part.drop()
-        elif topic_part.pieces:
-            topic_part.drop()
-        elif len(recent) > 2 or (recent and not (found_part.pieces or summaries_part.pieces or profile_part.pieces)):
-            item = recent.pop(0)[1]
-            not_recent.append(Item(item.id, item.tokens, OVER, item.tier))
-        elif found_part.pieces:
-            found_part.drop()
-        elif summaries_part.pieces:
-            summaries_part.drop()
-        elif profile_part.pieces:
-            profile_part.drop()
-        else:
+        if not drop_least_valuable(parts, recent, not_recent):
             raise InvalidInput("text", f"does not fit a budget of {budget.total} tokens")
+
+
+def drop_least_valuable(parts: Mapping[str, Part], recent: list[tuple[Message, Item]], not_recent: list[Item]) -> bool:
+    """Leave out a piece, or the oldest of the last exchanges; False if there is nothing left."""
+    dropped_first = next((parts[name] for name in DROPPED_FIRST if parts[name].pieces), None)
+    dropped_last = next((parts[name] for name in DROPPED_LAST if parts[name].pieces), None)
+    if dropped_first is not None:
+        dropped_first.drop()
+    elif len(recent) > 2 or (recent and dropped_last is None):
+        item = recent.pop(0)[1]
+        not_recent.append(Item(item.id, item.tokens, OVER, item.tier))
+    elif dropped_last is not None:
+        dropped_last.drop()
+    else:
+        return False
+    return True
 
 
 def recent_labels(recent: Sequence[tuple[Message, Item]]) -> str:

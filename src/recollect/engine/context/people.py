@@ -98,7 +98,7 @@ def group_notes(
         claims += fact_notes([fact for fact in facts if is_claim(fact)], name=person, number=number)
         if merged_digest is not None and merged_digest.made_by == "model":
             member_notes.append(
-                Note(person, merged_digest.text, "merged", f"{person}: In short", (number, "", -1, 0.0, "", 0))
+                Note(person, merged_digest.text, "merged", "In short", (number, "", -1, 0.0, "", 0), person)
             )
             merged_text = merged_digest.text.casefold()
             own_facts = [fact for fact in own_facts if fact.value.casefold() not in merged_text]
@@ -119,8 +119,9 @@ def digest_notes(merged_digest: MergedDigest, person: str, number: int) -> list[
             f"{digest.kind} {digest.day}",
             digest.text,
             "digest",
-            f"{person}: {title}",
+            title,
             (number, "", LAST, 0.0, title, 0),
+            person,
         )
         for title, digest in titled_digests
         if digest is not None and digest.text
@@ -239,7 +240,7 @@ def fact_notes(facts: Sequence[Fact], *, name: str = "", number: int = 0, least:
             )
             text = text_with_speaker(line_facts[0], f"{key}: {', '.join(map(value_with_dates, line_facts))}")
             reason = f"known, importance {line_facts[0].importance:.1f}"
-            fact_lines.append(Note(line_facts[0].id, text, reason, f"{name}: {heading}" if name else heading, place))
+            fact_lines.append(Note(line_facts[0].id, text, reason, heading, place, name))
     return sorted(fact_lines, key=lambda note: ranks[note.id])
 
 

@@ -18,7 +18,7 @@ from recollect.rules.prompt import fences
 from recollect.rules.prompt.fences import Labels
 from recollect.rules.prompt.labels import distinct_labels, poses
 from recollect.rules.recall import excerpts
-from recollect.rules.tiers.requested_tier import text_at, tier_now
+from recollect.rules.tiers.requested_tier import LOWEST, text_at, tier_now
 from recollect.rules.tiers.tiers import write_tiers as offline_tiers
 
 Count = Callable[[str], int]
@@ -32,13 +32,15 @@ LARGE = 3  # a message that would take more than one part in this many of the se
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A line of the profile, under its heading, with the id of the fact and the reason why it is shown."""
+    """A line of the profile, under its heading, with the id of the fact and the reason why it is shown; in a channel,
+    with the `person` it is about."""
 
     id: str
     text: str
     reason: str
     heading: str = ""
     place: tuple[float | str, ...] = ()
+    person: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,14 @@ class CurrentTopic:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One part of a section: its text, its receipt item, its position and its heading."""
+    """One part of a section: its text, its receipt item, its position and its heading; and whether the model asked for
+    more than would be shown of it."""
 
     text: fences.Fenced
     item: Item
     place: tuple[float | str, ...]
     group: str = ""
+    is_requested: bool = False
 
     def omission(self, reason: str) -> Item:
         return replace(self.item, reason=reason)
@@ -95,8 +99,10 @@ def window_pieces(
         fenced_text = fences.message(
             label, message.role, author, tier, text, labels=labels, indent="  " if author is not None else ""
         )
-        reason = "the model asked for it" if current_tier > 1 else "in the window"
-        pieces.append(Piece(fenced_text, Item(label, count(fenced_text) + 2, reason, tier), (message.turn,)))
+        is_requested = current_tier > LOWEST
+        reason = "the model asked for it" if is_requested else "in the window"
+        item = Item(label, count(fenced_text) + 2, reason, tier)
+        pieces.append(Piece(fenced_text, item, (message.turn,), is_requested=is_requested))
     return pieces
 
 
@@ -200,25 +206,20 @@ def note_pieces(notes: Sequence[Note], channel: bool, count: Count) -> list[Piec
     for note in notes:
         text = fences.Fenced(f"- {fences.escape_line(note.text)}")
         item = Item(note.id, count(text) + 1, note.reason, 1)
-        name, _, title = note.heading.rpartition(NAMED)
-        person = people.get(person_key(note)) if name else None
-        heading = fences.escape_line(note.heading if person is None else f"{person}{NAMED}{title}")
+        label = people.get(person_key(note), note.person)
+        heading = fences.escape_line(f"{label}: {note.heading}" if label else note.heading)
         pieces.append(Piece(text, item, note.place, heading))
     return pieces
 
 
-NAMED = ": "  # between the person and the title in a heading of a channel
-
-
 def person_key(note: Note) -> str:
     """The person whom a note of a channel is about: people are numbered, because two may have the same name."""
-    return f"{note.place[0] if note.place else ''} {note.heading.rpartition(NAMED)[0]}"
+    return f"{note.place[0] if note.place else ''} {note.person}"
 
 
 def people_labels(notes: Iterable[Note]) -> dict[str, str]:
     """The labels of the people whom the notes of a channel are about; no two are the same."""
-    names = {person_key(note): note.heading.rpartition(NAMED)[0] for note in notes}
-    return distinct_labels({key: fences.byline(name) for key, name in names.items() if name})
+    return distinct_labels({person_key(note): fences.byline(note.person) for note in notes if note.person})
 
 
 def message_text(message: Message, channel: bool, labels: Labels) -> str:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from recollect.engine.work.faults import messages_around_damage
+from recollect.engine.work.lease import Lease
 from recollect.engine.work.view import Run, View
 from recollect.errors import DamagedMessage
 from recollect.model import Filter, Message
@@ -27,12 +28,11 @@ REMEMBERED = 10_000  # spaces for which we know when they were last served
 
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
-    """What to claim: for which view and holder, for how long, and how many messages (`room`; conversations, for a view
-    that reads for itself). Only conversations that changed `since` then, and none that `defers` holds back."""
+    """What to claim: for which view, under which lease, and how many messages (`room`; conversations, for a view that
+    reads for itself). Only conversations that changed `since` then, and none that `defers` holds back."""
 
     view: View[Any]
-    holder: str
-    lease: timedelta
+    lease: Lease
     room: int
     since: datetime | None
     defers: Callable[[str, str], bool]
@@ -95,7 +95,7 @@ def claim_runs(tx: Tx, request: ClaimRequest, now: datetime, service_order: Serv
     lags, is_cut = find_lags(tx, request, now)
     chosen_lags = list(lags_within_room(view, fair_order(lags, service_order.last_served), request.room))
     places = [(lag.space, lag.conversation) for lag in chosen_lags]
-    claimed_places = tx.claim_all(view.name, places, request.holder, now, now + request.lease)
+    claimed_places = request.lease.acquire(tx, places)
     cursors = tx.cursors_of(view.name, [*claimed_places])
     claimed_lags = [
         replace(lag, done=cursors[place])
@@ -107,7 +107,7 @@ def claim_runs(tx: Tx, request: ClaimRequest, now: datetime, service_order: Serv
     else:
         runs = [Run(lag, ()) for lag in claimed_lags]
     unread_places = claimed_places - {run.place for run in runs}
-    tx.release_all(view.name, [*unread_places], request.holder)
+    request.lease.release(tx, unread_places)
     return Claim(runs, is_cut or len(chosen_lags) < len(lags) or bool(unread_places))
 
 

@@ -15,12 +15,14 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from recollect.engine.work import claiming
 from recollect.engine.work.ask import keep_completions
 from recollect.engine.work.claiming import Claim, ClaimRequest
 from recollect.engine.work.faults import reason_of
+from recollect.engine.work.lease import Lease
 from recollect.engine.work.view import Hooks, View
 from recollect.engine.work.worker import Worker
 from recollect.errors import EmbedderMismatch, NotSettled, StoreClosed
@@ -55,8 +57,8 @@ class Follower:
         self._clock = clock
         self._run = run
         self._hooks = hooks or Hooks()
-        lease = timedelta(seconds=lease_seconds)
-        self._worker = Worker(store, view, clock, run, lease, self._hooks, telemetry)
+        lease = Lease(view.name, clock, timedelta(seconds=lease_seconds))
+        self._worker = Worker(view, lease, clock, partial(run, store.write), self._hooks, telemetry)
         self._step_lock = asyncio.Lock()
         self._served = claiming.ServiceOrder()
         self._max_room = view.at_once or MOST_CONVERSATIONS
@@ -71,7 +73,7 @@ class Follower:
         It first looks without a lock, since there is usually nothing to do.
         """
         async with self._step_lock:
-            if self._worker.leases:  # the store failed when they should have been given back
+            if self._worker.places:  # the store failed when they should have been given back
                 await self._worker.give_back(None)
             self.drained = True
             self.trouble = None
@@ -113,8 +115,7 @@ class Follower:
         return is_behind, tx.set_aside_due(self.view.name, now, RETRIED) if since is None else []
 
     def _claim_request(self, since: datetime | None) -> ClaimRequest:
-        worker = self._worker
-        return ClaimRequest(self.view, worker.holder, worker.lease, self._room, since, self._hooks.later)
+        return ClaimRequest(self.view, self._worker.lease, self._room, since, self._hooks.later)
 
     async def _catch_up(self, since: datetime | None) -> int:
         claim = await self._claim(since)
@@ -127,13 +128,13 @@ class Follower:
             with keep_completions():
                 progress = await worker.process_runs(claim.runs)
             self._served.record_served(progress.spaces)
-            if worker.leases:
+            if worker.places:
                 await worker.give_back(None)
         except asyncio.CancelledError:
             await asyncio.shield(worker.give_back(None))
             raise
         except StoreClosed:  # no lease can be given back any more
-            worker.leases.clear()
+            worker.places.clear()
             raise
         except EmbedderMismatch:
             await worker.give_back(None)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -18,9 +16,9 @@ from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from recollect.engine.tables.log import DIGESTING
-from recollect.engine.work.faults import backoff
+from recollect.engine.work.lease import Lease
 from recollect.errors import RecollectError
-from recollect.ports import STAND_IN, Clock, Tx
+from recollect.ports import STAND_IN, Clock, ConversationKey, Tx
 
 log = logging.getLogger("recollect.once")
 
@@ -36,6 +34,11 @@ class FlightKey:
 
     space: str
     name: str
+
+    @property
+    def place(self) -> ConversationKey:
+        """What the lease is on."""
+        return self.space, self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +75,9 @@ class SingleFlight:
         """If the store is not writable, nothing is made: it could not be stored."""
         self._read = read
         self._write = write
-        self._clock = clock
         self._writable = writable
-        self._lease = timedelta(seconds=lease_seconds)
-        self._holder = f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}"
+        self._lease = Lease(VIEW, clock, timedelta(seconds=lease_seconds))
+        self._longest_wait = 2.0 * lease_seconds
         self._tasks: dict[FlightKey, asyncio.Task[Any]] = {}
 
     async def get(
@@ -120,7 +122,7 @@ class SingleFlight:
     async def _find_or_make(
         self, key: FlightKey, look: Callable[[Tx], T | None], make: Callable[[], Awaitable[FlightResult[T]]]
     ) -> T | None:
-        deadline = time.monotonic() + 2 * self._lease.total_seconds()
+        deadline = time.monotonic() + self._longest_wait
         for _ in range(TRIES):
             while True:
                 value, is_ours, is_too_early = await self._write(lambda tx: self._claim(tx, key, look))
@@ -141,26 +143,24 @@ class SingleFlight:
         value = look(tx)
         if value is not None:
             return value, False, False
-        now = self._clock.now()
-        if tx.claim(VIEW, key.space, key.name, self._holder, now, now + self._lease):
+        if self._lease.acquire(tx, [key.place]):
             # The former holder may have finished between our look and our claim.
             value = look(tx)
             if value is not None:
-                self._remove_lease(tx, key)
+                self._lease.remove(tx, key.place)
             return value, value is None, False
-        rows = tx.rows("leases", where={"space": key.space, "view": VIEW, "conversation": key.name})
-        return None, False, any(row["retry_at"] is not None and row["retry_at"] > now for row in rows)
+        return None, False, self._lease.waits_for_retry(tx, key.place)
 
     async def _make_and_save(self, key: FlightKey, make: Callable[[], Awaitable[FlightResult[T]]]) -> T | None:
         try:
             flight_result = await self._make_holding_lease(key, make)
             value: T | None = await self._write(lambda tx: self._save(tx, key, flight_result))
         except asyncio.CancelledError:
-            await asyncio.shield(self._write(lambda tx: tx.release(VIEW, key.space, key.name, self._holder)))
+            await asyncio.shield(self._write(lambda tx: self._lease.release(tx, [key.place])))
             raise
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-            await self._write(lambda tx: self._release_failed(tx, key, reason))
+            await self._write(lambda tx: self._lease.release(tx, [key.place], reason))
             raise
         return value
 
@@ -169,34 +169,15 @@ class SingleFlight:
     ) -> FlightResult[T]:
         """Run `make`, and renew the lease for as long as that takes."""
         making = asyncio.ensure_future(make())
-        try:
-            while not (await asyncio.wait({making}, timeout=self._lease.total_seconds() / 3))[0]:
-                await self._write(lambda tx: self._renew(tx, key))
-        finally:
-            making.cancel()
+        await self._lease.renew_until_done(making, self._write, [key.place])
         return making.result()
 
-    def _renew(self, tx: Tx, key: FlightKey) -> None:
-        now = self._clock.now()
-        if tx.holds(VIEW, key.space, key.name, self._holder):
-            tx.claim(VIEW, key.space, key.name, self._holder, now, now + self._lease)
-
     def _save(self, tx: Tx, key: FlightKey, flight_result: FlightResult[T]) -> T | None:
-        lease_key = (VIEW, key.space, key.name)
-        if not tx.holds(*lease_key, self._holder):
+        if not self._lease.holds(tx, key.place):
             return None  # another process took over: its result counts
         value = flight_result.save(tx)
         if flight_result.outage:
-            self._release_failed(tx, key, STAND_IN + flight_result.outage)
+            self._lease.release(tx, [key.place], STAND_IN + flight_result.outage)
         else:
-            self._remove_lease(tx, key)
+            self._lease.remove(tx, key.place)  # not needed once the result is stored
         return value
-
-    def _remove_lease(self, tx: Tx, key: FlightKey) -> None:
-        """Remove the row of our lease, which is not needed once the result is stored."""
-        tx.remove("leases", {"space": key.space, "view": VIEW, "conversation": key.name, "holder": self._holder})
-
-    def _release_failed(self, tx: Tx, key: FlightKey, error: str) -> None:
-        lease_key = (VIEW, key.space, key.name)
-        retry_at = self._clock.now() + backoff(tx.failures(*lease_key))
-        tx.release(*lease_key, self._holder, error=error, retry_at=retry_at)

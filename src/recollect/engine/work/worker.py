@@ -11,18 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from typing import Any, Literal
 
 from recollect.engine.work.faults import (
     Fault,
     affects_all_messages,
-    backoff,
     fault_of,
     is_set_aside,
     kind_of,
@@ -31,10 +27,11 @@ from recollect.engine.work.faults import (
     remove_set_aside,
     set_aside_rows,
 )
+from recollect.engine.work.lease import Lease
 from recollect.engine.work.view import Hooks, Run, SaveResult, View
 from recollect.errors import EmbedderMismatch, EmbedderRefused, StoreClosed
 from recollect.model import Filter, SetAside
-from recollect.ports import STAND_IN, Clock, ConversationKey, Lag, Store, Telemetry, Tx
+from recollect.ports import STAND_IN, Clock, ConversationKey, Lag, Telemetry, Tx
 
 log = logging.getLogger("recollect.followers")
 
@@ -85,48 +82,37 @@ class FailureRecord:
 
 
 class Worker:
-    """Works on one view. `leases` has the runs whose leases this worker holds, by conversation."""
+    """Works on one view. `places` are the conversations that this worker has leased."""
 
     def __init__(
         self,
-        store: Store,
         view: View[Any],
+        lease: Lease,
         clock: Clock,
-        run: Callable[..., Any],
-        lease: timedelta,
+        write: Callable[..., Any],
         hooks: Hooks,
         telemetry: Telemetry | None,
     ) -> None:
-        self._store = store
         self._view = view
         self._clock = clock
-        self._run = run
+        self._write = write
         self._hooks = hooks
         self._telemetry = telemetry
         self.lease = lease
-        self.holder = f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}"
-        self.leases: dict[ConversationKey, Run] = {}
+        self.places: set[ConversationKey] = set()
         self._failing: dict[ConversationKey, FailureRecord] = {}
         self._saved_count = 0  # messages brought in so far
 
     def hold(self, runs: Sequence[Run]) -> None:
-        self.leases = {run.place: run for run in runs}
+        self.places = {run.place for run in runs}
 
     async def give_back(self, error: str | None) -> None:
         """Give back all leases; with an error, the runs are tried again after a pause."""
-        places = list(self.leases)
-
-        def release(tx: Tx) -> None:
-            if error is None:
-                tx.release_all(self._view.name, places, self.holder)
-                return
-            for place in places:
-                self._release_failed(tx, place, error)
-
-        await self._run(self._store.write, release)
+        places = [*self.places]
+        await self._write(lambda tx: self.lease.release(tx, places, error))
         if error is not None:
             self._note_failing(places)
-        self.leases.clear()
+        self.places.clear()
 
     def count(self, outcome: str, amount: int, started_at: float) -> None:
         """Count messages brought in, or one failure, and how long it took."""
@@ -143,11 +129,11 @@ class Worker:
         lone_runs = [run for run in runs if run.place in self._failing]
         for run in sorted(lone_runs, key=lambda run: self._failing[run.place].lone_failures):
             await self._try_runs([run], progress)
-        progress.is_complete = progress.is_complete and not self.leases
+        progress.is_complete = progress.is_complete and not self.places
         return progress
 
     async def _try_runs(self, runs: Sequence[Run], progress: Progress) -> None:
-        runs = [run for run in runs if run.place in self.leases]
+        runs = [run for run in runs if run.place in self.places]
         if not runs or progress.is_late:
             return
         try:
@@ -173,7 +159,7 @@ class Worker:
 
     async def _store_results(self, runs: Sequence[Run], results: Sequence[Any], progress: Progress) -> None:
         try:
-            result: BatchResult = await self._run(self._store.write, lambda tx: self._save(tx, runs, results))
+            result: BatchResult = await self._write(lambda tx: self._save(tx, runs, results))
         except Exception as error:  # noqa: BLE001  as above
             half = len(runs) // 2
             if not half or self._fault(runs, error) == "outside":
@@ -183,7 +169,7 @@ class Worker:
             await self._store_results(runs[half:], results[half:], progress)
             return
         for place in result.released_places:
-            self.leases.pop(place, None)
+            self.places.discard(place)
             self._failing.pop(place, None)
         self._saved_count += result.saved_count
         progress.saved_count += result.saved_count
@@ -195,25 +181,16 @@ class Worker:
         """The view's result for each run. The leases are renewed for as long as that takes."""
         readable_runs = [run for run in runs if run.messages or not run.damages]
         preparation = asyncio.ensure_future(self._view.prepare(readable_runs))
-        try:
-            while not (await asyncio.wait({preparation}, timeout=self.lease.total_seconds() / 3))[0]:
-                await self._run(self._store.write, self._renew)
-        finally:
-            preparation.cancel()
+        await self.lease.renew_until_done(preparation, self._write, [*self.places])
         if preparation.cancelled():  # not by us: it must not look like our own cancellation
             raise RuntimeError("the work was cancelled from within")
         results = dict(zip((run.place for run in readable_runs), preparation.result(), strict=True))
         return [results.get(run.place) for run in runs]
 
-    def _renew(self, tx: Tx) -> None:
-        now = self._clock.now()
-        held_places = tx.held_leases(self._view.name, [*self.leases], self.holder)
-        tx.claim_all(self._view.name, [*held_places], self.holder, now, now + self.lease)
-
     def _save(self, tx: Tx, runs: Sequence[Run], results: Sequence[Any]) -> BatchResult:
         name = self._view.name
         places = [run.place for run in runs]
-        held_places = tx.held_leases(name, places, self.holder)
+        held_places = self.lease.held_places(tx, places)
         cursors = tx.cursors_of(name, places)
         saved_count = 0
         is_complete = True
@@ -234,7 +211,7 @@ class Worker:
             if outcome.upto <= run.lag.done:  # the view may have thrown away what it had of the space
                 cursors |= tx.cursors_of(name, places)
             if outcome.outage:
-                self._release_failed(tx, run.place, STAND_IN + outcome.outage)
+                self.lease.release(tx, [run.place], STAND_IN + outcome.outage)
             if outcome.outage or run.last or outcome.upto < run.end:
                 released_places.append(run.place)
             if outcome.done:
@@ -242,7 +219,7 @@ class Worker:
             saved_count += outcome.done
             is_complete = is_complete and (outcome.upto >= run.lag.turns or not run.last)
         tx.set_cursors(name, new_cursors)
-        tx.release_all(name, released_places, self.holder)
+        self.lease.release(tx, released_places)
         return BatchResult(saved_count, spaces, is_complete, released_places)
 
     def _save_run(self, tx: Tx, run: Run, result: Any) -> SaveResult:
@@ -253,10 +230,6 @@ class Worker:
             if damage.turn <= outcome.upto:
                 self._put_aside(tx, run.place, damage.turn, kind_of(damage))
         return outcome
-
-    def _release_failed(self, tx: Tx, place: ConversationKey, error: str) -> None:
-        lease_key = (self._view.name, *place)
-        tx.release(*lease_key, self.holder, error=error, retry_at=self._clock.now() + backoff(tx.failures(*lease_key)))
 
     # -- who is to blame
 
@@ -284,12 +257,12 @@ class Worker:
             await self._postpone(run, error, progress)
             return
         started_at = time.monotonic()
-        await self._run(self._store.write, lambda tx: self._skip_run(tx, run, kind_of(error)))
+        await self._write(lambda tx: self._skip_run(tx, run, kind_of(error)))
         log.warning("%s: a message is set aside: %s; `recollect doctor` names it", self._view.name, kind_of(error))
         progress.set_aside += 1
         progress.spaces.add(run.lag.space)
         if run.last:
-            self.leases.pop(run.place, None)
+            self.places.discard(run.place)
             self._failing.pop(run.place, None)
         self.count(type(error).__name__, 1, started_at)
 
@@ -299,17 +272,16 @@ class Worker:
         progress.refusals += 1
         if progress.refusals >= REFUSALS:
             raise error
-        await self._run(self._store.write, lambda tx: self._release_failed(tx, run.place, reason_of(error)))
+        await self._write(lambda tx: self.lease.release(tx, [run.place], reason_of(error)))
         log.warning("%s: %s", self._view.name, reason_of(error))
         self._note_failing([run.place])
         self._failing[run.place].lone_failures += 1
-        self.leases.pop(run.place, None)
+        self.places.discard(run.place)
         progress.is_complete = False
         self.count(type(error).__name__, 1, started_at)
 
     def _skip_run(self, tx: Tx, run: Run, reason: str) -> None:
-        lease_key = (self._view.name, *run.place)
-        if not tx.holds(*lease_key, self.holder) or tx.cursor(*lease_key) != run.lag.done:
+        if not self.lease.holds(tx, run.place) or tx.cursor(self._view.name, *run.place) != run.lag.done:
             return
         turns = [message.turn for message in run.messages] or [run.lag.turns]
         for turn, turn_reason in [
@@ -317,9 +289,9 @@ class Worker:
             *((damage.turn, kind_of(damage)) for damage in run.damages),
         ]:
             self._put_aside(tx, run.place, turn, turn_reason)
-        tx.set_cursor(*lease_key, run.end)
+        tx.set_cursor(self._view.name, *run.place, run.end)
         if run.last:
-            tx.release(*lease_key, self.holder)
+            self.lease.release(tx, [run.place])
 
     def _put_aside(self, tx: Tx, place: ConversationKey, turn: int, reason: str) -> None:
         failures = 0
@@ -337,40 +309,39 @@ class Worker:
         """Try a message again that was set aside; return whether the view has it now."""
         started_at = time.monotonic()
         try:
-            run: Run | None = await self._run(self._store.write, lambda tx: self._claim_retry(tx, row))
+            run: Run | None = await self._write(lambda tx: self._claim_retry(tx, row))
             if run is None:
                 return False
             self.hold([run])
             results = await self._prepare([run])
-            success: bool = await self._run(self._store.write, lambda tx: self._save_retry(tx, row, run, results[0]))
+            success: bool = await self._write(lambda tx: self._save_retry(tx, row, run, results[0]))
         except asyncio.CancelledError:
             await asyncio.shield(self.give_back(None))
             raise
         except StoreClosed:  # no lease can be given back any more
-            self.leases.clear()
+            self.places.clear()
             raise
         except EmbedderMismatch:
             await self.give_back(None)
             raise
         except Exception as error:  # noqa: BLE001  as above
             failure = error
-            await self._run(self._store.write, lambda tx: self._note_failure(tx, row, failure))
-            self.leases.clear()
+            await self._write(lambda tx: self._note_failure(tx, row, failure))
+            self.places.clear()
             self.count(type(error).__name__, 1, started_at)
             return False
-        self.leases.clear()
+        self.places.clear()
         self.count("ok", int(success), started_at)
         return success
 
     def _claim_retry(self, tx: Tx, row: SetAside) -> Run | None:
         """Claim the conversation and read the message; None if another worker has the lease."""
-        now = self._clock.now()
         place = (row.space, row.conversation)
         conversation = tx.conversation(*place)
-        if conversation is None or not tx.claim(self._view.name, *place, self.holder, now, now + self.lease):
+        if conversation is None or not self.lease.acquire(tx, [place]):
             return None
         if not is_set_aside(tx, row):  # another worker has brought it in meanwhile
-            tx.release(self._view.name, *place, self.holder)
+            self.lease.release(tx, [place])
             return None
         if not self._view.at_once:
             return Run(Lag(*place, row.turn - 1, row.turn), ())
@@ -380,8 +351,7 @@ class Worker:
 
     def _save_retry(self, tx: Tx, row: SetAside, run: Run, result: Any) -> bool:
         """Store the result. The cursor is already past this message, so it does not move."""
-        lease_key = (self._view.name, *run.place)
-        if not tx.holds(*lease_key, self.holder):
+        if not self.lease.holds(tx, run.place):
             return False
         outcome = self._view.save(tx, result) or SaveResult(row.turn, 1)
         success = outcome.upto >= row.turn and outcome.outage is None
@@ -389,7 +359,7 @@ class Worker:
             remove_set_aside(tx, row)
         elif is_set_aside(tx, row):
             put_set_aside(tx, row, self._clock.now(), retry=True)
-        tx.release(*lease_key, self.holder)
+        self.lease.release(tx, [run.place])
         return success
 
     def _note_failure(self, tx: Tx, row: SetAside, error: Exception) -> None:
@@ -397,4 +367,4 @@ class Worker:
             row = replace(row, failures=row.failures + 1, error=kind_of(error))
         if is_set_aside(tx, row):
             put_set_aside(tx, row, self._clock.now(), retry=True)
-        tx.release(row.view, row.space, row.conversation, self.holder)
+        self.lease.release(tx, [(row.space, row.conversation)])
