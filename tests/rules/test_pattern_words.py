@@ -85,7 +85,7 @@ SENTENCES: dict[str, list[Sentence]] = {
     "CORRECTIONS": [Sentence("{} my name is Ada", NAME, but=("to correct that",))],
     "HEDGING_VERBS": [Sentence("I {} my name is Ada", NAME)],
     "SAYING": [Sentence("They {} nothing, my name is Ada", [])],
-    "THINKING": [Sentence("They {} nothing, my name is Ada", [])],
+    "THINKING": [Sentence("They {} nothing, my name is Ada", [], but=("sure if", "sure whether"))],
     "SUBJECTS": [Sentence("I love tea and {} milk", TEA)],
     "ADVERBS_OF_CLAUSES": [Sentence("I work at Acme and {} live in Oslo", ["identity/employer=acme", *HOME])],
     "VERBS_OF_CLAUSES": [Sentence("I love tea and {} nothing", TEA)],
