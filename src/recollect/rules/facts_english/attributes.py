@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from recollect.language.lexicon import DEMONYMS, RELATIONS, species
 from recollect.model import FactCategory
 from recollect.rules.facts.keys import normalise_key
+from recollect.rules.facts_english import words
 from recollect.rules.facts_english.clauses import Clause
 from recollect.rules.facts_english.values import company, languages, name, place, thing, things, trade
+from recollect.rules.facts_english.words import any_of
 
 EVERY = ""
 """The value that means all of a key: "I have no pets"."""
@@ -46,25 +48,25 @@ _NAME_KEYS = {"name": 1.0, "surname": 0.95, "nickname": 0.95}
 WHEN = re.compile(
     r"(?:(?:on|in)\s)?(?:the\s)?(\d{1,2}(?:st|nd|rd|th)?(?:\sof)?\s[A-Za-z]{3,9}\b(?:,?\s\d{4})?"
     r"|[A-Za-z]{3,9}\s\d{1,2}(?:st|nd|rd|th)?\b(?:,?\s\d{4})?"
-    r"|\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?|(?:January|February|March|April|May|June|July|August"
-    r"|September|October|November|December)\b(?:\s\d{4})?)"
+    r"|\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?"
+    rf"|{any_of(words.MONTH_NAMES)}\b(?:\s\d{{4}})?)"
 )
 YEAR = re.compile(r"in\s((?:19|20)\d\d)\b")
 AGE = re.compile(r"(\d{1,3})(?:\syears(?:\s|-)old|\syo)?(?=$|\s*[.,!]|\sand\b|\syears\b)")
-PRONOUNS = re.compile(r"((?:he|she|they|ze|xe|it|any|ey|fae)(?:\s?/\s?\w+)+)", re.IGNORECASE)
+PRONOUNS = re.compile(rf"({any_of(words.PRONOUN_FORMS)}(?:\s?/\s?\w+)+)", re.IGNORECASE)
 ZONE = re.compile(
-    r"((?:UTC|GMT)\s?[+-]\s?\d{1,2}(?::?\d\d)?|[A-Z][A-Za-z]+/[A-Z][A-Za-z_]+|(?:UTC|GMT|[CEMP][SDE]?T|CEST|EEST|BST"
-    r"|IST|JST|AEST|WET|EET|MSK|SGT|AKST|HST|NZST|KST|PKT)\b"
-    r"|(?:Pacific|Eastern|Central|Mountain)(?=\s(?:time\b|standard)|$))"
+    r"((?:UTC|GMT)\s?[+-]\s?\d{1,2}(?::?\d\d)?|[A-Z][A-Za-z]+/[A-Z][A-Za-z_]+"
+    rf"|(?:{any_of(words.ZONE_NAMES)}|[CEMP][SDE]?T)\b|{any_of(words.NAMED_ZONES)}(?=\s(?:time\b|standard)|$))"
 )
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _PHONE = re.compile(r"\+?\d[\d\s()/-]{5,18}\d")
 _CHOICE = re.compile(r"(?:all-time\s)?(?:favou?rite|preferred|fave?|go-to)\s(.+)", re.IGNORECASE)
-_NO_CHOICE = re.compile(
-    r"(?:things?|parts?|way|ones?|time|memory|memories|moment|bit|example|option|answer|version|line)\b"
-)
+_NO_CHOICE = re.compile(rf"{any_of(words.NO_FAVOURITES)}\b")
 _NAME_OF = re.compile(r"(?:[\w-]+\s){0,2}?([\w-]+)(?:'s)?\sname$", re.IGNORECASE)
-CONTRAST = re.compile(r",?\s(?:(?:but|and)\s)?not\s(?:in\s|at\s|on\s|to\s|for\s|a\s|an\s)?(.+)$", re.IGNORECASE)
+CONTRAST = re.compile(
+    rf",?\s(?:(?:but|and)\s)?not\s(?:{any_of(words.AFTER_CONTRAST)}\s)?(.+)$",
+    re.IGNORECASE,
+)
 _CALLED = re.compile(r"(?:called|named)\s", re.IGNORECASE)
 
 

@@ -19,6 +19,8 @@ from recollect.language.sentences import Sentence, limit_text, sentences
 from recollect.language.since import TimedPhrase, parse_times
 from recollect.model import Holds
 from recollect.rules.facts.own_words import own_words
+from recollect.rules.facts_english import words
+from recollect.rules.facts_english.words import any_of, longest_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ _QUOTES = re.compile(
     r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|‘([^’\n]{1,400})’(?!\w)"
     r"|(?<![\w'])'((?:[^'\n]|(?<=\w)'(?=\w)){1,400})'(?!\w)"
 )
-_SPEAKS = re.compile(r"\b(?:i|i['’]m|i['’]ve|my|me|we|our|am|is|are)\b", re.IGNORECASE)
+_SPEAKS = re.compile(rf"\b(?:{any_of(words.SPEAKER_WORDS)}|i['’]m|i['’]ve)\b", re.IGNORECASE)
 _SMALL_STOP = re.compile(r"(?<=[a-z]{3})(\s?[.!?]+)\s+(?=[a-z])")  # where small letters begin a sentence too
 _LONG_QUOTE = 3  # words; a longer one is somebody's sentence, a shorter one may be a name
 
@@ -58,45 +60,32 @@ _JOKED = re.compile(
     r"(?:^|\s)/s\b|\b(?:jk|j/k|just\s(?:kidding|joking)|(?:i['’]?m|only)\s(?:kidding|joking))\b", re.IGNORECASE
 )
 _JOKING = re.compile(
-    r"\b(?:lol|lmao|rofl|(?:ha){2,}h?|(?:he){2,}|yeah,?\sright|oh,?\ssure|obviously|as\sif|apparently|supposedly"
-    r"|so-called"
-    r"|not!)|[🙄😂🤣😜😝🤪😏]",
+    rf"\b(?:{any_of(words.JOKE_WORDS)}|(?:ha){{2,}}h?|(?:he){{2,}}|yeah,?\sright|oh,?\ssure)|[🙄😂🤣😜😝🤪😏]",
     re.IGNORECASE,
 )
 _MADE_UP = re.compile(
-    r"^(?:so\s|ok\s|okay\s|now\s)?(?:suppose|supposing|imagine|pretend|hypothetically|let['’]?s\s(?:say|pretend"
-    r"|imagine|assume)|what\sif|assume|assuming"
-    r"|say\s(?:i|my)|picture\sthis|according\sto|in\s(?:the|a|my|this|that)\s(?:\w+\s)?(?:novel|story|book|film|movie"
-    r"|song|game"
-    r"|dream|play|poem|series|episode|roleplay|scenario|letter|email|text|article|example|form)\b|(?:the|a|this"
-    r"|that)\s(?:\w+\s)?"
-    r"(?:novel|story|book|film|movie|song|poem|lyrics?|article|hero|character|protagonist|narrator|form|sign|text"
-    r"|quote)\b)",
-    re.IGNORECASE,
+    rf"""^(?:so\s|ok\s|okay\s|now\s)?(?:
+        {any_of(words.SUPPOSING)} | let['’]?s\s(?:say|pretend|imagine|assume)
+      | in\s(?:the|a|my|this|that)\s(?:\w+\s)?{any_of(words.WORKS, words.SCENES)}\b
+      | (?:the|a|this|that)\s(?:\w+\s)?{any_of(words.WORKS, words.PARTS_OF_WORKS)}\b
+    )""",
+    re.VERBOSE | re.IGNORECASE,
 )
-_ROLES = re.compile(
-    r"\b(?:role-?\s?play(?:ing)?|act\sas|you\sare\snow|in\scharacter|fictional|the\sprompt)\b", re.IGNORECASE
-)
+_ROLES = re.compile(rf"\b(?:role-?\s?play(?:ing)?|{any_of(words.ROLE_PLAY)})\b", re.IGNORECASE)
 _WORK_ON_TEXT = re.compile(
-    r"\b(?:translate|proofread|rephrase|paraphrase|rewrite|reword|summari[sz]e|correct|fix|improve|edit|polish"
-    r"|analy[sz]e"
-    r"|continue|complete|write|compose|draft|generate|classify|repeat|say|type|print|output|conjugate|decline)\b"
-    r"(?=.*(?::|\bthis\b|\bthat\b|\bfollowing\b|\bbelow\b|\bstory\b|\bpoem\b|\bsentence\b|\bpersona\b|\bcharacter\b"
-    r"|\bsong\b|\bletter\b|\bemail\b|\bessay\b|\bbio\b|\binto\b|\bdialogue\b))",
+    rf"\b{any_of(words.TEXT_TASKS)}\b(?=.*(?::|\b{any_of(words.TASK_TEXTS)}\b))",
     re.IGNORECASE,
 )
 _TEXT_FOLLOWS = re.compile(r":|\b(?:this|following|below)\b")
+_QUESTION = any_of(words.QUESTION_VERBS, words.QUESTION_WORDS)
 _ASKS = re.compile(
-    r"^(?:(?:so|and|but|or|well|ok|okay|hey|hi|hello|please|also|then)[,\s]+)*(?:is|are|am|was|were|do|does|did|can"
-    r"|could|should"
-    r"|would|will|shall|may|have\s(?:i|you|we)|has|what|what['’]?s|who|who['’]?s|whom|whose|which|where|when|why|how"
-    r"|any)\b",
+    rf"^(?:{any_of(words.BEFORE_QUESTION)}[,\s]+)*(?:{_QUESTION}|what['’]?s|who['’]?s|have\s(?:i|you|we)"
+    rf"|{any_of(words.FIRST_QUESTION_VERBS, words.FIRST_QUESTION_WORDS)})\b",
     re.IGNORECASE,
 )
 _THEN_ASKS = re.compile(
-    r"(?:[,;–—-]\s*|\s(?:and|so|but)\s)(?:(?:so|and|but|please)\s)*(?:is|are|am|do|does|did|can|could|should|would"
-    r"|will|what"
-    r"|what['’]?s|who|which|where|when|why|how|any|got|know)\b.*$",
+    r"(?:[,;–—-]\s*|\s(?:and|so|but)\s)(?:(?:so|and|but|please)\s)*"
+    rf"(?:{_QUESTION}|what['’]?s|{any_of(words.LAST_QUESTION_WORDS)})\b.*$",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -170,85 +159,55 @@ _SHORT_FORMS = tuple(
         (r"\bwe'(?:d|ll)\b", "we would"),
         (r"\bcan'?t\b|\bcannot\b", "can not"),
         (r"\bwon'?t\b", "will not"),
-        (r"\b(is|are|was|were|do|does|did|has|have|had|would|could|should)n'?t\b", r"\1 not"),
-        (r"\b(name|birthday|job|timezone|email|nickname|colou?r|here|who|that|it|he|she)'s\b", r"\1 is"),
+        (rf"\b({any_of(words.BEFORE_NOT)})n'?t\b", r"\1 not"),
+        (rf"\b({any_of(words.BEFORE_IS)})'s\b", r"\1 is"),
         (r"\bany\s?more\b|\bany\slonger\b", "anymore"),
     )
 )
 _OPENERS = re.compile(
-    r"""^(?:
-        (?:hi|hello|hey|hiya|yo|greetings|howdy|good\s(?:morning|evening|afternoon))(?:\s(?:there|all|everyone|team
-            |again|folks))?
-            [,!.\s-]+(?=\w)
-      | (?:(?:please\s)?(?:note|remember|know|keep\sin\smind|be\saware|don't\sforget|do\snot\sforget)|i\s(?:should
-      |must|have\sto|want\sto|wanted\sto
-          |need\sto|forgot\sto)\s(?:mention|say|add|tell\syou|let\syou\sknow)|you\sshould\sknow|the\s(?:fact|truth
-          |thing)\sis
-          |it's\strue|let\sme\sadd)(?:,?\sthat)?[:,]?\s+(?=(?:i|we|my|our|[A-Z])\b|[A-Z])
-      | (?:well|so|and|but|also|anyway|oh|ah|um|uh|yes|yeah|yep|sure|ok|okay|right|thanks|thank\syou|cool|great|nice
-      |plus|btw
-          |by\sthe\sway|fyi|honestly|frankly|basically|for\sthe\srecord|for\scontext|for\sreference|as\si\s(?:said
-          |mentioned)
-          |as\syou\s(?:know|said|mentioned|noted)|just\sso\syou\sknow|in\sfact|to\sbe\shonest|tbh|look|listen|you\ssee|note|reminder|important
-          |then|now|ps|p\.s\.|please|generally|personally|usually|also|first(?:ly)?|second(?:ly)?|lastly|finally)
-            [,:.!\s–—-]+(?=\w)
+    rf"""^(?:
+        {any_of(words.GREETINGS)}(?:\s{any_of(words.GREETED)})?[,!.\s-]+(?=\w)
+      | (?:(?:please\s)?{any_of(words.REMINDERS)}
+          |i\s{any_of(words.INTENDING)}\s{any_of(words.MENTIONING)}
+          |{any_of(words.ANNOUNCEMENTS)}
+        )(?:,?\sthat)?[:,]?\s+(?=(?:i|we|my|our|[A-Z])\b|[A-Z])
+      | {any_of(words.INTERJECTIONS, words.CONNECTIVES, words.ASIDES)}[,:.!\s–—-]+(?=\w)
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
 _CORRECTION = re.compile(
-    r"""^(?:(?:oh|ah|hm+|well|but|and|ok|okay|hey)[,\s]+)?
-        (?:actually|no(?:pe)?(?=[,.!:–—\s]+(?:i|my|we|it|actually|sorry)\b)|wait|correction|sorry|scratch\sthat
-            |my\s(?:mistake|bad)|i\smeant?(?:\sto\ssay)?
-        |that\sis\s(?:wrong|not\sright|incorrect)|not\squite|update|oops|to\scorrect\s(?:myself|that)|in\sfact
-        |i\smisspoke)
+    rf"""^(?:(?:hm+|{any_of(words.BEFORE_CORRECTION)})[,\s]+)?
+        (?:no(?:pe)?(?=[,.!:–—\s]+(?:i|my|we|it|actually|sorry)\b)|{any_of(words.CORRECTIONS)})
         [,:.!\s–—-]+(?:(?:that\s)?(?=\w))""",
     re.VERBOSE | re.IGNORECASE,
 )
 _HEDGES = re.compile(
-    r"^(?:i\s(?:think|guess|believe|suppose|reckon|suspect|feel\slike)|probably|i\sam\s(?:pretty|fairly|quite"
-    r"|almost)\ssure)\s(?:that\s)?(?=i\b|my\b|we\b)",
+    rf"^(?:i\s{any_of(words.HEDGING_VERBS)}|probably|i\sam\s(?:pretty|fairly|quite|almost)\ssure)"
+    r"\s(?:that\s)?(?=i\b|my\b|we\b)",
     re.IGNORECASE,
 )
-_OTHERS_SAID = re.compile(
-    r"\b(?:said|says|saying|told|tells|claim(?:s|ed)?|think(?:s|ing)?|thought|believe[sd]?|heard|wrote|writes|asked"
-    r"|asks|wonder(?:s|ed|ing)?|guess(?:es|ed)?"
-    r"|dreamt|dreamed|pretend(?:s|ed|ing)?|wish(?:ed|es)?|hope[sd]?|insist(?:s|ed)?|mean(?:s|t)?\sthat|call(?:s"
-    r"|ed)?\sme|assumes?"
-    r"|prefer\sthat|sure\s(?:if|whether)|feel(?:s|ing)?\s(?:as|like))\b",
-    re.IGNORECASE,
-)
-_SUBJECT = (
-    r"(?:i|we|my|our|he|she|they|it|you|your|his|her|their|there|this|that|these|those|the|people|everyone|everybody"
-    r"|nobody|someone)\b"
-)
-_VERBS = (
-    r"(?:(?:now|also|currently|still|just|mostly|really)\s)?(?:lives?|works?|speaks?|have|has|loves?|hates?|enjoys?"
-    r"|prefers?|dislikes?"
-    r"|study|studies|grew|moved|am|adores?)\b"
-)
-_MORE_VERBS = r"(?:was|were|are|is|do|does|can|use|keep|eat|own|never|used\sto|started|quit|left)\b"
-_LEAD = r"(?:(?:in|on|at|from|until|after|before|during|next|this|every)\s+(?:[\w’']+\s+){1,2}|tomorrow\s+)"
+_OTHERS_SAID = re.compile(rf"\b{any_of(words.SAYING, words.THINKING)}\b", re.IGNORECASE)
+_SUBJECT = rf"{any_of(words.SUBJECTS)}\b"
+_VERBS = rf"(?:{any_of(words.ADVERBS_OF_CLAUSES)}\s)?{any_of(words.VERBS_OF_CLAUSES)}\b"
+_MORE_VERBS = rf"{any_of(words.VERBS_AFTER_AND)}\b"
+_LEAD = rf"(?:{any_of(words.BEFORE_TIME)}\s+(?:[\w’']+\s+){{1,2}}|tomorrow\s+)"
 _SPLIT = re.compile(
-    rf"(?P<beside>,?\s+(?:as|when|where|which|who|whom|whose|that)\s+(?={_SUBJECT}))"
+    rf"(?P<beside>,?\s+{any_of(words.RELATIVE_WORDS)}\s+(?={_SUBJECT}))"
     rf"|(?P<hard>\s*[;…]\s*|\s+[–—-]+\s+|\s*--\s*|(?<=\w):\s+(?={_SUBJECT})"
-    rf"|,?\s+(?:but|so|because|although|though|while|whereas|cos|cuz|since)\s+(?={_SUBJECT})"
+    rf"|,?\s+{any_of(words.CONJUNCTIONS)}\s+(?={_SUBJECT})"
     rf"|,\s*(?:and\s+|but\s+|so\s+|now\s+|yet\s+)*(?={_LEAD}?{_SUBJECT}))"
     rf"|(?P<soft>\s+(?:and|or)\s+(?={_SUBJECT}))"
     rf"|(?P<verb>,?\s+(?:and|but|or)\s+(?={_VERBS}|{_MORE_VERBS})|,\s+(?={_VERBS}))",
     re.IGNORECASE,
 )
 _BUT = re.compile(r"\bbut\b", re.IGNORECASE)
-_CONDITION = re.compile(
-    r"(?:^|\s)(?:if|whether|unless|in\scase|as\sthough|until\si|once\si|when\si|before\si|after\si|till\si)\b",
+_CONDITION = re.compile(rf"(?:^|\s){any_of(words.CONDITION_WORDS)}\b", re.IGNORECASE)
+_TIME_FIRST = re.compile(
+    rf"^({any_of(words.BEFORE_FIRST_TIME)}\s[^,]{{3,30}}?),?\s+(?=(?:i|we|my)\s)",
     re.IGNORECASE,
 )
-_TIME_FIRST = re.compile(r"^((?:since|from|as\sof|in|until|for)\s[^,]{3,30}?),?\s+(?=(?:i|we|my)\s)", re.IGNORECASE)
 _PASSING = re.compile(
-    r"\b(?:right\snow|just\snow|at\sthe\smoment|atm|lately|today|tonight|this\s(?:morning|afternoon|evening"
-    r"|week(?:end)?|month)|tomorrow|for\snow"
-    r"|for\s(?:a|the)\s(?:conference|meeting|trip|visit|weekend|week|few\sdays|while|day|moment)|temporarily"
-    r"|on\s(?:holiday|vacation|business)"
-    r"|until\stomorrow|next\s(?:week|month|year|summer|winter|spring))\b",
+    rf"\b(?:{any_of(words.PASSING_TIMES)}|for\s(?:a|the)\s{any_of(words.OCCASIONS)})\b",
     re.IGNORECASE,
 )
 _MAX_CLAUSES = 400
@@ -320,12 +279,8 @@ def _strip_openers(text: str) -> tuple[str, bool]:
 
 # One clause
 
-_MODIFIER = (
-    r"(?:(?:older|younger|elder|little|big|best|twin|old|new|late|eldest|youngest|oldest|middle|dear|lovely|beloved"
-    r"|good"
-    r"|close|childhood|first|second|only)\s)*"
-)
-_RELATION = "|".join(sorted(map(re.escape, RELATIONS), key=len, reverse=True))
+_MODIFIER = rf"(?:{any_of(words.RELATIVE_ADJECTIVES, words.SUBJECT_ADJECTIVES)}\s)*"
+_RELATION = any_of(longest_first(RELATIONS), space=r"\ ")
 _NAME = r"[^\W\d_a-zß-öø-ÿ][\w'’-]*(?:\s[^\W\d_a-zß-öø-ÿ][\w'’-]*)?"
 _WHO = re.compile(
     r"(?P<self>(?i:i|we)\b)"
@@ -341,50 +296,37 @@ _ATTRIBUTE = re.compile(
 _RELATED = re.compile(rf"(?i:{_MODIFIER})(?i:{_RELATION})(?P<called>,?\s{_NAME})?")
 _CALLED = re.compile(rf"(?:(?i:called|named)\s|{_NAME}$|{_NAME}[.,!])")
 _HERE = re.compile(rf"(?:(?i:it\sis|this\sis)\s)?(?P<named>{_NAME})\shere(?=\W|$)(?!\s(?:is|are|was|to|and)\b)")
-_NOBODY = re.compile(
-    r"(?:Same|Nothing|Anyone|Anything|Right|Over|Up|Down|Out|Back|Not|New|Newbie|Stuck|Look|Come|Sign|Click)\b"
-)
+_NOBODY = re.compile(rf"{any_of(words.NOT_HERE)}\b")
 _IS_MY = re.compile(rf"(?P<named>{_NAME}) is (?i:my|our) (?i:{_MODIFIER})(?P<relation>(?i:{_RELATION}))\b(?!['’]s)")
 _AUXILIARY = re.compile(
-    r"""(?:
+    rf"""(?:
         (?P<ended>no\slonger|used\sto|stopped\sbeing|ceased\sto\sbe)
       | (?P<not>not|never)
-      | (?P<modal>would|will|might|may|could|should|shall|must|wish|want|wants|wanted|hope|hopes|plan|plans|need
-      |needs|going\sto|about\sto|intend|dream|tried|try|seem|seems|wonder)
-      | (?P<perfect>(?:have|has|had)(?=\s(?:(?:also|just|always|recently|now|already|not|never|only|lived|been
-      |really)\s)*(?:been|lived|moved|worked|become
-            |spoken|started|changed|stopped|quit|left|turned|relocated|switched|studied|joined|given|retired|got)\b))
-      | (?P<emphasis>do|does)(?=\s(?:not|like|love|enjoy|live|work|speak|eat|drink|have|hate|prefer)\b)
+      | (?P<modal>{any_of(words.MODALS)})
+      | (?P<perfect>(?:have|has|had)(?=\s(?:{any_of(words.BEFORE_PERFECT)}\s)*{any_of(words.PERFECT_VERBS)}\b))
+      | (?P<emphasis>do|does)(?=\s{any_of(words.AFTER_DO)}\b)
       | (?P<did>did)(?=\snot\b)
-      | (?P<be>am|are|is|be|been|being)
+      | (?P<be>{any_of(words.BE_FORMS)})
       | (?P<was>was|were)
       | (?P<can>can)(?=\snot\b)
-      | (?P<adverb>also|still|just|now|currently|really|actually|always|usually|mostly|generally|absolutely|totally
-      |recently|presently
-          |definitely|truly|simply|genuinely|honestly|mainly|officially|originally|both|all|already|basically|quite
-          |severely|very
-          |deathly|highly|deeply|extremely|slightly|mildly|terribly|particularly|especially|strictly|personally
-          |kind\sof|sort\sof|so|only|long|ever)
+      | (?P<adverb>{any_of(words.ADVERBS, words.DEGREES)})
     )\s+""",
     re.VERBOSE | re.IGNORECASE,
 )
 _NOW = re.compile(r"\bnow\b", re.IGNORECASE)
-_THIRD = re.compile(
-    r"^(live|work|speak|love|like|hate|enjoy|prefer|keep|eat|use|come|own|dislike|adore|reside|follow|drink)s\b"
-)
-_BASE = re.compile(
-    r"^(?:live|work|speak|love|like|hate|enjoy|prefer|keep|eat|use|come|own|dislike|adore|reside|follow|drink|have"
-    r"|study)\b"
-)
+_THIRD = re.compile(rf"^({any_of(words.VERBS_WITH_S)})s\b")
+_BASE = re.compile(rf"^(?:{any_of(words.VERBS_WITH_S)}|have|study)\b")
 _NOT_NAMES = re.compile(
-    r"^(?:The|A|An|This|That|These|Those|There|It|He|She|They|You|Your|His|Her|Their|Its|Everyone|Everybody|Nobody"
-    r"|Someone|Somebody"
-    r"|People|Who|What|When|Where|Why|How|If|As|In|On|At|For|To|From|With|By|And|But|So|Or|Not|No|Yes|Please|Thanks"
-    r"|Hi|Hello|Hey|Call|Always"
-    r"|Never|Maybe|Perhaps|Then|Now|Also|Originally|One|Some|Most|Many|All|Both|Each|Every|Any|None|God|Life|Love"
-    r"|Today|Tomorrow|Monday"
-    r"|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Here|Which|While|Because|Since|Although|Though|Let|Just|Only"
-    r"|Even|Still|I|We|My|Our)\b"
+    "^"
+    + any_of(
+        words.PRONOUNS_NOT_NAMES,
+        words.PARTICLES_NOT_NAMES,
+        words.QUANTITIES_NOT_NAMES,
+        words.OPENERS_NOT_NAMES,
+        words.ADVERBS_NOT_NAMES,
+        words.WEEKDAY_NAMES,
+    )
+    + r"\b"
 )
 
 

@@ -23,16 +23,20 @@ from recollect.rules.facts_english.clauses import Clause, assertions_in, parse_c
 from recollect.rules.facts_english.instructions import instructions
 from recollect.rules.facts_english.patterns import readings
 from recollect.rules.facts_english.values import name
+from recollect.rules.facts_english.words import (
+    FACT_HINTS,
+    NO_MENTION,
+    RELATIVE_ADJECTIVES,
+    any_of,
+    longest_first,
+)
 
 HEDGED = 0.6
 """The part of a confidence that "I think" leaves."""
 HEARSAY = 0.8
 """The part that is left of what somebody says about somebody else."""
 
-_HINT = re.compile(
-    r"(?:\b(?:i|i['’]m|im|my|me|we|our|mine|here|always|never|stop|don['’]?t|keep|call|from\snow)\b|\bis\b|\b\w+s\s)",
-    re.IGNORECASE,
-)
+_HINT = re.compile(rf"(?:\b(?:{any_of(FACT_HINTS)}|i['’]m|don['’]?t)\b|\bis\b|\b\w+s\s)", re.IGNORECASE)
 
 
 def find_facts(text: str, today: date | None = None, shown_texts: Sequence[str] = ()) -> list[FoundFact]:
@@ -90,24 +94,18 @@ def _holds(reading: FactReading, clause: Clause) -> Holds:
 
 # Somebody named in passing: "my sister Noor", "my wife, Ana," — in a question too.
 
-_MODIFIER = (
-    r"(?:(?:older|younger|elder|little|big|best|twin|old|new|late|eldest|youngest|oldest|dear|good|close|childhood)\s)*"
-)
-_KIN = "|".join(
-    sorted(
-        map(re.escape, {*RELATIONS, *PETS} - {"ex", "child", "baby", "kid", "fish", "bird", "mouse", "rat"}),
-        key=len,
-        reverse=True,
-    )
-)
+_MODIFIER = rf"(?:{any_of(RELATIVE_ADJECTIVES)}\s)*"
+_NOT_MENTIONED = {"ex", "child", "baby", "kid", "fish", "bird", "mouse", "rat"}
+_KIN = any_of(longest_first({*RELATIONS, *PETS} - _NOT_MENTIONED), space=r"\ ")
 _MENTION = re.compile(rf"\b(?:my|our)\s{_MODIFIER}({_KIN}),?\s(?=[^\W\d_])", re.IGNORECASE)
+_NO_MENTION = re.compile(rf"\b{any_of(NO_MENTION)}\b", re.IGNORECASE)
 _TITLES = frozenset({"i", "and", "mr", "mrs", "ms", "dr", "prof"})
 _AS_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?:\s[^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}")
 
 
 def _relation_mentions(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
     for text in (sentence.text for sentence in sentences):
-        if re.search(r"\b(?:if|wish|imagine|called|named)\b", text, re.IGNORECASE):
+        if _NO_MENTION.search(text):
             continue
         for mention in _MENTION.finditer(text):
             words = _AS_NAME.match(text, mention.end())

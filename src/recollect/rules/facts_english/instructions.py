@@ -11,68 +11,51 @@ from collections.abc import Iterator
 
 from recollect.language.lexicon import LANGUAGE
 from recollect.model import FoundFact
+from recollect.rules.facts_english import words
 from recollect.rules.facts_english.values import name
+from recollect.rules.facts_english.words import any_of
 
-_LEAD = re.compile(
-    r"^(?:(?:please|and|also|oh|but|so|ok|okay|hey|btw|by the way|remember to|make sure to|be sure to|you should"
-    r"|you must|i want you to"
-    r"|i['’]d like you to|i would like you to|i need you to|can you please|one more thing|also please|thanks)[,:\s]+)+",
-    re.IGNORECASE,
-)
+_LEAD = re.compile(rf"^(?:(?:{any_of(words.BEFORE_ORDER)}|i['’]d\slike\syou\sto)[,:\s]+)+", re.IGNORECASE)
 _FOR_GOOD = re.compile(
-    r"^(?:from\snow\son|from\shere\son(?:\sout)?|in\s(?:the\s)?future|going\sforward|every\stime"
-    r"|whenever\syou\s(?:answer|reply|respond|write)"
-    r"|in\sall\s(?:your\s)?(?:answers|replies)|for\sall\sfuture\s\w+)[,:\s]+(?:please\s)?(?:(?:you\s)?(?:should"
-    r"|must)\s)?",
+    rf"^(?:from\shere\son\sout|{any_of(words.FOR_GOOD)}|whenever\syou\s(?:answer|reply|respond|write)"
+    r"|in\sall\s(?:your\s)?(?:answers|replies)|for\sall\sfuture\s\w+)[,:\s]+(?:please\s)?"
+    r"(?:(?:you\s)?(?:should|must)\s)?",
     re.IGNORECASE,
 )
-_FOR_GOOD_AFTER = re.compile(
-    r"[,\s]+(?:from\snow\son|in\s(?:the\s)?future|going\sforward|from\shere\son|every\stime|always)(?=\W*$)",
-    re.IGNORECASE,
-)
+_FOR_GOOD_AFTER = re.compile(rf"[,\s]+(?:{any_of(words.FOR_GOOD)}|always)(?=\W*$)", re.IGNORECASE)
 _ALWAYS = re.compile(r"^always\s+", re.IGNORECASE)
 _NEVER = re.compile(r"^(?:never|don['’]?t\sever|do\snot\sever)\s+(?!mind\b|ever\b)", re.IGNORECASE)
-_NOT = re.compile(r"^(?:don['’]?t|do\snot|stop|no\smore|avoid|quit)\s+", re.IGNORECASE)
-_ORDER = re.compile(
-    r"^(?:answer|reply|respond|write|use|call|speak|address|include|give|show|keep|explain|format|cite|ask|remind"
-    r"|translate|start|begin"
-    r"|end|finish|add|avoid|make|be|tell|provide|send|put|sign|quote|talk|say|mention|suggest|recommend|assume"
-    r"|convert|check|apologi[sz]e|refer|treat"
-    r"|summari[sz]e|list|greet|sound|repeat|mark|round|spell|skip|stick)\b",
-    re.IGNORECASE,
-)
-_REPLY = re.compile(
-    r"^(?:answer|reply|respond|write|speak|talk)(?:\s(?:to\s)?me)?(?:\sback)?\s(?:only\s)?in\s", re.IGNORECASE
-)
+_NOT = re.compile(rf"^(?:don['’]?t|{any_of(words.NOT_TO)})\s+", re.IGNORECASE)
+_ORDER = re.compile(rf"^{any_of(words.ORDERS)}\b", re.IGNORECASE)
+_REPLY = re.compile(rf"^{any_of(words.REPLY_VERBS)}(?:\s(?:to\s)?me)?(?:\sback)?\s(?:only\s)?in\s", re.IGNORECASE)
 _CALL_ME = re.compile(
-    r"^(?:(?:you\s(?:can|may|could|should)|just|please|everyone|always)\s)*(?:call|address)\sme\s(?:as\s)?(?=\S)"
-    r"|^refer\sto\sme\sas\s",
+    rf"^(?:{any_of(words.BEFORE_CALL_ME)}\s)*(?:call|address)\sme\s(?:as\s)?(?=\S)|^refer\sto\sme\sas\s",
     re.IGNORECASE,
 )
+_AFTER_CALL_ME = re.compile(rf"{any_of(words.AFTER_CALL_ME)}\b")
 _NICKNAMED = re.compile(
     r"^(?:(?:all\s)?my\s(?:friends|family|colleagues|mates)|friends|people|everyone|everybody)(?:\sall)?\scalls?\sme\s",
     re.IGNORECASE,
 )
 _ANSWERING = re.compile(
-    r"\b(?:you|your|yours|yourself|(?:the|this|an?)\s(?:assistant|bot|chatbot|ai|model)|instructions?|prompts?"
-    r"|answer(?:s|ed|ing)?|repl(?:y|ies|ied|ying)|respon(?:d|ds|ded|ding|se|ses))\b",
+    rf"\b(?:{any_of(words.ASSISTANT_WORDS)}|(?:the|this|an?)\s{any_of(words.ASSISTANT_NAMES)})\b",
     re.IGNORECASE,
 )
 _TOPICS = {
     "emojis": r"\bemojis?\b|\bsmileys?\b|\bemoticons?\b",
-    "answer length": r"\b(?:answers?|replies|responses?|it|things|explanations?)\b.*\b(?:short|brief|concise|long"
-    r"|detailed|terse|to\sthe\spoint|under\s\d+\s\w+|crisp)\b|^be\s(?:brief|concise|terse)\b",
+    "answer length": rf"\b{any_of(words.ANSWERS)}\b.*\b(?:{any_of(words.LENGTHS)}|under\s\d+\s\w+)\b"
+    r"|^be\s(?:brief|concise|terse)\b",
     "units": r"\b(?:metric|imperial|celsius|fahrenheit)\b(?=.*\bunits?\b|\W*$|\ssystem)|\bunits\b",
-    "tone": r"\b(?:formal|informal|casual|polite|friendly|serious|professional|humorous)\b"
-    r"(?=.*\b(?:tone|language|style|way|with\sme)\b|\W*$)|\btone\b",
-    "format": r"\b(?:bullet\spoints?|markdown|tables?|plain\stext|headings?)\b",
+    "tone": rf"\b{any_of(words.TONES)}\b(?=.*\b{any_of(words.AFTER_TONE)}\b|\W*$)|\btone\b",
+    "format": rf"\b{any_of(words.FORMATS)}\b",
 }
 _ABOUT = tuple((topic, re.compile(pattern, re.IGNORECASE)) for topic, pattern in _TOPICS.items())
 _AT_ONCE = ("emojis", "answer length", "tone", "format")
 _JOINT = re.compile(
-    r"(?<=\w);\s+|,?\s+(?:and|but)\s+(?=(?:never|always|don['’]?t|please|call\sme|keep|stop)\b)", re.IGNORECASE
+    rf"(?<=\w);\s+|,?\s+(?:and|but)\s+(?=(?:{any_of(words.JOINED_ORDERS)}|don['’]?t)\b)",
+    re.IGNORECASE,
 )
-_PLEASING = re.compile(r"[,\s]*(?:please|thanks|thank\syou|ok|okay)[\s.!]*$", re.IGNORECASE)
+_PLEASING = re.compile(rf"[,\s]*{any_of(words.PLEASANTRIES)}[\s.!]*$", re.IGNORECASE)
 _LONGEST = 16  # words; what is longer is a task
 _LONGEST_CHARACTERS = 600
 
@@ -154,9 +137,7 @@ def _topic(order: str) -> str:
 def _call_me(text: str) -> Iterator[FoundFact]:
     given_name = name(text, lowercase=text == text.lower())
     after = text[len(given_name) :].strip(" .!\"'")
-    if given_name and (
-        not after or after[0] in ",;(–—-" or re.match(r"(?:please|instead|if|from|and|for|btw)\b", after)
-    ):
+    if given_name and (not after or after[0] in ",;(–—-" or _AFTER_CALL_ME.match(after)):
         yield FoundFact("instruction", "call me", given_name, 0.95, 0.9)
         # A name to be called by is a name, but a weak one: it never replaces a name that was stated.
         yield FoundFact("identity", "name", given_name, 0.6, 1.0)

@@ -21,6 +21,7 @@ from recollect.language.lexicon import (
 )
 from recollect.language.since import strip_final_time
 from recollect.model import FactCategory
+from recollect.rules.facts_english import words
 from recollect.rules.facts_english.attributes import (
     AGE,
     CONTRAST,
@@ -45,8 +46,22 @@ from recollect.rules.facts_english.values import (
     things,
     trade,
 )
+from recollect.rules.facts_english.words import any_of
 
 Finder = Callable[[str, Clause], Iterator[FactReading]]
+
+_THE_NO_COUNTRY = re.compile(rf"the\s(?!{any_of(words.COUNTRIES_WITH_THE)})")
+_TRAIT_END = re.compile(rf"\s*[,.!;(]|\s{any_of(words.TRAIT_ENDS)}\b")
+_NAME_END = re.compile(rf"\s*$|\s*[,.!;(–—-]|\s{any_of(words.NAME_ENDS)}\b")
+_BUT_NOT = re.compile(rf",?\s(?:but|and)\snot\s(?!{any_of(words.AFTER_BUT_NOT)}\b)(.+)$")
+_PREFERENCE_END = re.compile(rf"[.!?;:(,]|\s{any_of(words.PREFERENCE_ENDS)}\b")
+_NO_LANGUAGE = re.compile(rf"{any_of(words.NO_LANGUAGE)}\b")
+_ALLERGY = re.compile(
+    rf"(?:an?\s)(?:{any_of(words.ALLERGY_DEGREES)}\s)*(?:allergy\sto\s(.+)|(\w+(?:\s\w+)?)\sallergy\b)"
+)
+_CHILDREN = re.compile(rf"({any_of(words.NUMBERS_TO_SIX)}|\d{{1,2}}|one)\s(?:\w+\s)?(?:kids|children)\b", re.IGNORECASE)
+_RARELY = re.compile(rf"\b{any_of(words.RARELY)}\b")
+_NO_STUDIES = re.compile(rf"{any_of(words.NO_STUDIES)}\b")
 
 
 def readings(clause: Clause) -> Iterator[FactReading]:
@@ -78,7 +93,7 @@ def _place_finder(
 
 
 def _be_from(rest: str, clause: Clause) -> Iterator[FactReading]:
-    if not re.match(r"the\s(?!Nether|US|UK|Phil|Czech|Baha|Mald|Unit)", rest):
+    if not _THE_NO_COUNTRY.match(rest):
         yield from _place_finder("origin", timeless=True, importance=0.6)(rest, clause)
 
 
@@ -139,7 +154,7 @@ def _be(rest: str, clause: Clause) -> Iterator[FactReading]:
 
 def _trait_readings(rest: str, clause: Clause) -> Iterator[FactReading]:
     plain = re.sub(r"^(?:an?|the)\s", "", rest.casefold().strip(" .!"))
-    first = re.split(r"\s*[,.!;(]|\s(?:and|but|so|by|from|with|because|since|at|in|for|who)\b", plain)[0]
+    first = _TRAIT_END.split(plain)[0]
     if first in DIETS:
         yield FactReading("constraint", "diet", first, 0.95, 0.9)
     elif first in CONDITION_ADJECTIVES:
@@ -178,7 +193,7 @@ def _be_named(rest: str, clause: Clause) -> Iterator[FactReading]:
     given_name = name(rest) if clause.holds == "now" and not clause.past else ""
     first = given_name.split()[0].casefold() if given_name else ""
     after = rest[len(given_name) :]
-    follows = re.match(r"\s*$|\s*[,.!;(–—-]|\s(?:and|from|here|by\sthe\sway|btw|nice|your)\b", after)
+    follows = _NAME_END.match(after)
     is_shouted = given_name.isupper() and len(given_name) > 3
     if not given_name or not follows or is_shouted or first in DEMONYMS | BELIEFS | PROGRAMMING:
         return
@@ -203,7 +218,7 @@ def _things_finder(
             if clause.holds != "now":
                 yield FactReading(category, key, EVERY, 0.95, importance)
             return
-        contrast = re.search(r",?\s(?:but|and)\snot\s(?!so\b|very\b|that\b|too\b|only\b|when\b|as\b)(.+)$", rest)
+        contrast = _BUT_NOT.search(rest)
         for item in things(rest[: contrast.start()] if contrast else rest):
             # A long phrase is often of the day; a short one is a taste.
             weight = importance if len(item.split()) <= 3 else importance - 0.1
@@ -222,7 +237,7 @@ def _like(rest: str, clause: Clause) -> Iterator[FactReading]:
 
 
 def _prefer(rest: str, clause: Clause) -> Iterator[FactReading]:
-    end = re.search(r"[.!?;:(,]|\s(?:because|since|when|if|but|so|for|please|in\s(?:the|my|general))\b", rest)
+    end = _PREFERENCE_END.search(rest)
     preference = (rest[: end.start()] if end else rest).strip()
     preference = re.sub(r"^to\s(?:use\s|have\s|be\s)?", "", preference)
     head = re.split(r"\s(?:over|to|rather\sthan|instead\sof)\s", preference)[0]
@@ -232,7 +247,7 @@ def _prefer(rest: str, clause: Clause) -> Iterator[FactReading]:
 
 
 def _speak(rest: str, clause: Clause) -> Iterator[FactReading]:
-    if re.match(r"(?:with|for|to|about|at|of|out|up|from|in)\b", rest):
+    if _NO_LANGUAGE.match(rest):
         return
     for language in languages(rest):
         yield FactReading("identity", "languages", language, 0.95, 0.7)
@@ -244,10 +259,7 @@ def _have(rest: str, clause: Clause) -> Iterator[FactReading]:
     if absence and (rest.casefold().startswith(("no ", "not ")) or clause.holds != "now"):
         yield from _have_no(absence)
         return
-    allergy = re.match(
-        r"(?:an?\s)(?:(?:severe|bad|mild|serious|slight|strong)\s)*(?:allergy\sto\s(.+)|(\w+(?:\s\w+)?)\sallergy\b)",
-        rest,
-    )
+    allergy = _ALLERGY.match(rest)
     if allergy:
         yield from (
             FactReading("constraint", "allergies", allergen, 0.95, 0.95)
@@ -257,7 +269,7 @@ def _have(rest: str, clause: Clause) -> Iterator[FactReading]:
     if illness := condition(rest):
         yield FactReading("constraint", "conditions", illness, 0.95, 0.8)
         return
-    count = re.match(r"(two|three|four|five|six|\d{1,2}|one)\s(?:\w+\s)?(?:kids|children)\b", rest, re.IGNORECASE)
+    count = _CHILDREN.match(rest)
     if count:
         yield FactReading("identity", "number of children", count[1], 0.95, 0.6)
         return
@@ -290,7 +302,7 @@ def _avoid(rest: str, clause: Clause) -> Iterator[FactReading]:
 
 
 def _eat_or_drink(rest: str, clause: Clause) -> Iterator[FactReading]:
-    if clause.holds == "not" and not clause.past and not re.search(r"\b(?:much|often|enough|yet|very)\b", rest):
+    if clause.holds == "not" and not clause.past and not _RARELY.search(rest):
         yield from _avoid(rest, clause)
     elif clause.holds == "now" and (diet := _find_diet(rest)) and not clause.past:
         yield FactReading("constraint", "diet", diet, 0.95, 0.9)
@@ -326,11 +338,7 @@ def _study(rest: str, clause: Clause) -> Iterator[FactReading]:
             yield FactReading("identity", "school", school_name, 0.9, 0.6)
         return
     subject = thing(re.split(r"\s(?:at|in|for|with)\s", rest)[0])
-    if (
-        subject
-        and len(subject.split()) <= 3
-        and not re.match(r"(?:for|hard|abroad|late|here|together|today|a)\b", rest)
-    ):
+    if subject and len(subject.split()) <= 3 and not _NO_STUDIES.match(rest):
         yield FactReading("identity", "studies", subject, 0.9, 0.6)
         where_at = re.search(r"\sat\s(.+)$", rest)
         if where_at and (school_name := company(where_at[1])):
@@ -402,11 +410,11 @@ def _suffer_from(rest: str, clause: Clause) -> Iterator[FactReading]:
 _VERBS: tuple[tuple[re.Pattern[str], Finder], ...] = tuple(
     (re.compile(rf"(?:{pattern})(?:\s+|$)", re.IGNORECASE), finder)
     for pattern, finder in (
-        (r"(?:live|reside)\s(?:over\s|here\s|up\s|down\s|out\s)?in|be\s(?:living|residing|based"
-         r"|located)\sin", _place_finder("location")),
+        (rf"(?:live|reside)\s(?:{any_of(words.LIVE_WHERE)}\s)?in"
+         r"|be\s(?:living|residing|based|located)\sin", _place_finder("location")),
         (r"lived\sin", _past_place),
-        (r"(?:moved|relocated)(?:\s(?:back|over|here|house|home"
-         r"|away))?\s(?:from\s[\w\s]{2,30}\s)?to", _place_finder("location", changes=True)),
+        (rf"(?:moved|relocated)(?:\s{any_of(words.MOVED_WHERE)})?\s(?:from\s[\w\s]{{2,30}}\s)?to",
+         _place_finder("location", changes=True)),
         (r"be\sfrom|come\sfrom|hail\sfrom", _be_from),
         (r"grew\sup\sin|be\sraised\sin", _place_finder("origin", timeless=True, importance=0.6)),
         (r"be\sborn(?:\sand\sraised)?", _be_born),
@@ -430,13 +438,12 @@ _VERBS: tuple[tuple[re.Pattern[str], Finder], ...] = tuple(
         (r"quit|left", _leave),
         (r"eat|drink|smoke", _eat_or_drink),
         (r"(?:like|love|enjoy|adore)", _like),
-        (r"be\s(?:an?\s)?(?:big\s|huge\s|massive\s|great\s|real\s)?(?:fan\sof|fond\sof|into|keen\son"
-         r"|passionate\sabout|crazy\sabout|obsessed\swith)", _like),
-        (r"hate|dislike|detest|loathe|can\snot\sstand|can\snot\sbear", _things_finder("preference", "dislikes", 0.5)),
+        (rf"be\s(?:an?\s)?(?:{any_of(words.FAN_DEGREES)}\s)?{any_of(words.FOND_OF)}", _like),
+        (any_of(words.DISLIKING), _things_finder("preference", "dislikes", 0.5)),
         (r"prefer", _prefer),
         (r"speak|be\s(?:fluent|proficient|bilingual)\sin", _speak),
         (r"use(?=\s\w+/)|go\sby(?=\s\w+/)", _use_pronouns),
-        (r"be\s(?:in|on)(?=\s(?:the\s)?(?:UTC|GMT|[A-Z]{2,4}\b|Pacific|Eastern|Central|Mountain))", _be_in_zone),
+        (rf"be\s(?:in|on)(?=\s(?:the\s)?(?:UTC|GMT|[A-Z]{{2,4}}\b|{any_of(words.NAMED_ZONES)}))", _be_in_zone),
         (r"be\s(?:studying|majoring\sin|reading\sfor)|study|major\sin", _study),
         (r"be\smarried\sto", _be_married_to),
         (r"turned|be\sturning", _turn_age),

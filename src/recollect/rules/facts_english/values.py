@@ -11,6 +11,19 @@ import re
 
 from recollect.language.lexicon import CONDITIONS, FEELINGS, LANGUAGE, NO_PLACES, PLACES, TRADES, species, wordlist
 from recollect.language.stopwords import function_words
+from recollect.rules.facts_english.words import (
+    AFTER_THING_COMMA,
+    ANIMAL_ENDS,
+    LANGUAGE_ENDS,
+    NUMBERS_TO_SIX,
+    NUMBERS_TO_TEN,
+    THING_ADVERBS,
+    THING_CONJUNCTIONS,
+    THING_LEADS,
+    THING_PRONOUNS,
+    THING_TIMES,
+    any_of,
+)
 
 _WORD = re.compile(r"[\w'’&.+/-]+(?<!\.)|\S")
 _PARTICLES = wordlist("de del della di da dos du la le van von der den bin ibn al el y e ten ter zu af")
@@ -182,20 +195,12 @@ def thing(text: str) -> str:
 _HANGING = wordlist("what that how about to of with for by in at and or the a an this these those is are you're")
 _OBJECTS = frozenset({"it", "you", "myself"})
 _THING_END = re.compile(
-    r"[.!?;:()…\n]|\s[–—-]+\s|\s(?:but|because|since|although|though|while|when|where|which|who|so|if|as\s(?:it|they"
-    r"|well|much)|especially"
-    r"|that\s(?:is|are)|in\sgeneral|on\sweekends|at\sall|every|too|very\smuch|a\slot|a\sbit|much|sometimes|myself|now"
-    r"|these\sdays|the\smost|best|more\s(?:than|then)"
-    r"|for\s(?:years|breakfast|lunch|dinner)|to\sdeath|btw|by\sthe\sway|instead|after|before|during|than\sanything"
-    r"|once|twice|except|only|please|thanks"
-    r"|i|he|she|it|itself|they|we|you|just|really|personally|'?cause|to\sbe\shonest)\b"
-    r"|,\s(?=(?:but|so|because|which|who|especially|not|it|they|please|thanks|and\s(?:it|they|he|she|that))\b)",
+    r"[.!?;:()…\n]|\s[–—-]+\s|\s"
+    + any_of(THING_CONJUNCTIONS, THING_ADVERBS, THING_TIMES, THING_PRONOUNS)
+    + rf"\b|,\s(?={any_of(AFTER_THING_COMMA)}\b)",
     re.IGNORECASE,
 )
-_LEAD = re.compile(
-    r"^(?:(?:to|both|all\s(?:kinds|sorts|types)\sof|any|some|eating|drinking|an?|really|most|only|also)\s+)+(?=\S)",
-    re.IGNORECASE,
-)
+_LEAD = re.compile(rf"^(?:{any_of(THING_LEADS)}\s+)+(?=\S)", re.IGNORECASE)
 _POINTING = wordlist(
     """it its that this these those them him her you your yours his their our my mine me us what how when where why
     who which the one both everything anything nothing something someone everyone nobody people being to
@@ -214,12 +219,27 @@ def _cut_at_thing_end(text: str) -> str:
     return text[: end.start()] if end else text
 
 
+_LANGUAGE_END = re.compile(rf"[.!?;:(]|\s{any_of(LANGUAGE_ENDS)}\b")
+
+
 def languages(text: str) -> list[str]:
     """The languages a text names before another thought begins."""
     text = text[:_LOOKED_AT]
-    end = re.search(r"[.!?;:(]|\s(?:but|because|so|with|at|when|since|if|whenever)\b", text)
+    end = _LANGUAGE_END.search(text)
     part = text[: end.start()] if end else text
     return [match[0] for match in LANGUAGE.finditer(part)]
+
+
+_NAMED_ANIMAL = re.compile(
+    r"(?:an?\s|my\s|our\s|the\s)?(?:[\w-]+\s){0,2}?(\w+)(?:,)?\s(?:who\sis\s|which\sis\s)?(?:named|called"
+    r"|whose\sname\sis)\s(.+)$",
+    re.IGNORECASE,
+)
+_PLAIN_ANIMAL = re.compile(
+    rf"(?:(an?|one|my|our)|({any_of(NUMBERS_TO_SIX, NUMBERS_TO_TEN)}|\d{{1,2}}|several|some))"
+    rf"\s(?:[a-z-]+\s){{0,2}}?(\w+)(?=$|[.!?;:(]|\s{any_of(ANIMAL_ENDS)}\b)",
+    re.IGNORECASE,
+)
 
 
 def animals(text: str) -> list[str]:
@@ -227,23 +247,13 @@ def animals(text: str) -> list[str]:
     text = text[:_LOOKED_AT]
     descriptions: list[str] = []
     for part in re.split(r"\s*,\s*(?:and\s)?|\s+and\s+", text):
-        named_animal = re.match(
-            r"(?:an?\s|my\s|our\s|the\s)?(?:[\w-]+\s){0,2}?(\w+)(?:,)?\s(?:who\sis\s|which\sis\s)?(?:named|called"
-            r"|whose\sname\sis)\s(.+)$",
-            part,
-            re.IGNORECASE,
-        )
+        named_animal = _NAMED_ANIMAL.match(part)
         if named_animal and species(named_animal[1]):
             animal_name = name(named_animal[2], lowercase=True)
             if animal_name:
                 descriptions.append(f"{animal_name} ({species(named_animal[1])})")
                 continue
-        plain_animal = re.match(
-            r"(?:(an?|one|my|our)|(two|three|four|five|six|seven|eight|nine|ten|\d{1,2}|several"
-            r"|some))\s(?:[a-z-]+\s){0,2}?(\w+)(?=$|[.!?;:(]|\s(?:at|and|that|who|which|but|now|in)\b)",
-            part.strip(),
-            re.IGNORECASE,
-        )
+        plain_animal = _PLAIN_ANIMAL.match(part.strip())
         if plain_animal and species(plain_animal[3]):
             descriptions.append(
                 f"{plain_animal[2]} {plain_animal[3]}"
