@@ -317,7 +317,7 @@ def wait_for_a_lock(url: str, embedder: GatedEmbedder | None = None) -> None:
 
 
 def test_only_the_method_of_that_name_erases() -> None:
-    """Every call of something named `erase` in the package, by module and function."""
+    """Every call of something named `erase` or `erase_person` in the package, by module and function."""
     root = Path(recollect.__file__).parent
     callers = set()
     for path in root.rglob("*.py"):
@@ -330,9 +330,9 @@ def test_only_the_method_of_that_name_erases() -> None:
     assert {(module, name) for module, name in callers if not module.startswith("cli/")} == {
         ("engine/sync.py", "erase"),
         ("engine/memory.py", "erase"),
-        ("engine/tables/log.py", "erase"),
+        ("engine/tables/log.py", "erase_person"),
         ("server/routes/people.py", "erase"),  # the route of that name, for keys with the scope `admin`
-        ("engine/retention.py", "expire"),  # what the settings no longer keep, and somebody asked for
+        ("engine/retention.py", "expire_page"),  # what the settings no longer keep, and somebody asked for
     }
     assert {name for module, name in callers if module.startswith("cli/")} <= {"erase"}
     assert not any("erase" in name for name in vars(BlockingConversation))
@@ -342,7 +342,9 @@ def erasing_calls(function: ast.AST) -> list[ast.Call]:
     return [
         node
         for node in ast.walk(function)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "erase"
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("erase", "erase_person")
     ]
 
 

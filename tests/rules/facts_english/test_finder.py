@@ -225,6 +225,11 @@ def test_b8_ten_thousand_messages_of_junk_hold_no_fact() -> None:
     assert wrong == {}
 
 
+@pytest.mark.parametrize("text", ["I live in Rome on", "I work at Bank of", "my brother lives in Frankfurt am"])
+def test_a_sentence_that_breaks_off_raises_nothing(text: str) -> None:
+    assert isinstance(find_facts(text), list | tuple)
+
+
 @given(st.lists(st.sampled_from(SAID.split()), max_size=40))
 def test_words_in_any_order_raise_nothing(said: list[str]) -> None:
     find_facts(" ".join(said), TODAY)

@@ -276,4 +276,6 @@ def condition(text: str) -> str:
 
 
 def _is_capital(word: str) -> bool:
+    if not word:
+        return False
     return word[0].isupper() or (word[0].isalpha() and not word[0].islower() and word[0].upper() == word[0].lower())

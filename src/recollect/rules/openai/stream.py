@@ -50,7 +50,7 @@ class Choice:
         """Show the rest of the text after the last round. After the block stands the answer, or nothing new."""
         assert self.held is not None
         blank = not strip_invisible(self.held.markers.text).strip()
-        return self._show(self.held.after if blank else self.held.text_to_show)
+        return self._show(self.held.after if blank and self.held.after else self.held.text_to_show)
 
     def start_round(self) -> None:
         """Prepare for another round of the model."""
