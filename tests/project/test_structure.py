@@ -75,6 +75,7 @@ def test_a_class_name_stands_for_one_thing(report: Any) -> None:
 def test_every_view_is_in_the_module_of_its_name(tmp_path: Path) -> None:
     """What `stats` and `rebuild` call a view is what its module is called; other modules there help them."""
     places: dict[str, str] = {}
+    value: Any
     for path in (SOURCE / "engine" / "views").glob("*.py"):
         module = f"recollect.engine.views.{path.stem}"
         for value in vars(import_module(module)).values():
@@ -127,8 +128,9 @@ def test_what_a_method_does_is_written_once() -> None:
 
 def method_docstrings(path: Path) -> Iterator[tuple[str, str]]:
     """The docstrings of public methods as they stand in a file."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        for method in node.body if isinstance(node, ast.ClassDef) else ():
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in (statement for statement in tree.body if isinstance(statement, ast.ClassDef)):
+        for method in node.body:
             if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef) and not method.name.startswith("_"):
                 docstring = ast.get_docstring(method)
                 if docstring:
