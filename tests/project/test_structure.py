@@ -75,12 +75,11 @@ def test_a_class_name_stands_for_one_thing(report: Any) -> None:
 def test_every_view_is_in_the_module_of_its_name(tmp_path: Path) -> None:
     """What `stats` and `rebuild` call a view is what its module is called; other modules there help them."""
     places: dict[str, str] = {}
-    value: Any
     for path in (SOURCE / "engine" / "views").glob("*.py"):
         module = f"recollect.engine.views.{path.stem}"
         for value in vars(import_module(module)).values():
             if inspect.isclass(value) and value.__module__ == module and hasattr(value, "prepare"):
-                places[value.name] = path.stem
+                places[getattr(value, "name", "")] = path.stem
     assert places == {name: name for name in places}
     with recollect.Memory(str(tmp_path / "views.db"), followers=False) as memory:
         assert sorted(memory.views) == sorted(places)
