@@ -144,23 +144,23 @@ def measure(source: Path) -> Report:
     modules = {module_name(source, path) for path in paths}
     for path in paths:
         text = path.read_text(encoding="utf-8")
-        tree = ast.parse(text)
+        nodes = list(ast.walk(ast.parse(text)))
         name = str(path)
         report.files[name] = text.count("\n")
         if path.name != "__init__.py":
             report.folders[str(path.parent)] += 1
-        report.imports[module_name(source, path)] = set(imported_modules(tree, modules))
-        measure_functions(report, name, tree)
-        measure_variables(report, name, tree)
-        report.private += [f"{name}:{line} {access}" for line, access in foreign_private_accesses(tree)]
-        for node in ast.walk(tree):
+        report.imports[module_name(source, path)] = set(imported_modules(nodes, modules))
+        measure_functions(report, name, nodes)
+        measure_variables(report, name, nodes)
+        report.private += [f"{name}:{line} {access}" for line, access in foreign_private_accesses(nodes)]
+        for node in nodes:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 report.classes[node.name].append(name)
     return report
 
 
-def measure_functions(report: Report, name: str, tree: ast.AST) -> None:
-    for node in ast.walk(tree):
+def measure_functions(report: Report, name: str, nodes: Iterable[ast.AST]) -> None:
+    for node in nodes:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         report.functions += 1
@@ -175,8 +175,8 @@ def is_participle(word: str) -> bool:
     return word in IRREGULAR or (word.endswith("ed") and len(word) > 3 and word not in NO_PARTICIPLE)
 
 
-def measure_variables(report: Report, name: str, tree: ast.AST) -> None:
-    for node in ast.walk(tree):
+def measure_variables(report: Report, name: str, nodes: Iterable[ast.AST]) -> None:
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             variable = node.id
         elif isinstance(node, ast.arg) and node.arg not in ("self", "cls"):
@@ -189,9 +189,9 @@ def measure_variables(report: Report, name: str, tree: ast.AST) -> None:
             report.fillers.append(f"{name}:{node.lineno} {variable}")
 
 
-def foreign_private_accesses(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def foreign_private_accesses(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """Accesses to a private name of something that is neither `self` nor `cls`, nor of the class that has it."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, ast.Attribute) or not node.attr.startswith("_") or node.attr.startswith("__"):
             continue
         owner = node.value
@@ -208,10 +208,10 @@ def module_name(source: Path, path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imported_modules(tree: ast.AST, modules: set[str]) -> Iterator[str]:
+def imported_modules(nodes: Iterable[ast.AST], modules: set[str]) -> Iterator[str]:
     """The modules a file imports, those for types alone included. `from package import module` is an import of the
     module, and not of what the package's own file says."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

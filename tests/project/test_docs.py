@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pkgutil
 import re
 import runpy
 import subprocess
@@ -14,10 +15,16 @@ import pytest
 from recollect import Memory
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SOURCE = ROOT / "src" / "recollect"
+FILES_OF_A_USER = {"recollect.db", "recollect.toml"}
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 ROW = re.compile(r"^\| ([A-F]\d+) \|[^|]*\| (.*?) \|$", re.MULTILINE)
+QUOTE = re.compile(r"`([^`\n]+)`")
+FILE = re.compile(r"[\w./-]*/[\w.-]+\.py\b")
+NAME = re.compile(r"(?<![\w./-])recollect(?:\.[A-Za-z_]\w*)+")
+METRICS = "| `recollect_"  # the rows that name a metric as each library spells it
 PROOF = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 
 
@@ -63,6 +70,29 @@ def test_every_command_in_the_readme_exists() -> None:
 
     named = set(re.findall(r"^recollect ([a-z]+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
     assert named <= set(program.commands)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_file_name_and_command_that_a_page_quotes_exists(page: Path) -> None:
+    """Files as seen from the root or from the package; names of the package; `recollect COMMAND`."""
+    from recollect.cli.main import program
+
+    lines = page.read_text(encoding="utf-8").splitlines()
+    quotes = [quote for line in lines if not line.startswith(METRICS) for quote in QUOTE.findall(line)]
+    files = {file for quote in quotes for file in FILE.findall(quote) if "NAME" not in file}
+    assert {file for file in files if not any((base / file).exists() for base in (ROOT, SOURCE))} == set()
+    names = {name for quote in quotes for name in NAME.findall(quote) if name not in FILES_OF_A_USER}
+    assert {name for name in names if not is_importable(name)} == set()
+    commands = {command for quote in quotes for command in re.findall(r"^recollect ([a-z]+)", quote)}
+    assert commands - set(program.commands) == set()
+
+
+def is_importable(name: str) -> bool:
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
 
 
 def test_every_row_of_the_checklist_names_a_test_that_proves_it_or_says_not_yet() -> None:
