@@ -320,5 +320,4 @@ class Memory(BlockingMemory):
 
     @property
     def views(self) -> tuple[str, ...]:
-        """The names of the views that follow the log."""
         return self.engine.views

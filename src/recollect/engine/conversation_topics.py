@@ -48,16 +48,11 @@ class ConversationTopics:
     async def add_user_message(
         self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None
     ) -> Topic:
-        """Keep a user's message and give it to its topic, which it may open or bring back. Returns the topic.
-
-        `importance`, from 0 to 1, is what the topic is worth to whoever says it.
-        """
         weight = check_importance(importance)
         metadata = {} if weight == IMPORTANCE else {KEY: {"importance": weight}}
         return await self._add_message("user", text, author, time, metadata)
 
     async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
-        """Keep a reply and give it to the topic it follows. Returns the topic."""
         return await self._add_message("assistant", text, None, time, {})
 
     async def _add_message(
@@ -112,7 +107,6 @@ class ConversationTopics:
     # -- reading
 
     async def topics(self, *, faded: bool = False) -> list[Topic]:
-        """What is talked about, the most present first; with `faded`, also what has left the active set."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[Topic]:
             states = {**(page.load_faded(tx).states if faded else {}), **page.book.states}
@@ -123,8 +117,6 @@ class ConversationTopics:
         return await self._read_topics(read, [])
 
     async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
-        """What to send of a topic: its summary, if it has one, and the messages of its active set. Without an id, of
-        the topic that is being talked of; empty if nothing was said yet."""
         await self._summarise_packed(topic_id)
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[ChatMessage]:
@@ -144,7 +136,6 @@ class ConversationTopics:
     async def get_full_topic_history(
         self, topic_id: str | None = None, include_compressed: bool = True
     ) -> list[TopicMessage]:
-        """Every message of a topic, in order; without `include_compressed`, only those of its active set."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[TopicMessage]:
             parts = self._topic_parts(tx, page, topic_id)
@@ -155,7 +146,6 @@ class ConversationTopics:
         return await self._read_topics(read, [])
 
     async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
-        """A topic in figures; without an id, the one that is being talked of."""
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> TopicStats | None:
             parts = self._topic_parts(tx, page, topic_id)
@@ -183,8 +173,6 @@ class ConversationTopics:
         return stats
 
     async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
-        """The topics of this conversation that a query is about, best first, faded ones too: by what was said in
-        them, by their titles and by their tags."""
         rules.check_text("query", query)
         count = rules.check_number("limit", limit, MAX_TOPICS)
         parts = self._runtime.parts
@@ -224,7 +212,6 @@ class ConversationTopics:
     # -- correcting
 
     async def merge_topics(self, topic_id: str, other: str) -> Topic:
-        """Make two topics one: the other becomes part of the first, which is returned. `undo_merge` takes it out."""
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
             first = self._root_of(tx, page, topic_id)
@@ -237,8 +224,6 @@ class ConversationTopics:
         return await self._change_topic(change)
 
     async def undo_merge(self, topic_id: str) -> Topic:
-        """Take a topic out of the one it has become part of, by itself or by `merge_topics`; the two stay apart from
-        now on. Returns it."""
 
         def change(tx: Tx, page: TopicPage, now: datetime) -> int:
             first = self._first_of(tx, page, topic_id)
@@ -251,7 +236,6 @@ class ConversationTopics:
         return await self._change_topic(change)
 
     async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
-        """Give a topic tags of your own, or with `remove` take them away. They are searched, and outlive a rebuild."""
         new_tags = [check_tag(tag) for tag in tags]
         if not new_tags:
             raise InvalidInput("tags", "there are none; name at least one")
@@ -265,7 +249,6 @@ class ConversationTopics:
         return await self._change_topic(change)
 
     async def feedback(self, topic_id: str, score: int) -> Topic:
-        """Say that a topic matters (+1) or does not (-1): its importance moves, and with it how long it stays."""
         if isinstance(score, bool) or score not in (1, -1):
             raise InvalidInput("score", f"is {score!r}; must be 1 or -1")
 

@@ -75,7 +75,6 @@ class Knowledge:
     async def facts(
         self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
     ) -> list[Fact]:
-        """What is known of a person, most important first: now, or as it was so at a time."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         moment = None if as_of is None else rules.check_time("as_of", as_of)
@@ -86,7 +85,6 @@ class Knowledge:
         return sorted(selection, key=importance_order)
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
-        """Every value a key has had, oldest first, with the times between which it was so."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         rules.check_text("key", key, limit=MAX_KEY)
@@ -94,7 +92,6 @@ class Knowledge:
         return fact_history(all_facts, key)
 
     async def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
-        """The messages a fact came from, oldest first."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         fact_id = rules.check_id("fact", fact)
@@ -114,11 +111,6 @@ class Knowledge:
     async def remember(
         self, text: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
     ) -> list[Statement]:
-        """Keep a statement about a person, in the third person; what it contradicts gives way. Returns what now stands.
-
-        `speaker` says it, the person themselves if nobody is named. `message` is the id of the message in the log that
-        asked for it; without one, the text itself is kept there.
-        """
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         rules.check_text("text", text, limit=MAX_STATEMENT)
@@ -159,11 +151,6 @@ class Knowledge:
     async def forget(
         self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
     ) -> Forgotten:
-        """Take out of a person's profile what fits the words, statements and facts; says whether anything did.
-
-        Nothing is removed from the log or from history: `undo` brings it back. To remove for good, `erase`. A `speaker`
-        who is somebody else can take out only what they said themselves.
-        """
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         rules.check_text("what", what, limit=MAX_STATEMENT)
@@ -207,7 +194,6 @@ class Knowledge:
         return outcome
 
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Bring back what a `forget` took out, by the id it gave."""
         return await self.undo_for(id, user, self.runtime.resolve_space(space))
 
     async def undo_for(self, id: str, user: str, space: str, asker: str | None = None) -> Forgotten:
@@ -217,12 +203,6 @@ class Knowledge:
         return await self.runtime.write(lambda tx: restore_knowledge(tx, space, user_id, request_id, asker))
 
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
-        """What is known of a person: what they said of themselves, and what was said of them in channels, by whom.
-
-        If they speak in channels of the space, with what they did there today and in the days before, and all of it as
-        one text, `context`. Digests that are missing are made, for which it waits so many seconds at most (the setting
-        `digest_seconds`); after that, what there was last is given. With `wait=0` nothing is made.
-        """
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         return await self.profile_for_viewer(user_id, space_id, wait, Viewer(user_id, shared=True))
@@ -246,10 +226,6 @@ class Knowledge:
         week: bool = False,
         wait: float | None = None,
     ) -> list[Digest]:
-        """What a day in a space was for each who spoke in its channels: today, or another day; or of one `user` alone.
-
-        With `week`, how each has been in the six days before that day. What is missing is made; see `profile`.
-        """
         space_id = self.runtime.resolve_space(space)
         seconds = self._check_wait(wait)
         user_id = None if user is None else rules.check_id("user", user)
@@ -268,7 +244,6 @@ class Knowledge:
         return [history for history in histories if history is not None]
 
     async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
-        """Where a space's days begin and end, as an IANA name: "Europe/Berlin". Without one, the setting counts."""
         space_id = self.runtime.resolve_space(space)
         default = self.runtime.parts.time_zone
         rules.check_id("time_zone", name)
@@ -317,7 +292,6 @@ class Knowledge:
     # -- names
 
     async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
-        """What else a person goes by: "display", "nickname", "alias" or "mention"."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         now = self.runtime.parts.clock.now()
@@ -327,12 +301,10 @@ class Knowledge:
         await self.runtime.write(lambda tx: profiles.put_name(tx, space_id, user_id, kind, name, now))
 
     async def people(self, *, space: str | None = None) -> list[Member]:
-        """Everybody who has spoken in a space, or was given a name there."""
         space_id = self.runtime.resolve_space(space)
         return await self.runtime.read(lambda tx: profiles.members_of(tx, space_id))
 
     async def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
-        """Whom a name, nickname, alias, mention or id means: one, several to ask back about, or nobody."""
         space_id = self.runtime.resolve_space(space)
         rules.check_text("name", name, limit=MAX_KEY)
         members = await self.runtime.read(lambda tx: profiles.members_of(tx, space_id))

@@ -48,7 +48,7 @@ from recollect.rules.topics.topics import TopicRule
 
 T = TypeVar("T")
 
-logger = logging.getLogger("recollect.running")
+logger = logging.getLogger("recollect.runtime")
 
 THREADS = 8
 FOLLOWING = 2  # calls into the store by all views of a memory at a time

@@ -1,4 +1,4 @@
-"""The typed inputs and results of the tools of MCP. Stored text is escaped: see `rules.fences`.
+"""The typed inputs and results of the tools of MCP. Stored text is escaped: see `rules.prompt.fences`.
 
 Ids and names of people are returned as they are, since callers ask by them; only tokens of a model's template are
 escaped in them.
