@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from recollect import AsyncMemory, Memory
 from recollect.adapters.anthropic import MemoryTool, async_memory_tool, memory_tool
-from recollect.rules.documents.memory_files import FileCommandRefused, run_file_command
+from recollect.rules.documents.anthropic_memory_tool import FileCommandRefused, run_file_command
 
 PATHS = st.sampled_from(
     [

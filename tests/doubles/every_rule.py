@@ -28,10 +28,12 @@ from recollect.language import dates
 from recollect.model import Budget
 from recollect.ports import PassageCandidate, Request
 from recollect.rules import retention
-from recollect.rules.documents import memory_files
+from recollect.rules.documents import anthropic_memory_tool as memory_files
 from recollect.rules.facts.grounding import Grounds
-from recollect.rules.openai import messages, reconcile, stream, tail
-from recollect.rules.prompt import markers, reply_filter
+from recollect.rules.openai import messages, reconcile, stream
+from recollect.rules.openai import verbatim_tail as tail
+from recollect.rules.prompt import reply_filter
+from recollect.rules.prompt import request_markers as markers
 from recollect.rules.recall import query, ranking
 from recollect.rules.topics import topics
 from recollect.rules.topics.faded import FadedTopics
@@ -244,17 +246,19 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     ),
     "rules.prompt.reply_filter.ReplyFilter": lambda given: feed_in_pieces(reply_filter.ReplyFilter(), given.text, 7),
     "language.detect.script_of": lambda given: [RULES["language.detect.script_of"](letter) for letter in {*given.text}],
-    "rules.openai.tail.tail_start": lambda given: tail.tail_start([message_of(given)], COUNT, 100),
-    "rules.openai.tail.lay_out": lambda given: tail.lay_out(body_of(given), Budget(), COUNT, all_of_it=False),
-    "rules.prompt.markers.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),
-    "rules.documents.memory_files.missing_folders": lambda given: memory_files.missing_folders({}, FILE, given.text),
-    "rules.documents.memory_files.run_file_command": lambda given: memory_files.run_file_command(
+    "rules.openai.verbatim_tail.tail_start": lambda given: tail.tail_start([message_of(given)], COUNT, 100),
+    "rules.openai.verbatim_tail.lay_out": lambda given: tail.lay_out(body_of(given), Budget(), COUNT, all_of_it=False),
+    "rules.prompt.request_markers.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),
+    "rules.documents.anthropic_memory_tool.missing_folders": lambda given: memory_files.missing_folders(
+        {}, FILE, given.text
+    ),
+    "rules.documents.anthropic_memory_tool.run_file_command": lambda given: memory_files.run_file_command(
         {FILE: given.text}, {"command": "str_replace", "path": FILE, "old_str": given.text, "new_str": given.text}
     ),
-    "rules.documents.memory_files.insert": lambda given: memory_files.insert(
+    "rules.documents.anthropic_memory_tool.insert": lambda given: memory_files.insert(
         {FILE: given.text}, {"path": FILE, "insert_line": 0, "insert_text": given.text}
     ),
-    "rules.documents.memory_files.view": lambda given: memory_files.view({FILE: given.text}, {"path": FILE}),
+    "rules.documents.anthropic_memory_tool.view": lambda given: memory_files.view({FILE: given.text}, {"path": FILE}),
     "rules.openai.stream.ReplyStream": lambda given: relay_in_pieces(given),
     "rules.recall.ranking.fuse": fuse,
     "rules.openai.reconcile.match_ending": lambda given: reconcile.match_ending(
@@ -302,8 +306,8 @@ OTHERS = frozenset(
     [
         "rules.days.is_current",
         "rules.recall.excerpts.join_sentences",
-        "rules.prompt.markers.growing_pattern",
-        "rules.prompt.markers.name_pattern",
+        "rules.prompt.request_markers.growing_pattern",
+        "rules.prompt.request_markers.name_pattern",
         "rules.episodes.segments.continues",
         "rules.episodes.segments.cuts",
         "rules.episodes.segments.depths",

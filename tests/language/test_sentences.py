@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.language.filler import bare_request, is_filler, strip_addressee, trim
-from recollect.language.mentions import AMOUNT, WHEN, amounts, names
+from recollect.language.names_times_amounts import AMOUNT, WHEN, amounts, names
 from recollect.language.sentences import (
     MAX_CHARACTERS,
     MAX_SENTENCE,

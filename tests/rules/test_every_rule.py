@@ -43,7 +43,7 @@ LINEAR = (
     "rules.recall.query.parse_query",
     "rules.facts_english.attributes.name_readings",
     "rules.facts_english.clauses.supposes",
-    "language.since.parse_date",
+    "language.since_until.parse_date",
     "rules.facts_english.instructions.instructions",
     "rules.facts_english.values.animals",
     "rules.facts_english.values.company",
@@ -56,7 +56,7 @@ LINEAR = (
     "rules.facts_english.values.trade",
     "language.filler.trim",
     "rules.prompt.reply_filter.ReplyFilter",
-    "rules.prompt.markers.Cutter",
+    "rules.prompt.request_markers.Cutter",
     "rules.openai.stream.ReplyStream",
     "language.sentences.clauses",
     "rules.tiers.tiers.clean",
@@ -120,7 +120,7 @@ def test_f15_a_date_is_reckoned_from_any_day(moment: datetime) -> None:
         for name in (
             "rules.facts_english.finder.find_facts",
             "language.dates.spans",
-            "language.since.parse_times",
+            "language.since_until.parse_times",
             "tasks.fact_extraction.offline",
         ):
             call(name, Given(text, moment))

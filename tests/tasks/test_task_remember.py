@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import ModelNonsense
-from recollect.rules.people.statements import AuthoredMessage, ProfileMerge
+from recollect.rules.people.remembered_statements import AuthoredMessage, ProfileMerge
 from recollect.tasks import remember
 from recollect.tasks.remember import Inputs, Reply, build, offline, parse, repair
 from recollect.tasks.task import Task

@@ -14,8 +14,8 @@ from recollect.adapters.bridge import AnyMemory, run_async, run_blocking
 from recollect.errors import MissingExtra
 from recollect.faces import MemoryFace
 from recollect.model import Change, Document
-from recollect.rules.documents.documents import FILES
-from recollect.rules.documents.memory_files import Changes, FileCommandRefused, run_file_command
+from recollect.rules.documents.anthropic_memory_tool import Changes, FileCommandRefused, run_file_command
+from recollect.rules.documents.validation_and_filters import FILES
 from recollect.rules.log import check_id
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from recollect.engine.documents import MAX_LIMIT
 from recollect.errors import MissingExtra
 from recollect.faces import DocumentsFace, MemoryFace
 from recollect.model import Change, Document
-from recollect.rules.documents.documents import LANGGRAPH, matches_namespace
+from recollect.rules.documents.validation_and_filters import LANGGRAPH, matches_namespace
 
 try:
     from langgraph.store.base import (

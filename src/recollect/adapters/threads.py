@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from recollect.errors import InvalidInput
 from recollect.faces import ConversationFace, MemoryFace
 from recollect.model import Change, Document, Draft, Message
-from recollect.rules.documents.documents import SESSIONS
+from recollect.rules.documents.validation_and_filters import SESSIONS
 from recollect.rules.log import MAX_ID, check_id
 
 LONGEST = MAX_ID - 16  # characters of a session's id: a number follows it

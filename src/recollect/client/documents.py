@@ -16,7 +16,7 @@ from recollect.engine.documents import MAX_OFFSET, check_offset
 from recollect.errors import NotFound, StoreBusy
 from recollect.faces import DocumentsFace
 from recollect.model.documents import Change, Document
-from recollect.rules.documents import documents as rules
+from recollect.rules.documents import validation_and_filters as rules
 from recollect.rules.log import check_id, check_number
 from recollect.wire import from_json_value
 

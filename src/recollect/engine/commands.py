@@ -46,7 +46,7 @@ from recollect.rules.access import Viewer
 from recollect.rules.people.commands import Command, is_addressed, may_be_command
 from recollect.rules.people.forgetting import matching_facts, matching_statements
 from recollect.rules.people.names import fold_name, resolve
-from recollect.rules.people.statements import LOOKED_BACK, AuthoredMessage
+from recollect.rules.people.remembered_statements import LOOKED_BACK, AuthoredMessage
 from recollect.tasks import command
 from recollect.tasks.task import TaskMessage
 

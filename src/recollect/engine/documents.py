@@ -24,7 +24,7 @@ from recollect.errors import ScopeError
 from recollect.faces import DocumentsFace
 from recollect.model.documents import Change, Document
 from recollect.ports import Tx, Vectors
-from recollect.rules.documents import documents as rules
+from recollect.rules.documents import validation_and_filters as rules
 from recollect.rules.log import check_id, check_number, check_text
 
 T = TypeVar("T")

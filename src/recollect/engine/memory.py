@@ -24,7 +24,7 @@ from recollect.engine.views.digests import DaysView, bump_versions
 from recollect.engine.views.index import EMBEDDER
 from recollect.engine.work.follower import settle
 from recollect.engine.work.metrics import activity_of
-from recollect.engine.work.retry import TOGETHER, retry_set_aside
+from recollect.engine.work.retry_set_aside import TOGETHER, retry_set_aside
 from recollect.errors import DamagedMessage, InvalidInput
 from recollect.faces import MemoryFace
 from recollect.model import (

@@ -53,7 +53,7 @@ from recollect.rules.facts.deciding import history as fact_history
 from recollect.rules.facts.deciding import without_answered_claims
 from recollect.rules.people.forgetting import matching_facts, target_statement
 from recollect.rules.people.names import resolve
-from recollect.rules.people.statements import (
+from recollect.rules.people.remembered_statements import (
     AuthoredMessage,
     parse_statement,
 )

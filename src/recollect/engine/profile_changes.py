@@ -25,7 +25,7 @@ from recollect.model import (
 )
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, may_take_back
-from recollect.rules.people.statements import (
+from recollect.rules.people.remembered_statements import (
     ProfileMerge,
     contradicts,
     parse_statement,

@@ -15,7 +15,7 @@ from recollect.language.terms import analyse
 from recollect.ports import Request
 from recollect.rules.episodes import extract
 from recollect.rules.prompt.fences import Fenced, attribution, escape_line, section
-from recollect.rules.prompt.labels import author_labels
+from recollect.rules.prompt.speaker_labels import author_labels
 from recollect.rules.tiers.tiers import Count
 from recollect.tasks.level_summary import parse_summary, word_limit
 from recollect.tasks.task import DATA, build_request, object_schema, repair_request

@@ -16,9 +16,9 @@ from datetime import date
 from typing import Any
 
 from recollect.errors import ModelNonsense
-from recollect.language.lexicon import RELATIONS
+from recollect.language.fact_words import RELATIONS
 from recollect.language.sentences import limit_text
-from recollect.language.since import parse_date
+from recollect.language.since_until import parse_date
 from recollect.model import FACT_CATEGORIES, FoundFact, Holds
 from recollect.ports import Request
 from recollect.rules.facts.deciding import acceptable_facts

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from recollect.errors import ModelNonsense
 from recollect.ports import Request
 from recollect.rules.people.forgetting import matching_statements, means_everything, target_statement
-from recollect.rules.people.statements import parse_statement
+from recollect.rules.people.remembered_statements import parse_statement
 from recollect.rules.prompt.fences import Fenced, escape_line, plain_name, section
 from recollect.tasks import answers
 from recollect.tasks.task import DATA, build_request, object_schema, repair_request

@@ -18,7 +18,7 @@ from recollect.errors import ModelNonsense
 from recollect.language.terms import analyse
 from recollect.ports import Request
 from recollect.rules.facts.grounding import Grounds
-from recollect.rules.people.statements import (
+from recollect.rules.people.remembered_statements import (
     AuthoredMessage,
     ProfileMerge,
     contradicts,
@@ -30,7 +30,7 @@ from recollect.rules.people.statements import (
 )
 from recollect.rules.people.third_person import MAX_STATEMENT, MAX_STATEMENTS, statements_about
 from recollect.rules.prompt.fences import Fenced, byline, escape_line, plain_name, section
-from recollect.rules.prompt.labels import author_labels
+from recollect.rules.prompt.speaker_labels import author_labels
 from recollect.tasks import answers
 from recollect.tasks.task import DATA, build_request, object_schema, repair_request
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from recollect.errors import ModelNonsense
 from recollect.language.detect import detect
 from recollect.language.filler import is_filler
-from recollect.language.mentions import names
+from recollect.language.names_times_amounts import names
 from recollect.language.sentences import Sentence, sentences
 from recollect.language.terms import analyse
 from recollect.language.word_weights import is_content, stems, weigh, words

@@ -21,7 +21,7 @@ from recollect.model import Budget, ChatMessage, Context, Episode, Hit, Item, Me
 from recollect.ports import Tokenizer
 from recollect.rules.prompt import fences
 from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY, count_fitting
-from recollect.rules.prompt.labels import author_labels
+from recollect.rules.prompt.speaker_labels import author_labels
 
 SPOKEN = ("user", "assistant")
 FENCE_COST = 24  # tokens: the lines before and after a section

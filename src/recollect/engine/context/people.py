@@ -29,7 +29,7 @@ from recollect.rules.facts.deciding import MAX_SOURCES, without_answered_claims
 from recollect.rules.facts.profile_lines import HEADINGS, value_with_dates
 from recollect.rules.facts_english.finder import find_facts
 from recollect.rules.facts_english.instructions import is_about_answering
-from recollect.rules.people.statements import parse_statement
+from recollect.rules.people.remembered_statements import parse_statement
 from recollect.rules.prompt.fences import byline
 
 IMPORTANT = 0.5  # less important facts are found by search, and not shown in every context

@@ -20,9 +20,9 @@ from recollect.language.terms import query_groups
 from recollect.model import Filter, Hit
 from recollect.ports import PassageCandidate, Tx, Vectors
 from recollect.rules.recall import query as query_rules
+from recollect.rules.recall.message_specificity import detail
 from recollect.rules.recall.neighbours import LONG_LINES, REACH, adjacent_places
 from recollect.rules.recall.ranking import Ranked, Weights, fuse, shortlist, word_scores
-from recollect.rules.recall.specificity import detail
 
 PER_WORD = 2_000  # passages that a single word may propose, the newest
 BY_TEXT = 150  # of all that words propose, those with the rarest words

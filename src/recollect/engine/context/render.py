@@ -2,8 +2,8 @@
 
 A message of the window has a label that the model can use to ask for it. Retrieved messages are under the day and the
 conversation they are from, one message a line: further lines are indented, so that no message can look like another.
-All stored text is escaped, and every author is shown by the label that `rules.prompt.labels` gives them, which is
-unique in the context.
+All stored text is escaped, and every author is shown by the label that `rules.prompt.speaker_labels` gives them, which
+is unique in the context.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from recollect.language.sentences import split_sentences
 from recollect.model import Episode, Hit, Item, Message, Tiers, TopicMessage
 from recollect.rules.prompt import fences
 from recollect.rules.prompt.fences import Labels
-from recollect.rules.prompt.labels import distinct_labels, poses
+from recollect.rules.prompt.speaker_labels import distinct_labels, poses
 from recollect.rules.recall import excerpts
-from recollect.rules.tiers.requested_tier import LOWEST, text_at, tier_now
+from recollect.rules.tiers.shown_tier import LOWEST, text_at, tier_now
 from recollect.rules.tiers.tiers import write_tiers as offline_tiers
 
 Count = Callable[[str], int]

@@ -32,7 +32,7 @@ from recollect.ports import Completion, Relay, Tx, Vectors
 from recollect.rules.log import MAX_ID, check_id
 from recollect.rules.openai import messages as message_rules
 from recollect.rules.openai.stream import Choice, CompleteReply, ReplyStream, sum_usages
-from recollect.rules.openai.tail import Layout, budget_of, lay_out
+from recollect.rules.openai.verbatim_tail import Layout, budget_of, lay_out
 from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
 
 TASK = "reply"

@@ -18,7 +18,7 @@ from recollect.errors import DamagedMessage, InvalidInput, NotFound, ScopeError,
 from recollect.model import Added, Batch, Conversation, Draft, Erasure, Fault, Filter, Message, Verification
 from recollect.ports import Tx
 from recollect.rules import log as rules
-from recollect.rules.documents.documents import names_in
+from recollect.rules.documents.validation_and_filters import names_in
 
 logger = logging.getLogger("recollect.log")
 

@@ -27,7 +27,7 @@ from recollect.model import Fact, Member, Message, Name, Statement
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim
 from recollect.rules.log import check_id
-from recollect.rules.people.statements import contradicts, facts_not_restated, parse_statement, says_same
+from recollect.rules.people.remembered_statements import contradicts, facts_not_restated, parse_statement, says_same
 
 TABLE = "statements"
 SAID = "statement"

@@ -36,7 +36,7 @@ from recollect.rules.facts import deciding as rules
 from recollect.rules.facts.keys import holds_several_values
 from recollect.rules.facts_english.finder import find_facts
 from recollect.rules.people.forgetting import matching_facts, target_statement
-from recollect.rules.people.statements import parse_statement
+from recollect.rules.people.remembered_statements import parse_statement
 from recollect.rules.people.third_person import first_person
 from recollect.tasks import fact_extraction
 

@@ -17,7 +17,7 @@ from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Message, Tiers
 from recollect.ports import Tokenizer, Tx
 from recollect.rules.tiers import tiers as rules
-from recollect.rules.tiers.requested_tier import tier_after_request
+from recollect.rules.tiers.shown_tier import tier_after_request
 from recollect.tasks import message_tiers
 from recollect.tasks.task import TaskMessage
 

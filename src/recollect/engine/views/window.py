@@ -19,7 +19,7 @@ from recollect.engine.work.view import Run
 from recollect.model import Budget, Chunk, Filter, Message, Tiers
 from recollect.ports import Clock, Tokenizer, Tx
 from recollect.rules.episodes.window import WindowMessage, WindowRule, find_departure
-from recollect.rules.tiers.requested_tier import text_at, tier_now
+from recollect.rules.tiers.shown_tier import text_at, tier_now
 from recollect.rules.tiers.tiers import write_tiers as offline_tiers
 
 WHOLE = Budget().pairs  # exchanges that a context shows word for word

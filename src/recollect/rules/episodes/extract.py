@@ -17,12 +17,12 @@ from functools import partial
 
 from recollect.language.detect import detect
 from recollect.language.filler import is_filler, trim
-from recollect.language.mentions import WHEN
+from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence, clauses, limit_text, sentences, split_sentences
 from recollect.language.word_weights import is_unspaced, stems, weigh
 from recollect.model import Role
 from recollect.rules.prompt import fences
-from recollect.rules.prompt.labels import author_labels, without_posing
+from recollect.rules.prompt.speaker_labels import author_labels, without_posing
 from recollect.rules.tiers import tiers
 from recollect.rules.tiers.keyvalues import DANGLING
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Literal
 
-from recollect.language.lexicon import species
+from recollect.language.fact_words import species
 from recollect.language.terms import analyse
 from recollect.model import FACT_CATEGORIES, HOLDS, Fact, FoundFact, Message
 from recollect.rules.access import channels_of, is_claim

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from recollect.language.mentions import CALENDAR, CAPITAL_NOUNS
+from recollect.language.names_times_amounts import CALENDAR, CAPITAL_NOUNS
 from recollect.language.sentences import split_sentences
 from recollect.language.terms import analyse
 from recollect.language.word_weights import WORD, is_content, is_ordinary

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from functools import cache
 
-from recollect.language.lexicon import PROGRAMMING, RELATIONS
+from recollect.language.fact_words import PROGRAMMING, RELATIONS
 from recollect.language.terms import analyse
 from recollect.model import FACT_CATEGORIES, FactCategory
 

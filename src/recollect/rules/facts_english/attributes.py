@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recollect.language.lexicon import DEMONYMS, RELATIONS, species
+from recollect.language.fact_words import DEMONYMS, RELATIONS, species
 from recollect.model import FactCategory
 from recollect.rules.facts.keys import normalise_key
 from recollect.rules.facts_english import words

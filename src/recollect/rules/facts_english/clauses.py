@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 
-from recollect.language.lexicon import RELATIONS
+from recollect.language.fact_words import RELATIONS
 from recollect.language.sentences import Sentence, limit_text, sentences
-from recollect.language.since import TimedPhrase, parse_times
+from recollect.language.since_until import TimedPhrase, parse_times
 from recollect.model import Holds
 from recollect.rules.facts.own_words import own_words
 from recollect.rules.facts_english import words

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
-from recollect.language.lexicon import PETS, RELATIONS
+from recollect.language.fact_words import PETS, RELATIONS
 from recollect.language.sentences import Sentence
 from recollect.language.terms import analyse
 from recollect.model import FoundFact, Holds

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from recollect.language.lexicon import LANGUAGE
+from recollect.language.fact_words import LANGUAGE
 from recollect.model import FoundFact
 from recollect.rules.facts_english import words
 from recollect.rules.facts_english.values import name

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from recollect.language.lexicon import (
+from recollect.language.fact_words import (
     BELIEFS,
     CONDITION_ADJECTIVES,
     DEMONYMS,
@@ -19,7 +19,7 @@ from recollect.language.lexicon import (
     RELATIONS,
     species,
 )
-from recollect.language.since import strip_final_time
+from recollect.language.since_until import strip_final_time
 from recollect.model import FactCategory
 from recollect.rules.facts_english import words
 from recollect.rules.facts_english.attributes import (

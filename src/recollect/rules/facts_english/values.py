@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from recollect.language.lexicon import CONDITIONS, FEELINGS, LANGUAGE, NO_PLACES, PLACES, TRADES, species, wordlist
+from recollect.language.fact_words import CONDITIONS, FEELINGS, LANGUAGE, NO_PLACES, PLACES, TRADES, species, wordlist
 from recollect.language.stopwords import function_words
 from recollect.rules.facts_english.words import (
     AFTER_THING_COMMA,

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from recollect.language.lexicon import LANGUAGES, PLACES, PROGRAMMING
+from recollect.language.fact_words import LANGUAGES, PLACES, PROGRAMMING
 from recollect.language.sentences import split_sentences
 from recollect.language.stopwords import function_words
 from recollect.rules.facts_english.finder import find_facts

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from recollect.language.detect import detect
-from recollect.language.lexicon import CONDITION_ADJECTIVES, DIETS
+from recollect.language.fact_words import CONDITION_ADJECTIVES, DIETS
 from recollect.language.sentences import split_sentences
 from recollect.language.stopwords import function_words
 from recollect.rules.facts_english.values import trade

@@ -43,7 +43,7 @@ from recollect.model import Role
 Fenced = NewType("Fenced", str)
 
 Labels = Mapping[tuple[Role, str], str]
-"""How authors are shown together, by role and id: see `rules.prompt.labels`."""
+"""How authors are shown together, by role and id: see `rules.prompt.speaker_labels`."""
 
 GUARD = "·"
 MAX_LABEL = 64  # characters; a model has to copy it

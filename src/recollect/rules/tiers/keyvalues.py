@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from recollect.language.detect import detect
 from recollect.language.sentences import Sentence, sentences
 from recollect.language.word_weights import is_unspaced, matters, shorten_phrase, stems, weigh
-from recollect.rules.tiers.claims import KeyValue, question_pairs, statement_pairs
+from recollect.rules.tiers.message_claims import KeyValue, question_pairs, statement_pairs
 from recollect.rules.tiers.particulars import list_pairs, mention_pairs, technical_pairs, topic_pairs
 
 Count = Callable[[str], int]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from recollect.language.filler import is_filler
-from recollect.language.mentions import WHEN, amounts, names
+from recollect.language.names_times_amounts import WHEN, amounts, names
 from recollect.language.sentences import Sentence, limit_text
 from recollect.language.smalltalk import is_small_talk
 from recollect.language.word_weights import (
@@ -24,7 +24,7 @@ from recollect.language.word_weights import (
     stem,
     words,
 )
-from recollect.rules.tiers.claims import MAX_VALUE, KeyValue
+from recollect.rules.tiers.message_claims import MAX_VALUE, KeyValue
 
 _HERE_ARE = re.compile(
     r"^(?:here\s(?:are|is)|here['’]s|these\sare|the\sfollowing\sare|below\s(?:are|is))\s(?:some|a\sfew|several|the|an?)?\s*"

@@ -15,7 +15,7 @@ from recollect.model import Tiers
 from recollect.rules.facts.grounding import Grounds
 from recollect.rules.prompt import fences
 from recollect.rules.tiers.keyvalues import key_values
-from recollect.rules.tiers.summaries import summary
+from recollect.rules.tiers.sentence_summary import summary
 
 Count = Callable[[str], int]
 

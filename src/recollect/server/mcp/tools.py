@@ -32,7 +32,7 @@ from recollect.errors import NotFound
 from recollect.model import Budget, Draft, Fact, FactCategory, Message
 from recollect.rules.access import RIGHTS, Access
 from recollect.rules.prompt import fences
-from recollect.rules.prompt.labels import author_labels
+from recollect.rules.prompt.speaker_labels import author_labels
 from recollect.rules.recall import excerpts
 from recollect.server.door.access import space_of_request
 from recollect.server.door.keys import MAX_BODY

@@ -22,7 +22,7 @@ from recollect.engine.documents import MAX_OFFSET, AsyncDocuments, apply_if_unch
 from recollect.errors import InvalidInput, NotFound
 from recollect.model import Change, Document
 from recollect.rules.access import Access
-from recollect.rules.documents import documents as rules
+from recollect.rules.documents import validation_and_filters as rules
 from recollect.server.door.access import Caller, access_with
 from recollect.server.problems import Problem
 from recollect.server.routes import document_shapes as shapes

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
 from recollect.model import Statement
-from recollect.rules.people.statements import (
+from recollect.rules.people.remembered_statements import (
     AuthoredMessage,
     ProfileMerge,
     merge,

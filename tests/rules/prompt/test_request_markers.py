@@ -13,7 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.prompt.markers import MAX_BODY, MAX_REQUESTS, MAX_WORDS, ParsedReply, TierRequest, parse, strip
+from recollect.rules.prompt.request_markers import (
+    MAX_BODY,
+    MAX_REQUESTS,
+    MAX_WORDS,
+    ParsedReply,
+    TierRequest,
+    parse,
+    strip,
+)
 
 ID = "1m7ejx4s2qjr1qzpde9c"
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from recollect.language.detect import detect
 from recollect.language.filler import bare_request, capitalise, is_filler, trim
-from recollect.language.mentions import AMOUNT, WHEN
+from recollect.language.names_times_amounts import AMOUNT, WHEN
 from recollect.language.sentences import Sentence, clauses, sentences
 from recollect.language.word_weights import is_unspaced, stems, weigh
-from recollect.rules.tiers.claims import last_clauses
 from recollect.rules.tiers.keyvalues import DANGLING
+from recollect.rules.tiers.message_claims import last_clauses
 
 Count = Callable[[str], int]
 

@@ -13,7 +13,7 @@ from recollect.model import Role
 from recollect.rules.log import check_id
 from recollect.rules.people.names import name_shapes
 from recollect.rules.prompt.fences import MAX_AUTHOR, byline
-from recollect.rules.prompt.labels import author_labels, distinct_labels, without_posing
+from recollect.rules.prompt.speaker_labels import author_labels, distinct_labels, without_posing
 
 PIECES = (
     *(

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from recollect.language.filler import is_filler, trim
-from recollect.language.mentions import AMOUNT, WHEN
+from recollect.language.names_times_amounts import AMOUNT, WHEN
 from recollect.language.sentences import Sentence, clauses
 from recollect.language.word_weights import is_content, is_ordinary, words
 

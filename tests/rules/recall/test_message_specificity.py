@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.rules.recall.specificity import LOOKED_AT, MOST, detail
+from recollect.rules.recall.message_specificity import LOOKED_AT, MOST, detail
 
 
 @pytest.mark.parametrize(
