@@ -33,7 +33,7 @@ from recollect.rules.facts.grounding import Grounds
 from recollect.rules.openai import messages, reconcile, stream
 from recollect.rules.openai import verbatim_tail as tail
 from recollect.rules.prompt import reply_filter
-from recollect.rules.prompt import request_markers as markers
+from recollect.rules.prompt import requests_for_more as markers
 from recollect.rules.recall import query, ranking
 from recollect.rules.topics import topics
 from recollect.rules.topics.faded import FadedTopics
@@ -248,7 +248,7 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "language.detect.script_of": lambda given: [RULES["language.detect.script_of"](letter) for letter in {*given.text}],
     "rules.openai.verbatim_tail.tail_start": lambda given: tail.tail_start([message_of(given)], COUNT, 100),
     "rules.openai.verbatim_tail.lay_out": lambda given: tail.lay_out(body_of(given), Budget(), COUNT, all_of_it=False),
-    "rules.prompt.request_markers.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),
+    "rules.prompt.requests_for_more.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),
     "rules.documents.anthropic_memory_tool.missing_folders": lambda given: memory_files.missing_folders(
         {}, FILE, given.text
     ),
@@ -306,8 +306,8 @@ OTHERS = frozenset(
     [
         "rules.days.is_current",
         "rules.recall.excerpts.join_sentences",
-        "rules.prompt.request_markers.growing_pattern",
-        "rules.prompt.request_markers.name_pattern",
+        "rules.prompt.requests_for_more.growing_pattern",
+        "rules.prompt.requests_for_more.name_pattern",
         "rules.episodes.segments.continues",
         "rules.episodes.segments.cuts",
         "rules.episodes.segments.depths",

@@ -41,7 +41,7 @@ from recollect.errors import EmbedderError
 from recollect.llm.openai import OpenAIModel
 from recollect.ports import Completion, Request
 from recollect.rules.prompt.fences import strip_invisible as visible
-from recollect.rules.prompt.request_markers import strip
+from recollect.rules.prompt.requests_for_more import strip
 from recollect.testing.clock import FrozenClock
 from recollect.testing.llm import ScriptedLLM
 

@@ -19,7 +19,7 @@ from llm_server import Exchange, Service, serving, stays_open
 
 from recollect import AsyncMemory, Memory, Message, ModelBusy, ModelNonsense, RecollectError
 from recollect.rules.prompt.reply_filter import ReplyFilter
-from recollect.rules.prompt.request_markers import strip
+from recollect.rules.prompt.requests_for_more import strip
 from recollect.testing.llm import ScriptedLLM
 
 QUESTION = "How many shops do I run?"

@@ -56,7 +56,7 @@ LINEAR = (
     "rules.facts_english.values.trade",
     "language.filler.trim",
     "rules.prompt.reply_filter.ReplyFilter",
-    "rules.prompt.request_markers.Cutter",
+    "rules.prompt.requests_for_more.Cutter",
     "rules.openai.stream.ReplyStream",
     "language.sentences.clauses",
     "rules.tiers.tiers.clean",

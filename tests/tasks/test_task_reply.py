@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recollect.rules.prompt.fences import message
 from recollect.rules.prompt.reply_filter import ReplyFilter
-from recollect.rules.prompt.request_markers import parse
+from recollect.rules.prompt.requests_for_more import parse
 from recollect.tasks.reply import CLOSE, OPEN, InlineTiers, instructions, parse_inline, render_inline
 from recollect.tokens.tiktoken import TiktokenTokenizer
 

@@ -25,7 +25,7 @@ from recollect.ports import LLM, Completion, Request, Tx
 from recollect.rules.log import MAX_CONTENT, SURROGATE
 from recollect.rules.prompt.fences import strip_invisible
 from recollect.rules.prompt.reply_filter import ReplyEnd, ReplyFilter
-from recollect.rules.prompt.request_markers import TierRequest
+from recollect.rules.prompt.requests_for_more import TierRequest
 from recollect.rules.tiers import tiers as tier_rules
 from recollect.tasks import reply as reply_task
 

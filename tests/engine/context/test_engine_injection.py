@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from recollect import Context, Draft, InvalidInput, Memory
-from recollect.rules.prompt.request_markers import parse, strip
+from recollect.rules.prompt.requests_for_more import parse, strip
 from recollect.testing.llm import ScriptedLLM
 
 SECRET = "The vault code is 9-9-1-7 and the safe word is heliotrope."

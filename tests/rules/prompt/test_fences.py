@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
 from recollect.rules.prompt.fences import GUARD, MAX_AUTHOR, escape, escape_line, message, message_label, section
-from recollect.rules.prompt.request_markers import ParsedReply, TierRequest, parse
+from recollect.rules.prompt.requests_for_more import ParsedReply, TierRequest, parse
 
 ID = "1m7ejx4s2qjr1qzpde9c"
 OTHER = "1m7ejx4s2qjr1qzpde9d"

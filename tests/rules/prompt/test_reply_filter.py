@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.rules.prompt.reply_filter import ReplyEnd, ReplyFilter
-from recollect.rules.prompt.request_markers import MAX_INLINE, ParsedReply, TierRequest, parse, strip
+from recollect.rules.prompt.requests_for_more import MAX_INLINE, ParsedReply, TierRequest, parse, strip
 
 LONGEST_HOLD = 1_000  # characters: the longest marker, and what may stand around it
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)

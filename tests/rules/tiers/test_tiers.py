@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tier_samples import SAMPLES, Sample
 
 from recollect.model import Tiers
-from recollect.rules.prompt.request_markers import parse
+from recollect.rules.prompt.requests_for_more import parse
 from recollect.rules.tiers.tiers import (
     SHORT,
     TIER1_LEAST,

@@ -20,7 +20,7 @@ from recollect.engine.work.view import Run, SaveResult
 from recollect.model.topics import TopicMessage
 from recollect.ports import Lag, Tokenizer, Tx
 from recollect.rules.episodes.extract import SpokenLine
-from recollect.rules.topics import message_packing
+from recollect.rules.topics import byte_compression
 from recollect.rules.topics.topics import TopicState
 from recollect.tasks import topic_summary
 
@@ -177,6 +177,6 @@ def load_pending_topic(tx: Tx, place: rows.Place, state: TopicState, asks: bool)
     topic_key = {**place, "topic": state.first}
     packs = tx.rows(rows.PACKS, {**topic_key, "last": upto}, where=topic_key)
     messages = [
-        message for row in packs for message in message_packing.unpack(bytes(row["packed"])) if message.turn > upto
+        message for row in packs for message in byte_compression.unpack(bytes(row["packed"])) if message.turn > upto
     ]
     return PendingTopic(state, before, messages[-LINES:])

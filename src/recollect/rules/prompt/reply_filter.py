@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recollect.rules.prompt.request_markers import Cutter, ParsedReply, strip
+from recollect.rules.prompt.requests_for_more import Cutter, ParsedReply, strip
 
 
 @dataclass(frozen=True, slots=True)

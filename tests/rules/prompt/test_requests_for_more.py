@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.prompt.request_markers import (
+from recollect.rules.prompt.requests_for_more import (
     MAX_BODY,
     MAX_REQUESTS,
     MAX_WORDS,
