@@ -115,9 +115,7 @@ def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _new_stores_are_copies(
-    request: pytest.FixtureRequest, empty_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def _new_stores_are_copies(request: pytest.FixtureRequest, empty_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A new SQLite store is a copy of an empty one: all steps of the schema take longer than most tests. The stores'
     own tests make theirs."""
     if request.path.parent.name == "stores":
