@@ -10,8 +10,10 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
 import pytest
 from hypothesis import settings
@@ -19,6 +21,7 @@ from hypothesis import settings
 pytest.register_assert_rewrite("recollect.testing")
 
 from recollect.config import PREFIX  # noqa: E402
+from recollect.stores.sqlite import SqliteStore  # noqa: E402
 from recollect.testing.postgres import PostgresServer, postgres_server  # noqa: E402
 
 KINDS = ("sqlite", "json", "postgresql")
@@ -101,6 +104,36 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
         if name.startswith(PREFIX) and name != SERVER:
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite store with nothing in it."""
+    path = tmp_path_factory.mktemp("empty") / "memory.db"
+    SqliteStore(path).close()
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _new_stores_are_copies(request: pytest.FixtureRequest, empty_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new SQLite store is a copy of an empty one: all steps of the schema take longer than most tests. The stores'
+    own tests make theirs."""
+    if request.path.parent.name == "stores":
+        return
+    prepare = SqliteStore.__init__
+
+    def copy_and_open(self: SqliteStore, path: str | Path, **options: Any) -> None:
+        if not os.path.lexists(path):
+            with suppress(OSError):  # another thread has made it, or nobody can: opening it says so
+                copy = Path(f"{path}.{uuid4().hex}")
+                shutil.copyfile(empty_store, copy)
+                try:
+                    os.link(copy, path)
+                finally:
+                    copy.unlink()
+        prepare(self, path, **options)
+
+    monkeypatch.setattr(SqliteStore, "__init__", copy_and_open)
 
 
 @pytest.fixture(scope="session")

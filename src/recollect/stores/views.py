@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 from typing import Any
 
-from sqlalchemy import Integer, bindparam, case, func, or_, select, update
+from sqlalchemy import Integer, bindparam, case, func, or_, select, true, update
 from sqlalchemy import delete as sql_delete
 
 from recollect.model import SetAside, Stats, ViewState
@@ -107,8 +107,9 @@ def release_statement(has_error: bool) -> Any:
 
 
 @lru_cache(maxsize=64)
-def state_queries(view: str, of_space: bool) -> tuple[Any, Any, Any]:
-    """Three queries: the leases of a view, how many turns it is behind in all, and what it has set aside."""
+def state_query(view: str, of_space: bool) -> Any:
+    """One row: the leases of a view, what it has set aside, and how many turns it is behind in all. One statement and
+    not three: `settle` asks for every view."""
     cursor_turn = func.coalesce(cursors.c.turn, 0)
     turns, source = progress_target(view)
     # A view that follows another may be ahead of it: that must not reduce the sum of the other conversations.
@@ -128,7 +129,8 @@ def state_queries(view: str, of_space: bool) -> tuple[Any, Any, Any]:
         distance = distance.where(conversations.c.space == bindparam("of_space"))
         work = work.where(leases.c.space == bindparam("of_space"))
         aside = aside.where(set_aside.c.space == bindparam("of_space"))
-    return work, distance, aside
+    lease_counts, aside_counts = work.subquery(), aside.subquery()
+    return select(lease_counts, aside_counts, distance.scalar_subquery()).join_from(lease_counts, aside_counts, true())
 
 
 @cache
@@ -293,12 +295,10 @@ class ViewTx(SqlTx):
         )
 
     def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
-        of_space = {} if space is None else {"of_space": space}
-        work, distance, aside = state_queries(view, space is not None)
-        waiting, lease_count, standing_in, error = self.connection.execute(work, {"now": now} | of_space).one()
-        behind = int(self.connection.execute(distance, of_space).scalar() or 0)
-        count, reason = self.connection.execute(aside, of_space).one()
-        return ViewState(view, behind, waiting, lease_count, error or reason, standing_in, count)
+        values = {"now": now} | ({} if space is None else {"of_space": space})
+        row = self.connection.execute(state_query(view, space is not None), values).one()
+        waiting, lease_count, standing_in, error, count, reason, behind = row
+        return ViewState(view, int(behind), waiting, lease_count, error or reason, standing_in, count)
 
 
 def batches_by_space(places: Sequence[ConversationKey]) -> Iterator[tuple[str, list[str]]]:

@@ -185,22 +185,26 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
     def states_of(tx: Tx) -> list[ViewState]:
         return [follower.state(tx) for follower in followers]
 
-    states: list[ViewState] = await read(states_of)
-    while any(state.behind or state.set_aside for state in states):
+    def is_work_left(tx: Tx) -> bool:  # asked view by view, until one has some
+        return any(state.behind or state.set_aside for state in (follower.state(tx) for follower in followers))
+
+    if not await read(is_work_left):
+        return 0
+    while True:
         message_count = 0
         for follower in followers:
             while step_count := await follower.step():
                 message_count += step_count
                 if follower.drained or time.monotonic() > deadline:
                     break
-        states = await read(states_of)
+        states: list[ViewState] = await read(states_of)
         views_behind = [
             (state, follower)
             for state, follower in zip(states, followers, strict=True)
             if is_unsettled(state, follower)
         ]
         if not views_behind:
-            break
+            return sum(state.set_aside for state in states)
         is_stuck = not message_count and all(
             follower.trouble or (state.waiting and not state.leased) for state, follower in views_behind
         )
@@ -210,7 +214,6 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
             raise error
         if not message_count:
             await asyncio.sleep(SETTLING)
-    return sum(state.set_aside for state in states)
 
 
 def is_unsettled(state: ViewState, follower: Follower) -> bool:
