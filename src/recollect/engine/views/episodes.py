@@ -1,10 +1,11 @@
 """Episodes: summaries in levels of the messages that left the window, each with the turns it covers.
 
-As soon as messages leave, the built-in writer summarises them: a run is cut where its subject changes, and a part that
-continues the subject of the last episode extends it. When a level has too many, the oldest are merged into one of the
-next level. If there is a memory model, each such summary is a stand-in until the model has written its own, in order
-and once: after an outage everything is still pending, and for an episode that has grown the model is asked only about
-what is new.
+As soon as messages leave, the built-in writer summarises them: a run is cut where its subject changes and at long
+pauses, never between a question and its answer, and a part that continues the subject of the last episode extends it. A
+summary is kept as lines, each with who said it in which turn, and merging works on the lines. When a level has too
+many, the oldest are merged into one of the next level. If there is a memory model, each such summary is a stand-in
+until the model has written its own, in order and once: after an outage everything is still pending, and for an episode
+that has grown the model is asked only about what is new.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ import numpy as np
 from recollect.engine.work.ask import TaskResult, TaskRunner
 from recollect.engine.work.faults import readable_messages, reason_of
 from recollect.engine.work.view import Run, SaveResult
-from recollect.model import Conversation, Episode, Filter, Message
+from recollect.model import Conversation, Episode, ExtractLine, Filter, Message
 from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
-from recollect.rules.episodes.extract import SpokenLine
 from recollect.rules.episodes.levels import next_merge
-from recollect.rules.episodes.segments import continues, cuts
+from recollect.rules.episodes.lines import SpokenLine, from_object, narrative_lines, to_object, whole_line
+from recollect.rules.episodes.segments import PAUSE, continues, cuts
+from recollect.rules.episodes.support import is_bound
 from recollect.tasks import episode_summary, level_summary
 
 log = logging.getLogger("recollect.episodes")
@@ -93,21 +95,25 @@ class Writer:
         left_messages: Sequence[Message],
         vectors_by_turn: Mapping[int, Vectors],
         pending: bool,
+        message_before: Message | None = None,
     ) -> list[EpisodeRecord]:
         """The episodes that are new or changed now that these messages have left the window.
 
-        `vectors_by_turn` has the vectors of these messages and of those of the last episode.
+        `vectors_by_turn` has the vectors of these messages and of those of the last episode; `message_before` is the
+        last message of that episode.
         """
         active_records = {episode_key(record.episode): record for record in active}
         changes: dict[tuple[int, int], EpisodeRecord] = {}
         messages = [message for message in left_messages if not message.erased and message.content.strip()]
         vectors = stack_vectors([vectors_by_turn.get(message.turn) for message in messages])
-        for start, end in part_bounds(messages, vectors):
+        before = message_before
+        for start, end in bounds_after(before, messages, vectors):
             part = messages[start:end]
             last_record = newest_episode(active_records.values())
             continues_last = last_record is not None and self._is_continued_by(
-                last_record.episode, part, vectors[start:end], vectors_by_turn
+                last_record.episode, part, vectors[start:end], vectors_by_turn, before
             )
+            before = part[-1]
             record = await self._extend_or_begin(lag, user, last_record if continues_last else None, part)
             self._register(record, active_records, changes)
             while merge := next_merge([*active_records], self._at_level, self._in_all):
@@ -137,16 +143,27 @@ class Writer:
             turns = (part[0].turn, part[-1].turn)
             times = (part[0].time, part[-1].time)
             record = EpisodeRecord(Episode(lag.space, lag.conversation, 1, *turns, *times, ""), user)
-        reply = await self._run(episode_summary.offline, self.message_inputs(part, record.episode.summary))
+        reply = await self._run(
+            episode_summary.offline, self.message_inputs(part, record.episode.summary, lines_of(record.episode))
+        )
         return await self.with_summary(record, reply)
 
     def _is_continued_by(
-        self, last: Episode, part: Sequence[Message], vectors: Vectors, vectors_by_turn: Mapping[int, Vectors]
+        self,
+        last: Episode,
+        part: Sequence[Message],
+        vectors: Vectors,
+        vectors_by_turn: Mapping[int, Vectors],
+        before: Message | None,
     ) -> bool:
+        """Whether a part belongs to the last episode: it answers its last question, or goes on about its subject."""
+        if before is not None and is_reply(before, part[0]):
+            return len(part) == 1 or part[-1].turn - last.first < LONGEST
         earlier_vectors = [
             vectors_by_turn[turn] for turn in range(last.first, last.last + 1) if turn in vectors_by_turn
         ]
-        if not earlier_vectors or part[-1].turn - last.first >= LONGEST:
+        is_too_long = part[-1].turn - last.first >= LONGEST
+        if not earlier_vectors or is_too_long or part[0].time - last.ended > PAUSE:
             return False
         calibration = self._calibration
         return continues(
@@ -159,19 +176,21 @@ class Writer:
         episode = Episode(
             first.space, first.conversation, first.level + 1, first.first, last.last, first.began, last.ended, ""
         )
-        reply = await self._run(level_summary.offline, self.level_inputs([part.episode.summary for part in parts]))
+        reply = await self._run(level_summary.offline, self.level_inputs([part.episode for part in parts]))
         return await self.with_summary(EpisodeRecord(episode, parts[0].user), reply)
 
-    def level_inputs(self, summaries: Sequence[str]) -> level_summary.Inputs:
+    def level_inputs(self, parts: Sequence[Episode]) -> level_summary.Inputs:
+        summaries = tuple(part.summary for part in parts)
         size = sum(self._tokenizer.count(summary) for summary in summaries)
         limit = clamp(size // LEVEL_SHARE, LEVEL_TOKENS)
-        return level_summary.Inputs(tuple(summaries), limit, self._tokenizer.count)
+        return level_summary.Inputs(summaries, limit, self._tokenizer.count, tuple(map(lines_of, parts)))
 
     async def with_summary(
         self, record: EpisodeRecord, reply: episode_summary.Reply | level_summary.Reply
     ) -> EpisodeRecord:
         """The episode with a summary and its vector. If the embedder fails it has none: search finds its messages."""
-        episode = replace(record.episode, summary=reply.summary, made_by="offline")
+        lines = reply.lines or narrative_lines(reply.summary, record.episode.last, record.episode.ended)
+        episode = replace(record.episode, summary=reply.summary, lines=lines, made_by="offline")
         vector_bytes = None
         try:
             vector = (await self._embedder.embed([reply.summary]))[0].astype(np.float16)
@@ -180,12 +199,18 @@ class Writer:
             log.warning("an episode has no vector: %s", reason_of(error))
         return replace(record, episode=episode, vector=vector_bytes)
 
-    def message_inputs(self, part: Sequence[Message], before: str) -> episode_summary.Inputs:
-        """The inputs for a summary of messages that continues the summary `before`."""
+    def message_inputs(
+        self, part: Sequence[Message], before: str, before_lines: tuple[ExtractLine, ...] = ()
+    ) -> episode_summary.Inputs:
+        """The inputs for a summary of messages that continues the summary `before`, which has these lines."""
         messages = [message for message in part if not message.erased and message.content.strip()]
-        lines = tuple(SpokenLine(message.role, message.author, message.content) for message in messages)
+        lines = tuple(
+            SpokenLine(message.role, message.author, message.content, message.turn, message.time)
+            for message in messages
+        )
         size = sum(len(line.text) for line in lines) // CHARACTERS + self._tokenizer.count(before) * SHARE
-        return episode_summary.Inputs(lines, before, clamp(size // SHARE, TOKENS), self._tokenizer.count)
+        limit = clamp(size // SHARE, TOKENS)
+        return episode_summary.Inputs(lines, before, limit, self._tokenizer.count, before_lines)
 
 
 class EpisodesView:
@@ -234,8 +259,8 @@ class EpisodesView:
         episode = record.episode
         if episode.level > 1:
             parts = await self._read(lambda tx: parts_of(tx, episode))
-            summaries = [new_records.get(episode_key(part.episode), part).episode.summary for part in parts]
-            return await self._asking.ask(level_summary, self._writer.level_inputs(summaries))
+            episodes = [new_records.get(episode_key(part.episode), part).episode for part in parts]
+            return await self._asking.ask(level_summary, self._writer.level_inputs(episodes))
         begin = max(record.base_last, episode.first - 1)
         where = Filter(episode.space, conversation=episode.conversation)
 
@@ -283,12 +308,41 @@ def part_bounds(messages: Sequence[Message], vectors: Vectors) -> list[tuple[int
     if not messages:
         return []
     sizes = [len(message.content) // CHARACTERS + 1 for message in messages]
+    gaps = list(pairwise(messages))
     starts = [
         0,
-        *cuts(vectors, sizes, longest=LONGEST, may=[message.role == "user" for message in messages]),
+        *cuts(
+            vectors,
+            sizes,
+            [message.role == "user" for message in messages],
+            pauses=[False, *(after.time - before.time > PAUSE for before, after in gaps)],
+            replies=[False, *(is_reply(before, after) for before, after in gaps)],
+            longest=LONGEST,
+        ),
         len(messages),
     ]
     return list(pairwise(starts))
+
+
+def bounds_after(before: Message | None, messages: Sequence[Message], vectors: Vectors) -> list[tuple[int, int]]:
+    """The parts of a run; a reply to the message before the run is a part of its own, if others follow it there."""
+    bounds = part_bounds(messages, vectors)
+    if before is None or not bounds or bounds[0][1] == 1 or not is_reply(before, messages[0]):
+        return bounds
+    return [(0, 1), (1, bounds[0][1]), *bounds[1:]]
+
+
+def is_reply(before: Message, after: Message) -> bool:
+    """Whether a message answers the question that the message before it ends in."""
+    return (before.role, before.author) != (after.role, after.author) and is_bound(before.content, after.content)
+
+
+def lines_of(episode: Episode) -> tuple[ExtractLine, ...]:
+    """The lines of a summary. Without them, what a model wrote is prose, and another text stays as it is."""
+    if episode.lines or not episode.summary:
+        return episode.lines
+    to_lines = narrative_lines if episode.made_by == "model" else whole_line
+    return to_lines(episode.summary, episode.last, episode.ended)
 
 
 def clamp(size: int, bounds: tuple[int, int]) -> int:
@@ -451,6 +505,7 @@ def episode_row(record: EpisodeRecord) -> dict[str, Any]:
         "base": record.base,
         "base_last": record.base_last,
         "vec": record.vector,
+        "extract": to_object(episode.lines),
     }
 
 
@@ -467,5 +522,6 @@ def to_record(row: Mapping[str, Any]) -> EpisodeRecord:
         row["made_by"],
         bool(row["pending"]),
         row["parent"] is None,
+        lines=from_object(row["extract"]),
     )
     return EpisodeRecord(episode, row["user_id"], row["parent"], row["base"], row["base_last"], row["vec"])

@@ -1,0 +1,193 @@
+"""Which sentences of messages can be understood without others, and which one each of the rest needs.
+
+An answer needs its question, a sentence that begins with "it" the one before, a short item its heading. A fragment
+without such a support ("214!", a bare name, "and me.") is not chosen for a summary unless there is nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recollect.language.filler import is_filler, trim
+from recollect.language.mentions import WHEN
+from recollect.language.sentences import Sentence, split_sentences
+from recollect.language.word_weights import is_content, is_ordinary, is_unspaced, words
+
+
+@dataclass(frozen=True, slots=True)
+class SourcedSentence:
+    """A sentence, the number of its message, and who said it."""
+
+    source: int
+    speaker: tuple[str, str]
+    sentence: Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Whether a sentence may be chosen, and the place of the sentence it cannot be understood without."""
+
+    stands: bool
+    needs: int | None = None
+
+
+ALONE = Support(True)
+NOTHING = Support(False)
+
+_REPLY = re.compile(
+    r"^(?:\W*(?:oh|haha|well|hmm)\b\W*)?(?:yes|no|yeah|yep|yup|nope|nah|sure|maybe|probably|exactly|definitely|absolutely"
+    r"|totally|of course|not really|not yet|i do|i did|i am|i have|me too|me neither|same here|so do i|neither do i"
+    r"|right|true|correct|agreed|indeed|kind of|sort of|both|neither|none|nothing|everything)\b(?!\sone\b)",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(
+    r"^(?:it|they|he|she|them|him|his|their|its|both|one|ones|some|most|all|another)\b(?!\sof\s(?:the|my|our)\b)|"
+    r"^(?:that|this|these|those|which|who)(?:['’](?:s|ll|d|re)|\s(?:is|are|was|were|will|would|has|had|have|did|does|do|can"
+    r"|could|should|might|may|must|really|also|one|way|helps?|makes?|made|sounds?|looks?|means?|meant|kind|sort|all"
+    r"|gives?|gave|keeps?|kept|took|takes?|happened|went|came|got|shows?|works?|seems?|feels?|felt|reminds?|brings?))\b",
+    re.IGNORECASE,
+)
+_THERE = re.compile(r"\b(?:there|then|so|too|either|the\ssame|like\sthat|that\sone|this\sone)[.!?]*$", re.IGNORECASE)
+_JOINS = re.compile(
+    r"^(?:and|or|but|nor|plus|because|cause|cuz|so|than|like|especially|including|such\sas|as\swell|too|also|with|without"
+    r"|to|for|from|of|at|by|about|into|even|just|only|not|etc)\b",
+    re.IGNORECASE,
+)
+_EXCLAIMS = re.compile(
+    r"^(?:what\san?|such\san?|how\s(?:\w+ly\s)?(?!(?:many|much|long|often|far|old|big)\b)\w+!|so\s\w+!|looks?|sounds?|seems?"
+    r"|glad|hope|can['’]t\swait|good\s(?:luck|job|call)|love\s(?:it|that|this)|nice|great|awesome|cool|wow|keep)\b",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = re.compile(r"^(?:i|we|my|our)(?:['’]\w+)?\s", re.IGNORECASE)
+_APOSTROPHE = re.compile(r"\w['’]\w")
+_FEW_WORDS = 3
+_SHORT_ITEM = 4  # words: a shorter item of a list needs its heading
+_SHORT_REPLY = 6  # words: a shorter sentence right after a question is its answer
+_JOINED = 7  # words of a sentence that only goes on with the one before
+_TELLING = 4  # content words with which a sentence is clear though it begins with a pronoun
+_DENSE = 6  # characters of a sentence in a script without spaces
+
+
+def find_supports(statements: Sequence[SourcedSentence], language: str) -> list[Support]:
+    """The support of each sentence, in the order of the sentences."""
+    supports: list[Support] = []
+    for place in range(len(statements)):
+        support = _support_of(statements, place, language)
+        needed = support.needs
+        if needed is not None and _is_empty(statements[needed].sentence):
+            is_clear = len(_content_words(statements[place].sentence.text, language)) >= _TELLING
+            support = ALONE if is_clear else NOTHING
+        supports.append(support)
+    return supports
+
+
+def _support_of(statements: Sequence[SourcedSentence], place: int, language: str) -> Support:
+    sentence = statements[place].sentence
+    if sentence.kind == "note":
+        return ALONE
+    if not any(map(str.isalnum, sentence.text)) or is_filler(sentence):
+        return NOTHING
+    if sentence.kind == "heading" or sentence.text.rstrip().endswith((":", "：")):
+        return NOTHING
+    text = trim(sentence.text)
+    if sentence.kind == "item":
+        return _item_support(statements, place, text)
+    question = _question_before(statements, place)
+    before = _sentence_before(statements, place)
+    if question is not None and not sentence.is_question and _answers(sentence.text, text):
+        return Support(True, question)
+    if is_fragment(text, language) or _EXCLAIMS.match(text):
+        return NOTHING
+    if _JOINS.match(text) and len(words(text)) <= _JOINED:
+        return NOTHING if before is None else Support(True, before)
+    if _PRONOUN.match(text) or _THERE.search(text):
+        needed = before if before is not None else question
+        if needed is not None:
+            return Support(True, needed)
+        return ALONE if len(_content_words(text, language)) >= _TELLING else NOTHING
+    return ALONE
+
+
+def is_fragment(text: str, language: str) -> bool:
+    """Whether a sentence says nothing for itself: a bare number or name, two words, only ordinary words."""
+    if is_unspaced(text):
+        return len(text) < _DENSE
+    text_words = words(text)
+    content_words = _content_words(text, language)
+    if ": " in text and content_words:
+        return False
+    telling = [word for word in content_words if not is_ordinary(word)]
+    if not telling and not WHEN.search(text):
+        return language == "en" or not content_words
+    if _FIRST_PERSON.match(text):
+        return len(text_words) + len(_APOSTROPHE.findall(text)) < _FEW_WORDS
+    return len(text_words) < _FEW_WORDS
+
+
+def is_bound(question: str, reply: str) -> bool:
+    """Whether a message ends in a question that the next message, of somebody else, answers."""
+    asked = _last_sentence(question)
+    return asked is not None and asked.is_question and not is_filler(asked) and not _begins_with_question(reply)
+
+
+def _last_sentence(text: str) -> Sentence | None:
+    parts = split_sentences(" ".join(text[-_END_READ:].split()))
+    return Sentence(parts[-1]) if parts else None
+
+
+def _begins_with_question(text: str) -> bool:
+    parts = [Sentence(part) for part in split_sentences(" ".join(text[:_END_READ].split()))]
+    return next((part.is_question for part in parts if not is_filler(part)), False)
+
+
+_END_READ = 600  # characters of a message in which its last or its first sentence is looked for
+
+
+def _answers(text: str, trimmed: str) -> bool:
+    return bool(_REPLY.match(text)) or len(words(trimmed)) < _SHORT_REPLY or bool(_PRONOUN.match(trimmed))
+
+
+def _item_support(statements: Sequence[SourcedSentence], place: int, text: str) -> Support:
+    if len(words(text)) >= _SHORT_ITEM or is_unspaced(text):
+        return ALONE
+    source = statements[place].source
+    for earlier in range(place - 1, -1, -1):
+        sentence = statements[earlier].sentence
+        if statements[earlier].source != source:
+            break
+        if sentence.kind == "heading" or (sentence.kind == "prose" and sentence.text.rstrip().endswith((":", "："))):
+            return Support(True, earlier)
+        if sentence.kind != "item":
+            break
+    return NOTHING
+
+
+def _question_before(statements: Sequence[SourcedSentence], place: int) -> int | None:
+    """The question of somebody else that the message before ends in, for the first sentence that says something."""
+    source = statements[place].source
+    for earlier in range(place - 1, -1, -1):
+        statement = statements[earlier]
+        if statement.source == source:
+            if not is_filler(statement.sentence):
+                return None
+            continue
+        is_question = statement.sentence.is_question and statement.speaker != statements[place].speaker
+        return earlier if is_question and not is_filler(statement.sentence) else None
+    return None
+
+
+def _sentence_before(statements: Sequence[SourcedSentence], place: int) -> int | None:
+    """The sentence before in the same message."""
+    if place and statements[place - 1].source == statements[place].source:
+        return place - 1
+    return None
+
+
+def _is_empty(sentence: Sentence) -> bool:
+    return not any(map(str.isalnum, sentence.text)) or is_filler(sentence)
+
+
+def _content_words(text: str, language: str) -> list[str]:
+    return [word for word in words(text) if is_content(word, language)]
