@@ -18,9 +18,12 @@ from recollect.model import ExtractLine
 from recollect.rules.episodes.choice import Count, Statement, choose_lines, cut_to_tokens, has_word
 from recollect.rules.episodes.corrections import find_corrections, make_claim
 from recollect.rules.episodes.lines import (
+    NAMELESS,
     Lines,
     SpokenLine,
+    guard_words,
     render_lines,
+    speaker_labels,
     speaker_of,
     whole_line,
 )

@@ -69,7 +69,7 @@ _TRAIL = " ,;:–—-、，；："
 # A sentence that begins with a day as we write it, before words that end in a colon or alone before one.
 _DATED = re.compile(
     r"(?:^|(?<=[.!?…;。！？]\s)|(?<=[.!?…;。！？][\"'”’»)\]]\s))"
-    r"(?=\W*\d{1,2}\s\w{3,4}\.?\s\d{4}\s*(?:[,，][^:：.!?]{1,80})?[:：∶ː꞉︓﹕])"
+    rf"(?=[^\w{GUARD}]*\d{{1,2}}\s\w{{3,4}}\.?\s\d{{4}}\s*(?:[,，][^:：.!?]{{1,80}})?[:：∶ː꞉︓﹕])"
 )
 
 
