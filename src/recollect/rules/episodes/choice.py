@@ -66,12 +66,18 @@ _MATTERS = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")
-# The rest of a sentence that begins so changes what its beginning says.
-_CONDITION = re.compile(
-    r"^(?:(?:but|and|or|so)\s)?(?:unless|except|provided|only|if|not|never|until|but|though|although|however|no|actually"
-    r"|i\smean|rather|sorry|wait|instead|or|than|and|which|who|where|when|because)\b",
+# A sentence is shortened only where its rest begins so, and not if a part of the rest changes what is said.
+_ADDS = re.compile(
+    r"^(?:and|so|because|since|as|while|plus|especially|including|like|such\sas|with|even|along|for\sexample)\b",
     re.IGNORECASE,
 )
+_PAUSES = re.compile(r"(?:[;；–—]|\s-+)\s*$")
+_CONDITION = re.compile(
+    r"^(?:(?:but|and|or|so)\s)?(?:unless|except|provided|only|if|not|never|until|but|though|although|however|no|actually"
+    r"|i\smean|rather|sorry|wait|instead|or|than|nor|yet|without)\b",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"^\d{1,2}[.)]\s+")
 _LEANS = re.compile(
     r"^(?:given|since|if|when|while|although|though|as|after|before|because|by|speaking|even|which|who|where|whereas|in"
     r"|on|with|for|from|to|\w+ing)\b",
@@ -147,7 +153,7 @@ def _wordings(statement: Statement) -> Iterator[str]:
         yield sentence.text
         return
     is_short_correction = statement.corrects and statement.needs is not None
-    full_text = _clean(sentence.text if is_short_correction else trim(sentence.text))
+    full_text = _NUMBERED.sub("", _clean(sentence.text if is_short_correction else trim(sentence.text)))
     if not has_word(full_text):
         return
     yield full_text
@@ -156,9 +162,11 @@ def _wordings(statement: Statement) -> Iterator[str]:
     parts = clauses(full_text)
     for length in range(len(parts) - 1, 0, -1):
         shorter = DANGLING.sub("", "".join(parts[:length]).rstrip(_TRAIL))
+        may_end = _ADDS.match(parts[length]) or _PAUSES.search(parts[length - 1])
         changes_meaning = any(_CONDITION.match(part) for part in parts[length:])
         leans = length == 1 and _LEANS.match(parts[0])
-        if not changes_meaning and not leans and len(shorter.split()) >= _LEAST_WORDING and not _TORN.search(shorter):
+        is_whole = len(shorter.split()) >= _LEAST_WORDING and not _TORN.search(shorter)
+        if may_end and not changes_meaning and not leans and is_whole:
             yield shorter
     if sentence.lead and has_word(sentence.lead) and len(sentence.lead.split()) >= _LEAST_WORDING:
         yield _clean(sentence.lead)

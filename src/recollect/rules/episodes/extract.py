@@ -70,8 +70,10 @@ def condense(parts: Sequence[Lines], limit: int, count: Count) -> tuple[ExtractL
                 text = first_sentences(text, max(limit // len(parts), 1), count)
             needs = first + at - line.leans if 0 < line.leans <= at else None
             sentence = Sentence(text, line.kind if line.kind in ("item", "heading", "note") else "prose")  # type: ignore[arg-type]
-            stands = bool(has_word(text)) and line.kind != "heading"
+            stands = bool(has_word(text)) and line.kind != "heading" and not (line.role and is_filler(sentence))
             statements.append(Statement(number, replace(line, text=text), sentence, stands, needs))
+    if not any(statement.stands for statement in statements):
+        statements = [replace(statement, stands=True) for statement in statements]
     language = _language(statements)
     statements = _with_corrections(statements, language)
     chosen_lines = choose_lines(_without_repetition(statements), language, limit, count, traces=True)

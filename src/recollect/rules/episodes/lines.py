@@ -10,6 +10,7 @@ if somebody else spoke gets a dot before it, as in `fences`.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -64,7 +65,8 @@ def member_lines(text: str, member: str) -> tuple[ExtractLine, ...]:
 
 # -- as text
 
-_STOPS = (".", "!", "?", "…", "。", "！", "？", "؟", "।", "]", "”", '"')
+_STOPS = (".", "!", "?", "…", "。", "！", "？", "؟", "।", "]")
+_QUOTES = "\"'”’»」』)"
 _TRAIL = " ,;:–—-、，；："
 # A sentence that begins with a day as we write it, before words that end in a colon or alone before one.
 _DATED = re.compile(
@@ -152,7 +154,8 @@ def _with_stop(text: str, line: ExtractLine, after: ExtractLine | None) -> str:
     text = text.rstrip(_TRAIL + ".")
     if is_listed:
         return text + (":" if line.kind == "heading" else ";")
-    return text if text.endswith(_STOPS) else text + ("。" if is_unspaced(line.text) else ".")
+    is_ended = text.rstrip(_QUOTES).endswith(_STOPS) or unicodedata.category(text[-1:] or ".") == "So"  # an emoji
+    return text if is_ended else text + ("。" if is_unspaced(line.text) else ".")
 
 
 def _changes_day(line: ExtractLine, before: ExtractLine) -> bool:

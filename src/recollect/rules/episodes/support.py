@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.language.filler import is_filler, trim
+from recollect.language.filler import is_filler, strip_addressee, trim
 from recollect.language.mentions import WHEN
 from recollect.language.sentences import Sentence, split_sentences
 from recollect.language.word_weights import is_content, is_ordinary, is_unspaced, words
@@ -50,6 +50,9 @@ _PRONOUN = re.compile(
     re.IGNORECASE,
 )
 _THERE = re.compile(r"\b(?:there|then|so|too|either|the\ssame|like\sthat|that\sone|this\sone)[.!?]*$", re.IGNORECASE)
+_OBJECT = re.compile(r"\b(?:it|them|they|him|he|she)\b", re.IGNORECASE)
+_NAMES_THING = re.compile(r"\b(?:a|an|the|my|our|your|his|her|their|this|that|some|\d+)\s|\s[A-Z]\w|[\"“]")
+_CAPTION = re.compile(r"\[[^\[\]]*\]\W*")
 _JOINS = re.compile(
     r"^(?:and|or|but|nor|plus|because|cause|cuz|so|than|like|especially|including|such\sas|as\swell|too|also|with|without"
     r"|to|for|from|of|at|by|about|into|even|just|only|not|etc)\b",
@@ -57,16 +60,20 @@ _JOINS = re.compile(
 )
 _EXCLAIMS = re.compile(
     r"^(?:what\san?|such\san?|how\s(?:\w+ly\s)?(?!(?:many|much|long|often|far|old|big)\b)\w+!|so\s\w+!|looks?|sounds?|seems?"
-    r"|glad|hope|can['’]t\swait|good\s(?:luck|job|call)|love\s(?:it|that|this)|nice|great|awesome|cool|wow|keep)\b",
+    r"|reminds?|glad|hope|can['’]t\swait|good\s(?:luck|job|call)|love\s(?:it|that|this|the|your|how)|nice|great|awesome|cool"
+    r"|wow|keep)\b",
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(r"^(?:i|we|my|our)(?:['’]\w+)?\s", re.IGNORECASE)
+_APOSTROPHE_END = re.compile(r"['’]\w{1,2}$")
 _APOSTROPHE = re.compile(r"\w['’]\w")
 _FEW_WORDS = 3
-_SHORT_ITEM = 4  # words: a shorter item of a list needs its heading
+_FEW_NAMES = 4  # words of a sentence that may be nothing but names
+_SHORT_ITEM = 8  # words: a shorter item of a list needs its heading, unless it has a title of its own
+_DESCRIBED = 4  # words after the title of an item that say what it is
 _SHORT_REPLY = 6  # words: a shorter sentence right after a question is its answer
 _JOINED = 7  # words of a sentence that only goes on with the one before
-_TELLING = 4  # content words with which a sentence is clear though it begins with a pronoun
+_TELLING = 4  # telling words with which a sentence is clear though it begins with a pronoun
 _DENSE = 6  # characters of a sentence in a script without spaces
 
 
@@ -76,9 +83,10 @@ def find_supports(statements: Sequence[SourcedSentence], language: str) -> list[
     for place in range(len(statements)):
         support = _support_of(statements, place, language)
         needed = support.needs
-        if needed is not None and _is_empty(statements[needed].sentence):
-            is_clear = len(_content_words(statements[place].sentence.text, language)) >= _TELLING
-            support = ALONE if is_clear else NOTHING
+        if needed is not None and not supports[needed].stands and not _introduces(statements[needed].sentence):
+            sentence = statements[place].sentence
+            is_clear = len(_telling_words(sentence.text, language)) >= _TELLING
+            support = ALONE if is_clear and sentence.kind == "prose" and not _is_caption(sentence) else NOTHING
         supports.append(support)
     return supports
 
@@ -87,27 +95,35 @@ def _support_of(statements: Sequence[SourcedSentence], place: int, language: str
     sentence = statements[place].sentence
     if sentence.kind == "note":
         return ALONE
-    if not any(map(str.isalnum, sentence.text)) or is_filler(sentence):
+    if _is_empty(sentence) or sentence.kind == "heading" or sentence.text.rstrip().endswith((":", "：")):
         return NOTHING
-    if sentence.kind == "heading" or sentence.text.rstrip().endswith((":", "：")):
-        return NOTHING
-    text = trim(sentence.text)
+    text = trim(strip_addressee(sentence.text))
     if sentence.kind == "item":
         return _item_support(statements, place, text)
     question = _question_before(statements, place)
     before = _sentence_before(statements, place)
+    if _is_caption(sentence):
+        return ALONE if before is None else Support(True, before)
     if question is not None and not sentence.is_question and _answers(sentence.text, text):
         return Support(True, question)
     if is_fragment(text, language) or _EXCLAIMS.match(text):
         return NOTHING
     if _JOINS.match(text) and len(words(text)) <= _JOINED:
         return NOTHING if before is None else Support(True, before)
-    if _PRONOUN.match(text) or _THERE.search(text):
+    if _points_back(text):
         needed = before if before is not None else question
         if needed is not None:
             return Support(True, needed)
-        return ALONE if len(_content_words(text, language)) >= _TELLING else NOTHING
+        return ALONE if len(_telling_words(text, language)) >= _TELLING else NOTHING
     return ALONE
+
+
+def _points_back(text: str) -> bool:
+    """Whether a sentence speaks of something that was named before it: "it was great", "I want to add it"."""
+    if _PRONOUN.match(text) or _THERE.search(text) or text[:1].isdigit():
+        return True
+    pronoun = _OBJECT.search(text)
+    return pronoun is not None and not _NAMES_THING.search(text, 1, pronoun.start())
 
 
 def is_fragment(text: str, language: str) -> bool:
@@ -118,9 +134,11 @@ def is_fragment(text: str, language: str) -> bool:
     content_words = _content_words(text, language)
     if ": " in text and content_words:
         return False
-    telling = [word for word in content_words if not is_ordinary(word)]
+    telling = _telling_words(text, language)
     if not telling and not WHEN.search(text):
         return language == "en" or not content_words
+    if len(text_words) <= _FEW_NAMES and all(word[:1].isupper() or word.isdigit() for word in content_words):
+        return True
     if _FIRST_PERSON.match(text):
         return len(text_words) + len(_APOSTROPHE.findall(text)) < _FEW_WORDS
     return len(text_words) < _FEW_WORDS
@@ -133,8 +151,8 @@ def is_bound(question: str, reply: str) -> bool:
 
 
 def _last_sentence(text: str) -> Sentence | None:
-    parts = split_sentences(" ".join(text[-_END_READ:].split()))
-    return Sentence(parts[-1]) if parts else None
+    parts = [Sentence(part) for part in split_sentences(" ".join(text[-_END_READ:].split()))]
+    return next((part for part in reversed(parts) if not _is_caption(part)), None)
 
 
 def _begins_with_question(text: str) -> bool:
@@ -150,7 +168,8 @@ def _answers(text: str, trimmed: str) -> bool:
 
 
 def _item_support(statements: Sequence[SourcedSentence], place: int, text: str) -> Support:
-    if len(words(text)) >= _SHORT_ITEM or is_unspaced(text):
+    described = text.partition(": ")[2]
+    if len(words(text)) >= _SHORT_ITEM or is_unspaced(text) or len(words(described)) >= _DESCRIBED:
         return ALONE
     source = statements[place].source
     for earlier in range(place - 1, -1, -1):
@@ -173,6 +192,8 @@ def _question_before(statements: Sequence[SourcedSentence], place: int) -> int |
             if not is_filler(statement.sentence):
                 return None
             continue
+        if _is_caption(statement.sentence):
+            continue
         is_question = statement.sentence.is_question and statement.speaker != statements[place].speaker
         return earlier if is_question and not is_filler(statement.sentence) else None
     return None
@@ -187,6 +208,24 @@ def _sentence_before(statements: Sequence[SourcedSentence], place: int) -> int |
 
 def _is_empty(sentence: Sentence) -> bool:
     return not any(map(str.isalnum, sentence.text)) or is_filler(sentence)
+
+
+def _is_caption(sentence: Sentence) -> bool:
+    """Whether a sentence is in brackets as a whole, as what is seen in a picture."""
+    return sentence.kind == "prose" and bool(_CAPTION.fullmatch(sentence.text))
+
+
+def _introduces(sentence: Sentence) -> bool:
+    """Whether a sentence that is not chosen for itself may be shown with another: a heading or a question."""
+    ends = sentence.text.rstrip().endswith((":", "："))
+    return sentence.kind in ("heading", "note") or ends or (sentence.is_question and not is_filler(sentence))
+
+
+def _telling_words(text: str, language: str) -> list[str]:
+    """The content words that are not ordinary ones, with or without what stands after an apostrophe."""
+    telling = [word for word in _content_words(text, language) if not is_ordinary(word)]
+    bare_words = [_APOSTROPHE_END.sub("", word) for word in telling]
+    return [word for word in bare_words if is_content(word, language) and not is_ordinary(word)]
 
 
 def _content_words(text: str, language: str) -> list[str]:
