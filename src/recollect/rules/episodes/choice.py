@@ -131,6 +131,14 @@ def cut_to_tokens(text: str, limit: int, count: Count) -> str:
     return text[: space if space > 0 else low].rstrip(_TRAIL)
 
 
+def drop_torn_end(text: str) -> str:
+    """A text that was cut, without words that are not to be the last: a number without what it counts, "the", "and"."""
+    text = DANGLING.sub("", text).rstrip(_TRAIL)
+    while text and _TORN.search(text):
+        text = DANGLING.sub("", _TORN.sub("", text)).rstrip(_TRAIL)
+    return text
+
+
 # -- wordings
 
 
@@ -354,8 +362,5 @@ class _Choice:
 
     def _beginning(self, form: Form, limit: int) -> Form:
         room = limit - self._label_cost(form.place) - 2
-        text = cut_to_tokens(form.text, room, self.count) if room > 0 else ""
-        text = DANGLING.sub("", text).rstrip(_TRAIL)
-        while text and _TORN.search(text):
-            text = DANGLING.sub("", _TORN.sub("", text)).rstrip(_TRAIL)
+        text = drop_torn_end(cut_to_tokens(form.text, room, self.count)) if room > 0 else ""
         return replace(form, text=f"{text}…" if has_word(text) else "")

@@ -15,7 +15,7 @@ from recollect.language.detect import detect
 from recollect.language.filler import is_filler
 from recollect.language.sentences import Sentence, limit_text, sentences, split_sentences
 from recollect.model import ExtractLine
-from recollect.rules.episodes.choice import Count, Statement, choose_lines, cut_to_tokens, has_word
+from recollect.rules.episodes.choice import Count, Statement, choose_lines, cut_to_tokens, drop_torn_end, has_word
 from recollect.rules.episodes.corrections import find_corrections, make_claim
 from recollect.rules.episodes.lines import (
     NAMELESS,
@@ -52,10 +52,10 @@ def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> tuple[Extract
     language = _language(statements)
     statements = _with_corrections(_with_supports(statements, language), language)
     chosen_lines = choose_lines(_without_repetition(statements), language, limit, count)
-    whole_texts = (
+    whole_texts = [
         ExtractLine(line.turn, line.role, line.author, text, line.time) for line, text in zip(lines, texts, strict=True)
-    )
-    return chosen_lines or _first_excerpt(whole_texts, limit, count)
+    ]
+    return chosen_lines or _first_excerpt([*_excerpt_lines(statements), *whole_texts], limit, count)
 
 
 def condense(parts: Sequence[Lines], limit: int, count: Count) -> tuple[ExtractLine, ...]:
@@ -77,7 +77,7 @@ def condense(parts: Sequence[Lines], limit: int, count: Count) -> tuple[ExtractL
     language = _language(statements)
     statements = _with_corrections(statements, language)
     chosen_lines = choose_lines(_without_repetition(statements), language, limit, count, traces=True)
-    return chosen_lines or _first_excerpt((line for part in parts for line in part), limit, count)
+    return chosen_lines or _first_excerpt(_excerpt_lines(statements), limit, count)
 
 
 def first_sentences(text: str, limit: int, count: Count) -> str:
@@ -173,13 +173,20 @@ def _without_repetition(statements: Sequence[Statement]) -> list[Statement]:
     ]
 
 
+def _excerpt_lines(statements: Sequence[Statement]) -> list[ExtractLine]:
+    """The lines that may be cut short, best first; never what was corrected."""
+    current = [statement for statement in statements if statement.corrected_by is None]
+    ranked = sorted(current, key=lambda statement: (not statement.stands, statement.needs is not None))
+    return [replace(statement.line, text=statement.sentence.text) for statement in ranked]
+
+
 def _first_excerpt(lines: Iterable[ExtractLine], limit: int, count: Count) -> tuple[ExtractLine, ...]:
     """As much of the first line with a word as there is room for: used if nothing else fits."""
     for line in lines:
         text = tiers.clean(line.text)
         if limit < 1 or not has_word(text):
             continue
-        for form in (replace(line, text=text), whole_line(text)[0]):
+        for form in (replace(line, text=text), whole_line(text, line.turn)[0]):
             if excerpt := _shorten_line(form, limit, count):
                 return (excerpt,)
     return ()
@@ -189,9 +196,12 @@ def _shorten_line(line: ExtractLine, limit: int, count: Count) -> ExtractLine | 
     """The beginning of a line that fits the limit with its speaker; None if not even a word does."""
     room = limit
     while room > 0:
-        shorter = replace(line, text=cut_to_tokens(line.text, room, count))
-        if not has_word(shorter.text):
+        text = cut_to_tokens(line.text, room, count)
+        if text != line.text:
+            text = drop_torn_end(text) or text
+        if not has_word(text):
             return None
+        shorter = replace(line, text=text)
         excess = count(render_lines([shorter])) - limit
         if excess <= 0:
             return shorter
