@@ -113,8 +113,10 @@ class Writer:
             continues_last = last_record is not None and self._is_continued_by(
                 last_record.episode, part, vectors[start:end], vectors_by_turn, before
             )
+            # A reply is summarised together with its question.
+            question = [before] if continues_last and before is not None and is_reply(before, part[0]) else []
             before = part[-1]
-            record = await self._extend_or_begin(lag, user, last_record if continues_last else None, part)
+            record = await self._extend_or_begin(lag, user, last_record if continues_last else None, part, question)
             self._register(record, active_records, changes)
             while merge := next_merge([*active_records], self._at_level, self._in_all):
                 parts = [active_records.pop((merge.level, first)) for first in merge.firsts]
@@ -134,9 +136,14 @@ class Writer:
             index[episode_key(record.episode)] = record
 
     async def _extend_or_begin(
-        self, lag: Lag, user: str, last_record: EpisodeRecord | None, part: Sequence[Message]
+        self,
+        lag: Lag,
+        user: str,
+        last_record: EpisodeRecord | None,
+        part: Sequence[Message],
+        question: Sequence[Message],
     ) -> EpisodeRecord:
-        """The last episode with these messages added, or a new one."""
+        """The last episode with these messages added, or a new one. `question` is what the first of them answers."""
         if last_record is not None:
             record = replace(last_record, episode=replace(last_record.episode, last=part[-1].turn, ended=part[-1].time))
         else:
@@ -144,7 +151,8 @@ class Writer:
             times = (part[0].time, part[-1].time)
             record = EpisodeRecord(Episode(lag.space, lag.conversation, 1, *turns, *times, ""), user)
         reply = await self._run(
-            episode_summary.offline, self.message_inputs(part, record.episode.summary, lines_of(record.episode))
+            episode_summary.offline,
+            self.message_inputs([*question, *part], record.episode.summary, lines_of(record.episode)),
         )
         return await self.with_summary(record, reply)
 

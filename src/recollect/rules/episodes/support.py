@@ -71,7 +71,8 @@ _FEW_WORDS = 3
 _FEW_NAMES = 4  # words of a sentence that may be nothing but names
 _SHORT_ITEM = 8  # words: a shorter item of a list needs its heading, unless it has a title of its own
 _DESCRIBED = 4  # words after the title of an item that say what it is
-_SHORT_REPLY = 6  # words: a shorter sentence right after a question is its answer
+_SHORT_REPLY = 6  # words: a shorter sentence right after a question is its answer,
+_BARE_REPLY = 12  # or one of fewer words that does not begin with "I" or "we": it may have no verb
 _JOINED = 7  # words of a sentence that only goes on with the one before
 _TELLING = 4  # telling words with which a sentence is clear though it begins with a pronoun
 _DENSE = 6  # characters of a sentence in a script without spaces
@@ -164,7 +165,10 @@ _END_READ = 600  # characters of a message in which its last or its first senten
 
 
 def _answers(text: str, trimmed: str) -> bool:
-    return bool(_REPLY.match(text)) or len(words(trimmed)) < _SHORT_REPLY or bool(_PRONOUN.match(trimmed))
+    """Whether a sentence right after a question is to be read as its answer."""
+    size = len(words(trimmed))
+    is_own = _FIRST_PERSON.match(trimmed) is not None
+    return bool(_REPLY.match(text) or _PRONOUN.match(trimmed)) or size < (_SHORT_REPLY if is_own else _BARE_REPLY)
 
 
 def _item_support(statements: Sequence[SourcedSentence], place: int, text: str) -> Support:
