@@ -97,12 +97,12 @@ def check_episode(episode: Episode, messages: Sequence[Message], counts: Speaker
             continue
         counts.sentences += 1
         words = squeeze(line.text)
-        said_by = {
-            (m.role, m.author) for m in within if words in words_of[m.turn] or is_within(words, words_of[m.turn])
-        }
-        counts.untraceable += not said_by
-        counts.wrong_by_line += bool(said_by) and (line.role, line.author) not in said_by
-        counts.wrong_in_text += bool(said_by) and readings[number] not in said_by
+        if not is_within(words, words_of.get(line.turn, "")):
+            counts.untraceable += 1
+            continue
+        said_by = {(message.role, message.author) for message in within if is_within(words, words_of[message.turn])}
+        counts.wrong_by_line += (line.role, line.author) not in said_by
+        counts.wrong_in_text += readings[number] not in said_by
 
 
 def attribute(episode: Episode) -> list[tuple[str, str] | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -448,3 +449,59 @@ def test_f3_contexts_show_names_in_summaries_and_escape_each_sentence() -> None:
     assert "[REQUEST" not in piece.text
     (piece,) = episode_pieces([Episode("s", "c", 1, 1, 2, START, START, "Alex sold it.", "model")], len)
     assert piece.text == "Turns 1-2, 2025-03-01: Alex sold it."
+
+
+def make_older(path: Path) -> None:
+    """A store as it was before summaries had lines."""
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("ALTER TABLE episodes DROP COLUMN extract")
+        file.execute("ALTER TABLE topic_summaries DROP COLUMN extract")
+        file.execute("UPDATE episodes SET summary = 'Kim: I said what Alex said.'")
+        file.execute("UPDATE meta SET value = '15' WHERE key = 'schema'")
+        file.commit()
+
+
+def test_the_episodes_of_an_older_store_are_written_again_and_its_chunks_stay(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    clock = FrozenClock(START)
+    with Memory(str(path), followers=False, clock=clock) as memory:
+        chat = memory.conversation("demo", user="alex")
+        chat.extend(scripted(120))
+        memory.settle()
+        before = chat.episodes()
+        chunks = chat.archived()
+    make_older(path)
+    clock.advance(timedelta(days=3))
+    with Memory(str(path), followers=False, clock=clock) as memory:
+        chat = memory.conversation("demo", user="alex")
+        assert chat.archived() == chunks
+        memory.settle()
+        assert chat.episodes() == before
+        assert chat.archived() == chunks
+        chat.extend(scripted(40))
+        memory.settle()
+        assert chat.archived()[: len(chunks)] == chunks
+        assert len(chat.archived()) > len(chunks)
+
+
+def test_an_older_summary_of_messages_that_are_gone_stays_and_is_never_taken_apart(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with Memory(str(path), followers=False) as memory:
+        chat = memory.conversation("demo", user="alex")
+        chat.extend(scripted(60))
+        memory.settle()
+    make_older(path)
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("UPDATE messages SET erasure = 'x' WHERE turn = 2")
+        file.execute("UPDATE meta SET value = '15' WHERE key = 'schema'")
+        file.commit()
+    with Memory(str(path), followers=False) as memory:
+        chat = memory.conversation("demo", user="alex")
+        memory.settle()
+        assert {episode.summary for episode in flat(chat.episodes())} == {"Kim: I said what Alex said."}
+        chat.extend(scripted(200))
+        memory.settle()
+        merged = [episode for episode in flat(chat.episodes()) if episode.level > 1]
+        assert merged
+        for episode in flat(chat.episodes()):
+            assert all(line.role for line in episode.lines if "I said what" not in line.text)
