@@ -128,7 +128,7 @@ def attribute(episode: Episode) -> list[tuple[str, str] | None]:
 
 def squeeze(text: str) -> str:
     """The words of a text, without marks and case."""
-    return " ".join(_WORD.findall(text.casefold()))
+    return " ".join(_WORD.findall(text.casefold().replace("`", "")))  # markup is not shown
 
 
 def is_within(words: str, source: str) -> bool:

@@ -162,6 +162,8 @@ def _wordings(statement: Statement) -> Iterator[str]:
         return
     is_short_correction = statement.corrects and statement.needs is not None
     full_text = _NUMBERED.sub("", _clean(sentence.text if is_short_correction else trim(sentence.text)))
+    if full_text.count('"') == 1:  # the other one is in another sentence
+        full_text = full_text.replace('"', "")
     if not has_word(full_text):
         return
     yield full_text
@@ -170,14 +172,13 @@ def _wordings(statement: Statement) -> Iterator[str]:
     parts = clauses(full_text)
     for length in range(len(parts) - 1, 0, -1):
         shorter = DANGLING.sub("", "".join(parts[:length]).rstrip(_TRAIL))
-        may_end = _ADDS.match(parts[length]) or _PAUSES.search(parts[length - 1])
+        is_comma = parts[length - 1].rstrip().endswith(",")
+        may_end = (is_comma and _ADDS.match(parts[length])) or _PAUSES.search(parts[length - 1])
         changes_meaning = any(_CONDITION.match(part) for part in parts[length:])
         leans = length == 1 and _LEANS.match(parts[0])
         is_whole = len(shorter.split()) >= _LEAST_WORDING and not _TORN.search(shorter)
         if may_end and not changes_meaning and not leans and is_whole:
             yield shorter
-    if sentence.lead and has_word(sentence.lead) and len(sentence.lead.split()) >= _LEAST_WORDING:
-        yield _clean(sentence.lead)
 
 
 def _clean(text: str) -> str:

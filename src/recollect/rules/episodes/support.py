@@ -50,8 +50,13 @@ _PRONOUN = re.compile(
     re.IGNORECASE,
 )
 _THERE = re.compile(r"\b(?:there|then|so|too|either|the\ssame|like\sthat|that\sone|this\sone)[.!?]*$", re.IGNORECASE)
+_VOCATIVE = re.compile(
+    r"^(?:(?i:oof|ugh|aw+|yay|god|gosh|man|dude|damn|whoa|woah|haha|lol|ouch|geez|ah|oh)[,!.\s]+)?(?:[A-Z]\w+[,!.]\s+)?(?=\w)"
+)
+_FAREWELL = re.compile(r"^(?:see\s(?:you|ya)|bye|take\scare|talk\s(?:soon|later))\b", re.IGNORECASE)
 _OBJECT = re.compile(r"\b(?:it|them|they|him|he|she)\b", re.IGNORECASE)
 _NAMES_THING = re.compile(r"\b(?:a|an|the|my|our|your|his|her|their|this|that|some|\d+)\s|\s[A-Z]\w|[\"“]")
+_NUMBER_FIRST = re.compile(r"[$€£¥+-]?\s?\d")
 _CAPTION = re.compile(r"\[[^\[\]]*\]\W*")
 _JOINS = re.compile(
     r"^(?:and|or|but|nor|plus|because|cause|cuz|so|than|like|especially|including|such\sas|as\swell|too|also|with|without"
@@ -61,7 +66,7 @@ _JOINS = re.compile(
 _EXCLAIMS = re.compile(
     r"^(?:what\san?|such\san?|how\s(?:\w+ly\s)?(?!(?:many|much|long|often|far|old|big)\b)\w+!|so\s\w+!|looks?|sounds?|seems?"
     r"|reminds?|glad|hope|can['’]t\swait|good\s(?:luck|job|call)|love\s(?:it|that|this|the|your|how)|nice|great|awesome|cool"
-    r"|wow|keep)\b",
+    r"|wow|keep|i\s(?:\S+\s)?agree)\b",
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(r"^(?:i|we|my|our)(?:['’]\w+)?\s", re.IGNORECASE)
@@ -75,6 +80,8 @@ _SHORT_REPLY = 6  # words: a shorter sentence right after a question is its answ
 _BARE_REPLY = 12  # or one of fewer words that does not begin with "I" or "we": it may have no verb
 _JOINED = 7  # words of a sentence that only goes on with the one before
 _TELLING = 4  # telling words with which a sentence is clear though it begins with a pronoun
+_CLEAR = 6  # the same if what it points to is not there
+_ASKED = 2  # telling words of a question that points back and still says what it is about
 _DENSE = 6  # characters of a sentence in a script without spaces
 
 
@@ -84,9 +91,9 @@ def find_supports(statements: Sequence[SourcedSentence], language: str) -> list[
     for place in range(len(statements)):
         support = _support_of(statements, place, language)
         needed = support.needs
-        if needed is not None and not supports[needed].stands and not _introduces(statements[needed].sentence):
+        if needed is not None and not _is_support(statements[needed].sentence, supports[needed], language):
             sentence = statements[place].sentence
-            is_clear = len(_telling_words(sentence.text, language)) >= _TELLING
+            is_clear = len(_telling_words(sentence.text, language)) >= _CLEAR
             support = ALONE if is_clear and sentence.kind == "prose" and not _is_caption(sentence) else NOTHING
         supports.append(support)
     return supports
@@ -98,7 +105,7 @@ def _support_of(statements: Sequence[SourcedSentence], place: int, language: str
         return ALONE
     if _is_empty(sentence) or sentence.kind == "heading" or sentence.text.rstrip().endswith((":", "：")):
         return NOTHING
-    text = trim(strip_addressee(sentence.text))
+    text = _VOCATIVE.sub("", trim(strip_addressee(sentence.text)))
     if sentence.kind == "item":
         return _item_support(statements, place, text)
     question = _question_before(statements, place)
@@ -107,7 +114,8 @@ def _support_of(statements: Sequence[SourcedSentence], place: int, language: str
         return ALONE if before is None else Support(True, before)
     if question is not None and not sentence.is_question and _answers(sentence.text, text):
         return Support(True, question)
-    if is_fragment(text, language) or _EXCLAIMS.match(text):
+    is_farewell = _FAREWELL.match(text) and not WHEN.search(text)
+    if is_fragment(text, language) or _EXCLAIMS.match(text) or is_farewell:
         return NOTHING
     if _JOINS.match(text) and len(words(text)) <= _JOINED:
         return NOTHING if before is None else Support(True, before)
@@ -121,7 +129,7 @@ def _support_of(statements: Sequence[SourcedSentence], place: int, language: str
 
 def _points_back(text: str) -> bool:
     """Whether a sentence speaks of something that was named before it: "it was great", "I want to add it"."""
-    if _PRONOUN.match(text) or _THERE.search(text) or text[:1].isdigit():
+    if _PRONOUN.match(text) or _THERE.search(text) or _NUMBER_FIRST.match(text):
         return True
     pronoun = _OBJECT.search(text)
     return pronoun is not None and not _NAMES_THING.search(text, 1, pronoun.start())
@@ -217,6 +225,13 @@ def _is_empty(sentence: Sentence) -> bool:
 def _is_caption(sentence: Sentence) -> bool:
     """Whether a sentence is in brackets as a whole, as what is seen in a picture."""
     return sentence.kind == "prose" and bool(_CAPTION.fullmatch(sentence.text))
+
+
+def _is_support(sentence: Sentence, support: Support, language: str) -> bool:
+    """Whether a sentence helps to understand another: not a fragment, not a question that itself points back."""
+    if sentence.is_question and _points_back(sentence.text) and support.needs is None:
+        return len(_telling_words(sentence.text, language)) >= _ASKED
+    return support.stands or _introduces(sentence)
 
 
 def _introduces(sentence: Sentence) -> bool:
