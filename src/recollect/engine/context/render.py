@@ -177,7 +177,7 @@ def episode_pieces(
             "" if lines[:1] and lines[0].role else f", {' to '.join(days)}"
         )
         if episode.made_by == "model" or not episode.lines:
-            lines = [replace(line, time=None) for line in lines]
+            lines = tuple(replace(line, time=None) for line in lines)
         body = render_lines(lines, names, labels=labels, escape=fences.escape_line)
         text = fences.Fenced(f"{place}: {body}")
         item_reason = reason or f"summary of level {episode.level}"

@@ -13,20 +13,26 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from recollect.engine.views.episode_parts import (
+    CHARACTERS,
+    LONGEST,
+    bounds_after,
+    is_reply,
+    lines_of,
+    stack_vectors,
+)
 from recollect.engine.work.ask import TaskResult, TaskRunner
 from recollect.engine.work.faults import readable_messages, reason_of
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Conversation, Episode, ExtractLine, Filter, Message
 from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
 from recollect.rules.episodes.levels import next_merge
-from recollect.rules.episodes.lines import SpokenLine, from_object, narrative_lines, to_object, whole_line
-from recollect.rules.episodes.segments import PAUSE, continues, cuts
-from recollect.rules.episodes.support import is_bound
+from recollect.rules.episodes.lines import SpokenLine, from_object, narrative_lines, to_object
+from recollect.rules.episodes.segments import PAUSE, continues
 from recollect.tasks import episode_summary, level_summary
 
 log = logging.getLogger("recollect.episodes")
@@ -34,12 +40,10 @@ log = logging.getLogger("recollect.episodes")
 TABLE = "episodes"
 WINDOW = "window"  # the view that first wrote them: messages it has set aside are in none of them
 NOBODY = ""  # the user_id of an episode of a channel
-LONGEST = 30  # messages in one episode of level 1
 SHARE = 6  # a summary has one token for so many of what it summarises
 TOKENS = (64, 200)  # the least and the most of a summary of messages
 LEVEL_TOKENS = (80, 240)  # the same of a summary of summaries
 LEVEL_SHARE = 2
-CHARACTERS = 4  # of a token, about
 CALLS = 8  # of the model in one step
 BACKLOG = 1_000  # turns: a conversation further behind is an import; its inactive episodes get no model summary
 
@@ -301,56 +305,7 @@ class WrittenEpisodes:
     progress: SaveResult
 
 
-# -- pieces of a run
-
-
-def stack_vectors(vectors: Sequence[Vectors | None]) -> Vectors:
-    """One row for each message; zeros for one that has no vector."""
-    width = max((len(vector) for vector in vectors if vector is not None), default=1)
-    rows = [np.zeros(width, np.float32) if vector is None else vector for vector in vectors]
-    return np.array(rows, np.float32).reshape(len(vectors), width)
-
-
-def part_bounds(messages: Sequence[Message], vectors: Vectors) -> list[tuple[int, int]]:
-    """The start and end of each part into which a run of messages is cut."""
-    if not messages:
-        return []
-    sizes = [len(message.content) // CHARACTERS + 1 for message in messages]
-    gaps = list(pairwise(messages))
-    starts = [
-        0,
-        *cuts(
-            vectors,
-            sizes,
-            [message.role == "user" for message in messages],
-            pauses=[False, *(after.time - before.time > PAUSE for before, after in gaps)],
-            replies=[False, *(is_reply(before, after) for before, after in gaps)],
-            longest=LONGEST,
-        ),
-        len(messages),
-    ]
-    return list(pairwise(starts))
-
-
-def bounds_after(before: Message | None, messages: Sequence[Message], vectors: Vectors) -> list[tuple[int, int]]:
-    """The parts of a run; a reply to the message before the run is a part of its own, if others follow it there."""
-    bounds = part_bounds(messages, vectors)
-    if before is None or not bounds or bounds[0][1] == 1 or not is_reply(before, messages[0]):
-        return bounds
-    return [(0, 1), (1, bounds[0][1]), *bounds[1:]]
-
-
-def is_reply(before: Message, after: Message) -> bool:
-    """Whether a message answers the question that the message before it ends in."""
-    return (before.role, before.author) != (after.role, after.author) and is_bound(before.content, after.content)
-
-
-def lines_of(episode: Episode) -> tuple[ExtractLine, ...]:
-    """The lines of a summary. Without them, what a model wrote is prose, and another text stays as it is."""
-    if episode.lines or not episode.summary:
-        return episode.lines
-    to_lines = narrative_lines if episode.made_by == "model" else whole_line
-    return to_lines(episode.summary, episode.last, episode.ended)
+# -- records
 
 
 def clamp(size: int, bounds: tuple[int, int]) -> int:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.engine.tables import topics as rows
-from recollect.engine.views.episodes import CALLS, CHARACTERS, SHARE, TOKENS, clamp
+from recollect.engine.views.episode_parts import CHARACTERS
+from recollect.engine.views.episodes import CALLS, SHARE, TOKENS, clamp
 from recollect.engine.views.topics import TITLES, Topics, lock_conversation
 from recollect.engine.work.ask import TaskResult, TaskRunner
 from recollect.engine.work.view import Run, SaveResult

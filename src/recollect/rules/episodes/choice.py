@@ -28,7 +28,7 @@ Count = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class SummarySentence:
     """A sentence that may be chosen: the number of its source, its line, and what it rests on.
 
     `stands` says whether it may be chosen for itself; `needs` is the place of the statement it cannot be understood
@@ -47,7 +47,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class Wording:
     """One wording of a sentence: whole, or its first clauses. The price is an estimate; taken forms are counted."""
 
     place: int
@@ -68,7 +68,7 @@ _MATTERS = re.compile(
 _DIGIT = re.compile(r"\d")
 # A sentence is shortened only where its rest begins so, and not if a part of the rest changes what is said.
 _ADDS = re.compile(
-    r"^(?:and|so|because|since|as|while|plus|especially|including|like|such\sas|with|even|along|for\sexample)\b",
+    r"^(?:(?:and|so)\s(?:i|we|you|he|she|it|they|there|my|our)\b|because|since|as|while|plus|especially|including|like|such\sas|with|even|along|for\sexample)\b",
     re.IGNORECASE,
 )
 _PAUSES = re.compile(r"(?:[;；–—]|\s-+)\s*$")
@@ -103,7 +103,7 @@ has_word = partial(re.search, r"[^\W_]")
 
 
 def choose_lines(
-    statements: Sequence[Statement], language: str, limit: int, count: Count, *, traces: bool = False
+    statements: Sequence[SummarySentence], language: str, limit: int, count: Count, *, traces: bool = False
 ) -> tuple[ExtractLine, ...]:
     """The best lines within the limit; none if there are none or no room. With `traces`, something of each source."""
     if limit < 1:
@@ -142,7 +142,7 @@ def drop_torn_end(text: str) -> str:
 # -- wordings
 
 
-def _forms(statements: Sequence[Statement], language: str) -> Iterator[Form]:
+def _forms(statements: Sequence[SummarySentence], language: str) -> Iterator[Wording]:
     last = -1
     for place, statement in enumerate(statements):
         bonus = _bonus(statement, opens=statement.source != last)
@@ -151,10 +151,10 @@ def _forms(statements: Sequence[Statement], language: str) -> Iterator[Form]:
             roots = stems(text, language)
             if statement.sentence.kind == "note":
                 roots = frozenset({statement.sentence.text})
-            yield Form(place, text, roots, bonus, len(text) / (1.2 if is_unspaced(text) else 4.2) + 1)
+            yield Wording(place, text, roots, bonus, len(text) / (1.2 if is_unspaced(text) else 4.2) + 1)
 
 
-def _wordings(statement: Statement) -> Iterator[str]:
+def _wordings(statement: SummarySentence) -> Iterator[str]:
     """The sentence trimmed; for a long one also its first clauses, unless the rest changes their meaning."""
     sentence = statement.sentence
     if statement.line.kind == "text":
@@ -185,7 +185,7 @@ def _clean(text: str) -> str:
     return tiers.clean(text) if "[" in text else text
 
 
-def _bonus(statement: Statement, *, opens: bool) -> float:
+def _bonus(statement: SummarySentence, *, opens: bool) -> float:
     text = statement.sentence.text
     bonus = 0.8 if opens else 0.0
     bonus += 1.0 if _MATTERS.search(text) else 0.0
@@ -201,16 +201,16 @@ def _bonus(statement: Statement, *, opens: bool) -> float:
 class _Choice:
     """Takes forms, at most one for each sentence, while there is room for them."""
 
-    statements: Sequence[Statement]
-    forms: list[Form]
+    statements: Sequence[SummarySentence]
+    forms: list[Wording]
     weights: Mapping[str, float]
     limit: int
     count: Count
     room: int = field(init=False)
     covered_roots: set[str] = field(default_factory=set)
-    taken: dict[int, tuple[Form, float]] = field(default_factory=dict)
+    taken: dict[int, tuple[Wording, float]] = field(default_factory=dict)
     labels: Labels = field(init=False)
-    by_place: dict[int, list[Form]] = field(default_factory=dict)
+    by_place: dict[int, list[Wording]] = field(default_factory=dict)
     chains: dict[int, tuple[int, ...] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -314,7 +314,7 @@ class _Choice:
         for place in [place for place in self.taken if self.chains[place] is None and place not in needed]:
             del self.taken[place]
 
-    def gain(self, form: Form) -> float:
+    def gain(self, form: Wording) -> float:
         roots = form.roots
         price = form.price
         for place in self.chains[form.place] or ():
@@ -333,7 +333,7 @@ class _Choice:
         factor *= _ANSWERED if statement.is_answered and statement.sentence.is_question else 1.0
         return float(factor * fresh * (1 + form.bonus / 3) / (price + _LABEL_PRICE) ** _THRIFT)
 
-    def take(self, form: Form, limit: int) -> bool:
+    def take(self, form: Wording, limit: int) -> bool:
         """Take a form and what it needs, if they fit the limit, with their speakers where the speaker changes."""
         chain = self.chains[form.place]
         if chain is None or not form.text or form.place in self.taken:
@@ -351,7 +351,7 @@ class _Choice:
         self.room -= cost
         return True
 
-    def _price(self, form: Form) -> float:
+    def _price(self, form: Wording) -> float:
         needed = [place for place in self.chains[form.place] or () if place not in self.taken]
         return form.price + sum(self.by_place[place][0].price for place in needed)
 
@@ -361,7 +361,7 @@ class _Choice:
         label = prefix(self.statements[place].line, line_before, self.labels)
         return self.count(f" {label.rstrip()}") if label else 0
 
-    def _beginning(self, form: Form, limit: int) -> Form:
+    def _beginning(self, form: Wording, limit: int) -> Wording:
         room = limit - self._label_cost(form.place) - 2
         text = drop_torn_end(cut_to_tokens(form.text, room, self.count)) if room > 0 else ""
         return replace(form, text=f"{text}…" if has_word(text) else "")

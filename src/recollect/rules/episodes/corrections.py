@@ -48,7 +48,7 @@ _HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ComparedSentence:
     """A sentence as it is compared: its turn, who said it, whether it stands alone, its values and its other words."""
 
     turn: int
@@ -75,7 +75,7 @@ class Correction:
     together: bool
 
 
-def make_claim(turn: int, speaker: tuple[str, str], text: str, stands: bool, language: str) -> Claim:
+def compared_sentence(turn: int, speaker: tuple[str, str], text: str, stands: bool, language: str) -> ComparedSentence:
     times = [match.group().casefold() for match in WHEN.finditer(text)]
     rest = WHEN.sub(" ", text)
     rest_words = words(rest)
@@ -90,7 +90,9 @@ def make_claim(turn: int, speaker: tuple[str, str], text: str, stands: bool, lan
         for word in rest_words
         if is_content(word, language) and not is_ordinary(word) and word.casefold() not in _CUE_WORDS | numbers | names
     }
-    return Claim(turn, speaker, text, stands, frozenset({*times, *numbers}), frozenset(names), frozenset(heads))
+    return ComparedSentence(
+        turn, speaker, text, stands, frozenset({*times, *numbers}), frozenset(names), frozenset(heads)
+    )
 
 
 def says_correction(text: str) -> bool:
@@ -99,16 +101,16 @@ def says_correction(text: str) -> bool:
     return bool(is_cue and (_ENDS.search(text) or WHEN.search(text) or re.search(r"\d", text)))
 
 
-def find_corrections(claims: Sequence[Claim]) -> list[Correction]:
-    """The corrections among claims in the order of time; each claim is corrected by the last that corrects it."""
+def find_corrections(sentences: Sequence[ComparedSentence]) -> list[Correction]:
+    """The corrections among sentences in the order of time; each is corrected by the last one that corrects it."""
     by_earlier: dict[int, Correction] = {}
-    for later, claim in enumerate(claims):
-        is_hard = bool(HARD.search(claim.text))
-        is_soft = bool(SOFT.search(claim.text))
-        if not (is_hard or is_soft or claim.states_value):
+    for later, sentence in enumerate(sentences):
+        is_hard = bool(HARD.search(sentence.text))
+        is_soft = bool(SOFT.search(sentence.text))
+        if not (is_hard or is_soft or sentence.states_value):
             continue
         for earlier in range(later - 1, -1, -1):
-            correction = _compare(claims[earlier], claim, earlier, later, is_hard, is_soft)
+            correction = _compare(sentences[earlier], sentence, earlier, later, is_hard, is_soft)
             if correction is None:
                 continue
             by_earlier[earlier] = correction
@@ -117,8 +119,10 @@ def find_corrections(claims: Sequence[Claim]) -> list[Correction]:
     return list(by_earlier.values())
 
 
-def _compare(old: Claim, new: Claim, earlier: int, later: int, is_hard: bool, is_soft: bool) -> Correction | None:
-    """The correction of one claim by another, if it is one."""
+def _compare(
+    old: ComparedSentence, new: ComparedSentence, earlier: int, later: int, is_hard: bool, is_soft: bool
+) -> Correction | None:
+    """The correction of one sentence by another, if it is one."""
     common = old.heads & new.heads
     fewest = min(len(old.heads), len(new.heads))
     is_same_thing = bool(common) and len(common) >= _HALF * fewest

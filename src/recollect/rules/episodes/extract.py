@@ -15,8 +15,8 @@ from recollect.language.detect import detect
 from recollect.language.filler import is_filler
 from recollect.language.sentences import Sentence, limit_text, sentences, split_sentences
 from recollect.model import ExtractLine
-from recollect.rules.episodes.choice import Count, Statement, choose_lines, cut_to_tokens, drop_torn_end, has_word
-from recollect.rules.episodes.corrections import find_corrections, make_claim
+from recollect.rules.episodes.choice import Count, SummarySentence, choose_lines, cut_to_tokens, drop_torn_end, has_word
+from recollect.rules.episodes.corrections import compared_sentence, find_corrections
 from recollect.rules.episodes.lines import (
     NAMELESS,
     Lines,
@@ -40,7 +40,7 @@ def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> tuple[Extract
     texts = limit_texts([line.text for line in lines])
     labels = {*NAMELESS, *speaker_labels(ExtractLine(line.turn, line.role, line.author, "") for line in lines).values()}
     statements = [
-        Statement(
+        SummarySentence(
             number,
             ExtractLine(line.turn, line.role, line.author, sentence.text, line.time, sentence.kind),
             replace(sentence, text=guard_words(sentence.text, labels)),
@@ -61,7 +61,7 @@ def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> tuple[Extract
 def condense(parts: Sequence[Lines], limit: int, count: Count) -> tuple[ExtractLine, ...]:
     """One extract of several, oldest first; something of each is kept if there is room for it."""
     texts = iter(limit_texts([line.text for part in parts for line in part]))
-    statements: list[Statement] = []
+    statements: list[SummarySentence] = []
     for number, part in enumerate(parts):
         first = len(statements)
         for at, line in enumerate(part):
@@ -71,7 +71,7 @@ def condense(parts: Sequence[Lines], limit: int, count: Count) -> tuple[ExtractL
             needs = first + at - line.leans if 0 < line.leans <= at else None
             sentence = Sentence(text, line.kind if line.kind in ("item", "heading", "note") else "prose")  # type: ignore[arg-type]
             stands = bool(has_word(text)) and line.kind != "heading" and not (line.role and is_filler(sentence))
-            statements.append(Statement(number, replace(line, text=text), sentence, stands, needs))
+            statements.append(SummarySentence(number, replace(line, text=text), sentence, stands, needs))
     if not any(statement.stands for statement in statements):
         statements = [replace(statement, stands=True) for statement in statements]
     language = _language(statements)
@@ -118,11 +118,11 @@ def _both_ends(text: str, limit: int) -> str:
 # -- what is known of the sentences
 
 
-def _language(statements: Sequence[Statement]) -> str:
+def _language(statements: Sequence[SummarySentence]) -> str:
     return detect(" ".join(statement.sentence.text for statement in statements[:40]))
 
 
-def _with_supports(statements: Sequence[Statement], language: str) -> list[Statement]:
+def _with_supports(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
     """The statements with what each needs to be understood; if none stands alone, all of them do."""
     sourced = [
         SourcedSentence(statement.source, speaker_of(statement.line), statement.sentence) for statement in statements
@@ -142,10 +142,10 @@ def _with_supports(statements: Sequence[Statement], language: str) -> list[State
     ]
 
 
-def _with_corrections(statements: Sequence[Statement], language: str) -> list[Statement]:
+def _with_corrections(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
     """The statements, with those marked that a later one corrects."""
     claims = [
-        make_claim(
+        compared_sentence(
             statement.line.turn,
             speaker_of(statement.line),
             statement.sentence.text,
@@ -164,7 +164,7 @@ def _with_corrections(statements: Sequence[Statement], language: str) -> list[St
     return marked
 
 
-def _without_repetition(statements: Sequence[Statement]) -> list[Statement]:
+def _without_repetition(statements: Sequence[SummarySentence]) -> list[SummarySentence]:
     """The statements, with those that are said again word for word not to be chosen, except the last of them."""
     last_places = {statement.sentence.text: place for place, statement in enumerate(statements)}
     return [
@@ -173,7 +173,7 @@ def _without_repetition(statements: Sequence[Statement]) -> list[Statement]:
     ]
 
 
-def _excerpt_lines(statements: Sequence[Statement]) -> list[ExtractLine]:
+def _excerpt_lines(statements: Sequence[SummarySentence]) -> list[ExtractLine]:
     """The lines that may be cut short, best first; never what was corrected."""
     current = [statement for statement in statements if statement.corrected_by is None]
     ranked = sorted(current, key=lambda statement: (not statement.stands, statement.needs is not None))

@@ -42,6 +42,7 @@ _REPLY = re.compile(
     r"|right|true|correct|agreed|indeed|kind of|sort of|both|neither|none|nothing|everything)\b(?!\sone\b)",
     re.IGNORECASE,
 )
+_YES_OR_NO = re.compile(r"^(?:yes|no|yeah|yep|yup|nope|nah)\b\s*[,.!–—-]", re.IGNORECASE)
 _PRONOUN = re.compile(
     r"^(?:it|they|he|she|them|him|his|their|its|both|one|ones|some|most|all|another)\b(?!\sof\s(?:the|my|our)\b)|"
     r"^(?:that|this|these|those|which|who)(?:['’](?:s|ll|d|re)|\s(?:is|are|was|were|will|would|has|had|have|did|does|do|can"
@@ -66,7 +67,7 @@ _JOINS = re.compile(
 _EXCLAIMS = re.compile(
     r"^(?:what\san?|such\san?|how\s(?:\w+ly\s)?(?!(?:many|much|long|often|far|old|big)\b)\w+!|so\s\w+!|looks?|sounds?|seems?"
     r"|reminds?|glad|hope|can['’]t\swait|good\s(?:luck|job|call)|love\s(?:it|that|this|the|your|how)|nice|great|awesome|cool"
-    r"|wow|keep|i\s(?:\S+\s)?agree)\b",
+    r"|wow|keep|i\s(?:\S+\s)?agree|no\s(?:problem|worries|regrets|doubts?)|looking\sforward\sto\smore)\b",
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(r"^(?:i|we|my|our)(?:['’]\w+)?\s", re.IGNORECASE)
@@ -114,6 +115,8 @@ def _support_of(statements: Sequence[SourcedSentence], place: int, language: str
         return ALONE if before is None else Support(True, before)
     if question is not None and not sentence.is_question and _answers(sentence.text, text):
         return Support(True, question)
+    if _YES_OR_NO.match(sentence.text) and len(_telling_words(text, language)) < _CLEAR:
+        return NOTHING  # nothing was asked, or not right before it
     is_farewell = _FAREWELL.match(text) and not WHEN.search(text)
     if is_fragment(text, language) or _EXCLAIMS.match(text) or is_farewell:
         return NOTHING
@@ -138,7 +141,7 @@ def _points_back(text: str) -> bool:
 def is_fragment(text: str, language: str) -> bool:
     """Whether a sentence says nothing for itself: a bare number or name, two words, only ordinary words."""
     if is_unspaced(text):
-        return len(text) < _DENSE
+        return len(text) < _DENSE or any(text.count(left) != text.count(right) for left, right in ("「」", "『』"))
     text_words = words(text)
     content_words = _content_words(text, language)
     if ": " in text and content_words:
