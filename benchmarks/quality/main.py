@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from quality.recall_command import recall
+from quality.speakers_command import speakers
 from quality.tokens_command import tokens
 from quality.topics_command import topics
 from recollect.cli.terminal.options import Program
@@ -24,6 +25,7 @@ def program() -> None:
 
 
 program.add_command(recall)
+program.add_command(speakers)
 program.add_command(topics)
 program.add_command(tokens)
 

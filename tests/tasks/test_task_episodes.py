@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import ModelNonsense
-from recollect.rules.episodes.extract import SpokenLine
+from recollect.rules.episodes.lines import SpokenLine
 from recollect.tasks import episode_summary, level_summary
 from recollect.tasks.task import Task
 from recollect.testing.llm import ScriptedLLM

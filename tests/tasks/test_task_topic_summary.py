@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import ModelNonsense
-from recollect.rules.episodes.extract import SpokenLine
+from recollect.rules.episodes.lines import SpokenLine
 from recollect.tasks import topic_summary
 from recollect.tasks.task import Task
 from recollect.tokens.estimate import EstimateTokenizer

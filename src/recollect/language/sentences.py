@@ -191,12 +191,14 @@ def _runs_on(line: str, following: str) -> bool:
 # A block makes sentences.
 
 _SHORTENED = """
-    mr mrs ms dr prof sr jr st mt vs etc eg ie e.g i.e cf al approx no nos fig inc ltd co corp dept est min max
+    mr mrs ms dr prof sr jr st mt vs etc eg ie e.g i.e cf al approx no nos fig inc ltd co corp dept est min max sq vol
+    ave blvd rd gen gov sen rep capt lt col sgt rev hon oz lb lbs ft
     a.m p.m u.s u.k z.b d.h usw bzw ca nr str hr fr evtl ggf sog vgl m mme mlle sra ud uds pág núm ing avv dott т.д т.е
     г ул
 """
 _ABBREVIATIONS = frozenset((*_SHORTENED.split(), *MONTH_ABBREVIATIONS, *WEEKDAY_ABBREVIATIONS))
 _END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？｡।॥؟۔։]+[\"”’」』）)]*\s*")
+_INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
 _LAST_WORD = re.compile(r"(\S+?)\.+[\"'”’»)\]]*\s*$")
 
 
@@ -223,6 +225,8 @@ def _is_sentence_end(paragraph: str, start: int, end: re.Match[str]) -> bool:
     last = word[1].lstrip("(\"'“").lower()
     if last in ("no", "nos"):
         return not paragraph[end.end() : end.end() + 1].isdigit()
+    if _INITIALS.fullmatch(last):  # S.A. Cosby, Ph.D., D.C.
+        return False
     return last not in _ABBREVIATIONS and not (len(last) == 1 and last.isalpha() and last != "i")
 
 
@@ -296,7 +300,10 @@ def _block_sentences(block: _Block) -> Iterator[Sentence]:
 
 def _split_lead(text: str) -> tuple[str, str]:
     """The title of an item and the text after it: "Louvre" and "a museum"."""
-    match = _LEAD.match(text) or _COLON_LEAD.match(text)
+    match = _LEAD.match(text)
+    if match is not None and match.end() < len(text) and ":" not in match[0] and text[match.end()] not in "-–—":
+        match = None  # emphasis, and no title
+    match = match or _COLON_LEAD.match(text)
     if match is None or len(match[1].split()) > _LEAD_WORDS:
         return "", text
     return strip_markup(match[1]).rstrip(":：.! "), text[match.end() :].lstrip(":- ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from recollect.model.log import Role
 
@@ -35,11 +36,30 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class ExtractLine:
+    """A sentence of a summary: from which turn it is, who said it and when.
+
+    `role` and `author` are empty in prose that a model wrote. `kind` is that of the sentence: "prose", "item",
+    "heading", "note", or "text" for several sentences that stay together. `leans` says how many lines before it the
+    line is that it cannot be understood without, such as the question it answers; 0 if it stands alone.
+    """
+
+    turn: int
+    role: Role | Literal[""]
+    author: str
+    text: str
+    time: datetime | None = None
+    kind: str = "prose"
+    leans: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Episode:
     """A summary of a run of turns (level 1), or of episodes of the level below, which are its `parts`.
 
-    `made_by` is "model" or "offline". While `pending`, the built-in writer's summary stands in until the memory model
-    answers. An episode that is not `active` has become part of one of the next level.
+    `lines` are the sentences of the summary with their sources, and `summary` is the text written from them. `made_by`
+    is "model" or "offline". While `pending`, the built-in writer's summary stands in until the memory model answers. An
+    episode that is not `active` has become part of one of the next level.
     """
 
     space: str
@@ -54,6 +74,7 @@ class Episode:
     pending: bool = False
     active: bool = True
     parts: tuple[Episode, ...] = ()
+    lines: tuple[ExtractLine, ...] = ()
 
     @property
     def id(self) -> str:

@@ -295,6 +295,20 @@ CREATE TABLE set_aside (
 CREATE INDEX set_aside_due ON set_aside (view, retry_at)
 """
 
+# The sentences of a summary with who said each, in which turn and when. Summaries so far were written without: the
+# episodes are written again from the messages, and their chunks stay. Where messages were erased or have expired, what
+# is left of them is the summary, so it stays.
+EXTRACTS = """
+ALTER TABLE episodes ADD COLUMN extract TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE topic_summaries ADD COLUMN extract TEXT NOT NULL DEFAULT '{}';
+DELETE FROM episodes WHERE NOT EXISTS (SELECT 1 FROM messages WHERE messages.space = episodes.space
+    AND messages.conversation = episodes.conversation AND messages.erasure IS NOT NULL);
+DELETE FROM cursors WHERE view IN ('window', 'episodes') AND NOT EXISTS (SELECT 1 FROM messages
+    WHERE messages.space = cursors.space AND messages.conversation = cursors.conversation
+    AND messages.erasure IS NOT NULL);
+DELETE FROM leases WHERE view IN ('window', 'episodes')
+"""
+
 SPELLING = {
     "sqlite": {"key": "TEXT", "blob": "BLOB", "vector": "BLOB", "clustered": " WITHOUT ROWID", "tsv": ""},
     "postgresql": {
@@ -325,6 +339,7 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": "", "postgresql": COMMITS},
     {"sqlite": SQLITE_SOURCES + ";" + MENDED, "postgresql": POSTGRES_SOURCES + ";" + MENDED},
     {"sqlite": SET_ASIDE, "postgresql": SET_ASIDE},
+    {"sqlite": EXTRACTS, "postgresql": EXTRACTS},
 )
 CURRENT = len(STEPS)
 CONDITION = re.compile(r"IF (?P<unless>NOT )?(?P<table>\w+)(?:\.(?P<column>\w+))?: ")

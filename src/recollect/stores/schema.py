@@ -170,6 +170,7 @@ episodes = Table(
     Column("base", Text, nullable=False),
     Column("base_last", Integer, nullable=False),
     Column("vec", Vector),
+    Column("extract", Object, nullable=False),
 )
 
 facts = Table(
@@ -365,6 +366,7 @@ topic_summaries = Table(
     Column("upto", Integer, nullable=False),
     Column("base", Text, nullable=False),
     Column("base_upto", Integer, nullable=False),
+    Column("extract", Object, nullable=False),
 )
 
 topic_notes = Table(

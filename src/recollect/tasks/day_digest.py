@@ -19,6 +19,7 @@ from recollect.errors import ModelNonsense
 from recollect.model import Message
 from recollect.ports import Request
 from recollect.rules.episodes import extract
+from recollect.rules.episodes.lines import SpokenLine, member_lines, render_lines
 from recollect.rules.facts.grounding import Grounds
 from recollect.rules.people.transcript import People, replace_mentions, transcript
 from recollect.rules.prompt.fences import Fenced, escape_line, plain_name, section
@@ -190,11 +191,11 @@ def _own_entry(id: str, inputs: Inputs) -> str:
     contents = [replace_mentions(message.content, inputs.names) for message in inputs.messages if message.author == id]
     max_characters = extract.size_limit([len(text) for text in contents], OWN)
     texts = [text[:max_characters] for text in contents]
-    if inputs.notes:
-        return extract.condense(texts, MOST, len)
     member = plain_name(inputs.names.get(id, id)) or "A member"
-    gist = extract.gist([extract.SpokenLine("user", member, text) for text in texts], CHARACTERS, len)
-    return gist or f"{member}: {' '.join(escape_line(text) for text in texts)}"[:CHARACTERS].strip()
+    if inputs.notes:
+        return render_lines(extract.condense([member_lines(text, member) for text in texts], MOST, len))
+    lines = extract.gist([SpokenLine("user", member, text) for text in texts], CHARACTERS, len)
+    return render_lines(lines) or f"{member}: {' '.join(escape_line(text) for text in texts)}"[:CHARACTERS].strip()
 
 
 def shorten_message(message: Message) -> Message:

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 
 from recollect.errors import ModelNonsense
 from recollect.language.terms import analyse
+from recollect.model import ExtractLine
 from recollect.ports import Request
 from recollect.rules.episodes import extract
+from recollect.rules.episodes.lines import SpokenLine, narrative_lines, render_lines
 from recollect.rules.prompt.fences import Fenced, attribution, escape_line, section
 from recollect.rules.prompt.speaker_labels import author_labels
 from recollect.rules.tiers.tiers import Count
@@ -31,19 +33,24 @@ _TRACE = 5  # if at least so many words are only in the summary so far, one of t
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The new messages, the summary so far (empty for a new episode), the most tokens, and how they are counted."""
+    """The new messages, the summary so far (empty for a new episode), the most tokens, and how they are counted.
 
-    lines: tuple[extract.SpokenLine, ...]
+    `before_lines` are the lines of the summary so far; without them it is prose that nobody said.
+    """
+
+    lines: tuple[SpokenLine, ...]
     before: str
     limit: int
     count: Count = field(compare=False, repr=False)
+    before_lines: tuple[ExtractLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The summary, in one line."""
+    """The summary, in one line, and without a model the lines that it was written from."""
 
     summary: str
+    lines: tuple[ExtractLine, ...] = ()
 
 
 _EXAMPLE = "Dana asked for a bakery near the station in Oslo. She decided against the red tiles, too dear at 900 kr."
@@ -86,10 +93,11 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 
 
 def offline(inputs: Inputs) -> Reply:
-    summary = extract.gist(inputs.lines, inputs.limit, inputs.count)
+    lines = extract.gist(inputs.lines, inputs.limit, inputs.count)
     if inputs.before.strip():
-        summary = extract.condense([part for part in (inputs.before, summary) if part], inputs.limit, inputs.count)
-    return Reply(summary)
+        before = inputs.before_lines or narrative_lines(inputs.before)
+        lines = extract.condense([part for part in (before, lines) if part], inputs.limit, inputs.count)
+    return Reply(render_lines(lines), lines)
 
 
 def _message_lines(inputs: Inputs) -> list[Fenced]:
@@ -101,7 +109,7 @@ def _message_lines(inputs: Inputs) -> list[Fenced]:
     ]
 
 
-def _shorten_lines(inputs: Inputs) -> list[extract.SpokenLine]:
+def _shorten_lines(inputs: Inputs) -> list[SpokenLine]:
     """The messages as a model is shown them: of many the first and the last, of long ones both ends."""
     lines = list(inputs.lines)
     if len(lines) > MAX_LINES:
@@ -110,7 +118,7 @@ def _shorten_lines(inputs: Inputs) -> list[extract.SpokenLine]:
     sizes = [inputs.count(text) for text in texts]
     max_tokens = extract.size_limit(sizes, MAX_TOKENS)
     return [
-        extract.SpokenLine(
+        SpokenLine(
             message.role,
             message.author,
             _both_ends(text, len(text) * max_tokens // size if size > max_tokens else len(text)),

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 
 from recollect.errors import ModelNonsense
 from recollect.language.word_weights import words
+from recollect.model import ExtractLine
 from recollect.ports import Request
 from recollect.rules.episodes import extract
+from recollect.rules.episodes.lines import narrative_lines, render_lines
 from recollect.rules.facts.grounding import Grounds
 from recollect.rules.prompt.fences import Fenced, escape_line, section
 from recollect.rules.tiers.tiers import Count, clean
@@ -31,18 +33,23 @@ _FEWEST_WORDS = 8
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The summaries, oldest first, the most tokens of the one they become, and how tokens are counted."""
+    """The summaries, oldest first, the most tokens of the one they become, and how tokens are counted.
+
+    `parts` are the lines of each summary; without them the summaries are prose that nobody said.
+    """
 
     summaries: tuple[str, ...]
     limit: int
     count: Count = field(compare=False, repr=False)
+    parts: tuple[tuple[ExtractLine, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The summary, in one line."""
+    """The summary, in one line, and without a model the lines that it was written from."""
 
     summary: str
+    lines: tuple[ExtractLine, ...] = ()
 
 
 _EXAMPLE = "Dana chose grey tiles for 650 kr over the red ones. She then booked a sleeper to Bodø for 9 August."
@@ -84,7 +91,9 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 
 
 def offline(inputs: Inputs) -> Reply:
-    return Reply(extract.condense(inputs.summaries, inputs.limit, inputs.count))
+    parts = inputs.parts or tuple(narrative_lines(summary) for summary in inputs.summaries)
+    lines = extract.condense(parts, inputs.limit, inputs.count)
+    return Reply(render_lines(lines), lines)
 
 
 def word_limit(tokens: int) -> int:

@@ -11,8 +11,9 @@ import json
 from dataclasses import dataclass, field
 
 from recollect.errors import ModelNonsense
+from recollect.model import ExtractLine
 from recollect.ports import Request
-from recollect.rules.episodes import extract
+from recollect.rules.episodes.lines import SpokenLine
 from recollect.rules.facts.grounding import Grounds
 from recollect.rules.prompt.fences import Fenced, escape_line, section
 from recollect.rules.tiers.tiers import Count
@@ -31,23 +32,25 @@ class Inputs:
     they are counted."""
 
     title: str
-    lines: tuple[extract.SpokenLine, ...]
+    lines: tuple[SpokenLine, ...]
     before: str
     limit: int
     count: Count = field(compare=False, repr=False)
+    before_lines: tuple[ExtractLine, ...] = ()
 
     @property
     def episode(self) -> episode_summary.Inputs:
         """The inputs for the summary, which are those of an episode."""
-        return episode_summary.Inputs(self.lines, self.before, self.limit, self.count)
+        return episode_summary.Inputs(self.lines, self.before, self.limit, self.count, self.before_lines)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The title and the summary, each in one line."""
+    """The title and the summary, each in one line, and without a model the lines that the summary was written from."""
 
     title: str
     summary: str
+    lines: tuple[ExtractLine, ...] = ()
 
 
 _TITLE = "Tiles for the bathroom"
@@ -95,7 +98,8 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 
 
 def offline(inputs: Inputs) -> Reply:
-    return Reply(inputs.title, episode_summary.offline(inputs.episode).summary)
+    reply = episode_summary.offline(inputs.episode)
+    return Reply(inputs.title, reply.summary, reply.lines)
 
 
 def _title_in(text: str, inputs: Inputs) -> str:

@@ -9,6 +9,7 @@ from datetime import date
 from recollect.errors import ModelNonsense
 from recollect.ports import Request
 from recollect.rules.episodes import extract
+from recollect.rules.episodes.lines import member_lines, render_lines
 from recollect.rules.prompt.fences import Fenced, escape_line, plain_name, section
 from recollect.tasks.level_summary import parse_summary
 from recollect.tasks.task import DATA, build_request, object_schema, repair_request
@@ -66,4 +67,6 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 
 
 def offline(inputs: Inputs) -> Reply:
-    return Reply(extract.condense([text for _, text in inputs.days], CHARACTERS, len))
+    member = plain_name(inputs.name) or "the member"
+    parts = [member_lines(text, member) for _, text in inputs.days]
+    return Reply(render_lines(extract.condense(parts, CHARACTERS, len)))

@@ -92,7 +92,7 @@ OURS = {
         r"(?:\[(?:(?P<id>m\d+))?(?:, )?(?P<tier>excerpt)?\] )?"
         rf"(?:user|assistant|system|tool){NAME}: (?P<text>.*)"
     ),
-    "SUMMARIES": re.compile(r"Turns \d+-\d+, [\d-]{10}(?: to [\d-]{10})?: (?P<text>.*)"),
+    "SUMMARIES": re.compile(r"Turns \d+-\d+(?:, [\d-]{10}(?: to [\d-]{10})?)?: (?P<text>.*)"),
 }
 OURS["SEARCH RESULTS"] = OURS["RETRIEVED MEMORY"]
 OURS["WHAT IS KNOWN"] = re.compile(r"(?P<text>.*)")

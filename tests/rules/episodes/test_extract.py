@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.episodes.extract import (
-    MAX_CHARACTERS,
-    SpokenLine,
-    condense,
-    first_sentences,
-    gist,
-    limit_texts,
-    size_limit,
-)
+from recollect.rules.episodes import extract
+from recollect.rules.episodes.extract import MAX_CHARACTERS, first_sentences, limit_texts, size_limit
+from recollect.rules.episodes.lines import SpokenLine, narrative_lines, render_lines
+from recollect.rules.tiers.tiers import Count
 from recollect.tokens.estimate import EstimateTokenizer
 from recollect.tokens.tiktoken import TiktokenTokenizer
 
 count = TiktokenTokenizer().count
 rough = EstimateTokenizer().count
+
+
+def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> str:
+    return render_lines(extract.gist(lines, limit, count))
+
+
+def condense(texts: Sequence[str], limit: int, count: Count) -> str:
+    """One summary of several that a model wrote."""
+    return render_lines(extract.condense([narrative_lines(text) for text in texts], limit, count))
 
 
 def user(text: str, author: str = "") -> SpokenLine:

@@ -167,3 +167,37 @@ class TestContinues:
         assert not continues(zero, embedded(BAKING), unrelated=0.2, spread=0.1)
         assert not continues(embedded(BAKING)[0], np.zeros((3, 256), dtype=np.float32), unrelated=0.2, spread=0.1)
         assert not continues(embedded(BAKING)[0], np.zeros((0, 256), dtype=np.float32), unrelated=0.2, spread=0.1)
+
+
+class TestPausesAndReplies:
+    @given(st.lists(st.booleans(), min_size=1, max_size=80), st.lists(st.booleans(), min_size=80, max_size=80))
+    @settings(max_examples=80, deadline=None)
+    def test_b2_a_long_pause_is_a_cut_and_a_reply_stays_with_its_question(
+        self, pauses: list[bool], replies: list[bool]
+    ) -> None:
+        count = len(pauses)
+        replies = [False, *replies[: count - 1]]
+        starts = cuts(noise(count), [5] * count, pauses=pauses, replies=replies)
+        assert starts == sorted(set(starts))
+        bounds = [0, *starts, count]
+        for place in range(1, count):
+            if pauses[place] and not replies[place]:
+                assert place in starts
+        for start, end in pairwise(bounds):
+            assert end - start <= 30
+            # A reply is cut off only where nothing else in reach of the cut is free.
+            if replies[start] and start:
+                before = max(bound for bound in bounds if bound < start)
+                assert all(replies[place] for place in range(before + 4, start))
+
+    def test_a_subject_that_goes_on_after_a_night_begins_a_new_piece(self) -> None:
+        texts = BAKING + BAKING
+        pauses = [place == 6 for place in range(12)]
+        assert cuts(embedded(texts), sizes(texts), pauses=pauses) == [6]
+        assert cuts(embedded(texts), sizes(texts), pauses=pauses, replies=pauses) == []
+
+    def test_a_cut_between_question_and_answer_moves_to_another_gap(self) -> None:
+        texts = BAKING + BICYCLE
+        assert cuts(embedded(texts), sizes(texts)) == [6]
+        replies = [place == 6 for place in range(12)]
+        assert 6 not in cuts(embedded(texts), sizes(texts), replies=replies)

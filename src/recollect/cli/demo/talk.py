@@ -122,8 +122,7 @@ def show_episodes(out: Console, chat: BlockingConversation, model: ScriptedModel
     reply = chat.reply(DOG, system=SYSTEM)
     summaries = model.last_prompt.partition("=== SUMMARIES ===")[2].partition("=== END SUMMARIES ===")[0]
     expect(KNOWN in summaries, "the summaries do not answer the question")
-    print_line(out, "alex asks", DOG)
-    print_line(out, "the summary", f"… {KNOWN} …")
+    print_line(out, "the summary", f"answers “{DOG}”: … {KNOWN} …")
     print_line(out, "alex sees", reply.text)
 
 

@@ -14,6 +14,7 @@ from datetime import datetime
 
 from recollect.language.sentences import split_sentences
 from recollect.model import Episode, Hit, Item, Message, Tiers, TopicMessage
+from recollect.rules.episodes.lines import narrative_lines, render_lines
 from recollect.rules.prompt import fences
 from recollect.rules.prompt.fences import Labels
 from recollect.rules.prompt.speaker_labels import distinct_labels, poses
@@ -157,13 +158,28 @@ def hit_heading(message: Message, conversation: str) -> str:
     return f"{message.time:%Y-%m-%d}, {source}:"
 
 
-def episode_pieces(episodes: Iterable[Episode], count: Count, reason: str = "") -> list[Piece]:
-    """Summaries, each with its turns and days."""
+def episode_pieces(
+    episodes: Iterable[Episode],
+    count: Count,
+    reason: str = "",
+    *,
+    names: Mapping[str, str] | None = None,
+    labels: Labels | None = None,
+) -> list[Piece]:
+    """Summaries, each with its turns; the days stand in its lines. The words of each line are escaped for themselves,
+    as those of a retrieved message are. People are shown by their labels in the context, or by their `names`."""
     pieces = []
     for episode in episodes:
+        lines = episode.lines or narrative_lines(episode.summary)
         days = sorted({f"{episode.began:%Y-%m-%d}", f"{episode.ended:%Y-%m-%d}"})
-        line = fences.escape_line(episode.summary)
-        text = fences.Fenced(f"Turns {episode.first}-{episode.last}, {' to '.join(days)}: {line}")
+        # What a model wrote has no days in it.
+        place = f"Turns {episode.first}-{episode.last}" + (
+            "" if lines[:1] and lines[0].role else f", {' to '.join(days)}"
+        )
+        if episode.made_by == "model" or not episode.lines:
+            lines = tuple(replace(line, time=None) for line in lines)
+        body = render_lines(lines, names, labels=labels, escape=fences.escape_line)
+        text = fences.Fenced(f"{place}: {body}")
         item_reason = reason or f"summary of level {episode.level}"
         if episode.pending:
             item_reason += ", by the built-in writer until the model has written it"

@@ -218,4 +218,6 @@ def pack_messages(tx: Tx, place: Place, state: TopicState, packed_before: int) -
 def summary_of(tx: Tx, place: Place, first: int) -> Mapping[str, Any]:
     """The summary of a topic and up to which turn it goes (`upto`), and the model's own summary, up to `base_upto`."""
     rows = tx.rows(SUMMARIES, where={**place, "topic": first})
-    return rows[0] if rows else {**place, "topic": first, "summary": "", "upto": 0, "base": "", "base_upto": 0}
+    if rows:
+        return rows[0]
+    return {**place, "topic": first, "summary": "", "upto": 0, "base": "", "base_upto": 0, "extract": {}}

@@ -1,10 +1,11 @@
 """Episodes: summaries in levels of the messages that left the window, each with the turns it covers.
 
-As soon as messages leave, the built-in writer summarises them: a run is cut where its subject changes, and a part that
-continues the subject of the last episode extends it. When a level has too many, the oldest are merged into one of the
-next level. If there is a memory model, each such summary is a stand-in until the model has written its own, in order
-and once: after an outage everything is still pending, and for an episode that has grown the model is asked only about
-what is new.
+As soon as messages leave, the built-in writer summarises them: a run is cut where its subject changes and at long
+pauses, never between a question and its answer, and a part that continues the subject of the last episode extends it. A
+summary is kept as lines, each with who said it in which turn, and merging works on the lines. When a level has too
+many, the oldest are merged into one of the next level. If there is a memory model, each such summary is a stand-in
+until the model has written its own, in order and once: after an outage everything is still pending, and for an episode
+that has grown the model is asked only about what is new.
 """
 
 from __future__ import annotations
@@ -12,19 +13,26 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from recollect.engine.views.episode_parts import (
+    CHARACTERS,
+    LONGEST,
+    bounds_after,
+    is_reply,
+    lines_of,
+    stack_vectors,
+)
 from recollect.engine.work.ask import TaskResult, TaskRunner
 from recollect.engine.work.faults import readable_messages, reason_of
 from recollect.engine.work.view import Run, SaveResult
-from recollect.model import Conversation, Episode, Filter, Message
+from recollect.model import Conversation, Episode, ExtractLine, Filter, Message
 from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
-from recollect.rules.episodes.extract import SpokenLine
 from recollect.rules.episodes.levels import next_merge
-from recollect.rules.episodes.segments import continues, cuts
+from recollect.rules.episodes.lines import SpokenLine, from_object, narrative_lines, to_object
+from recollect.rules.episodes.segments import PAUSE, continues
 from recollect.tasks import episode_summary, level_summary
 
 log = logging.getLogger("recollect.episodes")
@@ -32,12 +40,10 @@ log = logging.getLogger("recollect.episodes")
 TABLE = "episodes"
 WINDOW = "window"  # the view that first wrote them: messages it has set aside are in none of them
 NOBODY = ""  # the user_id of an episode of a channel
-LONGEST = 30  # messages in one episode of level 1
 SHARE = 6  # a summary has one token for so many of what it summarises
 TOKENS = (64, 200)  # the least and the most of a summary of messages
 LEVEL_TOKENS = (80, 240)  # the same of a summary of summaries
 LEVEL_SHARE = 2
-CHARACTERS = 4  # of a token, about
 CALLS = 8  # of the model in one step
 BACKLOG = 1_000  # turns: a conversation further behind is an import; its inactive episodes get no model summary
 
@@ -93,22 +99,28 @@ class Writer:
         left_messages: Sequence[Message],
         vectors_by_turn: Mapping[int, Vectors],
         pending: bool,
+        message_before: Message | None = None,
     ) -> list[EpisodeRecord]:
         """The episodes that are new or changed now that these messages have left the window.
 
-        `vectors_by_turn` has the vectors of these messages and of those of the last episode.
+        `vectors_by_turn` has the vectors of these messages and of those of the last episode; `message_before` is the
+        last message of that episode.
         """
         active_records = {episode_key(record.episode): record for record in active}
         changes: dict[tuple[int, int], EpisodeRecord] = {}
         messages = [message for message in left_messages if not message.erased and message.content.strip()]
         vectors = stack_vectors([vectors_by_turn.get(message.turn) for message in messages])
-        for start, end in part_bounds(messages, vectors):
+        before = message_before
+        for start, end in bounds_after(before, messages, vectors):
             part = messages[start:end]
             last_record = newest_episode(active_records.values())
             continues_last = last_record is not None and self._is_continued_by(
-                last_record.episode, part, vectors[start:end], vectors_by_turn
+                last_record.episode, part, vectors[start:end], vectors_by_turn, before
             )
-            record = await self._extend_or_begin(lag, user, last_record if continues_last else None, part)
+            # A reply is summarised together with its question.
+            question = [before] if continues_last and before is not None and is_reply(before, part[0]) else []
+            before = part[-1]
+            record = await self._extend_or_begin(lag, user, last_record if continues_last else None, part, question)
             self._register(record, active_records, changes)
             while merge := next_merge([*active_records], self._at_level, self._in_all):
                 parts = [active_records.pop((merge.level, first)) for first in merge.firsts]
@@ -128,25 +140,42 @@ class Writer:
             index[episode_key(record.episode)] = record
 
     async def _extend_or_begin(
-        self, lag: Lag, user: str, last_record: EpisodeRecord | None, part: Sequence[Message]
+        self,
+        lag: Lag,
+        user: str,
+        last_record: EpisodeRecord | None,
+        part: Sequence[Message],
+        question: Sequence[Message],
     ) -> EpisodeRecord:
-        """The last episode with these messages added, or a new one."""
+        """The last episode with these messages added, or a new one. `question` is what the first of them answers."""
         if last_record is not None:
             record = replace(last_record, episode=replace(last_record.episode, last=part[-1].turn, ended=part[-1].time))
         else:
             turns = (part[0].turn, part[-1].turn)
             times = (part[0].time, part[-1].time)
             record = EpisodeRecord(Episode(lag.space, lag.conversation, 1, *turns, *times, ""), user)
-        reply = await self._run(episode_summary.offline, self.message_inputs(part, record.episode.summary))
+        reply = await self._run(
+            episode_summary.offline,
+            self.message_inputs([*question, *part], record.episode.summary, lines_of(record.episode)),
+        )
         return await self.with_summary(record, reply)
 
     def _is_continued_by(
-        self, last: Episode, part: Sequence[Message], vectors: Vectors, vectors_by_turn: Mapping[int, Vectors]
+        self,
+        last: Episode,
+        part: Sequence[Message],
+        vectors: Vectors,
+        vectors_by_turn: Mapping[int, Vectors],
+        before: Message | None,
     ) -> bool:
+        """Whether a part belongs to the last episode: it answers its last question, or goes on about its subject."""
+        if before is not None and is_reply(before, part[0]):
+            return len(part) == 1 or part[-1].turn - last.first < LONGEST
         earlier_vectors = [
             vectors_by_turn[turn] for turn in range(last.first, last.last + 1) if turn in vectors_by_turn
         ]
-        if not earlier_vectors or part[-1].turn - last.first >= LONGEST:
+        is_too_long = part[-1].turn - last.first >= LONGEST
+        if not earlier_vectors or is_too_long or part[0].time - last.ended > PAUSE:
             return False
         calibration = self._calibration
         return continues(
@@ -159,19 +188,21 @@ class Writer:
         episode = Episode(
             first.space, first.conversation, first.level + 1, first.first, last.last, first.began, last.ended, ""
         )
-        reply = await self._run(level_summary.offline, self.level_inputs([part.episode.summary for part in parts]))
+        reply = await self._run(level_summary.offline, self.level_inputs([part.episode for part in parts]))
         return await self.with_summary(EpisodeRecord(episode, parts[0].user), reply)
 
-    def level_inputs(self, summaries: Sequence[str]) -> level_summary.Inputs:
+    def level_inputs(self, parts: Sequence[Episode]) -> level_summary.Inputs:
+        summaries = tuple(part.summary for part in parts)
         size = sum(self._tokenizer.count(summary) for summary in summaries)
         limit = clamp(size // LEVEL_SHARE, LEVEL_TOKENS)
-        return level_summary.Inputs(tuple(summaries), limit, self._tokenizer.count)
+        return level_summary.Inputs(summaries, limit, self._tokenizer.count, tuple(map(lines_of, parts)))
 
     async def with_summary(
         self, record: EpisodeRecord, reply: episode_summary.Reply | level_summary.Reply
     ) -> EpisodeRecord:
         """The episode with a summary and its vector. If the embedder fails it has none: search finds its messages."""
-        episode = replace(record.episode, summary=reply.summary, made_by="offline")
+        lines = reply.lines or narrative_lines(reply.summary, record.episode.last, record.episode.ended)
+        episode = replace(record.episode, summary=reply.summary, lines=lines, made_by="offline")
         vector_bytes = None
         try:
             vector = (await self._embedder.embed([reply.summary]))[0].astype(np.float16)
@@ -180,12 +211,18 @@ class Writer:
             log.warning("an episode has no vector: %s", reason_of(error))
         return replace(record, episode=episode, vector=vector_bytes)
 
-    def message_inputs(self, part: Sequence[Message], before: str) -> episode_summary.Inputs:
-        """The inputs for a summary of messages that continues the summary `before`."""
+    def message_inputs(
+        self, part: Sequence[Message], before: str, before_lines: tuple[ExtractLine, ...] = ()
+    ) -> episode_summary.Inputs:
+        """The inputs for a summary of messages that continues the summary `before`, which has these lines."""
         messages = [message for message in part if not message.erased and message.content.strip()]
-        lines = tuple(SpokenLine(message.role, message.author, message.content) for message in messages)
+        lines = tuple(
+            SpokenLine(message.role, message.author, message.content, message.turn, message.time)
+            for message in messages
+        )
         size = sum(len(line.text) for line in lines) // CHARACTERS + self._tokenizer.count(before) * SHARE
-        return episode_summary.Inputs(lines, before, clamp(size // SHARE, TOKENS), self._tokenizer.count)
+        limit = clamp(size // SHARE, TOKENS)
+        return episode_summary.Inputs(lines, before, limit, self._tokenizer.count, before_lines)
 
 
 class EpisodesView:
@@ -234,8 +271,8 @@ class EpisodesView:
         episode = record.episode
         if episode.level > 1:
             parts = await self._read(lambda tx: parts_of(tx, episode))
-            summaries = [new_records.get(episode_key(part.episode), part).episode.summary for part in parts]
-            return await self._asking.ask(level_summary, self._writer.level_inputs(summaries))
+            episodes = [new_records.get(episode_key(part.episode), part).episode for part in parts]
+            return await self._asking.ask(level_summary, self._writer.level_inputs(episodes))
         begin = max(record.base_last, episode.first - 1)
         where = Filter(episode.space, conversation=episode.conversation)
 
@@ -268,27 +305,7 @@ class WrittenEpisodes:
     progress: SaveResult
 
 
-# -- pieces of a run
-
-
-def stack_vectors(vectors: Sequence[Vectors | None]) -> Vectors:
-    """One row for each message; zeros for one that has no vector."""
-    width = max((len(vector) for vector in vectors if vector is not None), default=1)
-    rows = [np.zeros(width, np.float32) if vector is None else vector for vector in vectors]
-    return np.array(rows, np.float32).reshape(len(vectors), width)
-
-
-def part_bounds(messages: Sequence[Message], vectors: Vectors) -> list[tuple[int, int]]:
-    """The start and end of each part into which a run of messages is cut."""
-    if not messages:
-        return []
-    sizes = [len(message.content) // CHARACTERS + 1 for message in messages]
-    starts = [
-        0,
-        *cuts(vectors, sizes, longest=LONGEST, may=[message.role == "user" for message in messages]),
-        len(messages),
-    ]
-    return list(pairwise(starts))
+# -- records
 
 
 def clamp(size: int, bounds: tuple[int, int]) -> int:
@@ -451,6 +468,7 @@ def episode_row(record: EpisodeRecord) -> dict[str, Any]:
         "base": record.base,
         "base_last": record.base_last,
         "vec": record.vector,
+        "extract": to_object(episode.lines),
     }
 
 
@@ -467,5 +485,6 @@ def to_record(row: Mapping[str, Any]) -> EpisodeRecord:
         row["made_by"],
         bool(row["pending"]),
         row["parent"] is None,
+        lines=from_object(row["extract"]),
     )
     return EpisodeRecord(episode, row["user_id"], row["parent"], row["base"], row["base_last"], row["vec"])

@@ -13,13 +13,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.engine.tables import topics as rows
-from recollect.engine.views.episodes import CALLS, CHARACTERS, SHARE, TOKENS, clamp
+from recollect.engine.views.episode_parts import CHARACTERS
+from recollect.engine.views.episodes import CALLS, SHARE, TOKENS, clamp
 from recollect.engine.views.topics import TITLES, Topics, lock_conversation
 from recollect.engine.work.ask import TaskResult, TaskRunner
 from recollect.engine.work.view import Run, SaveResult
+from recollect.model import ExtractLine
 from recollect.model.topics import TopicMessage
 from recollect.ports import Lag, Tokenizer, Tx
-from recollect.rules.episodes.extract import SpokenLine
+from recollect.rules.episodes.lines import SpokenLine, from_object, to_object, whole_line
 from recollect.rules.topics import byte_compression
 from recollect.rules.topics.topics import TopicState
 from recollect.tasks import topic_summary
@@ -29,11 +31,13 @@ LINES = 120  # messages that are looked at for one summary, the last
 
 @dataclass(frozen=True, slots=True)
 class PendingTopic:
-    """A topic that waits for a title or summary: the summary so far, and the new messages."""
+    """A topic that waits for a title or summary: the summary so far, the new messages, and the lines of the summary if
+    it was written from lines."""
 
     state: TopicState
     before: str
     lines: Sequence[TopicMessage]
+    before_lines: tuple[ExtractLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class TopicText:
     summary: str
     made_by: str
     final: bool
+    lines: tuple[ExtractLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +121,15 @@ class TitlesView:
 
     def task_inputs(self, topic: PendingTopic) -> topic_summary.Inputs:
         lines = tuple(
-            SpokenLine(message.role, message.author, message.content)
+            SpokenLine(message.role, message.author, message.content, message.turn, message.time)
             for message in topic.lines
             if message.content.strip()
         )
         size = sum(len(line.text) for line in lines) // CHARACTERS + self._tokenizer.count(topic.before) * SHARE
         limit = clamp(size // SHARE, TOKENS)
-        return topic_summary.Inputs(topic.state.title, lines, topic.before, limit, self._tokenizer.count)
+        return topic_summary.Inputs(
+            topic.state.title, lines, topic.before, limit, self._tokenizer.count, topic.before_lines
+        )
 
     def save(self, tx: Tx, result: TitlesResult) -> SaveResult:
         if result.texts:
@@ -141,8 +148,9 @@ class TitlesView:
             by_model = text.made_by == "model"
             upto = text.state.packed_upto
             if upto:
-                summary = {**rows.summary_of(tx, place, state.first), "summary": text.summary, "upto": upto}
-                tx.put(rows.SUMMARIES, [summary | ({"base": text.summary, "base_upto": upto} if by_model else {})])
+                written = {"summary": text.summary, "upto": upto, "extract": to_object(text.lines)}
+                base = {"base": text.summary, "base_upto": upto} if by_model else {}
+                tx.put(rows.SUMMARIES, [{**rows.summary_of(tx, place, state.first), **written, **base}])
             new_state = replace(
                 state,
                 title=text.title if by_model else state.title,
@@ -159,7 +167,7 @@ class TitlesView:
 
 def to_topic_text(topic: PendingTopic, answer: TaskResult[topic_summary.Reply]) -> TopicText:
     reply = answer.reply
-    return TopicText(topic.state, reply.title, reply.summary, answer.made_by, answer.outage is None)
+    return TopicText(topic.state, reply.title, reply.summary, answer.made_by, answer.outage is None, reply.lines)
 
 
 def pending_topics(tx: Tx, place: rows.Place, asks: bool) -> list[PendingTopic]:
@@ -174,9 +182,12 @@ def load_pending_topic(tx: Tx, place: rows.Place, state: TopicState, asks: bool)
         return PendingTopic(state, "", rows.messages_outside_packs(tx, place, state)[:LINES])
     summary = rows.summary_of(tx, place, state.first)
     before, upto = (summary["base"], summary["base_upto"]) if asks else (summary["summary"], summary["upto"])
+    # What a model wrote is prose; of a text of the built-in writer without its lines it is not known who said what.
+    is_prose = asks or before == summary["base"]
+    before_lines = () if is_prose else from_object(summary["extract"]) or whole_line(before)
     topic_key = {**place, "topic": state.first}
     packs = tx.rows(rows.PACKS, {**topic_key, "last": upto}, where=topic_key)
     messages = [
         message for row in packs for message in byte_compression.unpack(bytes(row["packed"])) if message.turn > upto
     ]
-    return PendingTopic(state, before, messages[-LINES:])
+    return PendingTopic(state, before, messages[-LINES:], before_lines)

@@ -28,12 +28,15 @@ SCENES = 32  # windows that are read together
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What was there before a run of new messages: the window, its tiers, the active episodes, and their owner."""
+    """What was there before a run of new messages: the window, its tiers, the active episodes, and their owner; the
+    last turn that has left the window, and the last message that is in an episode."""
 
     window: Sequence[Message]
     tiers: Mapping[int, Tiers]
     active: Sequence[episodes.EpisodeRecord]
     user: str
+    archived: int = 0
+    message_before: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +97,15 @@ class WindowView:
         begin = left_messages[0].turn if last is None else last.episode.first
         where = (run.lag.space, run.lag.conversation, begin, left_messages[-1].turn)
         vectors = await self._read(lambda tx: tx.vectors_of(*where))
-        records = await self._writer.grow(run.lag, scene.user, scene.active, left_messages, vectors, self._pending)
+        records = await self._writer.grow(
+            run.lag, scene.user, scene.active, left_messages, vectors, self._pending, scene.message_before
+        )
         return ArchivedRun(run, chunks, records)
 
     def save(self, tx: Tx, result: ArchivedRun) -> None:
         space = result.run.lag.space
         conversation = result.run.lag.conversation
-        if not result.chunks:
+        if not result.chunks and not result.records:
             return
         episodes.lock_conversation(tx, space, conversation)
         for chunk in result.chunks:
@@ -114,6 +119,9 @@ class WindowView:
         left_messages = list[Message]()
         tiers = dict(scene.tiers)
         for message in run.messages:
+            if message.turn <= scene.archived:  # it left the window before: only its episode is written again
+                left_messages.append(message)
+                continue
             window.append(message)
             departure = find_departure(self._measure_messages(window, tiers), self._rule)
             if departure is not None:
@@ -161,7 +169,14 @@ def load_scene(tx: Tx, run: Run) -> Scene:
         else episodes.NOBODY
     )
     active = episodes.active_episodes(tx, space, conversation)
-    return Scene(window, load_tiers(tx, space, conversation, start), active, user)
+    last = episodes.newest_episode(active)
+    message_before = None
+    if last is not None:
+        last_turn = last.episode.last
+        last_messages = readable_messages(tx, WindowView.name, where, after=last_turn - 1, upto=last_turn)
+        message_before = next((message for message in last_messages if not message.erased), None)
+    tiers = load_tiers(tx, space, conversation, start)
+    return Scene(window, tiers, active, user, start, message_before)
 
 
 def reconcile_with_stored(tx: Tx, record: episodes.EpisodeRecord) -> episodes.EpisodeRecord:

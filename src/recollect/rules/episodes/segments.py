@@ -3,13 +3,15 @@
 The method is TextTiling: at each gap the messages before are compared with those after, and the depth of a gap is how
 far the likeness drops there below the next peaks on both sides. A depth is judged relative to the run, so the
 embedder's own scale matters little; but a run that never leaves its subject has no deep gap, so a cut also needs a
-least depth. No piece is shorter than the shortest or longer than the longest: where the subject does not change for too
-long, the deepest gap is taken.
+least depth. No piece is longer than the longest: where the subject does not change for too long, the deepest gap is
+taken. A long pause is always a cut, whatever the subject; apart from that no piece is shorter than the shortest. A
+question and the reply right after it are in one piece, unless a piece of nothing else would get too long.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from itertools import pairwise
 
 import numpy as np
@@ -23,6 +25,8 @@ SHORTEST = 4
 """The fewest messages of one piece."""
 LONGEST = 30
 """The most messages of one piece."""
+PAUSE = timedelta(hours=6)
+"""A longer pause between two messages ends a piece: more than an afternoon away, less than a night."""
 BLOCK = 4
 """Messages on each side of a gap that are compared."""
 CALM = 0.3
@@ -38,24 +42,37 @@ def cuts(
     sizes: Sequence[int],
     may: Sequence[bool] | None = None,
     *,
+    pauses: Sequence[bool] | None = None,
+    replies: Sequence[bool] | None = None,
     shortest: int = SHORTEST,
     longest: int = LONGEST,
     calm: float = CALM,
 ) -> list[int]:
     """Where pieces begin, after the first. One vector (unit or zero) and size (tokens) for each message. `may` says
     before which messages a cut is welcome, such as a user's; elsewhere a piece is cut only if it would get too long.
+    `pauses` says which messages come after a long pause, and `replies` which ones answer the message before them.
     """
     count = len(sizes)
-    if len(vectors) != count or (may is not None and len(may) != count):
+    if len(vectors) != count or any(len(flags) != count for flags in (may, pauses, replies) if flags is not None):
         raise InvalidInput("vectors", f"{len(vectors)} for {count} sizes; must be one of each for a message")
     if shortest < 1 or longest < 2 * shortest - 1:
         raise InvalidInput("longest", f"is {longest}; must be at least twice the shortest, {shortest}, less one")
-    if count < 2 * shortest:
-        return []
-    welcome = np.ones(count, dtype=bool) if may is None else np.asarray(may, dtype=bool)
-    depth = depths(vectors, sizes)
-    places = _clear_cuts(depth, welcome, shortest, calm)
-    return _split_long_pieces(places, depth, welcome, shortest, longest)
+    is_reply = np.zeros(count, dtype=bool) if replies is None else np.asarray(replies, dtype=bool)
+    is_welcome = np.ones(count, dtype=bool) if may is None else np.asarray(may, dtype=bool)
+    after_pause = np.zeros(count, dtype=bool) if pauses is None else np.asarray(pauses, dtype=bool)
+    breaks = [int(place) for place in np.flatnonzero(after_pause & ~is_reply) if place]
+    starts = list(breaks)
+    for first, end in pairwise([0, *breaks, count]):
+        if end - first < 2 * shortest:
+            continue
+        depth = depths(vectors[first:end], sizes[first:end])
+        # Where a reply follows its question the gap is never chosen, if there is another.
+        depth[is_reply[first:end]] = 0.0
+        welcome = is_welcome[first:end] & ~is_reply[first:end]
+        places = _clear_cuts(depth, welcome, shortest, calm)
+        free = ~is_reply[first:end]
+        starts += [first + place for place in _split_long_pieces(places, depth, welcome, free, shortest, longest)]
+    return sorted(starts)
 
 
 def depths(vectors: Rows, sizes: Sequence[int], block: int = BLOCK) -> NDArray[np.float64]:
@@ -111,7 +128,12 @@ def _clear_cuts(depth: NDArray[np.float64], welcome: NDArray[np.bool_], shortest
 
 
 def _split_long_pieces(
-    places: list[int], depth: NDArray[np.float64], welcome: NDArray[np.bool_], shortest: int, longest: int
+    places: list[int],
+    depth: NDArray[np.float64],
+    welcome: NDArray[np.bool_],
+    free: NDArray[np.bool_],
+    shortest: int,
+    longest: int,
 ) -> list[int]:
     """The cuts, with more of them at the deepest gaps until no piece is too long."""
     starts: list[int] = []
@@ -122,18 +144,21 @@ def _split_long_pieces(
             starts.append(start)
         if end - start <= longest:
             continue
-        at = _deepest(depth, welcome, start + shortest, end - shortest)
+        at = _deepest(depth, (welcome, free), start + shortest, end - shortest)
         if start:
             starts.pop()
         open_pieces += [(start, at), (at, end)]
     return sorted(starts)
 
 
-def _deepest(depth: NDArray[np.float64], welcome: NDArray[np.bool_], first: int, last: int) -> int:
-    """The deepest gap from `first` to `last`, where a cut is welcome if it is anywhere; of equals the middlemost."""
+def _deepest(depth: NDArray[np.float64], preferred: Sequence[NDArray[np.bool_]], first: int, last: int) -> int:
+    """The deepest gap from `first` to `last`, among those of the first preference that has any; of equals the
+    middlemost."""
     places = np.arange(first, last + 1)
-    welcome_places = places[welcome[places]]
-    places = welcome_places if len(welcome_places) else places
+    for flags in preferred:
+        if flags[places].any():
+            places = places[flags[places]]
+            break
     off_middle = np.abs(places - (first + last) / 2)
     return int(places[np.lexsort((off_middle, -depth[places]))[0]])
 

@@ -334,6 +334,20 @@ def wire_type(hint: Any) -> Any:
     return hint
 
 
+class ExtractLineOut(BaseModel):
+    """A sentence of a summary, with the turn it is from, who said it and when."""
+
+    model_config = ConfigDict(title="ExtractLine")
+
+    turn: int
+    role: str
+    author: str
+    text: str
+    time: datetime | None
+    kind: str
+    leans: int
+
+
 class EpisodeOut(BaseModel):
     """A summary of a run of turns, or of episodes of the level below, which are its `parts`."""
 
@@ -352,6 +366,7 @@ class EpisodeOut(BaseModel):
     pending: bool
     active: bool
     parts: list[EpisodeOut]
+    lines: list[ExtractLineOut]
 
 
 class ChatMessageShape(BaseModel):

@@ -1,0 +1,76 @@
+"""What is chosen for a summary can be understood: no fragments, no answer without its question (F1)."""
+
+from __future__ import annotations
+
+import pytest
+
+from recollect.rules.episodes.extract import condense, gist
+from recollect.rules.episodes.lines import SpokenLine, render_lines
+from recollect.rules.episodes.support import is_bound, is_fragment
+from recollect.tokens.estimate import EstimateTokenizer
+
+count = EstimateTokenizer().count
+FILL = SpokenLine("user", "Kim", "The bakery in Leeds opens its second oven room on 4 May.", 90)
+
+
+def summary(*said: tuple[str, str], limit: int = 120) -> str:
+    lines = [SpokenLine("user", author, text, turn) for turn, (author, text) in enumerate(said, 1)]
+    return render_lines(gist([*lines, FILL], limit, count))
+
+
+@pytest.mark.parametrize(
+    "fragment", ["214!", "Priya Natarajan.", "and me.", "It did.", "Me too!", "Luna and Oliver!", "What a lovely lake!"]
+)
+def test_a_fragment_is_not_chosen(fragment: str) -> None:
+    made = summary(("Alex", fragment))
+    assert fragment.rstrip(".!") not in made
+    assert "second oven room" in made
+
+
+@pytest.mark.parametrize("sentence", ["I'm vegan.", "We sold the boat.", "Deadline: Friday", "My sister is a nurse."])
+def test_a_short_sentence_that_says_something_is_none(sentence: str) -> None:
+    assert not is_fragment(sentence, "en")
+    assert sentence.rstrip(".") in summary(("Alex", sentence))
+
+
+def test_an_answer_comes_with_its_question() -> None:
+    made = summary(("Sam", "Do you have any allergies?"), ("Alex", "Yes, peanuts and shellfish."))
+    assert "Sam: Do you have any allergies? Alex: Yes, peanuts and shellfish." in made
+
+
+def test_an_answer_comes_with_its_question_at_every_level() -> None:
+    lines = [
+        SpokenLine("user", "Sam", "Do you have any allergies?", 1),
+        SpokenLine("user", "Alex", "Yes, peanuts and shellfish.", 2),
+    ]
+    first = gist([*lines, FILL], 120, count)
+    assert [line.leans for line in first] == [0, 1, 0]
+    for limit in range(4, 60):
+        made = render_lines(condense([first, gist([FILL], 60, count)], limit, count))
+        assert ("peanuts" in made) <= ("any allergies?" in made)
+
+
+def test_a_sentence_that_points_back_comes_with_what_it_points_to() -> None:
+    made = summary(("Alex", "I bought a red kayak in Turku. It weighs 22 kilos and leaks."))
+    assert "kayak in Turku. It weighs 22 kilos" in made
+
+
+def test_a_number_stays_with_what_it_counts() -> None:
+    text = "We expect about 80 guests from Porto, 12 of them vegans, and the hall holds 1,250.5 square feet in all."
+    for limit in range(3, 60):
+        made = summary(("Alex", text), limit=limit)
+        assert not made.rstrip(".…").endswith((" 80", " 12", "1,250", " 1"))
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "bound"),
+    [
+        ("Where do you live?", "In Oslo.", True),
+        ("Where do you live? [a photo of a street]", "In Oslo.", True),
+        ("I live in Oslo.", "Nice city.", False),
+        ("Where do you live?", "Why do you ask?", False),
+        ("Is there anything else I can help with?", "Tell me about trains.", False),
+    ],
+)
+def test_a_reply_belongs_to_its_question(question: str, reply: str, bound: bool) -> None:
+    assert is_bound(question, reply) is bound
