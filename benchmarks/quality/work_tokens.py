@@ -46,6 +46,9 @@ class Talk:
     exchanges: tuple[Exchange, ...]
     times: tuple[datetime, ...]
 
+    def first_exchanges(self, count: int) -> Talk:
+        return Talk(self.name, self.exchanges[:count], self.times[:count])
+
 
 @dataclass(frozen=True, slots=True)
 class WorkCost:
@@ -117,13 +120,12 @@ class WorkReport:
 # -- the chats
 
 
-def read_talks(path: Path, exchanges: int) -> list[Talk]:
+def read_talks(path: Path) -> list[Talk]:
     """The chats of a data set: each conversation of LoCoMo, and LongMemEval's sessions as one long chat, by date."""
-    talks = [talk_of(haystack, exchanges) for haystack in datasets.load(path).haystacks]
-    return [talk for talk in talks if talk.exchanges]
+    return [talk_of(haystack) for haystack in datasets.load(path).haystacks]
 
 
-def talk_of(haystack: datasets.Haystack, exchanges: int) -> Talk:
+def talk_of(haystack: datasets.Haystack) -> Talk:
     """A haystack as one chat. Between two people, the first speaker is the user and the other the assistant."""
     among_people = all(turn.role == "user" for turn in haystack.turns)
     first_speaker = haystack.turns[0].speaker if haystack.turns else ""
@@ -142,8 +144,7 @@ def talk_of(haystack: datasets.Haystack, exchanges: int) -> Talk:
         (question if is_question else answer).append(turn.text)
     if question and answer:
         pairs.append((Exchange("\n".join(question), "\n".join(answer)), began))
-    chosen = pairs[:exchanges]
-    return Talk(haystack.name, tuple(pair[0] for pair in chosen), tuple(pair[1] for pair in chosen))
+    return Talk(haystack.name, tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs))
 
 
 # -- the replay

@@ -8,7 +8,7 @@ the message that opened the topic, and the most important sentences are the summ
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from recollect.errors import ModelNonsense
 from recollect.ports import Request
@@ -23,6 +23,8 @@ name = "topic_summary"
 
 MAX_TITLE = 80
 """Characters of a title."""
+MAX_CHARACTERS = 6_000
+"""Characters of messages that a model is shown; of more, the longest messages are cut first, in their middle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,13 @@ class Inputs:
     def episode(self) -> episode_summary.Inputs:
         """The inputs for the summary, which are those of an episode."""
         return episode_summary.Inputs(self.lines, self.before, self.limit, self.count)
+
+    @property
+    def shown_episode(self) -> episode_summary.Inputs:
+        """The same as a model is shown them: of long messages both ends. A title and a few sentences need no more."""
+        most = extract.size_limit([len(line.text) for line in self.lines], MAX_CHARACTERS)
+        lines = tuple(replace(line, text=_both_ends(line.text, most)) for line in self.lines)
+        return replace(self.episode, lines=lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +83,7 @@ _SCHEMA = object_schema({"title": {"type": "string"}, "summary": {"type": "strin
 
 
 def build(inputs: Inputs) -> Request:
-    request = episode_summary.build(inputs.episode)
+    request = episode_summary.build(inputs.shown_episode)
     title = section("TITLE SO FAR", [escape_line(inputs.title) or Fenced("(none)")])
     body = f"{title}\n{request.messages[-1]['content']}"
     return build_request(_SYSTEM, body, max_tokens=260 + 2 * inputs.limit, schema=_SCHEMA)
@@ -82,7 +91,7 @@ def build(inputs: Inputs) -> Request:
 
 def parse(text: str, inputs: Inputs) -> Reply:
     try:
-        summary = episode_summary.parse(text, inputs.episode).summary
+        summary = episode_summary.parse(text, inputs.shown_episode).summary
     except ModelNonsense:
         if inputs.lines or not inputs.before:
             raise
@@ -120,3 +129,9 @@ def _title_in(text: str, inputs: Inputs) -> str:
     )
     grounds = Grounds.of(source)
     return inputs.title if not grounds.shares_word(title) or grounds.find_inventions(title) else title
+
+
+def _both_ends(text: str, most: int) -> str:
+    """A text of at most so many characters, three quarters of them from its beginning."""
+    tail = most // 4
+    return text if len(text) <= most else f"{text[: most - tail]} […] {text[len(text) - tail :]}"
