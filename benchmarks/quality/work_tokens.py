@@ -21,7 +21,7 @@ from typing import Any
 
 from quality import datasets
 from recollect.bench.talks import Exchange
-from recollect.bench.tokens import Plan, RecordedModel, history_costs, prompt_tokens
+from recollect.bench.tokens import Plan, RecordedModel, follow, history_costs, prompt_tokens
 from recollect.config import Settings
 from recollect.engine.memory import MemoryEngine
 from recollect.engine.work.ask import ASKED
@@ -31,7 +31,6 @@ from recollect.testing.clock import FrozenClock
 from recollect.wiring import build, open_tokenizer
 
 AFTER_REPLY = timedelta(seconds=20)
-STEPS = 50  # of one follower after an exchange, at most: a view that never ends is a fault
 TITLE_WORDS = 6
 ROWS = (5, 10, 15, 25, 50, 100, 250)
 
@@ -181,14 +180,6 @@ async def _replay(talk: Talk, count: Count, on_exchange: Callable[[int], None]) 
                 costs.append((sum(call.tokens_in for call in calls), reply, beside, *writer.take_counts()))
                 on_exchange(number)
     return costs
-
-
-async def follow(memory: MemoryEngine) -> None:
-    """Let each follower work as it does in the background."""
-    for follower in memory.runtime.followers.values():
-        for _ in range(STEPS):
-            if not await follower.step(patient=True) or follower.drained:
-                break
 
 
 class OfflineModel:

@@ -78,8 +78,8 @@ def test_the_model_is_asked_after_the_reply_and_nobody_waits_for_it_b4(store_url
         gate = asyncio.Event()
         answer = json.dumps({"facts": [entry("preference", "hobby", "falconry")]})
         worker = ScriptedLLM(default=[gate, answer])
-        settings = {"chat": ScriptedLLM(["A fine bird."]), "memory": worker, "batch_seconds": 0}
-        async with AsyncMemory(store_url, **settings) as memory:
+        chat_model = ScriptedLLM(["A fine bird."])
+        async with AsyncMemory(store_url, chat=chat_model, memory=worker, batch_seconds=0) as memory:
             chat = memory.conversation("demo", user="alex")
             assert (await chat.reply("On weekends it is falconry for me.")).text == "A fine bird."
             await asyncio.wait_for(worker.waiting.wait(), PATIENCE)
