@@ -23,7 +23,7 @@ name = "topic_summary"
 
 MAX_TITLE = 80
 """Characters of a title."""
-MAX_CHARACTERS = 6_000
+MAX_CHARACTERS = 3_200
 """Characters of messages that a model is shown; of more, the longest messages are cut first, in their middle."""
 
 
@@ -62,23 +62,12 @@ class Reply:
 _TITLE = "Tiles for the bathroom"
 _EXAMPLE = "Dana compared tiles for the bathroom. She decided against the red ones, too dear at 900 kr."
 _SYSTEM = f"""You keep the memory of a chat by topics. Give a topic a title and a summary.
-The title has two to eight words that tell this topic from others; no quotes, no full stop.
-The summary has plain sentences in the third person, with who said what. Keep names, numbers, dates, places, likes,
-decisions, plans and open questions. If there is a SUMMARY SO FAR, keep what it says and add what the new messages say.
+title: two to eight words that tell this topic from others; no quotes, no full stop.
+summary: plain sentences in the third person, with who said what. Keep names, numbers, dates, places, likes, decisions,
+plans and open questions. If there is a SUMMARY SO FAR, keep what it says and add what the new messages say.
 Use only what is said. Never change a number or a name, never drop a "not". Write in the language of the messages.
 {DATA}
-Answer with JSON only.
-
-Example:
-=== TITLE SO FAR ===
-Hi! Which tiles would you take for a small bathroom, if you had to
-=== END TITLE SO FAR ===
-=== NEW MESSAGES ===
-user Dana: Hi! Which tiles would you take for a small bathroom, if you had to choose?
-assistant: Red ones are lively, grey ones are calm.
-user Dana: No red tiles, they are 900 kr!
-=== END NEW MESSAGES ===
-{json.dumps({"title": _TITLE, "summary": _EXAMPLE})}"""
+Answer with JSON only, as in: {json.dumps({"title": _TITLE, "summary": _EXAMPLE})}"""
 _SCHEMA = object_schema({"title": {"type": "string"}, "summary": {"type": "string"}})
 
 
