@@ -73,6 +73,18 @@ class Settings:
     small_key: Secret = setting(NONE, "Its API key. Empty: memory work's.")
     model_seconds: int = setting(60, "How long to wait for a model's answer, or for its next words.", least=1)
     daily_tokens: int = setting(0, "Tokens a day for memory work; above it, built-in writers. 0: no ceiling.", least=0)
+    thinking_tokens: int = setting(
+        4_000,
+        "Tokens that a call for memory work allows beyond its answer, for models that think first; an answer that is "
+        "cut off is asked for once more with four times the limit.",
+        least=0,
+    )
+    batch_seconds: int = setting(
+        180,
+        "How long memory work by a model waits for more messages of a conversation, so that one call serves many; it "
+        "does not wait when 20 have come (40 for summaries and titles). 0: it never waits.",
+        least=0,
+    )
     rounds: int = setting(3, "How often in one turn the model may ask for more.", least=0)
     raised_turns: int = setting(20, "Turns after which a message the model asked for sinks again.", least=1)
     window_tokens: int = setting(30_000, "The window archives above this many tokens. 0: off.", least=0)

@@ -142,6 +142,12 @@ class ModelNonsense(ModelError):
     """An answer that is none: empty, not text, or not what was asked for."""
 
 
+class ModelCutOff(ModelNonsense):
+    """The limit of tokens ended the answer before it said a word; `tokens` read and written, if the server says."""
+
+    tokens: tuple[int, int] | None = None
+
+
 class ServerError(RecollectError):
     """A server refused, cannot be reached, or is none of ours."""
 

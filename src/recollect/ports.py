@@ -8,7 +8,7 @@ across a call to a model. The operations of `Tx` are few and simple; the engine 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -301,24 +301,33 @@ class Request:
     """One request to a model: the messages, and what the answer must be like.
 
     With a `schema` (JSON Schema of an object) the answer must be JSON of that shape; a server that cannot guarantee it
-    is asked in words, and the caller checks the answer.
+    is asked in words, and the caller checks the answer. `thinking_tokens` may be used beyond `max_tokens`, by models
+    that think before they answer; a server that allows no such limit is asked without them.
     """
 
     messages: Sequence[ChatMessage]
     temperature: float | None = None
     max_tokens: int | None = None
     schema: Mapping[str, Any] | None = None
+    thinking_tokens: int = 0
+
+    @property
+    def token_limit(self) -> int | None:
+        """The most tokens of the answer, with those for thinking."""
+        return None if self.max_tokens is None else self.max_tokens + self.thinking_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A model's answer and its cost. `complete` is False if the model's own limit cut it off."""
+    """A model's answer and its cost. `complete` is False if a limit or a filter cut it off; `finish` is the server's
+    word for why the answer ended, if it gave one ("stop", "length")."""
 
     text: str
     model: str
     tokens_in: int
     tokens_out: int
     complete: bool = True
+    finish: str | None = field(default=None, compare=False)
 
 
 class LLM(Protocol):
@@ -363,7 +372,8 @@ class Models(Protocol):
 
 
 class Call(Protocol):
-    """One call of a model: for whom, what it cost, and how it ended: "ok", "cancelled" or the name of an error."""
+    """One call of a model: for whom, what it cost, and how it ended: "ok", "cut_off", "cancelled" or the name of
+    an error."""
 
     @property
     def role(self) -> str: ...

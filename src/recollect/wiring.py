@@ -135,11 +135,22 @@ def open_models(
     chat_llms = [chat] if chat else chat_models(settings)
     memory_llms = [memory] if memory else memory_models(settings)
     small_llms = [small] if small else small_models(settings)
-    work: Models = Role("memory", memory_llms, meter.record, tokens_today=meter.tokens_today, limit=limit, count=count)
+
+    def memory_role(models: list[LLM]) -> Role:
+        return Role(
+            "memory",
+            models,
+            meter.record,
+            tokens_today=meter.tokens_today,
+            limit=limit,
+            count=count,
+            thinking_tokens=settings.thinking_tokens,
+        )
+
+    work: Models = memory_role(memory_llms)
     if small_llms:
         # Counted as memory work, too: one ceiling holds for all of it.
-        small_role = Role("memory", small_llms, meter.record, tokens_today=meter.tokens_today, limit=limit, count=count)
-        work = TaskRouter(work, small_role, SMALL)
+        work = TaskRouter(work, memory_role(small_llms), SMALL)
     return Role("chat", chat_llms, meter.record, count=count), work
 
 
@@ -245,6 +256,7 @@ def build(
         time_zone=settings.time_zone,
         digest_seconds=settings.digest_seconds,
         digest_tokens=settings.digest_tokens,
+        batch_seconds=settings.batch_seconds,
         share_channels=settings.share_channels,
         episode_distance=settings.episode_distance or EPISODE_DISTANCE.get(settings.embedder, 0.4),
         topics=topic_rule(settings),

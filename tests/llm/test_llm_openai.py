@@ -28,6 +28,7 @@ from recollect.errors import (
     InvalidInput,
     MissingExtra,
     ModelBusy,
+    ModelCutOff,
     ModelError,
     ModelNonsense,
     ModelRefused,
@@ -204,7 +205,7 @@ def test_an_answer_that_breaks_off() -> None:
 @pytest.mark.parametrize("content", [None, "", " \n "])
 def test_nothing_is_no_answer(content: str | None) -> None:
     assert "nothing" in refused(ModelNonsense, says(content))
-    assert "more tokens" in refused(ModelNonsense, says(content, finish="length"))
+    assert "more tokens" in refused(ModelCutOff, says(content, finish="length"))
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ from recollect.wiring import build, open_tokenizer
 
 WINDOW = 20  # messages of the sliding window, the current one among them
 BETWEEN = timedelta(minutes=1)
+STEPS = 50  # of one view after an exchange, at most
 SHORTENED = re.compile(r"^MESSAGE\[(m\d+)\] \(\w+, tier [12]\):$", re.MULTILINE)
 
 Count = Callable[[str], int]
@@ -149,7 +150,7 @@ async def _replay_exchanges(
                 spent_before = worker.spent
                 other_before = worker.other
                 await conversation.reply(exchange.asked, budget=plan.budget, system=plan.system or None)
-                await memory.settle()  # so that the next context sees the tiers and the window as they then are
+                await follow(memory)  # so that the next context sees the tiers and the window as they then are
                 calls = chat.calls[calls_before:]
                 prompts = sum(call.tokens_in for call in calls)
                 reply = count(exchange.answered)
@@ -159,6 +160,14 @@ async def _replay_exchanges(
                 clock.advance(BETWEEN)
                 on_exchange(number)
     return step_costs
+
+
+async def follow(memory: MemoryEngine) -> None:
+    """Let each view do what it would do by now in the background of a program."""
+    for follower in memory.runtime.followers.values():
+        for _ in range(STEPS):
+            if not await follower.step(patient=True) or follower.drained:
+                break
 
 
 def prompt_tokens(messages: Sequence[ChatMessage], count: Count) -> int:

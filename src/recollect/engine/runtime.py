@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
 
@@ -36,7 +37,7 @@ from recollect.engine.work.loop import OVERLAP, Loop
 from recollect.engine.work.metrics import ActivityCounter
 from recollect.engine.work.single_flight import SingleFlight
 from recollect.engine.work.usage import Meter
-from recollect.engine.work.view import Hooks, View
+from recollect.engine.work.view import Hooks, Patience, View
 from recollect.errors import RecollectError, StoreError
 from recollect.model import Added, Batch
 from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
@@ -55,6 +56,8 @@ FOLLOWING = 2  # calls into the store by all views of a memory at a time
 CATCH_UP = 2.0  # seconds that a search waits for what this process has just added
 # Views whose results others wait for.
 FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
+FACT_TURNS = 20  # messages that the model reads for facts at once, if they come without a pause
+SUMMARY_TURNS = (40, 20)  # messages after which it writes summaries and titles: without a pause, and after one
 CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
 
@@ -84,6 +87,7 @@ class Parts:
     time_zone: str = "UTC"
     digest_seconds: float = 20.0
     digest_tokens: int = 24_000
+    batch_seconds: int = 180
     share_channels: bool = False
 
 
@@ -193,10 +197,17 @@ class Runtime:
         tiers = Hooks(later=has_open_turn)
         topics = next(view for view in views if isinstance(view, TopicsView))
         vectors = Hooks(guard=self.index.guard)
+        quiet = timedelta(seconds=self.parts.batch_seconds)
+        waits = self.tasks.has_model and bool(quiet)
+        facts = Patience(FACT_TURNS, quiet) if waits else None
+        summaries = Patience(SUMMARY_TURNS[0], quiet, SUMMARY_TURNS[1]) if waits else None
         return {
             TiersView.name: tiers,
             TopicsView.name: Hooks(skip=topics.skip),
-            **dict.fromkeys((IndexView.name, WindowView.name, EpisodesView.name), vectors),
+            **dict.fromkeys((IndexView.name, WindowView.name), vectors),
+            EpisodesView.name: Hooks(guard=self.index.guard, patience=summaries),
+            TitlesView.name: Hooks(patience=summaries),
+            FactsView.name: Hooks(patience=facts),
         }
 
     def _build_digests(self, parts: Parts, read: Callable[..., Any], write: Callable[..., Any]) -> Digests:

@@ -18,6 +18,7 @@ LARGEST = 1 << 20  # bytes of an answer, as UTF-8
 MOST_TOKENS = 2**31 - 1  # a count above this is no count
 FRAME = 4  # tokens a chat format spends around each message
 CUT_OFF = ("length", "content_filter")
+THOUGHTS = ("reasoning_content", "reasoning")  # where servers put what a model thinks before it answers
 SHORT = 8_000  # characters
 
 Count = Callable[[str], int]
@@ -48,6 +49,7 @@ class AnswerReader:
         self._size = 0
         self._half = ""
         self._usage: tuple[int, int] | None = None
+        self._has_thought = False
         self.finish: str | None = None
 
     def read_event(self, text: str) -> str:
@@ -69,13 +71,11 @@ class AnswerReader:
             self._half = ""
         text = "".join(self._parts)
         if not text.strip():
-            raise self._trouble.nonsense(
-                "nothing: it was cut off before it said a word; allow it more tokens"
-                if self.finish == "length"
-                else "nothing; try again, or ask another model"
-            )
+            if self.finish == "length" or self._has_thought:
+                raise self._trouble.cut_off(self._usage)
+            raise self._trouble.nonsense("nothing; try again, or ask another model")
         tokens = self._usage or (estimate_request_tokens(messages, count), estimate_tokens(text, count))
-        return Completion(text, model, *tokens, complete=self.finish not in CUT_OFF)
+        return Completion(text, model, *tokens, complete=self.finish not in CUT_OFF, finish=self.finish)
 
     def _read_reply(self, reply: object, part: str) -> str:
         if not isinstance(reply, dict):
@@ -100,6 +100,7 @@ class AnswerReader:
         content = message.get("content") if isinstance(message, dict) else message
         if not isinstance(message, dict) or not isinstance(content, str | None):
             raise self._trouble.foreign_answer("something that is not text")
+        self._has_thought = self._has_thought or any(message.get(name) for name in THOUGHTS)
         return content or ""
 
     def _append_text(self, text: str) -> str:

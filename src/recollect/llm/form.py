@@ -1,13 +1,16 @@
 """The form of a request to a server: as rich as the server accepts, found out by trying.
 
 Servers that call themselves compatible differ in what they accept: a JSON Schema, only "some JSON", or neither; the
-usage at the end of a stream; a temperature; the limit under its old name or its new one. A `Form` is what one server
-accepts. It starts with everything, each refusal removes one thing, and the form that worked is remembered.
+usage at the end of a stream; a temperature; the limit under its old name or its new one; a limit that leaves room for
+thinking. A `Form` is what one server accepts. It starts with everything, each refusal removes one thing, and the form
+that worked is remembered.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,16 +20,23 @@ from recollect.ports import Request
 
 SHAPES = ("json_schema", "json_object", "words")
 DOUBTFUL = (400, 404, 422)  # HTTP states that may mean: not in this form
+ABOUT_CONTEXT = re.compile(r"context[_ ](?:length|window|size)", re.IGNORECASE)
+ABOUT_LIMIT = re.compile(
+    rf"max(?:imum)?[_ ](?:completion[_ ]|output[_ ]|new[_ ])?tokens|(?:output|completion) tokens"
+    rf"|{ABOUT_CONTEXT.pattern}",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a server accepts, as far as is known."""
+    """What a server accepts, as far as is known. `refused_limit` is the smallest limit of tokens it has refused."""
 
     shape: str = SHAPES[0]
     usage: bool = True
     temperature: bool = True
     limit: str = "max_tokens"
+    refused_limit: int | None = None
 
     def simpler_form(self, request: Request, stream: bool, status: int, server_text: str) -> Form | None:
         """The form to try after a refusal; None if the form cannot have been the reason.
@@ -37,6 +47,8 @@ class Form:
             return None
         if request.max_tokens is not None and self.limit == "max_tokens" and "max_completion_tokens" in server_text:
             return replace(self, limit="max_completion_tokens")
+        if self._has_thinking_tokens(request) and ABOUT_LIMIT.search(server_text):
+            return replace(self, refused_limit=request.token_limit)
         if request.temperature is not None and self.temperature and "temperature" in server_text:
             return replace(self, temperature=False)
         asked_usage = stream and self.usage and status != 404
@@ -52,7 +64,7 @@ class Form:
         if request.temperature is not None and self.temperature:
             body["temperature"] = request.temperature
         if request.max_tokens is not None:
-            body[self.limit] = request.max_tokens
+            body[self.limit] = request.token_limit if self._has_thinking_tokens(request) else request.max_tokens
         if stream and self.usage:
             body["stream_options"] = {"include_usage": True}
         if request.schema is not None and self.shape == "json_schema":
@@ -61,6 +73,11 @@ class Form:
         elif request.schema is not None and self.shape == "json_object":
             body["response_format"] = {"type": "json_object"}
         return body
+
+    def _has_thinking_tokens(self, request: Request) -> bool:
+        """Whether a request in this form leaves the model room for thinking."""
+        limit = request.token_limit
+        return limit is not None and request.thinking_tokens > 0 and limit < (self.refused_limit or math.inf)
 
     def _messages(self, request: Request) -> list[ChatMessage]:
         messages = [ChatMessage(role=m["role"], content=replace_surrogates(m["content"])) for m in request.messages]

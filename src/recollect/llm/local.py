@@ -14,6 +14,7 @@ import secrets
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
@@ -108,7 +109,7 @@ class LocalModel:
 
     def _run_request(self, request: Request, on_chunk: OnChunk) -> None:
         """Runs in the worker thread: passes each chunk to `on_chunk`, and at the end an error or None."""
-        body = Form().body(self.name, request, stream=True)
+        body = Form().body(self.name, replace(request, thinking_tokens=0), stream=True)  # it does not think
         body.setdefault("max_tokens", MOST)
         body["return_progress"] = True  # an event from each batch, so that reading a long request can be cancelled
         try:

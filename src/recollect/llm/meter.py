@@ -12,20 +12,22 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
-from recollect.errors import ModelBusy, ModelRefused, ModelSpent, NoModel
+from recollect.errors import ModelBusy, ModelCutOff, ModelRefused, ModelSpent, NoModel
 from recollect.llm.answer import Count, estimate_request_tokens, estimate_tokens, rough_token_count
 from recollect.llm.flow import closing
 from recollect.ports import LLM, Completion, Request
 
 OK = "ok"
 CANCELLED = "cancelled"
+CUT_OFF = "cut_off"
 GIVEN_UP = (asyncio.CancelledError, GeneratorExit)
 FREE = (NoModel, ModelRefused, ModelBusy)  # if no text came before, the call cost nothing
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """One call of a model: role, task, cost, and its outcome: "ok", "cancelled" or the error's class name."""
+    """One call of a model: role, task, cost, and its outcome: "ok", "cut_off", "cancelled" or the
+    error's class name."""
 
     role: str
     task: str
@@ -103,7 +105,17 @@ class MeteredLLM:
     ) -> None:
         seconds = self._clock() - start
         if answer is not None:
-            call = ModelCall(self._role, self._task, answer.model, answer.tokens_in, answer.tokens_out, seconds, OK)
+            outcome = CUT_OFF if answer.finish == "length" else OK
+            call = ModelCall(
+                self._role, self._task, answer.model, answer.tokens_in, answer.tokens_out, seconds, outcome
+            )
+        elif isinstance(error, ModelCutOff):
+            # What it thought is paid for: as much as the limit allows, if the server does not say how much.
+            tokens = error.tokens or (
+                estimate_request_tokens(request.messages, self._count),
+                request.token_limit or estimate_tokens(text, self._count),
+            )
+            call = ModelCall(self._role, self._task, self.name, *tokens, seconds, CUT_OFF)
         else:
             is_free = isinstance(error, FREE) and not text
             request_tokens = 0 if is_free else estimate_request_tokens(request.messages, self._count)

@@ -15,7 +15,7 @@ import random
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,7 +24,7 @@ from recollect.errors import InvalidInput, MissingExtra, ModelError
 from recollect.llm.answer import LARGEST, AnswerReader, Count, rough_token_count
 from recollect.llm.events import DONE, EventParser
 from recollect.llm.flow import closing
-from recollect.llm.form import Form
+from recollect.llm.form import ABOUT_CONTEXT, Form
 from recollect.llm.relay import RelayReader
 from recollect.llm.trouble import Trouble, is_temporary
 from recollect.ports import Completion, Request
@@ -35,6 +35,7 @@ LONGEST_STREAM = 10  # times the timeout
 BODY = 8 * LARGEST  # bytes of a whole reply: the text with all its escapes, and the JSON around it
 FIRST_WAIT = 0.5  # seconds before the second attempt, doubled each time
 LAST_WAIT = 8.0
+THINKING_PACE = 50  # tokens a second: a call gets more time if it may think, since nothing comes before the answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ class OpenAIModel:
         return self._model
 
     async def complete(self, request: Request) -> Completion:
-        deadline = loop_time() + self._timeout
+        deadline = loop_time() + self._timeout + request.thinking_tokens / THINKING_PACE
         async with AsyncExitStack() as stack:
             raw = await self._read_body(await self._open(stack, request, False, deadline), deadline)
         answer = AnswerReader(self._trouble)
@@ -201,15 +202,18 @@ class OpenAIModel:
     async def _open(self, stack: AsyncExitStack, request: Request, stream: bool, deadline: float) -> Any:
         """The response to a request, in the richest form that the server accepts; its body is not read yet."""
         form = known_form = self._form
+        refused_limit = form.refused_limit
         while True:
             outcome = await self._send_with_retries(stack, form.body(self._model, request, stream), deadline)
             if not isinstance(outcome, FailedAttempt):
                 if form != known_form:
-                    self._form = form
+                    self._form = replace(form, refused_limit=refused_limit)
                 return outcome
             simpler = form.simpler_form(request, stream, outcome.status, outcome.server_text)
             if simpler is None:
                 raise outcome.error
+            if not ABOUT_CONTEXT.search(outcome.server_text):  # with a shorter request the limit may be accepted
+                refused_limit = simpler.refused_limit
             form = simpler
 
     async def _send_with_retries(

@@ -1,9 +1,10 @@
 """A role is what models are used for: `chat` answers people, `memory` does the work in the background. Small merges may
 have models of their own (`TaskRouter`), each role with its own chain.
 
-A role has models in order of preference. For each task they are one `LLM`: a ceiling around a chain around meters.
-The meters are innermost, so that a model that failed before another answered is counted too. The cooldowns belong to
-the role, so that every task knows which model is down.
+A role has models in order of preference. For each task they are one `LLM`: a chain of models, each with room to think
+(`thinking`) around a ceiling around a meter. The meters are innermost, so that a model that failed before another
+answered is counted too, and a second request after an answer that was cut off; the ceiling is asked before each of
+them. The cooldowns belong to the role, so that every task knows which model is down.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from recollect.llm.answer import Count, rough_token_count
 from recollect.llm.chain import Chain, Cooldowns
 from recollect.llm.meter import Ceiling, MeteredLLM, ModelCall
 from recollect.llm.relay import RelayChain, name_in_request
+from recollect.llm.thinking import ThinkingRoom
 from recollect.ports import LLM, Models, Relay
 
 OURS = "recollect"  # as the name of a model: whichever is configured
@@ -34,6 +36,7 @@ class Role:
         limit: int | None = None,
         count: Count = rough_token_count,
         cooldowns: Cooldowns | None = None,
+        thinking_tokens: int | None = None,
     ) -> None:
         if not models:
             raise InvalidInput("models", "must be at least one")
@@ -45,12 +48,16 @@ class Role:
         self._cooldowns = cooldowns or Cooldowns()
         self._tokens_today = tokens_today
         self._limit = limit
+        self._thinking_tokens = thinking_tokens
 
     def for_task(self, task: str) -> LLM:
-        chain = Chain([model.for_task(task) for model in self._metered], self._cooldowns)
-        if self._tokens_today is None or self._limit is None:
-            return chain
-        return Ceiling(chain, self._tokens_today, self._limit)
+        return Chain([self._bounded(model.for_task(task)) for model in self._metered], self._cooldowns)
+
+    def _bounded(self, model: LLM) -> LLM:
+        """The model with what bounds each of its calls: the day's ceiling, and the room it has for thinking."""
+        if self._tokens_today is not None and self._limit is not None:
+            model = Ceiling(model, self._tokens_today, self._limit)
+        return model if self._thinking_tokens is None else ThinkingRoom(model, self._thinking_tokens)
 
     @property
     def names(self) -> tuple[str, ...]:

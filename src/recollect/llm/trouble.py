@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from recollect.errors import ModelBusy, ModelError, ModelNonsense, ModelRefused, ModelTimeout, Refusal
+from recollect.errors import ModelBusy, ModelCutOff, ModelError, ModelNonsense, ModelRefused, ModelTimeout, Refusal
 
 QUOTED = 200  # characters of a server's message
 SHOWN = 500  # characters of a server's message that the caller gets
@@ -30,6 +30,14 @@ class Trouble:
 
     def nonsense(self, answer: str) -> ModelNonsense:
         return ModelNonsense(f"{self.model} answered with {answer}")
+
+    def cut_off(self, tokens: tuple[int, int] | None) -> ModelCutOff:
+        """The error for an answer that a limit ended before its first word."""
+        error = ModelCutOff(
+            f"{self.model} answered with nothing: it was cut off before it said a word; allow it more tokens"
+        )
+        error.tokens = tokens
+        return error
 
     def foreign_answer(self, answer: str) -> ModelNonsense:
         return ModelNonsense(f"{self.model} answered with {answer}; check that the address is an OpenAI-compatible API")

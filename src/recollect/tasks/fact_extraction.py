@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -51,17 +51,16 @@ class Reply:
     facts: tuple[FoundFact, ...]
 
 
-_SYSTEM = f"""You find lasting facts in a user's chat message, for a memory.
-category: identity (name, location, job, family, pets, birthday, languages...), preference (likes, dislikes, choices),
+GUIDE = """\
+category: identity (name, location, job, family, pets, birthday...), preference (likes, dislikes),
 constraint (diet, allergies, health, limits), instruction (how the user wants to be answered from now on).
-key: one or two words. value: short, in the user's words.
-about: "user", or the name of the person it is about ("Bob", "brother").
-status: "now"; "corrected" if the user corrects or changes something; "ended" if it was so and is not any more; "not" if
-it is denied.
-since, until: a date if the message says one, or "".
-confidence: 1 if stated plainly, less if unsure. importance: 1 for a name or an allergy, 0.5 for a like.
-Leave out: questions, wishes, plans, jokes, quotes, what others said, moods, what the user is doing just now, and talk
-about this chat. Most messages have no facts: then the list is empty.
+key: one or two words. value: short, in the user's words. about: "user", or whom it is about ("Bob", "brother").
+status: "now", "corrected" (changed), "ended" (no longer so) or "not" (denied). since, until: a date if one is said.
+confidence: 1 if stated plainly. importance: 1 for a name or an allergy, 0.5 for a like.
+Leave out questions, wishes, plans, jokes, quotes, moods, the moment, and talk about this chat. Most messages have no
+facts: then the list is empty."""
+_SYSTEM = f"""You find lasting facts in a user's chat message, for a memory.
+{GUIDE}
 {DATA}
 Answer with JSON only.
 
@@ -73,11 +72,11 @@ I'm Dana, not a vegan any more. My brother lives in Oslo. Is it cold there?
 _EXAMPLE = {
     "facts": [
         {"category": "identity", "key": "name", "value": "Dana", "about": "user", "status": "now", "since": "",
-         "until": "", "confidence": 1.0, "importance": 1.0},
+         "until": "", "confidence": 1, "importance": 1},
         {"category": "constraint", "key": "diet", "value": "vegan", "about": "user", "status": "ended", "since": "",
-         "until": "", "confidence": 1.0, "importance": 0.9},
+         "until": "", "confidence": 1, "importance": 0.9},
         {"category": "identity", "key": "location", "value": "Oslo", "about": "brother", "status": "now", "since": "",
-         "until": "", "confidence": 0.9, "importance": 0.5},
+         "until": "", "confidence": 1, "importance": 0.5},
     ]
 }  # fmt: skip
 _STATUS: dict[str, tuple[Holds, bool]] = {
@@ -90,7 +89,7 @@ _STATUS: dict[str, tuple[Holds, bool]] = {
     "not": ("not", True),
     "denied": ("not", True),
 }
-_ENTRY = {
+ENTRY = {
     "category": {"type": "string", "enum": list(FACT_CATEGORIES)},
     "key": {"type": "string"},
     "value": {"type": "string"},
@@ -103,7 +102,7 @@ _ENTRY = {
 }
 _SELF = frozenset({"", "user", "the user", "me", "i", "myself", "self", "speaker", "author", "none", "null"})
 _NONE = re.compile(r"[\s`]*(?:json)?\s*(?:\[\s*\]|\{\s*\}|none\b\.?)[\s`]*", re.IGNORECASE)
-_EXTRA_TOKENS = 700
+EXTRA_TOKENS = 700
 
 
 def build(inputs: Inputs) -> Request:
@@ -111,19 +110,28 @@ def build(inputs: Inputs) -> Request:
     return build_request(
         _SYSTEM + json.dumps(_EXAMPLE, ensure_ascii=False),
         f"{date_line}{fence_text('MESSAGE', own_words(limit_text(inputs.text)).strip())}",
-        max_tokens=_EXTRA_TOKENS + min(len(inputs.text), 4_000) // 4,
-        schema=object_schema({"facts": {"type": "array", "items": object_schema(_ENTRY)}}),
+        max_tokens=EXTRA_TOKENS + min(len(inputs.text), 4_000) // 4,
+        schema=object_schema({"facts": {"type": "array", "items": object_schema(ENTRY)}}),
     )
 
 
 def parse(text: str, inputs: Inputs) -> Reply:
-    dated_facts = [fact for fact in map(_parse_fact, _entries(text)[:MAX_FACTS]) if fact is not None]
+    return check_facts(grounded_facts(read_entries(text)[:MAX_FACTS], inputs), inputs)
+
+
+def grounded_facts(entries: Sequence[Mapping[str, Any]], inputs: Inputs) -> list[FoundFact]:
+    """The facts in these entries that the message states."""
+    dated_facts = [fact for fact in map(_parse_fact, entries) if fact is not None]
     facts_with_dates = [
         replace(fact, since=_parse_date(since, inputs), until=_parse_date(until, inputs))
         for fact, since, until in dated_facts
     ]
-    grounded_facts = keep_grounded_facts(acceptable_facts(facts_with_dates), inputs.text)
-    facts = reconcile_facts(grounded_facts, find_facts(inputs.text, inputs.today))
+    return keep_grounded_facts(acceptable_facts(facts_with_dates), inputs.text)
+
+
+def check_facts(facts_of_model: Sequence[FoundFact], inputs: Inputs) -> Reply:
+    """The facts of a message, by a model and by the rules; marked, if they repeat what the assistant was shown."""
+    facts = reconcile_facts(facts_of_model, find_facts(inputs.text, inputs.today))
     if facts and is_echo(inputs.text, inputs.shown):
         facts = [replace(fact, echo=True) for fact in facts]
     return Reply(tuple(facts))
@@ -137,7 +145,7 @@ def offline(inputs: Inputs) -> Reply:
     return Reply(tuple(find_facts(inputs.text, inputs.today, inputs.shown)))
 
 
-def _entries(text: str) -> list[Mapping[str, Any]]:
+def read_entries(text: str) -> list[Mapping[str, Any]]:
     """The facts as they were written, however they were wrapped."""
     objects = list(answers.objects(text))
     if not objects and _NONE.fullmatch(answers.after_thinking(text)):

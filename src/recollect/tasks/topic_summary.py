@@ -8,7 +8,7 @@ the message that opened the topic, and the most important sentences are the summ
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from recollect.errors import ModelNonsense
 from recollect.model import ExtractLine
@@ -24,6 +24,8 @@ name = "topic_summary"
 
 MAX_TITLE = 80
 """Characters of a title."""
+MAX_CHARACTERS = 3_200
+"""Characters of messages that a model is shown; of more, the longest messages are cut first, in their middle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,13 @@ class Inputs:
         """The inputs for the summary, which are those of an episode."""
         return episode_summary.Inputs(self.lines, self.before, self.limit, self.count, self.before_lines)
 
+    @property
+    def shown_episode(self) -> episode_summary.Inputs:
+        """The same as a model is shown them: of long messages both ends. A title and a few sentences need no more."""
+        most = extract.size_limit([len(line.text) for line in self.lines], MAX_CHARACTERS)
+        lines = tuple(replace(line, text=_both_ends(line.text, most)) for line in self.lines)
+        return replace(self.episode, lines=lines)
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -56,28 +65,17 @@ class Reply:
 _TITLE = "Tiles for the bathroom"
 _EXAMPLE = "Dana compared tiles for the bathroom. She decided against the red ones, too dear at 900 kr."
 _SYSTEM = f"""You keep the memory of a chat by topics. Give a topic a title and a summary.
-The title has two to eight words that tell this topic from others; no quotes, no full stop.
-The summary has plain sentences in the third person, with who said what. Keep names, numbers, dates, places, likes,
-decisions, plans and open questions. If there is a SUMMARY SO FAR, keep what it says and add what the new messages say.
+title: two to eight words that tell this topic from others; no quotes, no full stop.
+summary: plain sentences in the third person, with who said what. Keep names, numbers, dates, places, likes, decisions,
+plans and open questions. If there is a SUMMARY SO FAR, keep what it says and add what the new messages say.
 Use only what is said. Never change a number or a name, never drop a "not". Write in the language of the messages.
 {DATA}
-Answer with JSON only.
-
-Example:
-=== TITLE SO FAR ===
-Hi! Which tiles would you take for a small bathroom, if you had to
-=== END TITLE SO FAR ===
-=== NEW MESSAGES ===
-user Dana: Hi! Which tiles would you take for a small bathroom, if you had to choose?
-assistant: Red ones are lively, grey ones are calm.
-user Dana: No red tiles, they are 900 kr!
-=== END NEW MESSAGES ===
-{json.dumps({"title": _TITLE, "summary": _EXAMPLE})}"""
+Answer with JSON only, as in: {json.dumps({"title": _TITLE, "summary": _EXAMPLE})}"""
 _SCHEMA = object_schema({"title": {"type": "string"}, "summary": {"type": "string"}})
 
 
 def build(inputs: Inputs) -> Request:
-    request = episode_summary.build(inputs.episode)
+    request = episode_summary.build(inputs.shown_episode)
     title = section("TITLE SO FAR", [escape_line(inputs.title) or Fenced("(none)")])
     body = f"{title}\n{request.messages[-1]['content']}"
     return build_request(_SYSTEM, body, max_tokens=260 + 2 * inputs.limit, schema=_SCHEMA)
@@ -85,7 +83,7 @@ def build(inputs: Inputs) -> Request:
 
 def parse(text: str, inputs: Inputs) -> Reply:
     try:
-        summary = episode_summary.parse(text, inputs.episode).summary
+        summary = episode_summary.parse(text, inputs.shown_episode).summary
     except ModelNonsense:
         if inputs.lines or not inputs.before:
             raise
@@ -124,3 +122,9 @@ def _title_in(text: str, inputs: Inputs) -> str:
     )
     grounds = Grounds.of(source)
     return inputs.title if not grounds.shares_word(title) or grounds.find_inventions(title) else title
+
+
+def _both_ends(text: str, most: int) -> str:
+    """A text of at most so many characters, three quarters of them from its beginning."""
+    tail = most // 4
+    return text if len(text) <= most else f"{text[: most - tail]} […] {text[len(text) - tail :]}"

@@ -78,7 +78,8 @@ def test_the_model_is_asked_after_the_reply_and_nobody_waits_for_it_b4(store_url
         gate = asyncio.Event()
         answer = json.dumps({"facts": [entry("preference", "hobby", "falconry")]})
         worker = ScriptedLLM(default=[gate, answer])
-        async with AsyncMemory(store_url, chat=ScriptedLLM(["A fine bird."]), memory=worker) as memory:
+        chat_model = ScriptedLLM(["A fine bird."])
+        async with AsyncMemory(store_url, chat=chat_model, memory=worker, batch_seconds=0) as memory:
             chat = memory.conversation("demo", user="alex")
             assert (await chat.reply("On weekends it is falconry for me.")).text == "A fine bird."
             await asyncio.wait_for(worker.waiting.wait(), PATIENCE)
@@ -132,7 +133,9 @@ def test_a_model_that_lies_adds_nothing_b4(tmp_path: Path) -> None:
         chat = memory.conversation("demo", user="alex")
         chat.extend(Draft("user", text) for text in said)
         memory.settle()
-        assert len(worker.requests) == len(said)
+        assert len(worker.requests) == 1, "all in one call"
+        shown = worker.requests[0].messages[-1]["content"]
+        assert [text in shown for text in said] == [False, True, True], "a question alone states nothing"
         assert values(memory.facts(user="alex")) == {"boss": ["Bob"]}
 
 

@@ -82,16 +82,17 @@ def test_while_bad_messages_keep_coming_others_are_seen_to_at_once_f15(store_url
 
 
 def test_a_model_is_not_asked_again_about_messages_that_did_not_fail_f15(store_url: str) -> None:
-    """F15: the message to blame is found among many, and each of the others costs one call."""
-    asked: Counter[str] = Counter()
+    """F15: the message to blame is found among many, and each of the others is in one call that was answered."""
+    answered_calls: Counter[str] = Counter()
 
     def reply(request: Request) -> str | Exception:
         text = request.messages[-1]["content"]
         if "facts" not in (request.schema or {})["required"]:
             return "{}"
-        number = next(word for word in text.split() if word.startswith("number-"))
-        asked[number] += 1
-        return OverflowError(f"cannot read {text!r}") if POISON in text else '{"facts": []}'
+        if POISON in text:
+            return OverflowError(f"cannot read {text!r}")
+        answered_calls.update(word for word in text.split() if word.startswith("number-"))
+        return '{"facts": []}'
 
     texts = [f"I have a zebra called number-{n} {POISON if n in (3, 20) else 'Bob'} at home" for n in range(24)]
     with Memory(store_url, memory=ScriptedLLM(default=reply), window_turns=0, followers=False) as memory:
@@ -99,7 +100,7 @@ def test_a_model_is_not_asked_again_about_messages_that_did_not_fail_f15(store_u
         say(memory, "more", *texts[12:], space="blue")
         memory.settle()
         assert state_of(memory, "facts") == ViewState("facts", 0, 0, 0, "OverflowError", set_aside=2)
-    assert {asked[f"number-{n}"] for n in range(24) if n not in (3, 20)} == {1}
+    assert answered_calls == {f"number-{n}": 1 for n in range(24) if n not in (3, 20)}
 
 
 def test_a_message_that_fails_once_does_not_fail_again_in_the_summary_it_is_part_of_f15(store_url: str) -> None:

@@ -1,9 +1,10 @@
 """The facts view: what users say about themselves and others, as rows with the time and the speaker of each fact.
 
 Facts come only from messages of users: what an assistant says, and what memory itself put into a context, is no source.
-Each message is read by the memory model, or by rules if there is none, and weighed against the known facts in one
-transaction under the person's lock: also with concurrent writers, a key with a single value has one active fact, and
-all others are history. What somebody asked to be forgotten stays forgotten, even if the facts are rebuilt.
+The messages are read by the memory model, several in one call; by rules, if there is no model or if a message states
+nothing. What was found is weighed against the known facts in one transaction under the person's lock: also with
+concurrent writers, a key with a single value has one active fact, and all others are history. What somebody asked to be
+forgotten stays forgotten, even if the facts are rebuilt.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim, may_take_back
 from recollect.rules.facts import deciding as rules
 from recollect.rules.facts.keys import holds_several_values
-from recollect.rules.facts_english.finder import find_facts
+from recollect.rules.facts_english.finder import find_facts, states_something
 from recollect.rules.people.forgetting import matching_facts, target_statement
 from recollect.rules.people.remembered_statements import parse_statement
 from recollect.rules.people.third_person import first_person
-from recollect.tasks import fact_extraction
+from recollect.tasks import fact_batch, fact_extraction
 
 NEAR = 60  # turns from the end of a conversation that the model reads; older ones (imports) are read by rules
 LOCK = "facts"
@@ -76,28 +77,50 @@ class FactsView:
 
     async def _extract_facts(self, run: Run, last_reply: str) -> Extraction:
         """Extract the facts of a run; `last_reply` is what the assistant said before it."""
+        inputs_by_turn = facts_inputs(run.messages, last_reply)
+        near_turns = [
+            turn
+            for turn, inputs in inputs_by_turn.items()
+            if turn > run.lag.turns - NEAR and states_something(inputs.text)
+        ]
+        replies, outage, unread_turn = await self._ask_model(inputs_by_turn, near_turns)
         facts_by_message = list[tuple[Message, tuple[FoundFact, ...]]]()
-        outage = None
-        upto = run.lag.done
         for message in run.messages:
-            if message.role == "assistant":
-                last_reply = message.content
-            elif may_state_facts(message):
-                inputs = fact_extraction.Inputs(
-                    message.content, message.time.date(), (last_reply,) if last_reply else ()
+            if message.turn in inputs_by_turn:
+                reply = replies.get(message.turn) or await self._run(
+                    fact_extraction.offline, inputs_by_turn[message.turn]
                 )
-                is_near = message.turn > run.lag.turns - NEAR
-                if is_near and outage is None and self._asking.has_model:
-                    answer = await self._asking.ask(fact_extraction, inputs)
-                    reply = answer.reply
-                    outage = answer.outage
-                else:
-                    reply = await self._run(fact_extraction.offline, inputs)
                 facts_by_message.append((message, attribute_to_author(message, reply.facts)))
-            upto = message.turn if outage is None else upto
-        return Extraction(
-            run, facts_by_message, SaveResult(upto, max(len(facts_by_message), 1), outage) if outage else None
-        )
+        if outage is None:
+            return Extraction(run, facts_by_message, None)
+        upto = max((message.turn for message in run.messages if message.turn < unread_turn), default=run.lag.done)
+        return Extraction(run, facts_by_message, SaveResult(upto, max(len(facts_by_message), 1), outage))
+
+    async def _ask_model(
+        self, inputs_by_turn: Mapping[int, fact_extraction.Inputs], turns: Sequence[int]
+    ) -> tuple[dict[int, fact_extraction.Reply], str | None, int]:
+        """The model's facts by turn, several messages in a call; and if it is unavailable, why, and from which turn."""
+        replies: dict[int, fact_extraction.Reply] = {}
+        if not self._asking.has_model:
+            return replies, None, 0
+        start = 0
+        for batch in fact_batch.batch_messages([inputs_by_turn[turn] for turn in turns]):
+            batch_turns = turns[start : start + len(batch)]
+            start += len(batch)
+            outage, batch_replies = await self._ask_about(batch)
+            replies |= dict(zip(batch_turns, batch_replies, strict=True))
+            if outage is not None:
+                return replies, outage, batch_turns[0]
+        return replies, None, 0
+
+    async def _ask_about(
+        self, batch: tuple[fact_extraction.Inputs, ...]
+    ) -> tuple[str | None, tuple[fact_extraction.Reply, ...]]:
+        if len(batch) == 1:
+            answer = await self._asking.ask(fact_extraction, batch[0])
+            return answer.outage, (answer.reply,)
+        batch_answer = await self._asking.ask(fact_batch, fact_batch.Inputs(batch))
+        return batch_answer.outage, batch_answer.reply.replies
 
     def save(self, tx: Tx, result: Extraction) -> SaveResult | None:
         space = result.run.lag.space
@@ -107,6 +130,18 @@ class FactsView:
             tx, space, conversation, result.facts_by_message, from_commands=facts_from_commands(tx, result.run.messages)
         )
         return result.progress
+
+
+def facts_inputs(messages: Sequence[Message], last_reply: str) -> dict[int, fact_extraction.Inputs]:
+    """By turn, what is to be read of each message that may state facts, with the reply before it."""
+    inputs_by_turn: dict[int, fact_extraction.Inputs] = {}
+    for message in messages:
+        if message.role == "assistant":
+            last_reply = message.content
+        elif may_state_facts(message):
+            shown = (last_reply,) if last_reply else ()
+            inputs_by_turn[message.turn] = fact_extraction.Inputs(message.content, message.time.date(), shown)
+    return inputs_by_turn
 
 
 def attribute_to_author(message: Message, facts: Sequence[FoundFact]) -> tuple[FoundFact, ...]:

@@ -27,6 +27,9 @@ AWAY = (ModelTimeout, ModelBusy)  # errors that may pass by themselves
 # without that message, and calls of a model are expensive.
 COMPLETIONS: ContextVar[dict[str, Completion] | None] = ContextVar("completions", default=None)
 
+# The task that a model is being asked, and its inputs: a stand-in for a model may answer from them.
+ASKED: ContextVar[tuple[Any, Any] | None] = ContextVar("asked", default=None)
+
 I = TypeVar("I")  # noqa: E741
 R = TypeVar("R")
 
@@ -65,6 +68,13 @@ class TaskRunner:
         return self._models.for_task("").name != NONE
 
     async def ask(self, task: Task[I, R], inputs: I) -> TaskResult[R]:
+        token = ASKED.set((task, inputs))
+        try:
+            return await self._ask_or_do(task, inputs)
+        finally:
+            ASKED.reset(token)
+
+    async def _ask_or_do(self, task: Task[I, R], inputs: I) -> TaskResult[R]:
         try:
             return TaskResult(await self._ask_model(task, inputs), "model")
         except NoModel:

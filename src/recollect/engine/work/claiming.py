@@ -14,7 +14,7 @@ from typing import Any
 
 from recollect.engine.work.faults import messages_around_damage
 from recollect.engine.work.lease import Lease
-from recollect.engine.work.view import Run, View
+from recollect.engine.work.view import Patience, Run, View
 from recollect.errors import DamagedMessage
 from recollect.model import Filter, Message
 from recollect.ports import ConversationKey, Lag, Tx
@@ -29,13 +29,15 @@ REMEMBERED = 10_000  # spaces for which we know when they were last served
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
     """What to claim: for which view, under which lease, and how many messages (`room`; conversations, for a view that
-    reads for itself). Only conversations that changed `since` then, and none that `defers` holds back."""
+    reads for itself). Only conversations that changed `since` then, none that `defers` holds back, and with `patience`
+    none of which there is not yet enough."""
 
     view: View[Any]
     lease: Lease
     room: int
     since: datetime | None
     defers: Callable[[str, str], bool]
+    patience: Patience | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,18 @@ class ServiceOrder:
 def is_behind(tx: Tx, request: ClaimRequest, now: datetime) -> bool:
     """Whether there is something to claim. This takes no lock, and most of the time finds nothing."""
     lags = tx.lagging(request.view.name, now, since=request.since, limit=LOOKED_AT)
-    return len(lags) == LOOKED_AT or any(not request.defers(lag.space, lag.conversation) for lag in lags)
+    return len(lags) == LOOKED_AT or bool(worthwhile_lags(tx, request, lags, now))
+
+
+def worthwhile_lags(tx: Tx, request: ClaimRequest, lags: Sequence[Lag], now: datetime) -> list[Lag]:
+    """Those of these conversations that are neither deferred nor waiting for more messages."""
+    lags = [lag for lag in lags if not request.defers(lag.space, lag.conversation)]
+    patience = request.patience
+    if patience is None or not lags:
+        return lags
+    recent_lags = tx.lagging(request.view.name, now, since=now - patience.quiet, limit=2 * max(LOOKED_AT, request.room))
+    recent_places = {(lag.space, lag.conversation) for lag in recent_lags}
+    return [lag for lag in lags if patience.is_enough(lag, (lag.space, lag.conversation) not in recent_places)]
 
 
 def find_lags(tx: Tx, request: ClaimRequest, now: datetime) -> tuple[list[Lag], bool]:
@@ -86,7 +99,7 @@ def find_lags(tx: Tx, request: ClaimRequest, now: datetime) -> tuple[list[Lag], 
     if is_cut:
         busy_spaces = {lag.space for lag in lags}
         lags += tx.lagging(request.view.name, now, since=request.since, limit=limit, besides=busy_spaces)
-    return [lag for lag in lags if not request.defers(lag.space, lag.conversation)], is_cut
+    return worthwhile_lags(tx, request, lags, now), is_cut
 
 
 def claim_runs(tx: Tx, request: ClaimRequest, now: datetime, service_order: ServiceOrder) -> Claim:

@@ -67,10 +67,11 @@ class Follower:
         self.drained = False  # whether the last step did everything that it found
         self.trouble: str | None = None  # why this process cannot work on the view, although others may
 
-    async def step(self, since: datetime | None = None) -> int:
+    async def step(self, since: datetime | None = None, *, patient: bool = False) -> int:
         """Claim, prepare and store once. Returns the number of messages handled, 0 if there was nothing to do.
 
-        It first looks without a lock, since there is usually nothing to do.
+        It first looks without a lock, since there is usually nothing to do. With `patient`, what may wait for more
+        messages is left.
         """
         async with self._step_lock:
             if self._worker.places:  # the store failed when they should have been given back
@@ -78,8 +79,10 @@ class Follower:
             self.drained = True
             self.trouble = None
             try:
-                is_behind, due_rows = await self._run(self._store.read, lambda tx: self._look_for_work(tx, since))
-                message_count = await self._catch_up(since) if is_behind else 0
+                is_behind, due_rows = await self._run(
+                    self._store.read, lambda tx: self._look_for_work(tx, since, patient)
+                )
+                message_count = await self._catch_up(since, patient) if is_behind else 0
                 retry_count = sum([await self._worker.retry(row) for row in due_rows])
                 self.drained = self.drained and not (retry_count and len(due_rows) == RETRIED)
                 return message_count + retry_count
@@ -107,18 +110,19 @@ class Follower:
         """How far this view is."""
         return tx.view_state(self.view.name, self._clock.now(), None)
 
-    def _look_for_work(self, tx: Tx, since: datetime | None) -> tuple[bool, list[SetAside]]:
+    def _look_for_work(self, tx: Tx, since: datetime | None, patient: bool) -> tuple[bool, list[SetAside]]:
         self._hooks.guard(tx)
         now = self._clock.now()
-        is_behind = claiming.is_behind(tx, self._claim_request(since), now)
+        is_behind = claiming.is_behind(tx, self._claim_request(since, patient), now)
         # Messages that were set aside can wait: they are looked for only in a full look.
         return is_behind, tx.set_aside_due(self.view.name, now, RETRIED) if since is None else []
 
-    def _claim_request(self, since: datetime | None) -> ClaimRequest:
-        return ClaimRequest(self.view, self._worker.lease, self._room, since, self._hooks.later)
+    def _claim_request(self, since: datetime | None, patient: bool) -> ClaimRequest:
+        patience = self._hooks.patience if patient else None
+        return ClaimRequest(self.view, self._worker.lease, self._room, since, self._hooks.later, patience)
 
-    async def _catch_up(self, since: datetime | None) -> int:
-        claim = await self._claim(since)
+    async def _catch_up(self, since: datetime | None, patient: bool) -> int:
+        claim = await self._claim(since, patient)
         self.drained = not claim.has_more
         if not claim.runs:
             return 0
@@ -153,11 +157,11 @@ class Follower:
             )
         return progress.message_count
 
-    async def _claim(self, since: datetime | None) -> Claim:
+    async def _claim(self, since: datetime | None, patient: bool) -> Claim:
         """Claim runs for this worker."""
         worker = self._worker
         now = self._clock.now()
-        request = self._claim_request(since)
+        request = self._claim_request(since, patient)
         taking = asyncio.ensure_future(
             self._run(self._store.write, lambda tx: claiming.claim_runs(tx, request, now, self._served))
         )

@@ -124,7 +124,7 @@ class Loop:
 
     async def _step(self, since: datetime | None) -> int:
         try:
-            return await self._follower.step(since)
+            return await self._follower.step(since, patient=True)
         except StoreClosed:
             self._stopping = True  # somebody else closed it: there is nothing left to follow
         except Exception as error:  # noqa: BLE001  a store that is unavailable for a while must not end the loop

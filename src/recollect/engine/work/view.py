@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Protocol, TypeVar
 
 from recollect.errors import DamagedMessage
@@ -102,10 +103,28 @@ def allow_all(tx: Tx) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a view that asks a model may wait for more messages of a conversation, since a call costs much the same
+    for one message as for twenty: until it is `turns` behind, or the conversation has been quiet for so long and it is
+    at least `quiet_turns` behind."""
+
+    turns: int
+    quiet: timedelta
+    quiet_turns: int = 1
+
+    def is_enough(self, lag: Lag, is_quiet: bool) -> bool:
+        """Whether a conversation is worth the work now."""
+        behind = lag.turns - lag.done
+        return behind >= self.turns or (is_quiet and behind >= self.quiet_turns)
+
+
+@dataclass(frozen=True, slots=True)
 class Hooks:
     """What else a view needs from its follower: which conversations to leave for later (`later`), what to do when a
-    message is skipped (`skip`), and what must hold before work begins (`guard` raises if it does not)."""
+    message is skipped (`skip`), what must hold before work begins (`guard` raises if it does not), and how long its
+    work may wait in the background for more to come (`patience`; nobody who settles waits)."""
 
     later: Callable[[str, str], bool] = never_defer
     skip: Callable[[Tx, str, str, int], None] = skip_nothing
     guard: Callable[[Tx], None] = allow_all
+    patience: Patience | None = None

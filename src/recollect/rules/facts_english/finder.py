@@ -128,11 +128,20 @@ _MOST_STRANGE = 0.5  # of the terms of a value
 
 def keep_grounded_facts(facts: Iterable[FoundFact], text: str) -> list[FoundFact]:
     """The facts whose values the message states. Questions, suppositions and quotations do not count."""
-    sentences = prose_sentences(text)
-    statements = [sentence.text for sentence in sentences if not sentence.is_question and not supposes(sentence.text)]
-    source = " ".join(assertions_in(sentences) + statements)
+    source = _stated_text(text)
     grounds = Grounds.of(source)
     return [fact for fact in facts if source.strip() and _is_grounded(fact, grounds)]
+
+
+def states_something(text: str) -> bool:
+    """Whether a message states anything at all: of one that only asks, no fact of a model is kept."""
+    return bool(_stated_text(text).strip())
+
+
+def _stated_text(text: str) -> str:
+    sentences = prose_sentences(text)
+    statements = [sentence.text for sentence in sentences if not sentence.is_question and not supposes(sentence.text)]
+    return " ".join(assertions_in(sentences) + statements)
 
 
 def _is_grounded(fact: FoundFact, grounds: Grounds) -> bool:
