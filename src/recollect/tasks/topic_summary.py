@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from recollect.errors import ModelNonsense
 from recollect.model import ExtractLine
 from recollect.ports import Request
+from recollect.rules.episodes import extract
 from recollect.rules.episodes.lines import SpokenLine
 from recollect.rules.facts.grounding import Grounds
 from recollect.rules.prompt.fences import Fenced, escape_line, section
