@@ -36,7 +36,7 @@ from recollect.model import (
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
 from recollect.rules.access import Viewer
-from recollect.rules.recall.floor import FLOOR
+from recollect.rules.recall.floor import CLOSE, FLOOR
 from recollect.tasks import standalone
 from recollect.tasks.reply import instructions
 from recollect.tasks.task import TaskMessage
@@ -183,7 +183,7 @@ class ContextBuilder:
             profile=self._profile_notes(tx, person, window, question, request.speaker),
             relevance={hit.message.turn: hit.score for hit in hits if hit.message.id in window_ids},
             retrieved=[hit for hit in hits if hit.message.id not in excluded_ids][:return_limit],
-            nothing_relevant=nothing_relevant,
+            nothing_relevant=nothing_relevant and outside_count > 0,
             found=request.hits,
             topic=topic,
             channel=person is None,
@@ -192,8 +192,8 @@ class ContextBuilder:
         )
 
     def _recall(self, tx: Tx, request: ContextRequest, person: str | None) -> tuple[list[Hit], list[Episode], bool]:
-        """Messages and past episodes near the question, from the person's memory or from the channel; and whether there
-        are messages, but none that is relevant: then nothing is recalled."""
+        """Messages and past episodes near the question, from the person's memory or from the channel; and whether the
+        search found nothing relevant: then no message is recalled, and only an episode that is very close."""
         if request.vector is None:
             return [], [], False
         parts = self._runtime.parts
@@ -209,12 +209,12 @@ class ContextBuilder:
             tx, scope, request.query, request.vector, limit, request.now, parts.weights, question=question
         )
         hits = [hit for hit in hits if question is None or not follows(hit.message, question)]
-        if hits and all(hit.relevance < FLOOR for hit in hits):
-            return [], [], True
-        past_episodes = episodes.nearest_episodes(
-            tx, scope, request.vector, parts.near_episodes, 1 - parts.episode_distance
-        )
-        return hits, past_episodes, False
+        nothing_relevant = all(hit.relevance < FLOOR for hit in hits)
+        least = 1 - parts.episode_distance
+        if hits and nothing_relevant:
+            least = max(least, parts.weights.cosine_at(CLOSE))
+        past_episodes = episodes.nearest_episodes(tx, scope, request.vector, parts.near_episodes, least)
+        return [] if nothing_relevant else hits, past_episodes, nothing_relevant
 
     def _window(self, tx: Tx, start: int) -> list[Message]:
         """The messages that have not left the window, at most `LOOK_BACK` of them."""

@@ -25,15 +25,17 @@ FLOOR = 0.5
 """Below this, the best hit is no better than the best hit of an unrelated query is by chance."""
 PER_WORD = 2.0
 """Standard deviations of likeness that a shared rare word is worth."""
-LEAST = 2.0
+LEAST = 2.1
 """What is asked of a passage in a memory of one passage,"""
 PER_MAGNITUDE = 1.0
 """and how much more for each factor of ten in size."""
-PERSONAL = 3.5
+PERSONAL = 3.6
 """How much less is asked if the query is about the people of the memory."""
 USUAL = 1_000
 """Passages without any word of the query that are counted with those of the memory: in a memory of five messages no
 word is known to be frequent."""
+CLOSE = 5.0
+"""Standard deviations of likeness from which on a summary is relevant by itself, whatever words it has."""
 
 Scores = NDArray[np.float64]
 

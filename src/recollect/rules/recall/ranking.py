@@ -78,6 +78,10 @@ class Weights:
         """How far cosines are above those of unrelated texts, in standard deviations; 0 for those below."""
         return np.asarray(np.maximum((np.array(cosines, dtype=np.float64) - self.unrelated) / self.spread, 0.0))
 
+    def cosine_at(self, deviations: float) -> float:
+        """The cosine that is so many standard deviations above that of unrelated texts."""
+        return self.unrelated + deviations * self.spread
+
 
 Ranked = tuple[int, float, dict[str, float]]
 """A passage's number, its score, and the parts the score is the sum of."""
