@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from quality.floor_command import floor
 from quality.recall_command import recall
 from quality.speakers_command import speakers
 from quality.tokens_command import tokens
@@ -21,6 +22,7 @@ def program() -> None:
     python -m benchmarks recall --data locomo10.json --part report
     python -m benchmarks topics --data tiage_dev.json
     python -m benchmarks tokens --data locomo10.json
+    python -m benchmarks floor --data locomo10.json
     """
 
 
@@ -28,6 +30,7 @@ program.add_command(recall)
 program.add_command(speakers)
 program.add_command(topics)
 program.add_command(tokens)
+program.add_command(floor)
 
 
 def main() -> None:

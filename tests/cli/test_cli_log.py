@@ -61,6 +61,14 @@ def test_filters(options: list[str], turns: set[int]) -> None:
     assert {hit["turn"] for hit in json_lines(succeeded("search", query, "--json", *options))} == turns
 
 
+def test_f4_a_floor_leaves_out_what_has_nothing_to_do_with_the_query() -> None:
+    hits = json_lines(succeeded("search", "Which database suits a bakery?", "--floor", "0.5", "--json"))
+    assert hits[0]["content"] == "Which database suits a small bakery?"
+    assert all(0.5 <= hit["relevance"] <= 1 for hit in hits)
+    assert recollect("search", "Write a haiku about the sea", "--floor", "0.5").stderr == "nothing found\n"
+    assert "floor" in failed("search", "database", "--floor", "2")
+
+
 def test_nothing_found_is_no_error() -> None:
     result = recollect("search", "database", "--user", "nobody")
     assert (result.exit_code, result.stdout) == (0, "")

@@ -108,6 +108,8 @@ def talk(memory: Memory | Client) -> Iterator[Any]:
     yield [message.turn for message in chat.history(limit=1)], [m.turn for m in chat.history(limit=5, before=3)]
     yield [(one.id, one.user, one.turns) for one in memory.conversations()]
     yield [hit.message.content for hit in memory.search("Python", user="alex", limit=1)]
+    yield [(hit.message.content, hit.relevance) for hit in memory.search("Which do I prefer?", user="alex", floor=0.5)]
+    yield memory.search("Write a haiku about the sea", user="alex", floor=0.5)  # F4
     yield sorted((fact.key, fact.value, fact.active) for fact in memory.facts(user="alex"))
     fact = next(one for one in memory.facts(user="alex") if one.key == "location")
     yield [message.content for message in memory.why(fact.id, user="alex")]
@@ -182,6 +184,7 @@ WRONG: list[tuple[type[RecollectError], Callable[[Any], Any]]] = [
     (InvalidInput, lambda memory: memory.conversation("c").add("user", "")),
     (InvalidInput, lambda memory: memory.conversation("c").add("user", "hi", metadata={"x": float("nan")})),
     (InvalidInput, lambda memory: memory.search("x", limit=0)),
+    (InvalidInput, lambda memory: memory.search("x", floor=1.5)),
     (InvalidInput, lambda memory: memory.rebuild("nothing")),
     (InvalidInput, lambda memory: memory.remember("", user="alex")),
     (NotFound, lambda memory: memory.why("nothing", user="alex")),

@@ -127,6 +127,10 @@ async def use_everything(client: Client) -> None:
     assert "=== MESSAGES ===" in text
     assert "(user alex, tier 3, 2026-03-01 10:00):\nMy otter" in text
     assert (await good(client, "search_memory", query="otter", user="alex", after="2026-06-01T00:00:00Z"))[1] != found
+    _, relevant = await good(client, "search_memory", query="what is my otter called", user="alex", floor=0.5)  # F4
+    assert relevant["messages"][0]["content"] == "My otter is called Otto. 🦦"
+    unrelated = await good(client, "search_memory", query="Write a haiku about the sea", user="alex", floor=0.5)
+    assert unrelated[1] == {"messages": []}
 
     context, receipt = await good(
         client, "get_context", text="Where do I live, and with whom?", conversation="chat", user="alex", tokens=2000
@@ -171,6 +175,7 @@ async def fail_at_everything(client: Client) -> None:
     )
     assert "role" in await bad(client, "add_messages", conversation="c", messages=[{"role": "king", "content": "x"}])
     assert "limit" in await bad(client, "search_memory", query="x", limit=0)
+    assert "floor" in await bad(client, "search_memory", query="x", floor=2)
     assert "category" in await bad(client, "get_facts", user="a", category="gossip")
     assert "that would be everything" in await bad(client, "forget", what="everything", user="alex")
     with pytest.raises(MCPError, match="there is no conversation 'nowhere'"):

@@ -266,6 +266,8 @@ def test_every_problem_is_a_document(http: httpx2.Client) -> None:
         assert told["title"]
         assert told["detail"]
         assert answer.headers["X-Request-Id"]
+    low = http.post("/v1/search", json={"query": "databases", "floor": -0.5})
+    assert (low.status_code, [one["field"] for one in low.json()["errors"]]) == (422, ["body.floor"])
     bad = http.post("/v1/search", json={"query": 7, "wrong": "a secret word"})
     assert {one["field"] for one in bad.json()["errors"]} == {"body.query", "body.wrong"}
     assert "a secret word" not in bad.text

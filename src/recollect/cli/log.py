@@ -34,6 +34,11 @@ PAGE = 500  # conversations read at a time
 @click.option("--after", callback=parse_moment, metavar="DATE", help="Only messages from this moment on.")
 @click.option("--before", callback=parse_moment, metavar="DATE", help="Only messages before this moment.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, help="How many to show.")
+@click.option(
+    "--floor",
+    type=click.FloatRange(0, 1),
+    help="Only messages at least so relevant; 0.5 leaves out what has nothing to do with the query.",
+)
 @click.option("--explain", is_flag=True, help="Show what each score is made of.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with the whole message.")
 def search(
@@ -44,6 +49,7 @@ def search(
     after: datetime | None,
     before: datetime | None,
     limit: int,
+    floor: float | None,
     explain: bool,
     as_json: bool,
 ) -> None:
@@ -55,11 +61,18 @@ def search(
     \b
     recollect search "databases" --user alex
     recollect search "what did we eat" --after 2023-05-01 --before 2023-06-01
-    recollect search "deploy" --json | head -1
+    recollect search "deploy" --floor 0.5 --json | head -1
     """
     with open_for_reading(searching=True) as handle:
         hits = handle.memory.search(
-            query, user=user, conversation=conversation, role=role, after=after, before=before, limit=limit
+            query,
+            user=user,
+            conversation=conversation,
+            role=role,
+            after=after,
+            before=before,
+            limit=limit,
+            floor=floor,
         )
         state = index_state(handle.store, handle.settings.space)
     if as_json:
@@ -82,7 +95,7 @@ def search(
 def hit_fields(hit: Hit) -> dict[str, Any]:
     from recollect.formats import dump
 
-    return {"score": hit.score, "parts": dict(hit.parts), **json.loads(dump(hit.message))}
+    return {"score": hit.score, "relevance": hit.relevance, "parts": dict(hit.parts), **json.loads(dump(hit.message))}
 
 
 def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> None:
@@ -99,7 +112,8 @@ def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> 
     out.print(head)
     print_indented(out, build_snippet(message.content, query), 5)
     if explain:
-        parts = "  ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
+        named_values = {**hit.parts, "relevance": hit.relevance}
+        parts = "  ".join(f"{name} {value:.2f}" for name, value in named_values.items())
         print_indented(out, Text(parts, style="dim"), 5)
 
 

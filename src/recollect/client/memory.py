@@ -125,11 +125,12 @@ class AsyncClient(MemoryFace):
         after: datetime | None = None,
         before: datetime | None = None,
         limit: int = 10,
+        floor: float | None = None,
         space: str | None = None,
     ) -> list[Hit]:
         period = without_none(after=check_optional_time("after", after), before=check_optional_time("before", before))
-        body = without_none(query=query, user=user, conversation=conversation, role=role, limit=limit) | period
-        return await self._ask_list(Hit, "POST", build_path("search"), space, body=body)
+        body = without_none(query=query, user=user, conversation=conversation, role=role, limit=limit, floor=floor)
+        return await self._ask_list(Hit, "POST", build_path("search"), space, body=body | period)
 
     # -- what is known
 

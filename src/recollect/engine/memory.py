@@ -51,6 +51,7 @@ from recollect.model import (
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.log import check_number
+from recollect.rules.recall.floor import check_floor
 
 PAGE = 500  # messages read at a time by export and history
 MAX_LIMIT = 1_000  # messages in one answer
@@ -129,10 +130,12 @@ class MemoryEngine(MemoryFace):
         after: datetime | None = None,
         before: datetime | None = None,
         limit: int = 10,
+        floor: float | None = None,
         space: str | None = None,
     ) -> list[Hit]:
         rules.check_text("query", query, limit=MAX_QUERY)
         count = check_number("limit", limit, MAX_LIMIT)
+        least = None if floor is None else check_floor(floor)
         where = Filter(
             self.runtime.resolve_space(space),
             user=None if user is None else rules.check_id("user", user),
@@ -141,7 +144,7 @@ class MemoryEngine(MemoryFace):
             after=None if after is None else rules.check_time("after", after),
             before=None if before is None else rules.check_time("before", before),
         )
-        return await search_messages(self.runtime, query, where, count)
+        return await search_messages(self.runtime, query, where, count, least)
 
     # -- people
 

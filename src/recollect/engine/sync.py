@@ -112,6 +112,7 @@ class BlockingMemory:
         after: datetime | None = None,
         before: datetime | None = None,
         limit: int = 10,
+        floor: float | None = None,
         space: str | None = None,
     ) -> list[Hit]:
         return self._private.wait(
@@ -123,6 +124,7 @@ class BlockingMemory:
                 after=after,
                 before=before,
                 limit=limit,
+                floor=floor,
                 space=space,
             )
         )

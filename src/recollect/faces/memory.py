@@ -76,9 +76,14 @@ class MemoryFace(Protocol):
         after: datetime | None = None,
         before: datetime | None = None,
         limit: int = 10,
+        floor: float | None = None,
         space: str | None = None,
     ) -> list[Hit]:
-        """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
+        """Messages by word and by meaning, best first, within a space; of one user's memory, if given.
+
+        With a `floor`, from 0 to 1, only hits whose `relevance` reaches it. At 0.5, as in a context, a query that has
+        nothing to do with the memory finds nothing.
+        """
         ...
 
     async def settle(self, timeout: float = 60.0) -> int:

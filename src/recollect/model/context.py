@@ -50,12 +50,14 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One part of a context: its name, its tokens, what is in it and what was left out."""
+    """One part of a context: its name, its tokens, what is in it and what was left out; and a note on it, as that
+    nothing relevant was found."""
 
     name: str
     tokens: int
     items: tuple[Item, ...] = ()
     left_out: tuple[Item, ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ class Receipt:
             about = [f"of {section_budget:,}"] if isinstance(section_budget, int) else []
             if section.items or section.left_out:
                 about.append(f"{len(section.items):,} in, {len(section.left_out):,} left out")
+            about += [section.note] if section.note else []
             yield section.name, "", "", "", f"{section.tokens:,}", "; ".join(about)
             for way, items in (("in", section.items), ("out", section.left_out)):
                 for item in items:

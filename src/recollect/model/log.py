@@ -129,11 +129,16 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One message found by search, its score, and the parts the score is made of."""
+    """One message found by search, its score, and the parts the score is made of.
+
+    The score orders the hits of one search. `relevance`, from 0 to 1, means the same in every memory and for every
+    query: from 0.5 on, a hit is better than the best one of an unrelated query is by chance.
+    """
 
     message: Message
     score: float
     parts: Mapping[str, float]
+    relevance: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ DROPPED_FIRST = ("history", "retrieved", "topic")
 DROPPED_LAST = ("found", "summaries", "profile")
 LARGE = 200_000  # characters of the material of a context; the usual budget holds about 120,000
 OVER = "does not fit the budget"
+NOTHING_RELEVANT = "nothing relevant found"
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class ContextState:
     episodes: Sequence[Episode] = ()
     past: Sequence[Episode] = ()
     retrieved: Sequence[Hit] = ()
+    nothing_relevant: bool = False
     found: Sequence[Hit] = ()
     topic: CurrentTopic | None = None
     channel: bool = False
@@ -344,10 +346,11 @@ def render_context(
     for part in parts:
         if part.pieces:
             blocks.append(part.text())
-        if part.pieces or part.left_out:
+        note = NOTHING_RELEVANT if part.name == "retrieved" and state.nothing_relevant else ""
+        if part.pieces or part.left_out or note:
             pieces = sorted(part.pieces, key=lambda piece: piece.place)
             items = tuple(piece.item for piece in pieces)
-            sections.append(Section(part.name, part_tokens(part, count), items, tuple(part.left_out)))
+            sections.append(Section(part.name, part_tokens(part, count), items, tuple(part.left_out), note))
     if recent and state.instructions:
         blocks.append(f"{recent_labels(recent)} follow in full (tier 3).")
     messages: list[ChatMessage] = [{"role": "system", "content": "\n\n".join(blocks)}] if blocks else []

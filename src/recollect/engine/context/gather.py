@@ -36,6 +36,7 @@ from recollect.model import (
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
 from recollect.rules.access import Viewer
+from recollect.rules.recall.floor import CLOSE, FLOOR
 from recollect.tasks import standalone
 from recollect.tasks.reply import instructions
 from recollect.tasks.task import TaskMessage
@@ -157,7 +158,7 @@ class ContextBuilder:
         start = last_archived_turn(tx, self._scope.space, self._scope.id)
         window = self._window(tx, start) if conversation else []
         window = [m for m in window if not m.erased and (question is None or m.turn < question.turn)]
-        hits, past_episodes = self._recall(tx, request, person)
+        hits, past_episodes, nothing_relevant = self._recall(tx, request, person)
         topic = None
         if request.vector is not None and conversation is not None:
             place = (self._scope.space, self._scope.id)
@@ -182,6 +183,7 @@ class ContextBuilder:
             profile=self._profile_notes(tx, person, window, question, request.speaker),
             relevance={hit.message.turn: hit.score for hit in hits if hit.message.id in window_ids},
             retrieved=[hit for hit in hits if hit.message.id not in excluded_ids][:return_limit],
+            nothing_relevant=nothing_relevant and outside_count > 0,
             found=request.hits,
             topic=topic,
             channel=person is None,
@@ -189,10 +191,11 @@ class ContextBuilder:
             author=None if question is None else question.author,
         )
 
-    def _recall(self, tx: Tx, request: ContextRequest, person: str | None) -> tuple[list[Hit], list[Episode]]:
-        """Messages and past episodes near the question: from the person's memory, or from the channel."""
+    def _recall(self, tx: Tx, request: ContextRequest, person: str | None) -> tuple[list[Hit], list[Episode], bool]:
+        """Messages and past episodes near the question, from the person's memory or from the channel; and whether the
+        search found nothing relevant: then no message is recalled, and only an episode that is very close."""
         if request.vector is None:
-            return [], []
+            return [], [], False
         parts = self._runtime.parts
         question = request.question
         self._runtime.index.check_embedder(tx)
@@ -202,11 +205,16 @@ class ContextBuilder:
             else Filter(self._scope.space, conversation=self._scope.id)
         )
         limit = min(max(request.budget.retrieved // TOKENS, RELEVANT[0]), RELEVANT[1])
-        hits = recall.search(tx, scope, request.query, request.vector, limit, request.now, parts.weights)
-        past_episodes = episodes.nearest_episodes(
-            tx, scope, request.vector, parts.near_episodes, 1 - parts.episode_distance
+        hits = recall.search(
+            tx, scope, request.query, request.vector, limit, request.now, parts.weights, question=question
         )
-        return [hit for hit in hits if question is None or not follows(hit.message, question)], past_episodes
+        hits = [hit for hit in hits if question is None or not follows(hit.message, question)]
+        nothing_relevant = all(hit.relevance < FLOOR for hit in hits)
+        least = 1 - parts.episode_distance
+        if hits and nothing_relevant:
+            least = max(least, parts.weights.cosine_at(CLOSE))
+        past_episodes = episodes.nearest_episodes(tx, scope, request.vector, parts.near_episodes, least)
+        return [] if nothing_relevant else hits, past_episodes, nothing_relevant
 
     def _window(self, tx: Tx, start: int) -> list[Message]:
         """The messages that have not left the window, at most `LOOK_BACK` of them."""

@@ -17,8 +17,9 @@ import numpy as np
 
 from recollect.engine.tables.log import warn_of_damage
 from recollect.language.terms import query_groups
-from recollect.model import Filter, Hit
-from recollect.ports import PassageCandidate, Tx, Vectors
+from recollect.model import Filter, Hit, Message
+from recollect.ports import PassageCandidate, Tally, Tx, Vectors
+from recollect.rules.recall import floor as floor_rules
 from recollect.rules.recall import query as query_rules
 from recollect.rules.recall.message_specificity import detail
 from recollect.rules.recall.neighbours import LONG_LINES, REACH, adjacent_places
@@ -34,9 +35,20 @@ MORE = 10  # messages that are read beyond the limit
 
 
 def search(
-    tx: Tx, where: Filter, query: str, vector: Vectors, limit: int, now: datetime, weights: Weights
+    tx: Tx,
+    where: Filter,
+    query: str,
+    vector: Vectors,
+    limit: int,
+    now: datetime,
+    weights: Weights,
+    floor: float | None = None,
+    question: Message | None = None,
 ) -> list[Hit]:
-    """The messages that answer a query best, best first."""
+    """The messages that answer a query best, best first; with a floor, only those that are as relevant as that.
+
+    `question` is the message that asks, if it is in the log: nothing is relevant because it is near that message.
+    """
     query = query_rules.searchable_part(query)
     tally = tx.tally(where.space, where.user)
     groups = query_groups(query, tally.languages)
@@ -65,13 +77,35 @@ def search(
     # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
     max_passages = PASSAGES * max(READ, limit + MORE) if where.is_unrestricted else None
     rankings = fuse(passages, words, cosines, reading, now, weights, max_passages)
-    return best_hits(tx, where, passages, rankings, limit, weights)
+    hits = best_hits(tx, where, passages, rankings, limit, weights)
+    size = scope_size(tx, where, tally)
+    shared_words = floor_rules.shared_rarity(passages, frequencies, reading.emphasis, size)
+    deviations = weights.deviations([cosines.get(passage.doc, weights.unrelated) for passage in passages])
+    relevances = floor_rules.relevance(shared_words, deviations, size, personal=reading.personal)
+    if question is not None:
+        relevances *= [not is_from(passage, question) for passage in passages]
+    relevance = floor_rules.relevance_by_message(passages, relevances, [hit.message.id for hit in hits])
+    hits = [replace(hit, relevance=relevance[hit.message.id]) for hit in hits]
+    return [hit for hit in hits if floor is None or hit.relevance >= floor][:limit]
+
+
+def is_from(passage: PassageCandidate, question: Message) -> bool:
+    """Whether a passage is of a message or of one that came after it."""
+    return passage.conversation == question.conversation and passage.turn >= question.turn
+
+
+def scope_size(tx: Tx, where: Filter, tally: Tally) -> int:
+    """How many passages a search can find, about: all of a user or a space, or the messages of one conversation."""
+    if where.conversation is None:
+        return tally.docs
+    conversation = tx.conversation(where.space, where.conversation)
+    return min(tally.docs, 0 if conversation is None else conversation.turns)
 
 
 def best_hits(
     tx: Tx, where: Filter, passages: list[PassageCandidate], rankings: Iterable[Ranked], limit: int, weights: Weights
 ) -> list[Hit]:
-    """The best messages, read and ordered by their text too."""
+    """The best messages, read and ordered by their text too: at least so many, if there are."""
     passages_by_doc = {passage.doc: passage for passage in passages}
     best: dict[str, tuple[float, dict[str, float]]] = {}
     for doc, score, parts in rankings:
@@ -86,7 +120,7 @@ def best_hits(
         hits.append(Hit(message, round(score + detail_score, 6), parts | {"detail": detail_score}))
     order = {id: number for number, id in enumerate(best)}
     hits.sort(key=lambda hit: (-hit.score, order[hit.message.id]))
-    return hits[:limit]
+    return hits
 
 
 def neighbouring_passages(

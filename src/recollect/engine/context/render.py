@@ -27,6 +27,7 @@ CHARACTERS = 4  # of a token, about
 ENOUGH = 1.1  # times the section's budget: how much of what was found is considered
 WHOLE = 4  # of the hits are shown whole; after that, a message of more than `LONG` tokens is shown as an excerpt
 LONG = 60
+LONG_OF_PERSON = 120  # the same for what a person wrote, which is asked about more often than what an assistant wrote
 MANY = 32  # messages that a section should have room for: with a larger budget, longer ones are shown whole
 LARGE = 3  # a message that would take more than one part in this many of the section's budget is shown as an excerpt
 
@@ -123,7 +124,6 @@ def hit_pieces(
     seen_ids = set(shown_ids)
     token_count = 0
     max_size = max(budget // LARGE, 1)
-    long_size = max(LONG, budget // MANY)
     question_stems = excerpts.stems(question)
     for hit in hits:
         message = hit.message
@@ -133,6 +133,7 @@ def hit_pieces(
         text = message.content
         tier = 3
         size = len(text) // CHARACTERS
+        long_size = max(LONG_OF_PERSON if message.role == "user" else LONG, budget // MANY)
         label = f"m{message.turn}" if message.conversation == conversation else ""
         if token_count > ENOUGH * budget:
             omissions.append(Item(label or message.id, size, "others are more relevant"))

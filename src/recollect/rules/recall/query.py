@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from recollect.language.dates import TimeSpan, spans
 from recollect.language.stopwords import function_words
 from recollect.language.terms import query_groups
+from recollect.rules.recall.personal import speaks_of_a_life
 
 NAME = 0.1
 """What the name of an author counts as a word: who is named speaks, and seldom says their own name."""
@@ -42,7 +43,8 @@ _SEVERAL = re.compile(
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
     """A query as ranking needs it: its groups of terms with what each counts, the authors it names, the times it
-    speaks of, whether it is about the person who asks, and whether several things are asked for."""
+    speaks of, whether it is about the person who asks, whether several things are asked for, and whether it is about
+    the people of the memory (`personal`)."""
 
     groups: tuple[tuple[str, ...], ...] = ()
     emphasis: tuple[float, ...] = ()
@@ -50,6 +52,7 @@ class ParsedQuery:
     times: tuple[TimeSpan, ...] = ()
     own: bool = False
     several: bool = False
+    personal: bool = False
 
 
 def searchable_part(query: str) -> str:
@@ -68,7 +71,14 @@ def parse_query(
     time_groups -= _term_groups([other_text], languages) if time_groups and _WORD.search(other_text) else set()
     emphasis = tuple(TIME if group in time_groups else 1.0 for group in groups)
     about_asker = bool(_FIRST.search(query)) and not _SECOND.search(query)
-    return ParsedQuery(tuple(groups), emphasis, times=times, own=about_asker, several=asks_for_several(query))
+    return ParsedQuery(
+        tuple(groups),
+        emphasis,
+        times=times,
+        own=about_asker,
+        several=asks_for_several(query),
+        personal=speaks_of_a_life(query),
+    )
 
 
 def _text_between(query: str, times: Sequence[TimeSpan]) -> Iterator[str]:
@@ -92,9 +102,7 @@ def add_authors(
         NAME if group in names else factor
         for group, factor in zip(parsed_query.groups, parsed_query.emphasis, strict=True)
     )
-    return ParsedQuery(
-        parsed_query.groups, emphasis, named_authors, parsed_query.times, parsed_query.own, parsed_query.several
-    )
+    return replace(parsed_query, emphasis=emphasis, authors=named_authors, personal=True)
 
 
 def authors_in(query: str, authors: Iterable[str]) -> frozenset[str]:

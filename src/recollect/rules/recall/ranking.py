@@ -74,6 +74,14 @@ class Weights:
         if min(self.vector, self.rarest, self.near, self.occasion, self.speaker, self.time, self.detail) < 0:
             raise ConfigError("a weight counts for something, never against it: give 0 or more")
 
+    def deviations(self, cosines: Sequence[float]) -> NDArray[np.float64]:
+        """How far cosines are above those of unrelated texts, in standard deviations; 0 for those below."""
+        return np.asarray(np.maximum((np.array(cosines, dtype=np.float64) - self.unrelated) / self.spread, 0.0))
+
+    def cosine_at(self, deviations: float) -> float:
+        """The cosine that is so many standard deviations above that of unrelated texts."""
+        return self.unrelated + deviations * self.spread
+
 
 Ranked = tuple[int, float, dict[str, float]]
 """A passage's number, its score, and the parts the score is the sum of."""
@@ -158,8 +166,8 @@ def _score_candidates(
     around = surroundings(candidates, moments)
     words = words * np.array(query.emphasis) if query.emphasis else words
     text = words.sum(axis=1) + weights.rarest * words.max(axis=1, initial=0.0)
-    likeness = np.array([cosines.get(candidate.doc, weights.unrelated) for candidate in candidates])
-    vector = weights.vector * np.maximum((likeness - weights.unrelated) / weights.spread, 0.0)
+    likeness = [cosines.get(candidate.doc, weights.unrelated) for candidate in candidates]
+    vector = weights.vector * weights.deviations(likeness)
     near = weights.near * (
         around.words_with_neighbours(words).sum(axis=1) - words.sum(axis=1) + around.neighbour_meaning(vector)
     )

@@ -243,6 +243,10 @@ class MemoryTools(MemoryHandlers):
         ] = None,
         before: Annotated[AwareDatetime | None, Field(description="Only what was said before, written so too.")] = None,
         limit: Annotated[int, Field(description="How many messages at most.", ge=1, le=100)] = 10,
+        floor: Annotated[
+            float | None,
+            Field(description="Only messages at least so relevant; 0.5 leaves out unrelated ones.", ge=0, le=1),
+        ] = None,
     ) -> Annotated[CallToolResult, shapes.SearchResult]:
         """Find messages of earlier conversations by word and by meaning, best first, with who said them and when.
 
@@ -256,6 +260,7 @@ class MemoryTools(MemoryHandlers):
             after=after,
             before=before,
             limit=limit,
+            floor=floor,
             space=space,
         )
         shown_messages = [excerpt_about(query, hit.message) for hit in hits]

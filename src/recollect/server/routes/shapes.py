@@ -137,6 +137,9 @@ class SearchIn(RequestBody):
     after: AwareDatetime | None = None
     before: AwareDatetime | None = None
     limit: Limit = 10
+    floor: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        None, description="Only hits whose relevance reaches it; 0.5 leaves out what has nothing to do with the query."
+    )
 
 
 class CommandIn(RequestBody):
