@@ -143,8 +143,9 @@ def guard_words(text: str, labels: Collection[str]) -> str:
 
 
 def _with_stop(text: str, line: ExtractLine, after: ExtractLine | None) -> str:
+    leads_in = line.kind == "heading" or line.text.rstrip().endswith((":", "："))
     is_listed = (
-        line.kind in ("item", "heading")
+        (leads_in or line.kind == "item")
         and after is not None
         and after.kind == "item"
         and (after.turn, speaker_of(after)) == (line.turn, speaker_of(line))
@@ -153,7 +154,7 @@ def _with_stop(text: str, line: ExtractLine, after: ExtractLine | None) -> str:
         return text
     text = text.rstrip(_TRAIL + ".")
     if is_listed:
-        return text + (":" if line.kind == "heading" else ";")
+        return text + (":" if leads_in else ";")
     is_ended = text.rstrip(_QUOTES).endswith(_STOPS) or unicodedata.category(text[-1:] or ".") == "So"  # an emoji
     return text if is_ended else text + ("。" if is_unspaced(line.text) else ".")
 
