@@ -179,7 +179,7 @@ def episode_pieces(
         )
         if episode.made_by == "model" or not episode.lines:
             lines = tuple(replace(line, time=None) for line in lines)
-        body = render_lines(lines, names, labels=labels, escape=fences.escape_line)
+        body = render_lines(lines, names, labels=labels, escaped=True)
         text = fences.Fenced(f"{place}: {body}")
         item_reason = reason or f"summary of level {episode.level}"
         if episode.pending:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 from recollect.language.sentences import split_sentences
 from recollect.language.word_weights import is_unspaced
 from recollect.model import ExtractLine, Role
-from recollect.rules.prompt.fences import GUARD, Labels, byline, with_sign
+from recollect.rules.prompt.fences import GUARD, Labels, byline, escape_line, with_sign
 from recollect.rules.prompt.speaker_labels import author_labels, distinct_labels, without_posing
 
 Lines = Sequence[ExtractLine]
@@ -80,12 +80,12 @@ def render_lines(
     names: Mapping[str, str] | None = None,
     *,
     labels: Labels | None = None,
-    escape: Callable[[str], str] = str,
+    escaped: bool = False,
 ) -> str:
     """The lines as running text: speakers and days where they change, list items side by side, a stop after sentences.
 
     `names` are the names to show for authors' ids; `labels`, if given, say how authors are shown in the same context.
-    `escape` is applied to the words of each line.
+    `escaped`: the words of each line are escaped for themselves, for a context.
     """
     shown_labels = speaker_labels(lines, names, labels)
     poses_as = {*NAMELESS, *shown_labels.values(), *(labels or {}).values()}
@@ -94,7 +94,7 @@ def render_lines(
         before = lines[number - 1] if number else None
         after = lines[number + 1] if number + 1 < len(lines) else None
         text += prefix(line, before, shown_labels)
-        words = guard_words(escape(line.text), poses_as)
+        words = guard_words(escape_line(line.text) if escaped else line.text, poses_as)
         text += _with_stop(words, line, after)
         is_joined = after is not None and is_unspaced(line.text) and speaker_of(after) == speaker_of(line)
         text += "" if is_joined and after is not None and not _changes_day(after, line) else " "
@@ -143,8 +143,9 @@ def guard_words(text: str, labels: Collection[str]) -> str:
 
 
 def _with_stop(text: str, line: ExtractLine, after: ExtractLine | None) -> str:
+    leads_in = line.kind == "heading" or line.text.rstrip().endswith((":", "："))
     is_listed = (
-        line.kind in ("item", "heading")
+        (leads_in or line.kind == "item")
         and after is not None
         and after.kind == "item"
         and (after.turn, speaker_of(after)) == (line.turn, speaker_of(line))
@@ -153,7 +154,7 @@ def _with_stop(text: str, line: ExtractLine, after: ExtractLine | None) -> str:
         return text
     text = text.rstrip(_TRAIL + ".")
     if is_listed:
-        return text + (":" if line.kind == "heading" else ";")
+        return text + (":" if leads_in else ";")
     is_ended = text.rstrip(_QUOTES).endswith(_STOPS) or unicodedata.category(text[-1:] or ".") == "So"  # an emoji
     return text if is_ended else text + ("。" if is_unspaced(line.text) else ".")
 
