@@ -13,7 +13,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
@@ -201,6 +201,8 @@ class OfflineModel:
         asked = ASKED.get()
         assert asked is not None, "only tasks ask the memory model"
         task, inputs = asked
+        if hasattr(inputs, "shown_episode"):  # of long messages a model sees both ends only, and writes of no more
+            inputs = replace(inputs, lines=inputs.shown_episode.lines)
         text = render_reply(task.name, task.offline(inputs), inputs)
         # A repair is counted by itself: it shows that an answer could not be read.
         name = task.name if len(request.messages) == 2 else f"{task.name}, repaired"
