@@ -7,6 +7,7 @@ import click
 from quality.recall_command import recall
 from quality.tokens_command import tokens
 from quality.topics_command import topics
+from quality.window_command import window
 from recollect.cli.terminal.options import Program
 
 
@@ -26,6 +27,7 @@ def program() -> None:
 program.add_command(recall)
 program.add_command(topics)
 program.add_command(tokens)
+program.add_command(window)
 
 
 def main() -> None:
