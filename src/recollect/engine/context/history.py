@@ -111,7 +111,7 @@ def choose_history(
         elif turn in reasons:
             options = [replace(options[0], item=replace(options[0].item, reason=reasons[turn]))]
         for option in options:
-            cost = option.item.tokens + (0 if option.group in headings else count(option.group) + 2)
+            cost = option.item.tokens + (0 if option.group in headings else count(option.group) + 1)
             is_large = len(options) > 1 and option is options[0] and cost > room // LARGE
             if cost <= tokens_left and not is_large:
                 tokens_left -= cost

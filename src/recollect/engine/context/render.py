@@ -211,12 +211,11 @@ def current_text(text: str, author: str | None, with_author: bool, labels: Label
 
 
 def join_pieces(pieces: Sequence[Piece], between: str) -> str:
-    """The text of the pieces in order, under their headings."""
-    lines: list[str] = []
+    """The text of the pieces in order, each group below its heading."""
+    blocks: list[str] = []
     group = ""
     for piece in sorted(pieces, key=lambda piece: piece.place):
-        if piece.group != group:
-            group = piece.group
-            lines.append(group)
-        lines.append(piece.text)
-    return between.join(lines)
+        heading = f"{piece.group}\n" if piece.group and piece.group != group else ""
+        group = piece.group
+        blocks.append(heading + piece.text)
+    return between.join(blocks)

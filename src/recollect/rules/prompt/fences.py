@@ -2,7 +2,6 @@
 
     === HISTORY ===
     === Wed 1 May 2024, 09:30 ===
-
     MESSAGE[1m7ejx4s2qjr1qzpde9c] (user Alex, tier 1):
     name = Alex
 
