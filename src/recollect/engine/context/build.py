@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.engine.context import render
-from recollect.engine.context.history import choose_history
+from recollect.engine.context.history import choose_history, relevant_tokens
 from recollect.engine.context.render import Piece, message_text
 from recollect.engine.context.state import ContextState
 from recollect.errors import InvalidInput
@@ -112,9 +112,8 @@ def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Conte
     room -= fit_times(frame, state, last_messages, room, count)
     costs = message_costs(state, last_messages, count)
     pieces_by_section, omissions = candidates(state, budget, count)
-    shares = share_tokens(
-        room, budget, {name: total_tokens(pieces, count) for name, pieces in pieces_by_section.items()}, costs
-    )
+    needs = {name: total_tokens(pieces, count) for name, pieces in pieces_by_section.items()}
+    shares = share_tokens(room, relevance_budget(state, budget, last_messages, count), needs, costs)
     recent = recent_messages(last_messages, costs, shares["recent"])
     room -= recent.tokens
     parts = {
@@ -134,6 +133,15 @@ def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Conte
         history = Part("history", TITLES["history"], [], [])
     parts["history"] = history
     return fit_context(state, budget, tokenizer, frame, parts, recent)
+
+
+def relevance_budget(
+    state: ContextState, budget: Budget, last_messages: Sequence[Message], count: Callable[[str], int]
+) -> Budget:
+    """The budget, with less for what is retrieved the more of the window is relevant: both answer the same question."""
+    last_turns = {message.turn for message in last_messages}
+    older = [message for message in state.window if message.turn not in last_turns]
+    return replace(budget, retrieved=max(budget.retrieved - relevant_tokens(state, older, count), 0))
 
 
 def whole_conversation(

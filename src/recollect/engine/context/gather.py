@@ -162,26 +162,26 @@ class ContextBuilder:
         messages = self._last_messages(tx, min(start, conversation.turns - JUST_SAID)) if conversation else []
         messages = [m for m in messages if not m.erased and (question is None or m.turn < question.turn)]
         hits, past_episodes = self._recall(tx, request, person)
-        relevance = {
-            **self._nearest_messages(tx, request, messages),
-            **{hit.message.turn: hit.score for hit in hits if hit.message.conversation == self._scope.id},
-        }
+        in_window = [m for m in messages if m.turn > start]
+        # While little has left the window, a search would bring all of it back, and nothing would be saved.
+        outside_count = start if person is None else max(tx.tally(self._scope.space, person).docs - len(in_window), 0)
+        return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
+        excluded_ids = shown_ids | {message.id for message in in_window}
+        retrieved = [hit for hit in hits if hit.message.id not in excluded_ids][:return_limit]
+        relevance = self._nearest_messages(tx, request, messages)
+        shown_hits = [hit for hit in hits if hit.message.id in excluded_ids] + retrieved
+        relevance |= {hit.message.turn: hit.score for hit in shown_hits if hit.message.conversation == self._scope.id}
         # What has just left the window stays in it for a message to which it is relevant.
         window = [m for m in messages if m.turn > start or m.turn in relevance]
+        window_ids = {message.id for message in window}
+        retrieved = [hit for hit in retrieved if hit.message.id not in window_ids]
         topic = None
         if request.vector is not None and conversation is not None:
             place = (self._scope.space, self._scope.id)
             topics = self._runtime.topics
-            in_window = [m for m in messages if m.turn > start]
             topic = find_current_topic(tx, topics, place, request.text, request.vector, in_window, request.now)
-        window_ids = {message.id for message in window}
         notes = self._profile_notes(tx, person, window, question, request.speaker)
         viewer = self._viewer(tx, person)
-        # While little has left the window, a search would bring all of it back, and nothing would be saved.
-        outside_count = start if person is None else max(tx.tally(self._scope.space, person).docs - len(window), 0)
-        return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
-        excluded_ids = window_ids | shown_ids
-        retrieved = [hit for hit in hits if hit.message.id not in excluded_ids][:return_limit]
         last_of_topic = topic.last_messages if topic is not None else ()
         authors = {
             *(message.author for message in window if message.role == "user"),

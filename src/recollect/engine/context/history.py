@@ -25,6 +25,8 @@ Count = Callable[[str], int]
 
 SHORT = 48  # tokens of a message that is word for word where the model cannot ask for more
 COMPLETING = 400  # characters of an answer that is shown with its question
+WORD_FOR_WORD = 450  # tokens of relevant messages that are word for word; more of them find nothing more
+LEAST_SHARE = 0.5  # of the best score: what completes a message is shown with it from there on
 LARGE = 2  # a message that would take more than one part in this many of the room stays at its tier
 RELEVANT = "relevant"
 COMPLETES = "completes what is relevant"
@@ -100,27 +102,64 @@ def choose_history(
     reasons = verbatim_reasons(state, older, short_pieces, pieces.corrections)
     ranks = {turn: rank for rank, turn in enumerate(reasons)}
     messages = {message.turn: message for message in older}
-    tokens_left = room - fence_cost
-    chosen_pieces: list[Piece] = []
-    omissions: list[Item] = []
-    headings: set[str] = set()
+    choice = Choice(room - fence_cost, min(WORD_FOR_WORD, room // LARGE), count)
     for turn in sorted(messages, key=lambda turn: choice_rank(state, short_pieces[turn], turn, ranks)):
-        options = [short_pieces[turn]]
-        if turn in reasons and options[0].item.tier < HIGHEST:
-            options.insert(0, pieces.word_for_word(messages[turn], reasons[turn]))
-        elif turn in reasons:
-            options = [replace(options[0], item=replace(options[0].item, reason=reasons[turn]))]
-        for option in options:
-            cost = option.item.tokens + (0 if option.group in headings else count(option.group) + 1)
-            is_large = len(options) > 1 and option is options[0] and cost > room // LARGE
-            if cost <= tokens_left and not is_large:
-                tokens_left -= cost
-                chosen_pieces.append(option)
-                headings.add(option.group)
-                break
-        else:
-            omissions.append(options[-1].omission("does not fit the budget: others are more relevant"))
-    return chosen_pieces, omissions
+        short_piece = short_pieces[turn]
+        reason = reasons.get(turn)
+        if reason is not None and short_piece.item.tier < HIGHEST:
+            whole_piece = pieces.word_for_word(messages[turn], reason)
+            if whole_piece.item.tokens <= room // LARGE and choice.take_whole(whole_piece):
+                continue
+        elif reason is not None:
+            short_piece = replace(short_piece, item=replace(short_piece.item, reason=reason))
+        choice.take(short_piece)
+    return choice.pieces, choice.left_out
+
+
+class Choice:
+    """What is chosen of the history while it is chosen, and the tokens that are left: in all, and for messages that are
+    word for word although they have tiers."""
+
+    def __init__(self, tokens: int, whole_tokens: int, count: Count) -> None:
+        self._tokens = tokens
+        self._whole_tokens = whole_tokens
+        self._has_whole = False
+        self._count = count
+        self._headings: set[str] = set()
+        self.pieces: list[Piece] = []
+        self.left_out: list[Item] = []
+
+    def take_whole(self, piece: Piece) -> bool:
+        """Choose a message word for word, if it fits. The first may take more than is meant for them."""
+        tokens = piece.item.tokens
+        if (self._has_whole and tokens > self._whole_tokens) or self._cost(piece) > self._tokens:
+            return False
+        self._has_whole = True
+        self._whole_tokens -= tokens
+        self.take(piece)
+        return True
+
+    def take(self, piece: Piece) -> None:
+        """Choose a piece, or leave it out if it does not fit."""
+        cost = self._cost(piece)
+        if cost > self._tokens:
+            self.left_out.append(piece.omission("does not fit the budget: others are more relevant"))
+            return
+        self._tokens -= cost
+        self._headings.add(piece.group)
+        self.pieces.append(piece)
+
+    def _cost(self, piece: Piece) -> int:
+        return piece.item.tokens + (0 if piece.group in self._headings else self._count(piece.group) + 1)
+
+
+def relevant_tokens(state: ContextState, older: Iterable[Message], count: Count) -> int:
+    """About how many tokens the relevant messages of the history take word for word."""
+    token_count = 0
+    for message in older:
+        if message.turn in state.relevance and token_count < WORD_FOR_WORD:
+            token_count += count(message.content)
+    return min(token_count, WORD_FOR_WORD)
 
 
 def choice_rank(
@@ -141,12 +180,14 @@ def verbatim_reasons(
     """The turns of history to show word for word, in the order of choice, each with the reason."""
     older_turns = {message.turn for message in older}
     reasons: dict[int, str] = {}
+    least = LEAST_SHARE * max(state.relevance.values(), default=0.0)
     relevant_turns = sorted(older_turns & state.relevance.keys(), key=lambda turn: (-state.relevance[turn], -turn))
     completions = completing_turns(state.window)
     for turn in relevant_turns:
         reasons.setdefault(turn, f"{RELEVANT} ({state.relevance[turn]:.1f})")
-        for neighbour in completions.get(turn, ()):
-            reasons.setdefault(neighbour, COMPLETES)
+        if state.relevance[turn] >= least:
+            for neighbour in completions.get(turn, ()):
+                reasons.setdefault(neighbour, COMPLETES)
     whole_turns = {turn for turn, piece in short_pieces.items() if piece.item.tier == HIGHEST}
     whole_turns |= {message.turn for message in state.window} - older_turns
     for turn in linked_turns([*reasons, *sorted(whole_turns, reverse=True)], partners_of(corrections)):
