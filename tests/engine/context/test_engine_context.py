@@ -45,7 +45,7 @@ def test_a_context_is_the_system_prompt_the_recent_messages_and_the_question_f3(
         clock.advance(timedelta(minutes=20))
         chat.add("assistant", "Noted, Alex.")
         context = chat.context("Which language for the example?", system="Be brief.", markers=False)
-        times = "Times of the messages below: m1 to m2: Wed 2 Feb 2022, 18:00 to 18:20."
+        times = "Times of messages: m1 to m2: Wed 2 Feb 2022, 18:00 to 18:20."
         assert context.messages == [
             {"role": "system", "content": f"Be brief.\n\nToday is Wednesday, 2 February 2022.\n\n{times}"},
             {"role": "user", "content": "My name is Alex and I prefer Python."},

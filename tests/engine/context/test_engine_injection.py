@@ -90,7 +90,7 @@ OURS = {
         rf"MESSAGE\[(?P<id>\w+)\] \((?:user|assistant|system|tool){NAME}, tier (?P<tier>[123])\):(?P<text>)"
     ),
     "RETRIEVED MEMORY": re.compile(
-        r"(?:\[(?:(?P<id>m\d+))?(?:, )?(?:\d\d:\d\d)?(?:, )?(?P<tier>excerpt)?\] )?"
+        r"(?:\[(?:(?P<id>m\d+))?(?:, )?(?P<tier>excerpt)?\] )?"
         rf"(?:user|assistant|system|tool){NAME}: (?P<text>.*)"
     ),
     "SUMMARIES": re.compile(r"Turns \d+-\d+, [\d-]{10}(?: to [\d-]{10})?: (?P<text>.*)"),
@@ -100,7 +100,6 @@ OURS["WHAT IS KNOWN"] = re.compile(r"(?P<text>.*)")
 FOUND = ("RETRIEVED MEMORY", "SEARCH RESULTS")
 DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{1,2} [A-Z][a-z]{2} \d{4}"
 HEADING = re.compile(rf"{DAY}, (?:this conversation|conversation {NAME}|elsewhere):")
-RUN = re.compile(rf"=== {DAY}, \d\d:\d\d ===")
 
 
 @dataclass
@@ -128,8 +127,6 @@ def read(context: Context) -> dict[str, list[Shown]]:
                 sections[name] = []
         elif line == f"=== END {name} ===":
             name = ""
-        elif name == "HISTORY" and RUN.fullmatch(line):
-            continue
         elif found := OURS[name].fullmatch(line):
             parts = found.groupdict(default="")
             sections[name].append(Shown(parts.get("id", ""), parts.get("tier", ""), parts["text"]))

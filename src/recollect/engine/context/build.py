@@ -11,7 +11,7 @@ on the receipt. The same state gives the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.engine.context import render
@@ -109,7 +109,7 @@ def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Conte
     room -= fit_day(frame, room, count)
     spoken_messages = [message for message in state.window if message.role in SPOKEN and message.content.strip()]
     last_messages = spoken_messages[-2 * budget.pairs :] if budget.pairs > 0 else []
-    room -= fit_times(frame, state, last_messages, room, count)
+    room -= fit_times(frame, state, room, count)
     costs = message_costs(state, last_messages, count)
     pieces_by_section, omissions = candidates(state, budget, count)
     needs = {name: total_tokens(pieces, count) for name, pieces in pieces_by_section.items()}
@@ -179,11 +179,9 @@ def fit_day(frame: Frame, room: int, count: Callable[[str], int]) -> int:
     return tokens
 
 
-def fit_times(
-    frame: Frame, state: ContextState, messages: Sequence[Message], room: int, count: Callable[[str], int]
-) -> int:
-    """The tokens of the line that says when the last messages were said; in a small room it is left out."""
-    line = times_line(state, messages)
+def fit_times(frame: Frame, state: ContextState, room: int, count: Callable[[str], int]) -> int:
+    """The tokens of the line that says when the messages were said; in a small room it is left out."""
+    line = times_line(state, {message.turn for message in state.window})
     tokens = count("\n\n" + line) if line else 0
     if not line or (tokens + PER_MESSAGE) * SPARE > room:
         frame.has_times = False
@@ -191,13 +189,12 @@ def fit_times(
     return tokens
 
 
-def times_line(state: ContextState, messages: Sequence[Message]) -> str:
-    """When the messages that follow the system text were said: the day once, and from when to when."""
-    following_messages = sorted([*messages, *state.beside], key=lambda message: message.turn)
-    spans = span_texts(
-        [(fences.message_label(f"m{message.turn}"), message.time) for message in following_messages], state.zone
-    )
-    return f"Times of the messages below: {'; '.join(spans)}." if spans else ""
+def times_line(state: ContextState, turns: Collection[int]) -> str:
+    """When messages of the conversation were said: those of the window in `turns`, and those beside the context."""
+    shown_messages = [*state.beside, *(message for message in state.window if message.turn in turns)]
+    shown_messages.sort(key=lambda message: message.turn)
+    spans = span_texts([(f"m{message.turn}", message.time) for message in shown_messages], state.zone)
+    return f"Times of messages: {'; '.join(spans)}." if spans else ""
 
 
 def head_of(instructions: str, system: str | None) -> str:
@@ -392,11 +389,11 @@ def recent_labels(recent: Sequence[tuple[Message, Item]]) -> str:
     return "Messages " + ", ".join(item.id for _, item in recent)
 
 
-def recent_lines(state: ContextState, frame: Frame, recent: Recent) -> list[str]:
-    """What is said about the messages that follow: when they were said, and that they are whole."""
-    messages = [message for message, _ in recent.messages]
-    times = times_line(state, messages) if frame.has_times else ""
-    labels = f"{recent_labels(recent.messages)} follow in full (tier 3)." if messages and state.can_ask else ""
+def closing_lines(state: ContextState, frame: Frame, history: Sequence[Piece], recent: Recent) -> list[str]:
+    """What is said about the messages that are shown: when they were said, and which follow whole."""
+    turns = {message.turn for message, _ in recent.messages} | {int(str(piece.place[0])) for piece in history}
+    times = times_line(state, turns) if frame.has_times else ""
+    labels = f"{recent_labels(recent.messages)} follow in full (tier 3)." if recent.messages and state.can_ask else ""
     return [line for line in (times, labels) if line]
 
 
@@ -418,7 +415,8 @@ def render_context(
             pieces = sorted(part.pieces, key=lambda piece: piece.place)
             items = tuple(piece.item for piece in pieces)
             sections.append(Section(part.name, part_tokens(part, count), items, tuple(part.left_out)))
-    lines = recent_lines(state, frame, recent)
+    history = [piece for part in parts if part.name == "history" for piece in part.pieces]
+    lines = closing_lines(state, frame, history, recent)
     blocks += lines
     messages: list[ChatMessage] = [{"role": "system", "content": "\n\n".join(blocks)}] if blocks else []
     messages += [

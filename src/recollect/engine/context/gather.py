@@ -168,7 +168,7 @@ class ContextBuilder:
         return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
         excluded_ids = shown_ids | {message.id for message in in_window}
         retrieved = [hit for hit in hits if hit.message.id not in excluded_ids][:return_limit]
-        relevance = self._nearest_messages(tx, request, messages)
+        relevance = self._nearest_messages(tx, request, messages) if hits else {}
         shown_hits = [hit for hit in hits if hit.message.id in excluded_ids] + retrieved
         relevance |= {hit.message.turn: hit.score for hit in shown_hits if hit.message.conversation == self._scope.id}
         # What has just left the window stays in it for a message to which it is relevant.

@@ -16,7 +16,6 @@ from recollect.engine.context.render import Piece
 from recollect.engine.context.state import ContextState
 from recollect.model import Item, Message, Tiers
 from recollect.rules.prompt import fences
-from recollect.rules.prompt.times import run_headings
 from recollect.rules.recall.corrections import corrected_turns, has_correction
 from recollect.rules.tiers.requested_tier import HIGHEST, LOWEST, SUMMARY, text_at, tier_now
 from recollect.rules.tiers.tiers import write_tiers as offline_tiers
@@ -36,18 +35,10 @@ CORRECTS = "a correction, or what it corrects"
 class WindowPieces:
     """The older messages of the window as pieces: at their tiers, and word for word."""
 
-    def __init__(self, state: ContextState, older: Sequence[Message], count: Count) -> None:
+    def __init__(self, state: ContextState, count: Count) -> None:
         self._state = state
         self._count = count
-        self._older = older
         self._turn = state.window[-1].turn + 1 if state.window else 1
-        self._headings = dict(
-            zip(
-                (message.turn for message in older),
-                run_headings([message.time for message in older], state.zone),
-                strict=True,
-            )
-        )
         self.corrections = corrected_turns(state.window)
 
     def at_tier(self, message: Message) -> Piece:
@@ -89,20 +80,19 @@ class WindowPieces:
             label, message.role, author, tier, text, labels=self._state.labels, indent=indent
         )
         item = Item(label, self._count(fenced_text) + 2, reason, tier)
-        heading = fences.day_line(self._headings[message.turn])
-        return Piece(fenced_text, item, (message.turn,), heading, is_requested=is_requested)
+        return Piece(fenced_text, item, (message.turn,), is_requested=is_requested)
 
 
 def choose_history(
     state: ContextState, older: Sequence[Message], room: int, fence_cost: int, count: Count
 ) -> tuple[list[Piece], list[Item]]:
     """The pieces of history that fit into `room` tokens, in order of choice, and what is left out."""
-    pieces = WindowPieces(state, older, count)
+    pieces = WindowPieces(state, count)
     short_pieces = {message.turn: pieces.at_tier(message) for message in older}
     reasons = verbatim_reasons(state, older, short_pieces, pieces.corrections)
     ranks = {turn: rank for rank, turn in enumerate(reasons)}
     messages = {message.turn: message for message in older}
-    choice = Choice(room - fence_cost, min(WORD_FOR_WORD, room // LARGE), count)
+    choice = Choice(room - fence_cost, min(WORD_FOR_WORD, room // LARGE))
     for turn in sorted(messages, key=lambda turn: choice_rank(state, short_pieces[turn], turn, ranks)):
         short_piece = short_pieces[turn]
         reason = reasons.get(turn)
@@ -120,19 +110,17 @@ class Choice:
     """What is chosen of the history while it is chosen, and the tokens that are left: in all, and for messages that are
     word for word although they have tiers."""
 
-    def __init__(self, tokens: int, whole_tokens: int, count: Count) -> None:
+    def __init__(self, tokens: int, whole_tokens: int) -> None:
         self._tokens = tokens
         self._whole_tokens = whole_tokens
         self._has_whole = False
-        self._count = count
-        self._headings: set[str] = set()
         self.pieces: list[Piece] = []
         self.left_out: list[Item] = []
 
     def take_whole(self, piece: Piece) -> bool:
         """Choose a message word for word, if it fits. The first may take more than is meant for them."""
         tokens = piece.item.tokens
-        if (self._has_whole and tokens > self._whole_tokens) or self._cost(piece) > self._tokens:
+        if (self._has_whole and tokens > self._whole_tokens) or tokens > self._tokens:
             return False
         self._has_whole = True
         self._whole_tokens -= tokens
@@ -141,16 +129,11 @@ class Choice:
 
     def take(self, piece: Piece) -> None:
         """Choose a piece, or leave it out if it does not fit."""
-        cost = self._cost(piece)
-        if cost > self._tokens:
+        if piece.item.tokens > self._tokens:
             self.left_out.append(piece.omission("does not fit the budget: others are more relevant"))
             return
-        self._tokens -= cost
-        self._headings.add(piece.group)
+        self._tokens -= piece.item.tokens
         self.pieces.append(piece)
-
-    def _cost(self, piece: Piece) -> int:
-        return piece.item.tokens + (0 if piece.group in self._headings else self._count(piece.group) + 1)
 
 
 def relevant_tokens(state: ContextState, older: Iterable[Message], count: Count) -> int:

@@ -107,8 +107,7 @@ def hit_pieces(
         if size > max_size or (len(pieces) >= WHOLE and size > long_size):
             text = excerpts.excerpt(text, question_stems, min(max_size, long_size) * CHARACTERS)
             tier = 2
-        clock = calendar.near_clock(message.time)
-        line = fences.message_line(label, message.role, message.author, tier, text, labels=labels, clock=clock)
+        line = fences.message_line(label, message.role, message.author, tier, text, labels=labels)
         group = hit_heading(message, conversation, calendar)
         # Counted with its line end, as in the section: the tokenizer remembers what it has counted.
         item = Item(label or message.id, count(line + "\n"), f"{reason} ({hit.score:.1f})", tier)

@@ -1,7 +1,6 @@
 """Fences: how stored text goes into a context, so that it can be read and cannot pose as structure.
 
     === HISTORY ===
-    === Wed 1 May 2024, 09:30 ===
     MESSAGE[1m7ejx4s2qjr1qzpde9c] (user Alex, tier 1):
     name = Alex
 
@@ -187,20 +186,15 @@ def message(
 
 
 def message_line(
-    id: str, role: Role, author: str | None, tier: int, text: str, *, labels: Labels | None = None, clock: str = ""
+    id: str, role: Role, author: str | None, tier: int, text: str, *, labels: Labels | None = None
 ) -> Fenced:
-    """One past message on a line of its own: `[m12, 18:05] user Alex: …`. Its own further lines are indented. Below the
+    """One past message on a line of its own: `[m12] user Alex: …`. Its own further lines are indented. Below the
     highest tier it is an excerpt."""
-    parts = [part for part in (message_label(id) if id else "", clock, "" if tier == HIGHEST else "excerpt") if part]
+    parts = [part for part in (message_label(id) if id else "", "" if tier == HIGHEST else "excerpt") if part]
     front = f"[{', '.join(parts)}] " if parts else ""
     body = escape(text).strip() or "(empty)"
     lines = [text_line for text_line in body.split("\n") if text_line.strip()]
     return Fenced(f"{front}{attribution(role, author, labels)}: " + "\n  ".join(lines))
-
-
-def day_line(heading: str) -> Fenced:
-    """A heading between messages with a day and a time. No line of stored text can begin like it."""
-    return Fenced(f"=== {heading} ===")
 
 
 def attribution(role: Role, author: str | None, labels: Labels | None = None) -> str:

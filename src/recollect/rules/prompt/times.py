@@ -1,22 +1,21 @@
 """How times stand in a context: the day once, with its weekday, and the clock only where it helps.
 
-All of it is in the space's time zone. A day is `Wed 2 Feb 2022`; a time of the day is `18:05`. Messages that follow each
-other within an hour of one day share a heading; messages of today and yesterday have the clock on their line, since one
-asks of them "this morning", and of older ones "last week".
+All of it is in the space's time zone. A day is `Wed 2 Feb 2022`; a time of the day is `18:05`. When the messages of a
+conversation were said is in one line, by their labels, so that no text of a message carries a time that a model would
+imitate: `m7 to m10: Tue 1 Feb 2022, 09:00; m11 to m14: Wed 2 Feb 2022, 18:00 to 18:20`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from itertools import groupby
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
 
-PAUSE = timedelta(hours=1)  # between two messages, after which the clock is said again
+PAUSE = timedelta(hours=1)  # between two messages, after which the clock is said anew
 SHORT = 3  # letters of a shortened weekday or month
-NEAR = timedelta(days=1)  # days back for which the clock of a message is worth its tokens
+MANY = 8  # spans from which on pauses within a day do not count
 
 
 def local_time(moment: datetime, zone: tzinfo) -> datetime:
@@ -48,14 +47,6 @@ class Calendar:
     def day(self, moment: datetime) -> str:
         return day_text(local_time(moment, self.zone).date())
 
-    def near_clock(self, moment: datetime) -> str:
-        """The time of the day of a moment of today or yesterday; empty for any other."""
-        if self.now is None:
-            return ""
-        time = local_time(moment, self.zone)
-        is_near = timedelta() <= local_time(self.now, self.zone).date() - time.date() <= NEAR
-        return clock_text(time) if is_near else ""
-
     @property
     def today(self) -> str:
         """The line that says which day it is; empty if that is not known."""
@@ -66,31 +57,33 @@ class Calendar:
         return f"Today is {WEEKDAYS[day.weekday()].capitalize()}, {day.day} {month} {day.year}."
 
 
-def run_headings(moments: Sequence[datetime], zone: tzinfo) -> list[str]:
-    """For each of some messages in order the heading it stands under: the day and the clock at which its run began. A
-    run ends with the day, or with a pause."""
-    headings: list[str] = []
-    last_time: datetime | None = None
-    for moment in moments:
-        time = local_time(moment, zone)
-        if last_time is None or time.date() != last_time.date() or abs(time - last_time) > PAUSE:
-            headings.append(f"{day_text(time.date())}, {clock_text(time)}")
-        else:
-            headings.append(headings[-1])
-        last_time = time
-    return headings
-
-
 def span_texts(labelled_moments: Iterable[tuple[str, datetime]], zone: tzinfo) -> list[str]:
-    """When labelled messages were said, the day once: `m12 to m15: Wed 2 Feb 2022, 18:00 to 18:20`."""
-    local_times = ((label, local_time(moment, zone)) for label, moment in labelled_moments)
-    spans = []
-    for day, group in groupby(local_times, key=lambda pair: pair[1].date()):
-        messages = list(group)
-        labels = unique_ends([label for label, _ in messages])
-        clocks = unique_ends([clock_text(time) for _, time in messages])
-        spans.append(f"{labels}: {day_text(day)}, {clocks}")
+    """When labelled messages were said, in order, the day once. A pause begins a new span, unless there are many."""
+    local_times = [(label, local_time(moment, zone)) for label, moment in labelled_moments]
+    runs = list(split_runs(local_times, PAUSE))
+    if len(runs) > MANY:
+        runs = list(split_runs(local_times, timedelta(days=1)))
+    spans: list[str] = []
+    last_day: date | None = None
+    for run in runs:
+        day = run[0][1].date()
+        labels = unique_ends([label for label, _ in run])
+        clocks = unique_ends([clock_text(time) for _, time in run])
+        spans.append(f"{labels}: {clocks}" if day == last_day else f"{labels}: {day_text(day)}, {clocks}")
+        last_day = day
     return spans
+
+
+def split_runs(local_times: Iterable[tuple[str, datetime]], pause: timedelta) -> Iterator[list[tuple[str, datetime]]]:
+    """The messages in runs: each of one day, without a longer pause."""
+    run: list[tuple[str, datetime]] = []
+    for label, time in local_times:
+        if run and (time.date() != run[-1][1].date() or abs(time - run[-1][1]) > pause):
+            yield run
+            run = []
+        run.append((label, time))
+    if run:
+        yield run
 
 
 def unique_ends(texts: Sequence[str]) -> str:
