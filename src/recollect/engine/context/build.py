@@ -124,9 +124,7 @@ def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Conte
     room -= sum(part_tokens(part, count) for part in parts.values())
     recent_turns = {message.turn for message, _ in recent.messages}
     older = [message for message in state.window if message.turn not in recent_turns]
-    history = Part(
-        "history", TITLES["history"], *choose_history(state, older, room, FENCE_COST, count), between="\n\n"
-    )
+    history = Part("history", TITLES["history"], *choose_history(state, older, room, FENCE_COST, count), between="\n\n")
     whole = whole_conversation(state, budget, spoken_messages, recent, history, count)
     if whole is not None:
         recent = whole

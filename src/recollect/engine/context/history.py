@@ -76,9 +76,7 @@ class WindowPieces:
         author = message.author if self._state.shows_authors and message.role == "user" else None
         label = f"m{message.turn}"
         indent = "  " if author is not None else ""
-        fenced_text = fences.message(
-            label, message.role, author, tier, text, labels=self._state.labels, indent=indent
-        )
+        fenced_text = fences.message(label, message.role, author, tier, text, labels=self._state.labels, indent=indent)
         item = Item(label, self._count(fenced_text) + 2, reason, tier)
         return Piece(fenced_text, item, (message.turn,), is_requested=is_requested)
 
@@ -145,9 +143,7 @@ def relevant_tokens(state: ContextState, older: Iterable[Message], count: Count)
     return min(token_count, WORD_FOR_WORD)
 
 
-def choice_rank(
-    state: ContextState, piece: Piece, turn: int, ranks: Mapping[int, int]
-) -> tuple[int, int, int, int]:
+def choice_rank(state: ContextState, piece: Piece, turn: int, ranks: Mapping[int, int]) -> tuple[int, int, int, int]:
     """The order of choice if not all of history fits: first what the model asked for, then what is relevant, then what
     belongs to the topic of the message, then what is newer."""
     is_of_topic = state.topic is not None and turn in state.topic.turns

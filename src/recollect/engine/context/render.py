@@ -173,7 +173,9 @@ def note_pieces(notes: Sequence[Note], channel: bool, count: Count, labels: Labe
     people = people_labels(notes) if channel else {}
     pieces = []
     for note in notes:
-        says = f"says {author_labels.get(('user', note.speaker), fences.byline(note.speaker))}: " if note.speaker else ""
+        says = (
+            f"says {author_labels.get(('user', note.speaker), fences.byline(note.speaker))}: " if note.speaker else ""
+        )
         text = fences.Fenced(f"- {fences.escape_line(says + note.text)}")
         item = Item(note.id, count(text) + 1, note.reason, 1)
         label = author_labels.get(("user", note.person)) or people.get(person_key(note), note.person)

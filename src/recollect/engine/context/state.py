@@ -18,8 +18,8 @@ LARGE = 200_000  # characters of the material of a context; the usual budget hol
 
 @dataclass(frozen=True)
 class ContextState:
-    """The material of a context. `window` has the messages before the current one, oldest first; `beside` those that the
-    model is shown anyway, beside the context; `author` is who wrote the current one, if known. `is_whole` says that
+    """The material of a context. `window` has the messages before the current one, oldest first; `beside` those that
+    the model is shown anyway, beside the context; `author` is who wrote the current one, if known. `is_whole` says that
     nothing has left the window; `names` what people are called, by id; `now` and `zone` which day it is, and where."""
 
     text: str

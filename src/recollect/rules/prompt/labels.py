@@ -43,7 +43,9 @@ def author_labels(
 ) -> dict[tuple[Role, str], str]:
     """The labels of authors, by role and id; no two read the same. `names` has the names of users, by id."""
     people = [
-        _Person(role, author, named_byline(author, (names or {}).get(author)) if role == "user" else byline(author, role))
+        _Person(
+            role, author, named_byline(author, (names or {}).get(author)) if role == "user" else byline(author, role)
+        )
         for role, author in dict.fromkeys(speakers)
     ]
     return {(person.role, person.id): label for person, label in _labels_of(people)}

@@ -35,7 +35,8 @@ CHANGING = re.compile(
     r"|\b(?:moved|changed|rescheduled|postponed|pushed|shifted|switched|delayed|renamed|updated)"
     r"(?: (?:it|that|them|the \w+))?(?: \w+)? (?:to|until|from)\b"
     r"|\b(?:is|are|it'?s|will be) now\b|\bnow (?:it'?s|it is|it will be)\b|\bno longer\b|\bnot any ?more\b"
-    r"|\bchange of plans?\b|\bplans? (?:has |have )?changed\b|\b(?:called off|cancell?ed|fell through)\b|\binstead of\b",
+    r"|\bchange of plans?\b|\bplans? (?:has |have )?changed\b|\b(?:called off|cancell?ed|fell through)\b"
+    r"|\binstead of\b",
     re.IGNORECASE,
 )
 
@@ -47,8 +48,8 @@ VALUES = {
 }
 # To share words of corrections says nothing.
 WEAK = (
-    "actually correction mean meant mistake sorry wait oops moved changed rescheduled postponed pushed shifted switched "
-    "delayed renamed updated now longer anymore change plan plans cancelled instead mind second thought"
+    "actually correction mean meant mistake sorry wait oops moved changed rescheduled postponed pushed shifted "
+    "switched delayed renamed updated now longer anymore change plan plans cancelled instead mind second thought"
 )
 
 
