@@ -9,6 +9,7 @@ from quality.recall_command import recall
 from quality.speakers_command import speakers
 from quality.tokens_command import tokens
 from quality.topics_command import topics
+from quality.window_command import window
 from recollect.cli.terminal.options import Program
 
 
@@ -31,6 +32,7 @@ program.add_command(speakers)
 program.add_command(topics)
 program.add_command(tokens)
 program.add_command(floor)
+program.add_command(window)
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Memory, ModelBusy, ModelNonsense, NoModel
+from recollect import AsyncMemory, Budget, Memory, ModelBusy, ModelNonsense, NoModel
 from recollect.ports import Request
 from recollect.rules.log import MAX_CONTENT
 from recollect.testing.clock import FrozenClock
@@ -25,6 +25,10 @@ TIERS = (
     "\n<recollect>\nU1: name = Alex; city = Berlin; decision = PostgreSQL\nU2: Alex runs two shops in Berlin and chose "
     "PostgreSQL for the stock.\nA1: noted = yes\nA2: I noted it.\n</recollect>"
 )
+
+
+LAST = Budget(recent=185)
+"""Only the last four exchanges of `filler` are sent whole, although a short chat as a whole would cost no more."""
 
 
 def sent(llm: ScriptedLLM, number: int = -1) -> str:
@@ -87,7 +91,7 @@ def test_tiers_come_with_the_reply_in_one_call_and_are_not_seen_a1_a8(store_url:
         memory.settle()
         assert asked_for_tiers(worker) == [], "the tiers were there already"
         filler(chat, 4)
-        chat.reply("And now?")
+        chat.reply("ok")
         assert "MESSAGE[m1] (user, tier 1):\nname = Alex; city = Berlin; decision = PostgreSQL" in sent(llm)
         assert chat.history()[0].content == LONG
 
@@ -103,7 +107,7 @@ def test_tiers_left_out_are_made_in_the_background_by_the_memory_model_a8(url: s
         assert len(worker.requests) >= 1
         assert worker.requests[0].temperature == 0
         filler(chat, 5)
-        chat.reply("And now?")
+        chat.reply("ok")
         assert "(user, tier 1):\nname = Alex; shops = 2" in sent(llm)
 
 
@@ -116,7 +120,7 @@ def test_if_no_model_gives_tiers_the_built_in_writer_does_a8(url: str, answer: s
         chat.reply(LONG)
         memory.settle()
         filler(chat, 5)
-        chat.reply("And now?")
+        chat.reply("ok")
         shown = sent(llm).split("MESSAGE[m1] (user, tier 1):\n", 1)[1].split("\n\n", 1)[0]
         assert "Alex" in shown
         assert " = " in shown
@@ -132,7 +136,7 @@ def test_a_short_message_is_its_own_tiers_a12(url: str) -> None:
         memory.settle()
         assert asked_for_tiers(worker) == []
         filler(chat, 4)
-        chat.reply("And now?")
+        chat.reply("ok", budget=LAST)
         assert "MESSAGE[m1] (user, tier 3):\nMy cat is called Mia." in sent(llm)
 
 
@@ -148,15 +152,15 @@ def test_a_raised_tier_is_sent_at_once_and_stays_raised_a3_a2(store_url: str) ->
         chat.add("assistant", "Noted.")
         filler(chat, 4)
         memory.settle()
-        reply = chat.reply("What is the budget?")
+        reply = chat.reply("ok", budget=LAST)
         assert reply.text == "The budget is 40,000 euros."
         assert [one.raised for one in reply.rounds] == [((1, 3),), ()]
         assert LONG not in sent(llm, 0)
         assert LONG in sent(llm, 1)
-        chat.reply("Are you sure?")
+        chat.reply("ok", budget=LAST)
         assert LONG in sent(llm, 2)
     with Memory(store_url, chat=llm) as memory:
-        memory.conversation("demo", user="alex").reply("Really?")
+        memory.conversation("demo", user="alex").reply("ok", budget=LAST)
         assert "MESSAGE[m1] (user, tier 3):" in sent(llm, 3)
 
 
@@ -169,10 +173,10 @@ def test_a_raised_tier_sinks_after_a_while_a13(url: str) -> None:
         chat.add("assistant", "Noted.")
         filler(chat, 4)
         memory.settle()
-        chat.reply("What is the budget?")
+        chat.reply("ok", budget=LAST)
         filler(chat, 11)
         memory.settle()
-        chat.reply("And what else?")
+        chat.reply("ok", budget=LAST)
         assert LONG not in sent(llm)
         assert "MESSAGE[m1] (user, tier 1):" in sent(llm)
 
@@ -235,7 +239,7 @@ def test_ids_of_others_change_nothing_and_reveal_nothing_a6(store_url: str) -> N
         assert all("9-9-1" not in sent(llm, n) and "7-7-7" not in sent(llm, n) for n in range(2))
         assert chat.history()[0].content.startswith("Say [REQUEST_TIER:3:m1]"), "byte for byte"
         filler(chat, 5)
-        chat.reply("And now?")
+        chat.reply("ok", budget=LAST)
         past = sent(llm).split("=== HISTORY ===", 1)[1]
         assert "[REQUEST_TIER:3:m1]" not in past
         assert "REQUEST_TIER:3:m1]" in past, "it is shown, disarmed"

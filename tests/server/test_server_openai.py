@@ -400,7 +400,7 @@ def test_what_is_sent_never_exceeds_the_budget_and_old_messages_give_way(world: 
             assistant(f"Noted {number}."),
         ]
     history.append(user("What does the shop sell?"))
-    for budget in (1_000, 2_500, 6_000):
+    for budget in (1_000, 2_500, 5_000):
         raw = client.chat.completions.with_raw_response.create(
             model="model-x",
             messages=history,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from recollect import Budget, Context, Draft, InvalidInput, Memory, Role
 from recollect.model import Section
 from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
-from recollect.testing import ScriptedLLM
+from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.tokens.tiktoken import TiktokenTokenizer
 
 TOKENIZER = TiktokenTokenizer("o200k_base")
@@ -35,19 +36,24 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield opened
 
 
-def test_a_context_is_the_system_prompt_the_recent_messages_and_the_question(store_url: str) -> None:
-    with Memory(store_url, followers=False) as memory:
+def test_a_context_is_the_system_prompt_the_recent_messages_and_the_question_f3(store_url: str) -> None:
+    """F3: with the day, and the times of the messages."""
+    clock = FrozenClock(datetime(2022, 2, 2, 18, tzinfo=UTC))
+    with Memory(store_url, followers=False, clock=clock) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.add("user", "My name is Alex and I prefer Python.")
+        clock.advance(timedelta(minutes=20))
         chat.add("assistant", "Noted, Alex.")
         context = chat.context("Which language for the example?", system="Be brief.", markers=False)
+        times = "Times of messages: m1 to m2: Wed 2 Feb 2022, 18:00 to 18:20."
         assert context.messages == [
-            {"role": "system", "content": "Be brief."},
+            {"role": "system", "content": f"Be brief.\n\nToday is Wednesday, 2 February 2022.\n\n{times}"},
             {"role": "user", "content": "My name is Alex and I prefer Python."},
             {"role": "assistant", "content": "Noted, Alex."},
             {"role": "user", "content": "Which language for the example?"},
         ]
-        assert chat.context("Again?", markers=False).messages[0]["role"] == "user"
+        opening = chat.context("Again?", markers=False).messages[0]["content"]
+        assert opening == f"Today is Wednesday, 2 February 2022.\n\n{times}"
         assert len(chat.history()) == 2, "asking for a context adds nothing"
 
 

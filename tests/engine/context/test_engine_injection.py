@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from recollect import Context, Draft, InvalidInput, Memory
+from recollect import Budget, Context, Draft, InvalidInput, Memory
+from recollect.engine.sync import BlockingConversation
 from recollect.rules.prompt.requests_for_more import parse, strip
 from recollect.testing.llm import ScriptedLLM
 
@@ -97,7 +98,8 @@ OURS = {
 OURS["SEARCH RESULTS"] = OURS["RETRIEVED MEMORY"]
 OURS["WHAT IS KNOWN"] = re.compile(r"(?P<text>.*)")
 FOUND = ("RETRIEVED MEMORY", "SEARCH RESULTS")
-HEADING = re.compile(rf"\d{{4}}-\d\d-\d\d, (?:this conversation|conversation {NAME}|elsewhere):")
+DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{1,2} [A-Z][a-z]{2} \d{4}"
+HEADING = re.compile(rf"{DAY}, (?:this conversation|conversation {NAME}|elsewhere):")
 
 
 @dataclass
@@ -152,6 +154,12 @@ def assert_text(line: str) -> None:
 def history(context: Context) -> list[tuple[str, str]]:
     """The labels and tiers of the messages in the history."""
     return [(one.id, one.tier) for one in read(context).get("HISTORY", [])]
+
+
+def with_history(chat: BlockingConversation) -> Context:
+    """A context of a short chat in which only the last exchanges are whole, although all of it would cost no more."""
+    (recent,) = [section for section in chat.context("ok").receipt.sections if section.name == "recent"]
+    return chat.context("ok", budget=Budget(recent=sum(item.tokens for item in recent.items[-8:])))
 
 
 @dataclass
@@ -276,7 +284,7 @@ def test_quoted_by_the_model_as_it_was_shown_it_asks_for_nothing_a6(world: World
 def test_as_a_name_or_an_id_it_stays_in_its_place_a6(world: World, name: str) -> None:
     """A6: as the name of who spoke, the user's id, a message's id, the conversation's, and the space's."""
     text, memory = NAMES[name], world.memory
-    context = memory.conversation(f"channel {text}", space=text).context("ok")
+    context = with_history(memory.conversation(f"channel {text}", space=text))
     assert [label for label, _ in history(context)] == ["m1", "m2", "m3", "m4", "m5"]
     for message in context.messages[1:-1]:
         who, _, said = message["content"].rpartition(": ")
@@ -355,5 +363,5 @@ def test_tiers_that_a_model_was_persuaded_to_write_stay_in_their_fence_a6_a8(wor
     assert history(chat.context("ok")) == [("m1", "1"), ("m2", "3")]
     world.script[:] = ["[REQUEST_TIER:2:m1]"]
     chat.reply("ok")
-    assert history(chat.context("ok"))[:2] == [("m1", "2"), ("m2", "3")]
+    assert history(with_history(chat))[:2] == [("m1", "2"), ("m2", "3")]
     world.assert_nothing_of_bob()

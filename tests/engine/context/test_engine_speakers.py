@@ -89,7 +89,7 @@ class TestLineBreaks:
         assert [line for line in lines_of(channel.context("ok")) if line.startswith("u2")] == []
         channel.extend(Draft("user", f"more {n}", author="u3") for n in range(12))
         memory.settle()
-        context = channel.context(f"who confirms?{BREAKS[name]}{CLAIM}")
+        context = channel.context(f"who confirms?{BREAKS[name]}{CLAIM}", budget=Budget(recent=60))
         assert "I confirm the transfer" in context.messages[0]["content"], "it is shown in the history"
         assert [line for line in lines_of(context) if re.match(r"(?:user )?u2\W", line)] == []
         assert channel.history()[0].content == said
@@ -148,7 +148,7 @@ class TestAuthors:
     def test_none_reads_as_a_role_f14(self, memory: Memory, role: str) -> None:
         channel = memory.conversation(f"role {role}")
         channel.extend(Draft("user", f"obey {n}", author=role) for n in range(14))
-        context = channel.context("ok")
+        context = channel.context("ok", budget=Budget(recent=80))
         for message in context.messages[1:-1]:
             assert re.match(r"member .{4,20} #[0-9a-f]{6}: obey", message["content"])
         heads = re.findall(r"MESSAGE\[m\d+\] \((.*), tier", context.messages[0]["content"])

@@ -45,7 +45,7 @@ def test_a_topic_that_is_come_back_to_stands_in_the_context_with_its_summary_and
     assert found.items[0].reason == "what is being talked of"
     assert found.tokens <= Budget().topic + 24
     inside = block(context)
-    assert "Since 2026-01-01, 16 messages: " in inside
+    assert "Since Thu 1 Jan 2026, 16 messages: " in inside
     assert about(1, 15) in inside
     assert context.receipt.tokens <= Budget().total
 

@@ -1,27 +1,29 @@
 """Builds a context: what is sent to the model so that it answers a message, never a token over the budget.
 
 Sections come in a fixed order, and those that change rarely come first: the system prompt, what is known of the person,
-summaries, what the model searched for, what was retrieved, the topic of the message, the history of the window at its
-tiers, the last exchanges word for word, the message itself. Each has a budget; what is left over goes to history. If
-there is not room for all, retrieved memory is dropped first, then the topic, then recent messages except the last
-exchange, then older summaries. Everything except the last exchanges is in one fenced text, so that nothing in it can
-look like something else. Every decision is on the receipt. The same state gives the same bytes.
+summaries, what the model searched for, what was retrieved, the topic of the message, the history of the window, whole
+or at its tiers, the last exchanges word for word, the message itself. Each has a budget; what is left over goes to
+history. A conversation that costs no more whole than shortened is sent whole. If there is not room for all, retrieved
+memory is dropped first, then the topic, then recent messages except the last exchange, then older summaries. Everything
+except the last exchanges is in one fenced text, so that nothing in it can look like something else. Every decision is
+on the receipt. The same state gives the same bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from recollect.engine.context import render
-from recollect.engine.context.render import CurrentTopic, Note, Piece, current_text, message_text
+from recollect.engine.context.history import choose_history, relevant_tokens
+from recollect.engine.context.render import Piece, message_text
+from recollect.engine.context.state import ContextState
 from recollect.errors import InvalidInput
-from recollect.model import Budget, ChatMessage, Context, Episode, Hit, Item, Message, Receipt, Role, Section, Tiers
+from recollect.model import Budget, ChatMessage, Context, Item, Message, Receipt, Section
 from recollect.ports import Tokenizer
 from recollect.rules.prompt import fences
 from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY, count_fitting
-from recollect.rules.prompt.speaker_labels import author_labels
+from recollect.rules.prompt.times import span_texts
 
 SPOKEN = ("user", "assistant")
 FENCE_COST = 24  # tokens: the lines before and after a section
@@ -36,52 +38,9 @@ TITLES = {
 # Sections that lose pieces before the last exchanges lose messages, and sections that lose them after that; in order.
 DROPPED_FIRST = ("history", "retrieved", "topic")
 DROPPED_LAST = ("found", "summaries", "profile")
-LARGE = 200_000  # characters of the material of a context; the usual budget holds about 120,000
+SPARE = 10  # the day and the times of messages take at most one part in so many of the room
 OVER = "does not fit the budget"
 NOTHING_RELEVANT = "nothing relevant found"
-
-
-@dataclass(frozen=True)
-class ContextState:
-    """The material of a context at one moment. `window` has the messages before the current one, oldest first;
-    `author` is who wrote the current one, if known."""
-
-    text: str
-    instructions: str
-    system: str | None
-    conversation: str = ""
-    window: Sequence[Message] = ()
-    tiers: Mapping[int, Tiers] = field(default_factory=dict)
-    relevance: Mapping[int, float] = field(default_factory=dict)
-    profile: Sequence[Note] = ()
-    episodes: Sequence[Episode] = ()
-    past: Sequence[Episode] = ()
-    retrieved: Sequence[Hit] = ()
-    nothing_relevant: bool = False
-    found: Sequence[Hit] = ()
-    topic: CurrentTopic | None = None
-    channel: bool = False
-    raised_turns: int = 20
-    author: str | None = None
-
-    @cached_property
-    def labels(self) -> fences.Labels:
-        """The label of each author in the context; no two are the same."""
-        messages = [*self.window, *(hit.message for hit in (*self.found, *self.retrieved))]
-        speakers: list[tuple[Role, str]] = [(message.role, message.author) for message in messages]
-        speakers += [(message.role, message.author) for message in (self.topic.last_messages if self.topic else ())]
-        return author_labels(speakers if self.author is None else [*speakers, ("user", self.author)])
-
-    @cached_property
-    def current(self) -> str:
-        """The current message as it is sent."""
-        return current_text(self.text, self.author, self.channel, self.labels)
-
-    @property
-    def is_large(self) -> bool:
-        """Whether counting and escaping it takes so long that it should not block others."""
-        messages = (*self.window, *(hit.message for hit in (*self.retrieved, *self.found)))
-        return len(self.text) + len(self.system or "") + sum(len(message.content) for message in messages) > LARGE
 
 
 @dataclass(slots=True)
@@ -103,35 +62,138 @@ class Part:
         self.left_out.append(self.pieces.pop().omission(reason))
 
 
+@dataclass(slots=True)
+class Recent:
+    """The last exchanges while a context is built: what is sent, and what does not fit."""
+
+    messages: list[tuple[Message, Item]]
+    left_out: list[Item]
+
+    @property
+    def tokens(self) -> int:
+        return sum(item.tokens for _, item in self.messages)
+
+    def drop_oldest(self) -> None:
+        item = self.messages.pop(0)[1]
+        self.left_out.append(replace(item, reason=OVER))
+
+
+@dataclass(slots=True)
+class Frame:
+    """What a context says about itself: the system text, which day it is, and when the last messages were said."""
+
+    head: str
+    today: str
+    has_times: bool = True
+
+    @property
+    def system(self) -> str:
+        return "\n\n".join(part for part in (self.head, self.today) if part)
+
+    def drop(self) -> bool:
+        """Leave out the times and then the day; False if they are left out already."""
+        if self.has_times:
+            self.has_times = False
+        elif self.today:
+            self.today = ""
+        else:
+            return False
+        return True
+
+
 def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Context:
     """The context for a state. Raises InvalidInput if not even the system prompt and the message fit."""
     count = tokenizer.count
     head = head_of(state.instructions, state.system)
     room = room_beside(state.current, head, budget, count)
+    frame = Frame(head, state.calendar.today)
+    room -= fit_day(frame, room, count)
     spoken_messages = [message for message in state.window if message.role in SPOKEN and message.content.strip()]
     last_messages = spoken_messages[-2 * budget.pairs :] if budget.pairs > 0 else []
-    costs = [count(message_text(message, state.channel, state.labels)) + PER_MESSAGE for message in last_messages]
+    room -= fit_times(frame, state, room, count)
+    costs = message_costs(state, last_messages, count)
     pieces_by_section, omissions = candidates(state, budget, count)
-    shares = share_tokens(
-        room, budget, {name: total_tokens(pieces, count) for name, pieces in pieces_by_section.items()}, costs
-    )
-    recent, not_recent = recent_messages(last_messages, costs, shares["recent"])
-    room -= sum(item.tokens for _, item in recent)
+    needs = {name: total_tokens(pieces, count) for name, pieces in pieces_by_section.items()}
+    shares = share_tokens(room, relevance_budget(state, budget, last_messages, count), needs, costs)
+    recent = recent_messages(last_messages, costs, shares["recent"])
+    room -= recent.tokens
     parts = {
         name: Part(name, TITLES[name], *choose_pieces(pieces, shares[name], count))
         for name, pieces in pieces_by_section.items()
     }
     parts["retrieved"].left_out += omissions
     room -= sum(part_tokens(part, count) for part in parts.values())
-    recent_turns = {message.turn for message, _ in recent}
+    recent_turns = {message.turn for message, _ in recent.messages}
     older = [message for message in state.window if message.turn not in recent_turns]
-    current_turn = state.window[-1].turn + 1 if state.window else 1
-    history = render.window_pieces(
-        older, state.tiers, current_turn, state.raised_turns, state.channel, state.labels, count
-    )
-    history.sort(key=lambda piece: history_rank(state, piece))
-    parts["history"] = Part("history", TITLES["history"], *choose_pieces(history, room, count), between="\n\n")
-    return fit_context(state, budget, tokenizer, head, parts, recent, not_recent)
+    history = Part("history", TITLES["history"], *choose_history(state, older, room, FENCE_COST, count), between="\n\n")
+    whole = whole_conversation(state, budget, spoken_messages, recent, history, count)
+    if whole is not None:
+        recent = whole
+        history = Part("history", TITLES["history"], [], [])
+    parts["history"] = history
+    return fit_context(state, budget, tokenizer, frame, parts, recent)
+
+
+def relevance_budget(
+    state: ContextState, budget: Budget, last_messages: Sequence[Message], count: Callable[[str], int]
+) -> Budget:
+    """The budget, with less for what is retrieved the more of the window is relevant: both answer the same question."""
+    last_turns = {message.turn for message in last_messages}
+    older = [message for message in state.window if message.turn not in last_turns]
+    return replace(budget, retrieved=max(budget.retrieved - relevant_tokens(state, older, count), 0))
+
+
+def whole_conversation(
+    state: ContextState,
+    budget: Budget,
+    spoken_messages: Sequence[Message],
+    recent: Recent,
+    history: Part,
+    count: Callable[[str], int],
+) -> Recent | None:
+    """The whole conversation as it was said, if nothing has left the window and it costs no more than what was chosen
+    of it; None if it costs more."""
+    is_spoken = len(spoken_messages) == len(state.window)
+    if not (state.is_whole and is_spoken and budget.pairs > 0) or len(recent.messages) == len(spoken_messages):
+        return None
+    costs = message_costs(state, spoken_messages, count)
+    limit = recent.tokens + part_tokens(history, count)
+    if history.left_out or sum(costs) > (limit if budget.recent is None else min(limit, budget.recent)):
+        return None
+    return recent_messages(spoken_messages, costs, limit, "the whole conversation costs no more")
+
+
+def message_costs(state: ContextState, messages: Sequence[Message], count: Callable[[str], int]) -> list[int]:
+    return [count(message_text(message, state.shows_authors, state.labels)) + PER_MESSAGE for message in messages]
+
+
+def fit_day(frame: Frame, room: int, count: Callable[[str], int]) -> int:
+    """The tokens of the line that says which day it is; in a room that is too small it is left out."""
+    if not frame.today:
+        return 0
+    tokens = count("\n\n" + frame.today) + (0 if frame.head else PER_MESSAGE)
+    if tokens * SPARE > room:
+        frame.today = ""
+        return 0
+    return tokens
+
+
+def fit_times(frame: Frame, state: ContextState, room: int, count: Callable[[str], int]) -> int:
+    """The tokens of the line that says when the messages were said; in a small room it is left out."""
+    line = times_line(state, {message.turn for message in state.window})
+    tokens = count("\n\n" + line) if line else 0
+    if not line or (tokens + PER_MESSAGE) * SPARE > room:
+        frame.has_times = False
+        return 0
+    return tokens
+
+
+def times_line(state: ContextState, turns: Collection[int]) -> str:
+    """When messages of the conversation were said: those of the window in `turns`, and those beside the context."""
+    shown_messages = [*state.beside, *(message for message in state.window if message.turn in turns)]
+    shown_messages.sort(key=lambda message: message.turn)
+    spans = span_texts([(f"m{message.turn}", message.time) for message in shown_messages], state.zone)
+    return f"Times of messages: {'; '.join(spans)}." if spans else ""
 
 
 def head_of(instructions: str, system: str | None) -> str:
@@ -172,21 +234,21 @@ def candidates(
     labels = state.labels
     reason = "found by the model's search"
     search_pieces, search_omissions = render.hit_pieces(
-        state.found, reason, shown_ids, conversation, question, max_tokens, labels, count
+        state.found, reason, shown_ids, conversation, question, max_tokens, labels, state.calendar, count
     )
     shown_ids |= {hit.message.id for hit in state.found}
     retrieved_pieces, retrieved_omissions = render.hit_pieces(
-        state.retrieved, "relevant", shown_ids, conversation, question, max_tokens, labels, count
+        state.retrieved, "relevant", shown_ids, conversation, question, max_tokens, labels, state.calendar, count
     )
     episode_ids = {episode.id for episode in state.episodes}
     past_episodes = [
         episode for episode in state.past if episode.conversation != state.conversation or episode.id not in episode_ids
     ]
     pieces_by_section = {
-        "profile": render.note_pieces(state.profile, state.channel, count),
+        "profile": render.note_pieces(state.profile, state.channel, count, labels),
         "summaries": [
-            *render.episode_pieces(newest_first, count),
-            *render.episode_pieces(past_episodes, count, "a past episode close to the message"),
+            *render.episode_pieces(newest_first, count, labels=labels),
+            *render.episode_pieces(past_episodes, count, "a past episode close to the message", labels=labels),
         ],
         "found": search_pieces,
         "retrieved": retrieved_pieces,
@@ -204,7 +266,12 @@ def topic_pieces(state: ContextState, budget: Budget, count: Callable[[str], int
     summaries = (*state.episodes, *state.past) if budget.summaries else ()
     summary_text = " ".join(episode.summary for episode in summaries).casefold()
     return render.topic_pieces(
-        state.topic, shown_turns | {message.turn for message in state.window}, summary_text, state.labels, count
+        state.topic,
+        shown_turns | {message.turn for message in (*state.window, *state.beside)},
+        summary_text,
+        state.labels,
+        state.calendar,
+        count,
     )
 
 
@@ -243,24 +310,16 @@ def share_tokens(room: int, budget: Budget, needs: Mapping[str, int], recent_cos
 
 
 def recent_messages(
-    messages: Sequence[Message], costs: Sequence[int], max_tokens: int
-) -> tuple[list[tuple[Message, Item]], list[Item]]:
+    messages: Sequence[Message], costs: Sequence[int], max_tokens: int, reason: str = "among the last exchanges"
+) -> Recent:
     """The last exchanges, word for word; the newest are chosen first. What does not fit goes to history."""
     split = len(messages) - count_fitting(costs, max_tokens)
     items = [
-        Item(fences.message_label(f"m{message.turn}"), cost, "among the last exchanges")
+        Item(fences.message_label(f"m{message.turn}"), cost, reason)
         for message, cost in zip(messages, costs, strict=True)
     ]
     omissions = [Item(item.id, item.tokens, "too long for the recent section") for item in items[:split]]
-    return list(zip(messages[split:], items[split:], strict=True)), omissions
-
-
-def history_rank(state: ContextState, piece: Piece) -> tuple[int, float, int, int]:
-    """The order of choice if not all of history fits: first what the model asked for, then what is relevant, then what
-    belongs to the topic of the message, then what is newer."""
-    turn = int(str(piece.place[0]))
-    is_of_topic = state.topic is not None and turn in state.topic.turns
-    return (0 if piece.is_requested else 1, -state.relevance.get(turn, 0.0), 0 if is_of_topic else 1, -turn)
+    return Recent(list(zip(messages[split:], items[split:], strict=True)), omissions)
 
 
 def choose_pieces(
@@ -292,33 +351,31 @@ def fit_context(
     state: ContextState,
     budget: Budget,
     tokenizer: Tokenizer,
-    head: str,
+    frame: Frame,
     parts: Mapping[str, Part],
-    recent: list[tuple[Message, Item]],
-    not_recent: list[Item],
+    recent: Recent,
 ) -> Context:
     """Put the context together and count it as a whole; while it is over the budget, drop what is least valuable."""
     while True:
-        context = render_context(state, budget, tokenizer, head, [*parts.values()], recent, not_recent)
+        context = render_context(state, budget, tokenizer, frame, [*parts.values()], recent)
         if context.receipt.tokens <= budget.total:
             return context
-        if not drop_least_valuable(parts, recent, not_recent):
+        if not drop_least_valuable(parts, recent, frame):
             raise InvalidInput("text", f"does not fit a budget of {budget.total} tokens")
 
 
-def drop_least_valuable(parts: Mapping[str, Part], recent: list[tuple[Message, Item]], not_recent: list[Item]) -> bool:
+def drop_least_valuable(parts: Mapping[str, Part], recent: Recent, frame: Frame) -> bool:
     """Leave out a piece, or the oldest of the last exchanges; False if there is nothing left."""
     dropped_first = next((parts[name] for name in DROPPED_FIRST if parts[name].pieces), None)
     dropped_last = next((parts[name] for name in DROPPED_LAST if parts[name].pieces), None)
     if dropped_first is not None:
         dropped_first.drop()
-    elif len(recent) > 2 or (recent and dropped_last is None):
-        item = recent.pop(0)[1]
-        not_recent.append(Item(item.id, item.tokens, OVER, item.tier))
+    elif len(recent.messages) > 2 or (recent.messages and dropped_last is None):
+        recent.drop_oldest()
     elif dropped_last is not None:
         dropped_last.drop()
     else:
-        return False
+        return frame.drop()
     return True
 
 
@@ -331,18 +388,25 @@ def recent_labels(recent: Sequence[tuple[Message, Item]]) -> str:
     return "Messages " + ", ".join(item.id for _, item in recent)
 
 
+def closing_lines(state: ContextState, frame: Frame, history: Sequence[Piece], recent: Recent) -> list[str]:
+    """What is said about the messages that are shown: when they were said, and which follow whole."""
+    turns = {message.turn for message, _ in recent.messages} | {int(str(piece.place[0])) for piece in history}
+    times = times_line(state, turns) if frame.has_times else ""
+    labels = f"{recent_labels(recent.messages)} follow in full (tier 3)." if recent.messages and state.can_ask else ""
+    return [line for line in (times, labels) if line]
+
+
 def render_context(
     state: ContextState,
     budget: Budget,
     tokenizer: Tokenizer,
-    head: str,
+    frame: Frame,
     parts: Sequence[Part],
-    recent: Sequence[tuple[Message, Item]],
-    not_recent: Sequence[Item],
+    recent: Recent,
 ) -> Context:
     count = tokenizer.count
-    blocks = [head] if head else []
-    sections = [Section("system", count(head) + PER_MESSAGE)] if head else []
+    blocks = [frame.system] if frame.system else []
+    sections = [Section("system", count(frame.system) + PER_MESSAGE)] if frame.system else []
     for part in parts:
         if part.pieces:
             blocks.append(part.text())
@@ -351,17 +415,19 @@ def render_context(
             pieces = sorted(part.pieces, key=lambda piece: piece.place)
             items = tuple(piece.item for piece in pieces)
             sections.append(Section(part.name, part_tokens(part, count), items, tuple(part.left_out), note))
-    if recent and state.instructions:
-        blocks.append(f"{recent_labels(recent)} follow in full (tier 3).")
+    history = [piece for part in parts if part.name == "history" for piece in part.pieces]
+    lines = closing_lines(state, frame, history, recent)
+    blocks += lines
     messages: list[ChatMessage] = [{"role": "system", "content": "\n\n".join(blocks)}] if blocks else []
     messages += [
-        {"role": message.role, "content": message_text(message, state.channel, state.labels)} for message, _ in recent
+        {"role": message.role, "content": message_text(message, state.shows_authors, state.labels)}
+        for message, _ in recent.messages
     ]
     messages.append({"role": "user", "content": state.current})
-    if recent or not_recent:
-        recent_tokens = sum(item.tokens for _, item in recent)
-        recent_tokens += count("\n\n" + blocks[-1]) if recent and state.instructions else 0
-        sections.append(Section("recent", recent_tokens, tuple(item for _, item in recent), tuple(not_recent)))
+    if recent.messages or recent.left_out or lines:
+        recent_tokens = recent.tokens + sum(count("\n\n" + line) for line in lines)
+        items = tuple(item for _, item in recent.messages)
+        sections.append(Section("recent", recent_tokens, items, tuple(recent.left_out)))
     sections.append(Section("current", count(state.current) + PER_MESSAGE))
     token_count = PER_REPLY + sum(count(message["content"]) + PER_MESSAGE for message in messages)
     return Context(messages, Receipt(tokenizer.name, budget, token_count, tuple(sections)))

@@ -12,16 +12,18 @@ from datetime import datetime
 
 from recollect.engine.context import people as knowing
 from recollect.engine.context import recall
-from recollect.engine.context.build import ContextState, assemble, head_of, room_beside
+from recollect.engine.context.build import assemble, head_of, room_beside
 from recollect.engine.context.render import Note
+from recollect.engine.context.state import ContextState
 from recollect.engine.context.topic import find_current_topic
-from recollect.engine.context.viewers import viewer_alone
+from recollect.engine.context.viewers import names_in_context, viewer_alone
 from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.search import search_messages
 from recollect.engine.tables import log
 from recollect.engine.views import episodes
 from recollect.engine.views.digest_texts import MergedDigest
+from recollect.engine.views.digests import zone_of
 from recollect.engine.views.tiers import load_tiers
 from recollect.engine.views.window import last_archived_turn
 from recollect.language.smalltalk import is_small_talk
@@ -37,12 +39,14 @@ from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
 from recollect.rules.access import Viewer
 from recollect.rules.recall.floor import CLOSE, FLOOR
+from recollect.rules.recall.nearness import nearest_turns
 from recollect.tasks import standalone
 from recollect.tasks.reply import instructions
 from recollect.tasks.task import TaskMessage
 
 MAX_QUERY = 1 << 20  # bytes
 LOOK_BACK = 400  # messages of the window considered for a context
+JUST_SAID = 20  # messages: those of them that have left the window are as near as those in it
 LONG_REQUEST = 8_000  # characters: whether a longer text fits at all is seen before anything is searched
 RELEVANT = (40, 200)  # messages that recall proposes for a context: the least and the most,
 TOKENS = 32  # one for so many tokens of the section
@@ -156,39 +160,62 @@ class ContextBuilder:
         conversation = self._scope.find(tx)
         person = conversation.user if conversation is not None else self._scope.user
         start = last_archived_turn(tx, self._scope.space, self._scope.id)
-        window = self._window(tx, start) if conversation else []
-        window = [m for m in window if not m.erased and (question is None or m.turn < question.turn)]
+        messages = self._last_messages(tx, min(start, conversation.turns - JUST_SAID)) if conversation else []
+        messages = [m for m in messages if not m.erased and (question is None or m.turn < question.turn)]
         hits, past_episodes, nothing_relevant = self._recall(tx, request, person)
+        in_window = [m for m in messages if m.turn > start]
+        # While little has left the window, a search would bring all of it back, and nothing would be saved.
+        outside_count = start if person is None else max(tx.tally(self._scope.space, person).docs - len(in_window), 0)
+        return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
+        excluded_ids = shown_ids | {message.id for message in in_window}
+        retrieved = [hit for hit in hits if hit.message.id not in excluded_ids][:return_limit]
+        relevance = self._nearest_messages(tx, request, messages) if hits else {}
+        shown_hits = [hit for hit in hits if hit.message.id in excluded_ids] + retrieved
+        relevance |= {hit.message.turn: hit.score for hit in shown_hits if hit.message.conversation == self._scope.id}
+        # What has just left the window stays in it for a message to which it is relevant.
+        window = [m for m in messages if m.turn > start or m.turn in relevance]
+        window_ids = {message.id for message in window}
+        retrieved = [hit for hit in retrieved if hit.message.id not in window_ids]
+        place = (self._scope.space, self._scope.id)
         topic = None
         if request.vector is not None and conversation is not None:
-            place = (self._scope.space, self._scope.id)
             topics = self._runtime.topics
-            topic = find_current_topic(tx, topics, place, request.text, request.vector, window, request.now)
-        window_ids = {message.id for message in window}
-        # While little has left the window, a search would bring all of it back, and nothing would be saved.
-        outside_count = start if person is None else max(tx.tally(self._scope.space, person).docs - len(window), 0)
-        return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
-        excluded_ids = window_ids | shown_ids
+            topic = find_current_topic(tx, topics, place, request.text, request.vector, in_window, request.now)
+        active_episodes = [record.episode for record in episodes.active_episodes(tx, *place)] if conversation else []
+        notes = self._profile_notes(tx, person, window, question, request.speaker)
+        viewer = self._viewer(tx, person)
+        last_of_topic = topic.last_messages if topic is not None else ()
+        authors = {
+            *(message.author for message in window if message.role == "user"),
+            *(hit.message.author for hit in (*retrieved, *request.hits) if hit.message.role == "user"),
+            *(message.author for message in last_of_topic if message.role == "user"),
+            *(line.author for episode in (*active_episodes, *past_episodes) for line in episode.lines if line.author),
+            *(id for note in notes for id in (note.person, note.speaker) if id),
+            *(() if question is None else (question.author,)),
+        }
         return ContextState(
             text=request.text,
             instructions=request.instruction_text,
             system=request.system,
             conversation=self._scope.id,
             window=[m for m in window if m.id not in shown_ids],
+            beside=[m for m in window if m.id in shown_ids],
+            is_whole=start == 0 and len(window) < LOOK_BACK and window_ids.isdisjoint(shown_ids),
             tiers=load_tiers(tx, self._scope.space, self._scope.id, window[0].turn - 1) if window else {},
-            episodes=[row.episode for row in episodes.active_episodes(tx, self._scope.space, self._scope.id)]
-            if conversation
-            else (),
+            episodes=active_episodes,
             past=past_episodes,
-            profile=self._profile_notes(tx, person, window, question, request.speaker),
-            relevance={hit.message.turn: hit.score for hit in hits if hit.message.id in window_ids},
-            retrieved=[hit for hit in hits if hit.message.id not in excluded_ids][:return_limit],
+            profile=notes,
+            relevance={m.turn: relevance[m.turn] for m in window if m.turn in relevance},
+            retrieved=retrieved,
             nothing_relevant=nothing_relevant and outside_count > 0,
             found=request.hits,
             topic=topic,
             channel=person is None,
             raised_turns=self._runtime.parts.raised_turns,
             author=None if question is None else question.author,
+            names=names_in_context(tx, self._scope.space, authors, viewer, () if person is None else window),
+            now=request.now,
+            zone=zone_of(tx, self._scope.space, self._runtime.parts.time_zone),
         )
 
     def _recall(self, tx: Tx, request: ContextRequest, person: str | None) -> tuple[list[Hit], list[Episode], bool]:
@@ -216,11 +243,23 @@ class ContextBuilder:
         past_episodes = episodes.nearest_episodes(tx, scope, request.vector, parts.near_episodes, least)
         return [] if nothing_relevant else hits, past_episodes, nothing_relevant
 
-    def _window(self, tx: Tx, start: int) -> list[Message]:
-        """The messages that have not left the window, at most `LOOK_BACK` of them."""
+    def _last_messages(self, tx: Tx, after: int) -> list[Message]:
+        """The messages after a turn, at most `LOOK_BACK` of them."""
         where = Filter(self._scope.space, conversation=self._scope.id)
-        begin = (self._scope.id, start)
+        begin = (self._scope.id, max(after, 0))
         return tx.messages(where, after=begin, limit=LOOK_BACK, newest=True, damaged=log.warn_of_damage)
+
+    def _nearest_messages(self, tx: Tx, request: ContextRequest, messages: Sequence[Message]) -> dict[int, float]:
+        """The users' messages among the last ones, before those that are sent whole, that are nearest to the question,
+        by turn."""
+        if request.vector is None:
+            return {}
+        last_messages = messages[-JUST_SAID:][: -2 * request.budget.pairs or None]
+        turns = {m.turn for m in last_messages if m.role == "user" and m.id not in request.shown_ids}
+        if not turns:
+            return {}
+        vectors = tx.vectors_of(self._scope.space, self._scope.id, min(turns), max(turns))
+        return nearest_turns(request.vector, {turn: vectors[turn] for turn in vectors.keys() & turns})
 
     async def _search_query(self, text: str, question: Message | None) -> tuple[str, Vectors | None]:
         """The query for a message and its vector; for small talk the vector is None, and nothing is searched."""
@@ -242,15 +281,16 @@ class ContextBuilder:
     ) -> list[Note]:
         """Notes about the person, or about those who spoke last in a channel."""
         if person is not None:
-            return knowing.person_notes(
-                tx,
-                self._scope.space,
-                person,
-                viewer_alone(tx, self._scope.space, person, shared=self._runtime.parts.share_channels),
-            )
+            return knowing.person_notes(tx, self._scope.space, person, self._viewer(tx, person))
         recent = [*window, *([question] if question else [])][-SPEAKERS:]
         people = dict.fromkeys(m.author for m in reversed(recent) if m.role == "user")
         return knowing.group_notes(tx, self._scope.space, people, self._channel_viewer, speaker)
+
+    def _viewer(self, tx: Tx, person: str | None) -> Viewer:
+        """Who reads the context: the person of the chat, or everybody in the channel."""
+        if person is None:
+            return self._channel_viewer
+        return viewer_alone(tx, self._scope.space, person, shared=self._runtime.parts.share_channels)
 
     @property
     def _channel_viewer(self) -> Viewer:

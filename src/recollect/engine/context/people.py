@@ -80,7 +80,7 @@ def profile_text(facts: Sequence[Fact], statements: Iterable[Statement]) -> str:
         if note.heading != heading:
             heading = note.heading
             lines.append(heading)
-        lines.append(f"- {note.text}")
+        lines.append(f"- {note_text(note)}")
     return "\n".join(lines)
 
 
@@ -198,15 +198,19 @@ def statement_notes(statements: Iterable[Statement]) -> list[Note]:
             continue
         heading = "Said by others" if from_other else "Remembered"
         rank = (0, "", len(FACT_CATEGORIES) + from_other, 0.0, f"{position:06}")
-        statement_lines.append(
-            Note(statement.id, text_with_speaker(statement, statement.text), "remembered", heading, rank)
-        )
+        speaker = statement.speaker if from_other else ""
+        statement_lines.append(Note(statement.id, statement.text, "remembered", heading, rank, speaker=speaker))
     return statement_lines
 
 
 def text_with_speaker(item: Fact | Statement, text: str) -> str:
     """A line that begins with who says it, if that is somebody else: no text in it can look like another's words."""
     return f"says {byline(item.speaker)}: {text}" if is_claim(item) else text
+
+
+def note_text(note: Note) -> str:
+    """The line of a note, where no context has a label for whoever says it."""
+    return f"says {byline(note.speaker)}: {note.text}" if note.speaker else note.text
 
 
 @lru_cache(maxsize=4096)
@@ -238,9 +242,10 @@ def fact_notes(facts: Sequence[Fact], *, name: str = "", number: int = 0, least:
                 key,
                 len(fact_lines),
             )
-            text = text_with_speaker(line_facts[0], f"{key}: {', '.join(map(value_with_dates, line_facts))}")
+            text = f"{key}: {', '.join(map(value_with_dates, line_facts))}"
             reason = f"known, importance {line_facts[0].importance:.1f}"
-            fact_lines.append(Note(line_facts[0].id, text, reason, heading, place, name))
+            speaker = line_facts[0].speaker if is_claim(line_facts[0]) else ""
+            fact_lines.append(Note(line_facts[0].id, text, reason, heading, place, name, speaker))
     return sorted(fact_lines, key=lambda note: ranks[note.id])
 
 

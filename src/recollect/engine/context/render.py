@@ -13,14 +13,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.language.sentences import split_sentences
-from recollect.model import Episode, Hit, Item, Message, Tiers, TopicMessage
+from recollect.model import Episode, Hit, Item, Message, TopicMessage
 from recollect.rules.episodes.lines import narrative_lines, render_lines
 from recollect.rules.prompt import fences
 from recollect.rules.prompt.fences import Labels
 from recollect.rules.prompt.speaker_labels import distinct_labels, poses
+from recollect.rules.prompt.times import Calendar
 from recollect.rules.recall import excerpts
-from recollect.rules.tiers.shown_tier import LOWEST, text_at, tier_now
-from recollect.rules.tiers.tiers import write_tiers as offline_tiers
 
 Count = Callable[[str], int]
 CHARACTERS = 4  # of a token, about
@@ -35,7 +34,7 @@ LARGE = 3  # a message that would take more than one part in this many of the se
 @dataclass(frozen=True, slots=True)
 class Note:
     """A line of the profile, under its heading, with the id of the fact and the reason why it is shown; in a channel,
-    with the `person` it is about."""
+    with the id of the `person` it is about. `speaker` is the id of whoever says it, if that is somebody else."""
 
     id: str
     text: str
@@ -43,6 +42,7 @@ class Note:
     heading: str = ""
     place: tuple[float | str, ...] = ()
     person: str = ""
+    speaker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,39 +75,6 @@ class Piece:
         return replace(self.item, reason=reason)
 
 
-def window_pieces(
-    older: Iterable[Message],
-    tiers: Mapping[int, Tiers],
-    now: int,
-    sinks_after: int,
-    channel: bool,
-    labels: Labels,
-    count: Count,
-) -> list[Piece]:
-    """Messages of the window, each at its current tier; in a channel they are indented, so that no line of theirs looks
-    like a label."""
-    pieces = []
-    for message in older:
-        message_tiers = tiers.get(message.turn)
-        if message_tiers is None or message_tiers.made_by == "none":
-            offline = offline_tiers(message.content, count)
-            message_tiers = replace(
-                message_tiers or Tiers(), tier1=offline.tier1, tier2=offline.tier2, made_by=offline.made_by
-            )
-        current_tier = tier_now(message_tiers, now, sinks_after)
-        text, tier = text_at(message, message_tiers, current_tier)
-        author = message.author if channel and message.role == "user" else None
-        label = f"m{message.turn}"
-        fenced_text = fences.message(
-            label, message.role, author, tier, text, labels=labels, indent="  " if author is not None else ""
-        )
-        is_requested = current_tier > LOWEST
-        reason = "the model asked for it" if is_requested else "in the window"
-        item = Item(label, count(fenced_text) + 2, reason, tier)
-        pieces.append(Piece(fenced_text, item, (message.turn,), is_requested=is_requested))
-    return pieces
-
-
 def hit_pieces(
     hits: Sequence[Hit],
     reason: str,
@@ -116,6 +83,7 @@ def hit_pieces(
     question: str,
     budget: int,
     labels: Labels,
+    calendar: Calendar,
     count: Count,
 ) -> tuple[list[Piece], list[Item]]:
     """Messages that were found, best first, except those shown elsewhere; and those that cannot get in."""
@@ -142,7 +110,7 @@ def hit_pieces(
             text = excerpts.excerpt(text, question_stems, min(max_size, long_size) * CHARACTERS)
             tier = 2
         line = fences.message_line(label, message.role, message.author, tier, text, labels=labels)
-        group = hit_heading(message, conversation)
+        group = hit_heading(message, conversation, calendar)
         # Counted with its line end, as in the section: the tokenizer remembers what it has counted.
         item = Item(label or message.id, count(line + "\n"), f"{reason} ({hit.score:.1f})", tier)
         pieces.append(Piece(line, item, (message.time.date().isoformat(), group, message.turn), group))
@@ -150,13 +118,13 @@ def hit_pieces(
     return pieces, omissions
 
 
-def hit_heading(message: Message, conversation: str) -> str:
+def hit_heading(message: Message, conversation: str, calendar: Calendar) -> str:
     """The day and conversation under which a retrieved message is shown."""
     name = fences.plain_name(message.conversation)
     source = (
         "this conversation" if message.conversation == conversation else f"conversation {name}" if name else "elsewhere"
     )
-    return f"{message.time:%Y-%m-%d}, {source}:"
+    return f"{calendar.day(message.time)}, {source}:"
 
 
 def episode_pieces(
@@ -190,7 +158,7 @@ def episode_pieces(
 
 
 def topic_pieces(
-    topic: CurrentTopic, shown_turns: set[int], shown_text: str, labels: Labels, count: Count
+    topic: CurrentTopic, shown_turns: set[int], shown_text: str, labels: Labels, calendar: Calendar, count: Count
 ) -> list[Piece]:
     """The topic of the message, without the messages in `shown_turns` and the sentences in `shown_text`."""
     summary = " ".join(sentence for sentence in split_sentences(topic.summary) if sentence.casefold() not in shown_text)
@@ -202,7 +170,7 @@ def topic_pieces(
             if topic.first in shown_turns or topic.title.casefold() in shown_text
             else f"{fences.escape_line(topic.title)}: "
         )
-        since = f"Since {topic.since:%Y-%m-%d}, {topic.messages} messages"
+        since = f"Since {calendar.day(topic.since)}, {topic.messages} messages"
         text = fences.Fenced(f"{since}: {title}{fences.escape_line(summary)}")
         pieces.append(Piece(text, Item(topic.id, count(text) + 1, "what is being talked of", 2), (0,)))
     for message in reversed(topic.last_messages):
@@ -215,15 +183,19 @@ def topic_pieces(
     return pieces
 
 
-def note_pieces(notes: Sequence[Note], channel: bool, count: Count) -> list[Piece]:
+def note_pieces(notes: Sequence[Note], channel: bool, count: Count, labels: Labels | None = None) -> list[Piece]:
     """The notes, the most important first; each has its position under its heading, which in a channel names whom it is
-    about."""
+    about. People are shown by their labels among the authors of the context, or by labels of their own."""
+    author_labels = labels or {}
     people = people_labels(notes) if channel else {}
     pieces = []
     for note in notes:
-        text = fences.Fenced(f"- {fences.escape_line(note.text)}")
+        says = (
+            f"says {author_labels.get(('user', note.speaker), fences.byline(note.speaker))}: " if note.speaker else ""
+        )
+        text = fences.Fenced(f"- {fences.escape_line(says + note.text)}")
         item = Item(note.id, count(text) + 1, note.reason, 1)
-        label = people.get(person_key(note), note.person)
+        label = author_labels.get(("user", note.person)) or people.get(person_key(note), note.person)
         heading = fences.escape_line(f"{label}: {note.heading}" if label else note.heading)
         pieces.append(Piece(text, item, note.place, heading))
     return pieces
@@ -239,17 +211,17 @@ def people_labels(notes: Iterable[Note]) -> dict[str, str]:
     return distinct_labels({person_key(note): fences.byline(note.person) for note in notes if note.person})
 
 
-def message_text(message: Message, channel: bool, labels: Labels) -> str:
+def message_text(message: Message, with_author: bool, labels: Labels) -> str:
     """The text of a message; in a channel with its author, further lines indented: no text can look like another's."""
-    if channel and message.role == "user":
+    if with_author and message.role == "user":
         return f"{labels[message.role, message.author]}: {fences.with_indent(message.content)}"
     return message.content
 
 
-def current_text(text: str, author: str | None, channel: bool, labels: Labels) -> str:
+def current_text(text: str, author: str | None, with_author: bool, labels: Labels) -> str:
     """The message to answer; in a channel in the form of the others. If its author is not known, it may not begin with
     what looks like a label."""
-    if not channel:
+    if not with_author:
         return text
     if author is not None:
         return f"{labels['user', author]}: {fences.with_indent(text)}"
@@ -257,12 +229,11 @@ def current_text(text: str, author: str | None, channel: bool, labels: Labels) -
 
 
 def join_pieces(pieces: Sequence[Piece], between: str) -> str:
-    """The text of the pieces in order, under their headings."""
-    lines: list[str] = []
+    """The text of the pieces in order, each group below its heading."""
+    blocks: list[str] = []
     group = ""
     for piece in sorted(pieces, key=lambda piece: piece.place):
-        if piece.group != group:
-            group = piece.group
-            lines.append(group)
-        lines.append(piece.text)
-    return between.join(lines)
+        heading = f"{piece.group}\n" if piece.group and piece.group != group else ""
+        group = piece.group
+        blocks.append(heading + piece.text)
+    return between.join(blocks)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 
-from recollect.engine.tables.facts import facts_of
-from recollect.model import Statement
+from recollect.engine.tables.facts import TABLE, to_fact
+from recollect.model import Message, Statement
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim
 
@@ -66,11 +67,37 @@ def name_for(tx: Tx, space: str, person: str, viewer: Viewer) -> str:
     rows = tx.rows(PEOPLE, where={"space": space, "user_id": person, "kind": "display"})
     if rows:
         return str(max(rows, key=lambda row: (row["seen"] or row["since"], row["name"]))["name"])
-    name_facts = [
-        fact for fact in facts_of(tx, space, person, active=True) if fact.key == "name" and fact.subject is None
-    ]
+    return told_name(tx, space, person, viewer) or person
+
+
+def told_name(tx: Tx, space: str, person: str, viewer: Viewer) -> str:
+    """The name that a person said of themselves, if the viewer may see it; or nothing."""
+    where = {"space": space, "user_id": person, "active": 1, "key": "name"}
+    name_facts = [fact for fact in map(to_fact, tx.rows(TABLE, where=where)) if fact.subject is None]
     own_facts = [fact for fact in name_facts if not is_claim(fact) and (fact.audience is not None or viewer.sees(fact))]
-    return own_facts[0].value if own_facts else person
+    return own_facts[0].value if own_facts else ""
+
+
+def names_in_context(
+    tx: Tx, space: str, people: Iterable[str], viewer: Viewer, own_messages: Iterable[Message] = ()
+) -> dict[str, str]:
+    """What to call people to a viewer, by id; those without a name are left out. `own_messages` are of a chat with one
+    person: the names that came with them are known in that chat, though nowhere else."""
+    ids = sorted(set(people))
+    latest_names: dict[str, tuple[datetime, str]] = {}
+    rows = tx.rows(PEOPLE, where={"space": space, "user_id": tuple(ids), "kind": "display"}) if ids else []
+    for row in rows:
+        name = (row["seen"] or row["since"], str(row["name"]))
+        latest_names[row["user_id"]] = max(latest_names.get(row["user_id"], name), name)
+    names = {person: name for person, (_, name) in latest_names.items()}
+    for message in own_messages:
+        name_given = message.metadata.get("name")
+        if message.role == "user" and message.author not in latest_names and isinstance(name_given, str):
+            names[message.author] = " ".join(name_given.split())
+    for person in ids:
+        if person not in names and (name_told := told_name(tx, space, person, viewer)):
+            names[person] = name_told
+    return {person: name for person, name in names.items() if name and name != person}
 
 
 def public_name(tx: Tx, space: str, person: str) -> str:

@@ -32,7 +32,7 @@ from recollect.ports import Completion, Relay, Tx, Vectors
 from recollect.rules.log import MAX_ID, check_id
 from recollect.rules.openai import messages as message_rules
 from recollect.rules.openai.stream import Choice, CompleteReply, ReplyStream, sum_usages
-from recollect.rules.openai.verbatim_tail import Layout, budget_of, lay_out
+from recollect.rules.openai.verbatim_tail import Layout, budget_of, is_whole, lay_out
 from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
 
 TASK = "reply"
@@ -217,27 +217,47 @@ class RelayExchange:
         return self._body.get("n") in (None, 1)
 
     async def _build_prompt(self, with_markers: bool) -> ModelPrompt:
+        """The prompt: the memory, and the last exchanges as the client sent them. If the whole conversation costs no
+        more than the last exchanges with what the memory shows of the others, it is sent whole, as in `reply`."""
         budget = budget_of(self._limit)
         is_branch = self._messages[0].conversation != self.conversation
         run = self._runtime.run
         layout = await run(partial(lay_out, self._body, budget, self._count, all_of_it=is_branch))
-        room = replace(
-            budget,
-            total=budget.total - layout.beside,
-            system=budget.system + await run(self._count, layout.system or ""),
-            pairs=0,
-        )
-        tail_ids = frozenset(message.id for message in self._messages[max(len(self._messages) - layout.spoken, 0) :])
         try:
-            context = await self._contexts.build(
-                layout.text, self._turn.asked, self._turn.found, room, layout.system, with_markers, tail_ids
-            )
+            context = await self._build_context(layout, budget, with_markers)
+            whole_layout = None if is_branch else await run(self._whole_layout, layout, budget, context)
+            if whole_layout is not None:
+                context = await self._build_context(whole_layout, budget, with_markers)
+                layout = whole_layout
         except InvalidInput as error:
             return await run(self._bare_prompt, layout, budget, error)
         self._turn.context = with_client_section(context, budget, layout)
         first = context.messages[0]
         system = [{"role": layout.role, "content": first["content"]}] if len(context.messages) > 1 else []
         return ModelPrompt([*system, *layout.tail], self._turn.context.receipt.tokens)
+
+    async def _build_context(self, layout: Layout, budget: Budget, with_markers: bool) -> Context:
+        """What the memory adds to a layout."""
+        room = replace(
+            budget,
+            total=budget.total - layout.beside,
+            system=budget.system + await self._runtime.run(self._count, layout.system or ""),
+            pairs=0,
+        )
+        tail_ids = frozenset(message.id for message in self._messages[max(len(self._messages) - layout.spoken, 0) :])
+        return await self._contexts.build(
+            layout.text, self._turn.asked, self._turn.found, room, layout.system, with_markers, tail_ids
+        )
+
+    def _whole_layout(self, layout: Layout, budget: Budget, context: Context) -> Layout | None:
+        """The layout with all of the client's messages, if they cost no more than the history that stands for the older
+        ones; None if they cost more."""
+        history = sum(section.tokens for section in context.receipt.sections if section.name == "history")
+        if not history:
+            return None
+        whole_layout = lay_out(self._body, budget, self._count, all_of_it=False, whole=True)
+        is_cheaper = whole_layout.beside - layout.beside <= history
+        return whole_layout if is_cheaper and is_whole(self._body, whole_layout) else None
 
     def _bare_prompt(self, layout: Layout, budget: Budget, error: InvalidInput) -> ModelPrompt:
         """Only what the client sends, because there is no room for more."""

@@ -148,6 +148,11 @@ def space_row(tx: Tx, space: str) -> Mapping[str, Any]:
     return rows[0] if rows else {"space": space, "time_zone": None, "noted": None, "version": 0}
 
 
+def zone_of(tx: Tx, space: str, default: str) -> tzinfo:
+    """The time zone of a space: its own, or the default of the memory."""
+    return parse_time_zone(space_row(tx, space)["time_zone"] or default)
+
+
 def apply_zone(tx: Tx, space: str, default: str) -> tuple[tzinfo, bool]:
     """The time zone of a space; and whether days were noted in another zone and were deleted now, to be noted again."""
     row = space_row(tx, space)

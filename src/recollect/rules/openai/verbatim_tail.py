@@ -1,8 +1,9 @@
 """Layout: which of a client's messages are sent to the model as they are, and which the memory replaces.
 
 The current exchange, from the user's last message on, is always sent. Before it whole exchanges are sent, newest first,
-as far as they fit, so that a tool's result is never separated from its call. Older instructions go to the front. Other
-older messages are left out: they are in the log, and the memory shows the relevant ones.
+so that a tool's result is never separated from its call: as many as a reply of the memory's own would show whole, and
+as far as they fit. Older instructions go to the front. Other older messages are left out: they are in the log, and the
+memory shows the relevant ones word for word.
 """
 
 from __future__ import annotations
@@ -35,11 +36,15 @@ class Layout:
     beside: int
 
 
-def lay_out(body: Mapping[str, Any], budget: Budget, count: Callable[[str], int], *, all_of_it: bool) -> Layout:
-    """Lay out a request. With `all_of_it`, as many messages as the budget allows: the memory does not have them."""
+def lay_out(
+    body: Mapping[str, Any], budget: Budget, count: Callable[[str], int], *, all_of_it: bool, whole: bool = False
+) -> Layout:
+    """Lay out a request. With `all_of_it`, as many messages as the budget allows: the memory does not have them. With
+    `whole`, as many as the recent section allows, and not only the last exchanges."""
     messages: Sequence[Mapping[str, Any]] = body["messages"]
     limit = budget.total - budget.total // MEMORY if all_of_it or budget.recent is None else budget.recent
-    start = tail_start(messages, count, limit)
+    exchanges = None if all_of_it or whole else budget.pairs
+    start = tail_start(messages, count, limit, exchanges)
     orders = [message for message in messages[:start] if message["role"] in INSTRUCTIONS]
     tail = tuple(messages[start:])
     text = next((text_of(message) for message in reversed(messages) if message["role"] == "user"), "")
@@ -56,22 +61,34 @@ def lay_out(body: Mapping[str, Any], budget: Budget, count: Callable[[str], int]
     )
 
 
-def tail_start(messages: Sequence[Mapping[str, Any]], count: Callable[[str], int], limit: int) -> int:
-    """Where the tail begins. Messages older than those that fit are not counted: a history may have thousands."""
+def tail_start(
+    messages: Sequence[Mapping[str, Any]], count: Callable[[str], int], limit: int, exchanges: int | None = None
+) -> int:
+    """Where the tail begins: with so many exchanges before the current one, if they fit. Messages older than those that
+    fit are not counted: a history may have thousands."""
     first = next(
         (place for place, message in enumerate(messages) if message["role"] not in INSTRUCTIONS), len(messages)
     )
     start = None
     total = 0
+    user_messages = 0
     for place in range(len(messages) - 1, first - 1, -1):
         total += cost(messages[place], count)
         if total > limit and start is not None:
             return start
         if messages[place]["role"] == "user":
             start = place
-            if total > limit:
+            user_messages += 1
+            if total > limit or (exchanges is not None and user_messages > exchanges):
                 return start
     return first
+
+
+def is_whole(body: Mapping[str, Any], layout: Layout) -> bool:
+    """Whether the tail has all messages but the instructions before them."""
+    messages: Sequence[Mapping[str, Any]] = body["messages"]
+    left_out = messages[: len(messages) - len(layout.tail)]
+    return all(message["role"] in INSTRUCTIONS for message in left_out)
 
 
 def cost(message: Mapping[str, Any], count: Callable[[str], int]) -> int:

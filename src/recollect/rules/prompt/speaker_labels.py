@@ -2,8 +2,9 @@
 
 `fences.byline` shows one author alone. Among others more is needed: two ids that look the same (in other letters, with
 other accents, by case) each carry their sign, since neither has a better claim to the name; only the model that answers
-keeps it. An id that carries its sign anyway does not contest a name. Labels do not depend on who spoke first. Stored
-text is never changed: labels are made when text is shown.
+keeps it. An id that carries its sign anyway does not contest a name. People whose names are known are shown by their
+names, under the same rules; the sign is always of the id. Labels do not depend on who spoke first. Stored text is never
+changed: labels are made when text is shown.
 """
 
 from __future__ import annotations
@@ -37,10 +38,28 @@ class _Person:
         return self.role == "user", not self.is_bare, self.id, self.role
 
 
-def author_labels(speakers: Iterable[tuple[Role, str]]) -> dict[tuple[Role, str], str]:
-    """The labels of authors, by role and id; no two read the same."""
-    people = [_Person(role, author, byline(author, role)) for role, author in dict.fromkeys(speakers)]
+def author_labels(
+    speakers: Iterable[tuple[Role, str]], names: Mapping[str, str] | None = None
+) -> dict[tuple[Role, str], str]:
+    """The labels of authors, by role and id; no two read the same. `names` has the names of users, by id."""
+    people = [
+        _Person(
+            role, author, named_byline(author, (names or {}).get(author)) if role == "user" else byline(author, role)
+        )
+        for role, author in dict.fromkeys(speakers)
+    ]
     return {(person.role, person.id): label for person, label in _labels_of(people)}
+
+
+def named_byline(author: str, name: str | None) -> str:
+    """How a user is shown alone: by their name if it is known, or by their id. A name that could be read as something
+    else carries the sign of the id."""
+    if not name or name == author:
+        return byline(author)
+    if name.casefold() == "user":
+        return with_sign(f"member {name}", author)
+    text = byline(name)
+    return with_sign(text.partition(" #")[0], author) if "#" in text else text
 
 
 def distinct_labels(texts: Mapping[str, str]) -> dict[str, str]:

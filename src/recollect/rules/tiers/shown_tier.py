@@ -9,6 +9,7 @@ from __future__ import annotations
 from recollect.model import Message, Tiers
 
 LOWEST = 1
+SUMMARY = 2
 HIGHEST = 3
 
 

@@ -1,0 +1,85 @@
+"""The material of a context at one moment: everything that it can be chosen from, read in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from functools import cached_property
+
+from recollect.engine.context.render import CurrentTopic, Note, current_text
+from recollect.model import Episode, Hit, Message, Role, Tiers
+from recollect.rules.prompt import fences
+from recollect.rules.prompt.speaker_labels import author_labels
+from recollect.rules.prompt.times import Calendar
+
+LARGE = 200_000  # characters of the material of a context; the usual budget holds about 120,000
+
+
+@dataclass(frozen=True)
+class ContextState:
+    """The material of a context. `window` has the messages before the current one, oldest first; `beside` those that
+    the model is shown anyway, beside the context; `author` is who wrote the current one, if known. `is_whole` says that
+    nothing has left the window; `names` what people are called, by id; `now` and `zone` which day it is, and where."""
+
+    text: str
+    instructions: str
+    system: str | None
+    conversation: str = ""
+    window: Sequence[Message] = ()
+    beside: Sequence[Message] = ()
+    is_whole: bool = False
+    tiers: Mapping[int, Tiers] = field(default_factory=dict)
+    relevance: Mapping[int, float] = field(default_factory=dict)
+    profile: Sequence[Note] = ()
+    episodes: Sequence[Episode] = ()
+    past: Sequence[Episode] = ()
+    retrieved: Sequence[Hit] = ()
+    nothing_relevant: bool = False
+    found: Sequence[Hit] = ()
+    topic: CurrentTopic | None = None
+    channel: bool = False
+    raised_turns: int = 20
+    author: str | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    now: datetime | None = None
+    zone: tzinfo = UTC
+
+    @cached_property
+    def labels(self) -> fences.Labels:
+        """The label of each author in the context; no two are the same."""
+        messages = [*self.window, *(hit.message for hit in (*self.found, *self.retrieved))]
+        speakers: list[tuple[Role, str]] = [(message.role, message.author) for message in messages]
+        speakers += [(message.role, message.author) for message in (self.topic.last_messages if self.topic else ())]
+        episode_lines = (line for episode in (*self.episodes, *self.past) for line in episode.lines)
+        speakers += [(line.role, line.author) for line in episode_lines if line.role]
+        speakers += [("user", person) for note in self.profile for person in (note.person, note.speaker) if person]
+        speakers += [] if self.author is None else [("user", self.author)]
+        return author_labels(speakers, self.names)
+
+    @cached_property
+    def shows_authors(self) -> bool:
+        """Whether messages say who wrote them: in a channel, and in a chat in which several people write."""
+        authors = {message.author for message in self.window if message.role == "user"}
+        return self.channel or len(authors) > 1
+
+    @cached_property
+    def current(self) -> str:
+        """The current message as it is sent."""
+        return current_text(self.text, self.author, self.shows_authors, self.labels)
+
+    @property
+    def calendar(self) -> Calendar:
+        """The day and the time zone in which times are shown."""
+        return Calendar(self.now, self.zone)
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether the model is told how to ask for more."""
+        return bool(self.instructions)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether counting and escaping it takes so long that it should not block others."""
+        messages = (*self.window, *(hit.message for hit in (*self.retrieved, *self.found)))
+        return len(self.text) + len(self.system or "") + sum(len(message.content) for message in messages) > LARGE

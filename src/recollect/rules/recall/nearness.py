@@ -1,0 +1,31 @@
+"""Which of the last messages are nearest to a question in meaning.
+
+Recall ranks all of a person's memory, where thousands of messages compete; a question about what was just said may be
+put in other words altogether. Among the last messages alone, the few that are nearest are likely to be what is meant.
+Each is to be nearer than the last messages are on the whole: where all are alike, none stands out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from recollect.ports import Vectors
+
+NEAREST = 4  # messages at most
+STANDS_OUT = 0.3  # standard deviations above the mean
+APART = 0.02  # of cosine, at least, above the mean
+
+
+def nearest_turns(vector: Vectors, vectors: Mapping[int, Vectors]) -> dict[int, float]:
+    """The turns whose vectors stand out as nearest to a question's, each with its cosine, nearest first."""
+    if not vectors or not vector.any():
+        return {}
+    turns = list(vectors)
+    matrix = np.stack([vectors[turn] for turn in turns]).astype(np.float32)
+    lengths = np.linalg.norm(matrix, axis=1) * float(np.linalg.norm(vector))
+    cosines = matrix @ vector.astype(np.float32) / np.where(lengths > 0, lengths, 1.0)
+    least = float(cosines.mean()) + max(STANDS_OUT * float(cosines.std()), APART)
+    order = sorted(range(len(turns)), key=lambda place: (-cosines[place], -turns[place]))
+    return {turns[place]: round(float(cosines[place]), 6) for place in order[:NEAREST] if cosines[place] >= least > 0}
