@@ -78,6 +78,7 @@ def search(
     max_passages = PASSAGES * max(READ, limit + MORE) if where.is_unrestricted else None
     rankings = fuse(passages, words, cosines, reading, now, weights, max_passages)
     hits = best_hits(tx, where, passages, rankings, limit, weights)
+    hits = hits[:limit] if floor is None else hits
     size = scope_size(tx, where, tally)
     shared_words = floor_rules.shared_rarity(passages, frequencies, reading.emphasis, size)
     deviations = weights.deviations([cosines.get(passage.doc, weights.unrelated) for passage in passages])

@@ -78,17 +78,19 @@ def relevance_by_message(
     candidates: Sequence[PassageCandidate], relevances: Scores, ids: Iterable[str]
 ) -> Mapping[str, float]:
     """The relevance of these messages: of their best passage, or of the message beside them that they complete."""
-    at_place: dict[Place, tuple[float, float]] = {}
-    homes: dict[str, tuple[PassageCandidate, float]] = {}
+    best_at: dict[Place, tuple[float, PassageCandidate]] = {}
+    passage_of = {candidate.message_id: candidate for candidate in candidates}
     for candidate, own in zip(candidates, relevances.tolist(), strict=True):
         place = (candidate.conversation, candidate.turn)
-        best = max(own, at_place.get(place, (0.0, 0.0))[0])
-        at_place[place] = (best, candidate.time.timestamp())
-        homes[candidate.message_id] = (candidate, candidate.time.timestamp())
+        if place not in best_at or own > best_at[place][0]:
+            best_at[place] = (own, candidate)
 
-    def lent(id: str) -> float:
-        candidate, moment = homes[id]
-        near = (at_place.get((candidate.conversation, candidate.turn + step)) for step in range(-REACH, REACH + 1))
-        return max(best for best, time in filter(None, near) if abs(time - moment) <= OCCASION)
+    def lent(passage: PassageCandidate) -> float:
+        near = (best_at.get((passage.conversation, passage.turn + step)) for step in range(-REACH, REACH + 1))
+        return max(
+            own
+            for own, neighbour in filter(None, near)
+            if abs((neighbour.time - passage.time).total_seconds()) <= OCCASION
+        )
 
-    return {id: round(lent(id), 6) for id in ids}
+    return {id: round(lent(passage_of[id]), 6) for id in ids}
