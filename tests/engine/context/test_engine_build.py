@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect import Budget, Context, InvalidInput, Message, Role
-from recollect.engine.context.build import OVER, ContextState, assemble
+from recollect.engine.context.build import OVER, assemble
 from recollect.engine.context.render import Note, note_pieces
+from recollect.engine.context.state import ContextState
 from recollect.model import Episode, Hit, Section, Tiers
 from recollect.ports import Tokenizer
 from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY

@@ -48,7 +48,9 @@ def test_a_correction_is_recognised(text: str) -> None:
     assert has_correction(text)
 
 
-@pytest.mark.parametrize("text", ["We are actually fine.", "I moved house.", "The plan is good.", "See you on Friday.", ""])
+@pytest.mark.parametrize(
+    "text", ["We are actually fine.", "I moved house.", "The plan is good.", "See you on Friday.", ""]
+)
 def test_ordinary_words_are_none(text: str) -> None:
     assert not has_correction(text)
 
@@ -75,7 +77,9 @@ def test_words_that_mend_follow_the_speakers_own_message() -> None:
 
 def test_the_last_of_several_corrections_counts() -> None:
     messages = talk(
-        ("ann", "The race is on 3 May."), ("ann", "The race moved to 4 May."), ("ann", "Actually, the race is on 5 May.")
+        ("ann", "The race is on 3 May."),
+        ("ann", "The race moved to 4 May."),
+        ("ann", "Actually, the race is on 5 May."),
     )
     assert corrected_turns(messages)[1] in (2, 3)
     assert 3 in corrected_turns(messages).values()
@@ -86,7 +90,9 @@ def test_the_prose_of_an_assistant_corrects_nobody() -> None:
     assert corrected_turns(talk(("ann", "How do I bake a cake with oil?"), ("assistant", prose))) == {}
 
 
-@given(st.lists(st.sampled_from(["Actually, no.", "It moved to Friday", "on Friday", "ok", "I meant 4", "4"]), max_size=12))
+@given(
+    st.lists(st.sampled_from(["Actually, no.", "It moved to Friday", "on Friday", "ok", "I meant 4", "4"]), max_size=12)
+)
 def test_only_something_earlier_is_corrected(texts: list[str]) -> None:
     messages = talk(*(("ann" if n % 3 else "bob", text) for n, text in enumerate(texts)))
     for corrected, correction in corrected_turns(messages).items():
