@@ -179,7 +179,7 @@ def verbatim_reasons(
 
 
 def linked_turns(turns: Sequence[int], partners: Mapping[int, Sequence[int]]) -> list[int]:
-    """The corrections of some turns and what these correct, and theirs: all of a chain, without these turns."""
+    """The corrections of some turns and what these correct, and theirs: a whole chain, without the turns themselves."""
     seen_turns = set(turns)
     open_turns = deque(turns)
     linked: list[int] = []
