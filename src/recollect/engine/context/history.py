@@ -93,7 +93,7 @@ def choose_history(
     ranks = {turn: rank for rank, turn in enumerate(reasons)}
     messages = {message.turn: message for message in older}
     nearly_best = NEARLY * max((state.relevance.get(message.turn, 0.0) for message in older), default=0.0)
-    choice = Choice(room - fence_cost, min(WORD_FOR_WORD, room // LARGE))
+    choice = HistoryChoice(room - fence_cost, min(WORD_FOR_WORD, room // LARGE))
     for turn in sorted(messages, key=lambda turn: choice_rank(state, short_pieces[turn], turn, ranks)):
         short_piece = short_pieces[turn]
         reason = reasons.get(turn)
@@ -108,7 +108,7 @@ def choose_history(
     return choice.pieces, choice.left_out
 
 
-class Choice:
+class HistoryChoice:
     """What is chosen of the history while it is chosen, and the tokens that are left: in all, and for messages that are
     word for word although they have tiers."""
 
