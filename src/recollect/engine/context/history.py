@@ -87,12 +87,12 @@ def choose_history(
     state: ContextState, older: Sequence[Message], room: int, fence_cost: int, count: Count
 ) -> tuple[list[Piece], list[Item]]:
     """The pieces of history that fit into `room` tokens, in order of choice, and what is left out."""
+    nearly_best = NEARLY * max((state.relevance.get(message.turn, 0.0) for message in older), default=0.0)
     pieces = WindowPieces(state, count)
     short_pieces = {message.turn: pieces.at_tier(message) for message in older}
     reasons = verbatim_reasons(state, older, short_pieces, pieces.corrections)
     ranks = {turn: rank for rank, turn in enumerate(reasons)}
     messages = {message.turn: message for message in older}
-    nearly_best = NEARLY * max((state.relevance.get(message.turn, 0.0) for message in older), default=0.0)
     choice = HistoryChoice(room - fence_cost, min(WORD_FOR_WORD, room // LARGE))
     for turn in sorted(messages, key=lambda turn: choice_rank(state, short_pieces[turn], turn, ranks)):
         short_piece = short_pieces[turn]
