@@ -23,9 +23,11 @@ from recollect.rules.tiers.tiers import write_tiers as offline_tiers
 Count = Callable[[str], int]
 
 SHORT = 48  # tokens of a message that is word for word where the model cannot ask for more
-COMPLETING = 400  # characters of an answer that is shown with its question
-WORD_FOR_WORD = 450  # tokens of relevant messages that are word for word; more of them find nothing more
+COMPLETING = 400  # characters of a question or answer that is shown with what it completes
+WORD_FOR_WORD = 600  # tokens of relevant messages that are word for word beside the best; more find nothing more
+LONG = 120  # tokens of a message that has to be nearly as relevant as the best
 LEAST_SHARE = 0.5  # of the best score: what completes a message is shown with it from there on
+NEARLY = 0.75  # of the best score
 LARGE = 2  # a message that would take more than one part in this many of the room stays at its tier
 RELEVANT = "relevant"
 COMPLETES = "completes what is relevant"
@@ -85,6 +87,7 @@ def choose_history(
     state: ContextState, older: Sequence[Message], room: int, fence_cost: int, count: Count
 ) -> tuple[list[Piece], list[Item]]:
     """The pieces of history that fit into `room` tokens, in order of choice, and what is left out."""
+    nearly_best = NEARLY * max((state.relevance.get(message.turn, 0.0) for message in older), default=0.0)
     pieces = WindowPieces(state, count)
     short_pieces = {message.turn: pieces.at_tier(message) for message in older}
     reasons = verbatim_reasons(state, older, short_pieces, pieces.corrections)
@@ -96,7 +99,8 @@ def choose_history(
         reason = reasons.get(turn)
         if reason is not None and short_piece.item.tier < HIGHEST:
             whole_piece = pieces.word_for_word(messages[turn], reason)
-            if whole_piece.item.tokens <= room // LARGE and choice.take_whole(whole_piece):
+            longest = room // LARGE if state.relevance.get(turn, 0.0) >= nearly_best else LONG
+            if whole_piece.item.tokens <= longest and choice.take_whole(whole_piece):
                 continue
         elif reason is not None:
             short_piece = replace(short_piece, item=replace(short_piece.item, reason=reason))
@@ -116,12 +120,12 @@ class HistoryChoice:
         self.left_out: list[Item] = []
 
     def take_whole(self, piece: Piece) -> bool:
-        """Choose a message word for word, if it fits. The first may take more than is meant for them."""
+        """Choose a message word for word, if it fits. The first is the best, and does not count."""
         tokens = piece.item.tokens
         if (self._has_whole and tokens > self._whole_tokens) or tokens > self._tokens:
             return False
+        self._whole_tokens -= tokens if self._has_whole else 0
         self._has_whole = True
-        self._whole_tokens -= tokens
         self.take(piece)
         return True
 
@@ -198,10 +202,12 @@ def partners_of(corrections: Mapping[int, int]) -> dict[int, list[int]]:
 
 
 def completing_turns(window: Sequence[Message]) -> dict[int, list[int]]:
-    """For each message the neighbours that complete it: the question that it answers, and the short answer to it."""
+    """For each message the neighbours that complete it, if they are short: the question that it answers, and the answer
+    to it."""
     completions: dict[int, list[int]] = {}
     for question, answer in question_pairs(window):
-        completions.setdefault(answer.turn, []).append(question.turn)
+        if len(question.content) <= COMPLETING:
+            completions.setdefault(answer.turn, []).append(question.turn)
         if len(answer.content) <= COMPLETING:
             completions.setdefault(question.turn, []).append(answer.turn)
     return completions
