@@ -25,7 +25,7 @@ import recollect.rules
 import recollect.tasks
 from recollect.errors import ModelNonsense
 from recollect.language import dates
-from recollect.model import Budget
+from recollect.model import Budget, Message
 from recollect.ports import PassageCandidate, Request
 from recollect.rules import retention
 from recollect.rules.documents import anthropic_memory_tool as memory_files
@@ -37,7 +37,7 @@ from recollect.rules.prompt import requests_for_more as markers
 from recollect.rules.recall import query, ranking
 from recollect.rules.topics import topics
 from recollect.rules.topics.faded import FadedTopics
-from recollect.tasks import answers
+from recollect.tasks import answers, fact_extraction
 from recollect.tokens.estimate import EstimateTokenizer
 
 NOON = datetime(2031, 5, 8, 12, tzinfo=UTC)
@@ -248,6 +248,19 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "language.detect.script_of": lambda given: [RULES["language.detect.script_of"](letter) for letter in {*given.text}],
     "rules.openai.verbatim_tail.tail_start": lambda given: tail.tail_start([message_of(given)], COUNT, 100),
     "rules.openai.verbatim_tail.lay_out": lambda given: tail.lay_out(body_of(given), Budget(), COUNT, all_of_it=False),
+    "rules.openai.verbatim_tail.is_whole": lambda given: tail.is_whole(
+        body_of(given), tail.lay_out(body_of(given), Budget(), COUNT, all_of_it=False)
+    ),
+    "rules.recall.corrections.place_of_corrected": lambda given: RULES["rules.recall.corrections.place_of_corrected"](
+        [made(Message, given), made(Message, given)], 1
+    ),
+    "tasks.fact_extraction.grounded_facts": lambda given: fact_extraction.grounded_facts(
+        [dict.fromkeys(("category", "key", "value", "since", "until", "subject", "holds"), given.text)],
+        made(fact_extraction.Inputs, given),
+    ),
+    "rules.recall.corrections.place_just_before": lambda given: RULES["rules.recall.corrections.place_just_before"](
+        [made(Message, given), made(Message, given)], 1
+    ),
     "rules.prompt.requests_for_more.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),
     "rules.documents.anthropic_memory_tool.missing_folders": lambda given: memory_files.missing_folders(
         {}, FILE, given.text
@@ -311,6 +324,9 @@ OTHERS = frozenset(
         "rules.episodes.segments.continues",
         "rules.episodes.segments.cuts",
         "rules.episodes.segments.depths",
+        "rules.recall.floor.relevance",
+        "rules.recall.floor.relevance_by_message",
+        "rules.recall.nearness.nearest_turns",
         "rules.recall.neighbours.surroundings",
         "rules.topics.topics.state_changes",
         "rules.topics.topics.merge_topics",

@@ -12,6 +12,7 @@ from digest_doubles import Scribe, clock_at, section
 
 from recollect import Budget, Context, Memory, ScopeError
 from recollect.model import Fact
+from recollect.testing import FrozenClock
 
 
 @pytest.fixture
@@ -220,7 +221,7 @@ def test_nobody_learns_by_a_guess_what_another_told_in_private_f14(
     in private or something else."""
     answers = list[list[str | None]]()
     for number, private in enumerate((secret, "The weather was fine.")):
-        with Memory(str(tmp_path / f"{number}.db"), followers=False) as memory:
+        with Memory(str(tmp_path / f"{number}.db"), followers=False, clock=FrozenClock()) as memory:
             group = memory.conversation("general")
             group.add("user", "Hello!", author="u2")
             group.add("user", "Hello!", author="u1")

@@ -30,6 +30,7 @@ from llm_server import (
 )
 
 from recollect import (
+    Budget,
     Memory,
     ModelBusy,
     ModelError,
@@ -299,7 +300,8 @@ def tier_1(chat: Any) -> str:
     """The first message as it is shown, once others have followed."""
     for n in range(8):
         chat.add("user" if n % 2 else "assistant", f"And {n}.")
-    shown: str = chat.context("And now?").messages[0]["content"].split("MESSAGE[m1] (user, tier 1):\n", 1)[1]
+    context = chat.context("And now?", budget=Budget(recent=40))  # too little to send all of the chat whole
+    shown: str = context.messages[0]["content"].split("MESSAGE[m1] (user, tier 1):\n", 1)[1]
     return shown.split("\n", 1)[0]
 
 

@@ -170,7 +170,8 @@ def test_d11_the_last_resort_is_a_setting(tmp_path: object) -> None:
     with Memory(f"{tmp_path}/a.db", tokenizer="estimate") as memory:
         receipt = memory.conversation("demo", user="alex").context("x" * 40, markers=False).receipt
         assert receipt.tokenizer == "estimate"
-        assert receipt.tokens == 40 // 4 + 4 + 3
+        assert [(section.name, section.tokens) for section in receipt.sections][-1] == ("current", 40 // 4 + 4)
+        assert receipt.tokens == sum(section.tokens for section in receipt.sections) + 3
     with pytest.raises(ConfigError, match="o200k_base"):
         TiktokenTokenizer("p50k_base")
 

@@ -51,6 +51,7 @@ ERRORS: dict[str, type[RecollectError]] = {
     "model_busy": errors.ModelBusy,
     "model_spent": errors.ModelSpent,
     "model_nonsense": errors.ModelNonsense,
+    "model_cut_off": errors.ModelCutOff,
     "model_failed": errors.ModelError,
     "embedder_refused": errors.EmbedderRefused,
     "embedder_failed": errors.EmbedderError,

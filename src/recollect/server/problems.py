@@ -36,6 +36,7 @@ STATUS: tuple[tuple[type[errors.RecollectError], int, str], ...] = (
     (errors.ModelRefused, 502, "model_refused"),
     (errors.ModelBusy, 503, "model_busy"),
     (errors.ModelSpent, 503, "model_spent"),
+    (errors.ModelCutOff, 502, "model_cut_off"),
     (errors.ModelNonsense, 502, "model_nonsense"),
     (errors.ModelError, 502, "model_failed"),
     (errors.EmbedderRefused, 502, "embedder_refused"),

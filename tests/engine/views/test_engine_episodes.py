@@ -286,7 +286,8 @@ def test_tiers_made_while_the_model_was_away_are_made_again_d9(store_url: str) -
         state = next(view for view in memory.stats().views if view.view == "tiers")
         assert (state.behind, state.error) == (0, None)
         chat.extend(Draft("user", f"filler {n}") for n in range(9))
-        assert "name = Alex; city = Leeds" in chat.context("What?").messages[0]["content"]
+        # With so little room for the last exchanges, not all of the chat can be sent whole.
+        assert "name = Alex; city = Leeds" in chat.context("ok", budget=Budget(recent=40)).messages[0]["content"]
 
 
 # -- erasing and rebuilding

@@ -259,7 +259,9 @@ def test_small_talk_gets_the_profile_too_most_important_first_b9(store_url: str)
             chat.add("user", text)
         memory.settle()
         context = memory.conversation("another", user="alex").context("hi", markers=False)
-        assert context.messages[0]["content"] == (
+        today, _, known = context.messages[0]["content"].partition("\n\n")
+        assert today.startswith("Today is ")
+        assert known == (
             "=== WHAT IS KNOWN ===\n"
             "Identity\n- name: Alex\n- employer: Contoso (since May 2024)\n"
             "Preferences\n- evening: chess\n"

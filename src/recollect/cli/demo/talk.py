@@ -37,7 +37,7 @@ ABOUT = {
 QUESTION = "So which database do the two shops share?"
 RECIPE = 32  # the turn of the recipe
 HIDDEN = "9 l stock"  # what only its full text says
-SOUP = "Sixty bowls tomorrow, twice as many as today. How much stock must Noor fetch?"
+SOUP = "Twice as many guests tomorrow. What must Noor fetch?"
 ASKS = f"[REQUEST_TIER:3:m{RECIPE}]"
 SAYS = "18 l of stock, not 9. The rest doubles too: 4 kg carrots, 2 kg onions, 6 kg lentils."
 NOTES = InlineTiers(reply1="stock = 18 l; lentils = 6 kg", reply2="18 l of stock, and the rest doubles.")
@@ -67,7 +67,7 @@ def show_turn(out: Console, file: Path, chat: BlockingConversation, model: Scrip
     print_step(
         out,
         f"TURN: {SOUP}",
-        "The model is SCRIPTED: the demo needs no key. Older messages are sent short, until it asks for more.",
+        "The model is SCRIPTED: the demo needs no key. What no search finds is short, until it asks for more.",
     )
     reply = chat.reply(SOUP, system=SYSTEM)
     first, second = reply.rounds
