@@ -8,7 +8,10 @@ from typing import Literal, get_args
 
 from recollect.model.digests import Digest
 
-FactCategory = Literal["identity", "preference", "constraint", "instruction"]
+FactCategory = Literal[
+    "identity", "relationship", "work", "place", "health", "possession",
+    "preference", "constraint", "instruction", "plan", "event", "other",
+]  # fmt: skip
 FACT_CATEGORIES: tuple[FactCategory, ...] = get_args(FactCategory)
 
 Holds = Literal["now", "ended", "not"]

@@ -138,7 +138,7 @@ def normalise_key(category: FactCategory, key: str, value: str = "") -> str:
 
 def holds_several_values(category: FactCategory, key: str) -> bool:
     """Whether a normalised key holds several values at once."""
-    return key in _SEVERAL[category]
+    return key in _SEVERAL[category] if category in _KEYS else True
 
 
 def _plain_words(key: str) -> list[str]:
@@ -169,7 +169,7 @@ def _singular(word: str) -> str:
 def _keys_by_stems(category: FactCategory) -> dict[tuple[str, ...], str]:
     """The keys of a category by the stems of every name they have."""
     keys: dict[tuple[str, ...], str] = {}
-    for key, aliases in _KEYS[category].items():
+    for key, aliases in _KEYS.get(category, {}).items():
         keys[_key_stems(_plain_words(key))] = key
         for alias in filter(None, map(str.strip, aliases.split(";"))):
             words = _plain_words(alias)

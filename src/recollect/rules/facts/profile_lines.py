@@ -21,9 +21,17 @@ from recollect.rules.prompt.fences import byline
 
 HEADINGS = {
     "identity": "Identity",
+    "relationship": "Relationships",
+    "work": "Work",
+    "place": "Places",
+    "health": "Health",
+    "possession": "Possessions",
     "preference": "Preferences",
     "constraint": "Constraints",
     "instruction": "Instructions",
+    "plan": "Plans",
+    "event": "Events",
+    "other": "Other",
 }
 
 
