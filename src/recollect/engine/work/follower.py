@@ -67,11 +67,13 @@ class Follower:
         self.drained = False  # whether the last step did everything that it found
         self.trouble: str | None = None  # why this process cannot work on the view, although others may
 
-    async def step(self, since: datetime | None = None, *, patient: bool = False) -> int:
+    async def step(
+        self, since: datetime | None = None, *, patient: bool = False, expects_work: bool = False
+    ) -> int:
         """Claim, prepare and store once. Returns the number of messages handled, 0 if there was nothing to do.
 
-        It first looks without a lock, since there is usually nothing to do. With `patient`, what may wait for more
-        messages is left.
+        It first looks without a lock, since there is usually nothing to do; not if the caller `expects_work`. With
+        `patient`, what may wait for more messages is left.
         """
         async with self._step_lock:
             if self._worker.places:  # the store failed when they should have been given back
@@ -79,10 +81,11 @@ class Follower:
             self.drained = True
             self.trouble = None
             try:
-                is_behind, due_rows = await self._run(
-                    self._store.read, lambda tx: self._look_for_work(tx, since, patient)
-                )
-                message_count = await self._catch_up(since, patient) if is_behind else 0
+                request = self._claim_request(since, patient)
+                if not expects_work and not await self._run(self._store.read, lambda tx: self._has_work(tx, request)):
+                    return 0
+                claim, due_rows = await self._claim(request)
+                message_count = await self._catch_up(claim)
                 retry_count = sum([await self._worker.retry(row) for row in due_rows])
                 self.drained = self.drained and not (retry_count and len(due_rows) == RETRIED)
                 return message_count + retry_count
@@ -110,19 +113,20 @@ class Follower:
         """How far this view is."""
         return tx.view_state(self.view.name, self._clock.now(), None)
 
-    def _look_for_work(self, tx: Tx, since: datetime | None, patient: bool) -> tuple[bool, list[SetAside]]:
+    def _has_work(self, tx: Tx, request: ClaimRequest) -> bool:
         self._hooks.guard(tx)
-        now = self._clock.now()
-        is_behind = claiming.is_behind(tx, self._claim_request(since, patient), now)
-        # Messages that were set aside can wait: they are looked for only in a full look.
-        return is_behind, tx.set_aside_due(self.view.name, now, RETRIED) if since is None else []
+        return claiming.is_behind(tx, request, self._clock.now()) or bool(self._due_rows(tx, request, 1))
+
+    def _due_rows(self, tx: Tx, request: ClaimRequest, limit: int) -> list[SetAside]:
+        """Messages that were set aside and are to be tried again. They can wait: only a full look finds them."""
+        return tx.set_aside_due(self.view.name, self._clock.now(), limit) if request.since is None else []
 
     def _claim_request(self, since: datetime | None, patient: bool) -> ClaimRequest:
         patience = self._hooks.patience if patient else None
         return ClaimRequest(self.view, self._worker.lease, self._room, since, self._hooks.later, patience)
 
-    async def _catch_up(self, since: datetime | None, patient: bool) -> int:
-        claim = await self._claim(since, patient)
+    async def _catch_up(self, claim: Claim) -> int:
+        """Work on what was claimed."""
         self.drained = not claim.has_more
         if not claim.runs:
             return 0
@@ -157,25 +161,26 @@ class Follower:
             )
         return progress.message_count
 
-    async def _claim(self, since: datetime | None, patient: bool) -> Claim:
-        """Claim runs for this worker."""
+    async def _claim(self, request: ClaimRequest) -> tuple[Claim, list[SetAside]]:
+        """Claim runs for this worker, and read what is to be tried again."""
         worker = self._worker
-        now = self._clock.now()
-        request = self._claim_request(since, patient)
-        taking = asyncio.ensure_future(
-            self._run(self._store.write, lambda tx: claiming.claim_runs(tx, request, now, self._served))
-        )
+        taking = asyncio.ensure_future(self._run(self._store.write, lambda tx: self._take(tx, request)))
         try:
-            claim: Claim = await asyncio.shield(taking)
+            claim, due_rows = await asyncio.shield(taking)
         except asyncio.CancelledError:
             # The thread continues and takes the leases anyway: nobody else would give them back.
             await asyncio.wait([taking])
             if taking.exception() is None:
-                worker.hold(taking.result().runs)
+                worker.hold(taking.result()[0].runs)
                 await asyncio.shield(worker.give_back(None))
             raise
         worker.hold(claim.runs)
-        return claim
+        return claim, due_rows
+
+    def _take(self, tx: Tx, request: ClaimRequest) -> tuple[Claim, list[SetAside]]:
+        self._hooks.guard(tx)
+        due_rows = self._due_rows(tx, request, RETRIED)
+        return claiming.claim_runs(tx, request, self._clock.now(), self._served), due_rows
 
 
 async def settle(followers: Sequence[Follower], timeout: float, read: Callable[..., Any]) -> int:
@@ -197,7 +202,7 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
     while True:
         message_count = 0
         for follower in followers:
-            while step_count := await follower.step():
+            while step_count := await follower.step(expects_work=True):
                 message_count += step_count
                 if follower.drained or time.monotonic() > deadline:
                     break
