@@ -46,6 +46,8 @@ CANDIDATES = select(
     entries.c.role,
     entries.c.author,
 )
+ADD_ENTRIES = entries.insert()
+ADD_VECTORS = vectors.insert()
 VECTORS = (
     select(entries.c.turn, vectors.c.vec)
     .join_from(
@@ -150,9 +152,9 @@ class IndexTx(ViewTx):
                 vecs.append({"space": entry.space, "user_id": user, "doc": doc, "vec": vec.tobytes()})
             doc_counts[entry.space, user, entry.language] += 1
             word_counts[entry.space, user, entry.language] += len(entry.terms)
-        self.write(entries, entries.insert(), rows)
+        self.write_rows(entries, ADD_ENTRIES, rows)
         if vecs:
-            self.write(vectors, vectors.insert(), vecs)
+            self.write_rows(vectors, ADD_VECTORS, vecs)
         for key, doc_count in sorted(doc_counts.items()):
             self.add_to_tally(*key, doc_count, word_counts[key])
 
@@ -189,7 +191,7 @@ class IndexTx(ViewTx):
 
     def tally(self, space: str, user: str | None) -> Tally:
         scope = Filter(space, user)
-        rows = self.connection.execute(tally_query(queries.filter_shape(scope)), queries.filter_values(scope)).all()
+        rows = self.fetch(tally_query(queries.filter_shape(scope)), queries.filter_values(scope))
         return Tally(
             docs=sum(int(row[1]) for row in rows),
             words=sum(int(row[2]) for row in rows),
@@ -245,7 +247,7 @@ class IndexTx(ViewTx):
 
     def vectors_of(self, space: str, conversation: str, first: int, last: int) -> dict[int, Vectors]:
         params = {"at_space": space, "at_conversation": conversation, "first": first, "last": last}
-        rows = self.connection.execute(VECTORS, params).all()
+        rows = self.fetch(VECTORS, params)
         with naming_index_damage():
             return {turn: unit_vectors(np.frombuffer(vec, np.float16)) for turn, vec in rows}
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from itertools import groupby
 from typing import Any, TypeVar
 
-from sqlalchemy import Row, Table, and_, func, or_
+from sqlalchemy import Table, and_, func, or_
 
 from recollect.model import ROLES, Conversation, Message, Seal
 from recollect.stores.columns import EPOCH, parse_strict_object
@@ -21,11 +21,12 @@ UNREADABLE = "a value of the row is of another kind than its column"
 BATCH = 500  # values in one IN (...): every database takes this many
 
 
-def to_conversation(row: Row[Any]) -> Conversation:
+def to_conversation(row: Sequence[Any]) -> Conversation:
     """A conversation from its row. Raises ValueError if a value has a wrong type."""
-    if type(row.turns) is not int or type(row.id) is not str or type(row.head) not in BYTES:
+    space, id, user, created_at, changed_at, turns, head = row
+    if type(turns) is not int or type(id) is not str or type(head) not in BYTES:
         raise ValueError(UNREADABLE)
-    return Conversation(row.space, row.id, row.user_id, row.created_at, row.changed_at, row.turns, bytes(row.head))
+    return Conversation(space, id, user, created_at, changed_at, turns, bytes(head))
 
 
 def conversation_row(value: Conversation) -> dict[str, Any]:

@@ -93,23 +93,39 @@ class SqlTx(RowReader, ABC):
         self.touched.add(table.name)
         return self.connection.execute(statement, values) if values is not None else self.connection.execute(statement)
 
+    # Of statements that are built once and kept: a database may keep them in a form that is faster to run.
+
+    def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+        """The rows of a query that is kept."""
+        return self.connection.execute(query, params).all()
+
+    def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """The rows of a query that is kept, with the names of their columns."""
+        result = self.connection.execute(query, params)
+        names = tuple(result.keys())
+        return [dict(zip(names, row, strict=True)) for row in result]
+
+    def write_rows(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Run a statement that is kept for each of these rows."""
+        self.write(table, statement, rows)
+
     # -- the log
 
     def lock_conversation(self, fresh: Conversation) -> Conversation:
         query = self.with_row_locks(queries.FIND_CONVERSATION)
         place = {"space": fresh.space, "id": fresh.id}
         with self.naming_damage(conversations, queries.FIND_CONVERSATION, place):
-            row = self.connection.execute(query, place).first()
-            if row is None:
+            rows = self.fetch(query, place)
+            if not rows:
                 self.write(conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh))
-                row = self.connection.execute(query, place).one()
-            return to_conversation(row)
+                rows = self.fetch(query, place)
+            return to_conversation(rows[0])
 
     def conversation(self, space: str, id: str) -> Conversation | None:
         place = {"space": space, "id": id}
         with self.naming_damage(conversations, queries.FIND_CONVERSATION, place):
-            row = self.connection.execute(queries.FIND_CONVERSATION, place).first()
-            return None if row is None else to_conversation(row)
+            rows = self.fetch(queries.FIND_CONVERSATION, place)
+            return to_conversation(rows[0]) if rows else None
 
     def conversations(
         self,
@@ -131,11 +147,13 @@ class SqlTx(RowReader, ABC):
 
     def save_conversation(self, conversation: Conversation) -> None:
         row = conversation_row(conversation)
-        self.write(conversations, SAVE_CONVERSATION, row | {"at_space": row.pop("space"), "at_id": row.pop("id")})
+        self.write_rows(
+            conversations, SAVE_CONVERSATION, [row | {"at_space": row.pop("space"), "at_id": row.pop("id")}]
+        )
 
     def insert_messages(self, new: Sequence[Message]) -> None:
         if new:
-            self.write(messages, ADD_MESSAGES, [message_row(message) for message in new])
+            self.write_rows(messages, ADD_MESSAGES, [message_row(message) for message in new])
 
     def find_messages(
         self,
@@ -263,7 +281,7 @@ class SqlTx(RowReader, ABC):
     # -- the store itself
 
     def note(self, key: str) -> str | None:
-        return self.connection.execute(queries.NOTE, {"key": key}).scalar()
+        return next((row[0] for row in self.fetch(queries.NOTE, {"key": key})), None)
 
     def set_note(self, key: str, value: str | None) -> None:
         if value is None:
@@ -292,13 +310,7 @@ class SqlTx(RowReader, ABC):
         if damaged is not None:
             return self.fetch_readable_rows(source, query, params, limit, newest, damaged)
         with self.naming_damage(source, query, params):
-            return self._fetch_rows(query, params)
-
-    def _fetch_rows(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """Rows with the names of their columns."""
-        result = self.connection.execute(query, params)
-        names = tuple(result.keys())
-        return [dict(zip(names, row, strict=True)) for row in result]
+            return self.fetch_named(query, params)
 
     def near(
         self, table: str, vector: Vectors, limit: int, *, where: Mapping[str, Any]
@@ -306,7 +318,7 @@ class SqlTx(RowReader, ABC):
         source = schema.TABLES[table]
         keys = list(source.primary_key)
         query = queries.vectors_query(source, queries.comparison_shape(where))
-        vector_rows = self.connection.execute(query, queries.comparison_values(where)).all()
+        vector_rows = self.fetch(query, queries.comparison_values(where))
         if not vector_rows:
             return []
         vectors = stack_vectors([row[0] for row in vector_rows])
@@ -316,7 +328,7 @@ class SqlTx(RowReader, ABC):
         params = {"keys": [tuple(vector_rows[i][1:]) for i in best]}
         rows = {
             tuple(row[key.name] for key in keys): row
-            for row in self._fetch_rows(queries.rows_by_key_query(source), params)
+            for row in SqlTx.fetch_named(self, queries.rows_by_key_query(source), params)
         }
         return [(rows[tuple(vector_rows[i][1:])], float(scores[i])) for i in best]
 
@@ -325,7 +337,7 @@ class SqlTx(RowReader, ABC):
             return
         source = schema.TABLES[table]
         statement = upsert_statement(type(self), source, tuple(rows[0]), tuple(add))
-        self.write(source, statement, [dict(row) for row in rows])
+        self.write_rows(source, statement, rows)
 
     def remove(self, table: str, where: Mapping[str, Any]) -> int:
         source = schema.TABLES[table]

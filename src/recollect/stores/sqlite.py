@@ -32,6 +32,7 @@ from recollect.stores import migrations, queries
 from recollect.stores.columns import UnreadableRow, parse_meta_number
 from recollect.stores.damage import damage_reason, strip_text
 from recollect.stores.index import IndexTx, indexable_terms, scope_terms
+from recollect.stores.prepared import prepare
 from recollect.stores.schema import entries
 from recollect.stores.sql import SqlStore, transaction
 from recollect.stores.sqlite_file import DatabaseFile
@@ -74,9 +75,22 @@ class SqliteTx(IndexTx):
         self.matrices = matrices
         self._matrices_read: dict[tuple[str, str | None], tuple[NDArray[np.int64], Vectors]] = {}
 
+    def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+        prepared = prepare(query, self.connection.dialect, params)
+        return prepared.convert_rows(prepared.run(self.connection, params))
+
+    def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        prepared = prepare(query, self.connection.dialect, params)
+        rows = prepared.convert_rows(prepared.run(self.connection, params))
+        return [dict(zip(prepared.columns, row, strict=True)) for row in rows]
+
+    def write_rows(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+        self.touched.add(table.name)
+        prepare(statement, self.connection.dialect, rows[0]).run_for_each(self.connection, rows)
+
     def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
         try:
-            return super()._fetch_raw(query, params)
+            return prepare(query, self.connection.dialect, params).run(self.connection, params)
         except (sqlite3.DatabaseError, DBAPIError) as error:
             reason = damage_reason(getattr(error, "orig", error))
             if reason is None:

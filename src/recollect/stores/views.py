@@ -92,6 +92,12 @@ def claim_statement(tx: type[SqlTx]) -> Any:
 
 
 @cache
+def claim_returning_statement(tx: type[SqlTx]) -> Any:
+    """The same, with a row of its own only if it did."""
+    return claim_statement(tx).returning(leases.c.holder)
+
+
+@cache
 def release_statement(has_error: bool) -> Any:
     place = (
         leases.c.space == bindparam("in_space"),
@@ -172,16 +178,15 @@ class ViewTx(SqlTx):
         values: dict[str, Any] = {"now": now, "most": limit}
         values |= {"since": since} if since is not None else {}
         values |= {"besides": sorted(besides)} if besides else {}
-        return [
-            Lag(*row) for row in self.connection.execute(lagging_query(view, since is not None, bool(besides)), values)
-        ]
+        return [Lag(*row) for row in self.fetch(lagging_query(view, since is not None, bool(besides)), values)]
 
     def unseen(self, view: str, now: datetime, *, space: str, since: datetime) -> bool:
         values = {"now": now, "of_space": space, "since": since}
-        return self.connection.execute(unseen_query(view), values).first() is not None
+        return bool(self.fetch(unseen_query(view), values))
 
     def cursor(self, view: str, space: str, conversation: str) -> int:
-        return self.connection.execute(queries.CURSOR, queries.place_params(view, space, conversation)).scalar() or 0
+        rows = self.fetch(queries.CURSOR, queries.place_params(view, space, conversation))
+        return rows[0][0] if rows else 0
 
     def set_cursor(self, view: str, space: str, conversation: str, turn: int) -> None:
         self.put(cursors.name, [{"view": view, "space": space, "conversation": conversation, "turn": turn}])
@@ -190,7 +195,7 @@ class ViewTx(SqlTx):
         turns = dict.fromkeys(places, 0)
         for space, batch in batches_by_space(places):
             params = {"at_space": space, "at_view": view, "at_each": batch}
-            turns |= {(space, row[0]): row[1] for row in self.connection.execute(queries.CURSORS, params)}
+            turns |= {(space, row[0]): row[1] for row in self.fetch(queries.CURSORS, params)}
         return turns
 
     def set_cursors(self, view: str, turns: Mapping[ConversationKey, int]) -> None:
@@ -210,20 +215,20 @@ class ViewTx(SqlTx):
         rows = [
             {"space": space, "conversation": conversation, **same_for_all} for space, conversation in sorted(places)
         ]
-        self.write(leases, claim_statement(type(self)), rows)
-        return frozenset(
-            place for place, row in self._holders(view, places) if (row.holder, row.until) == (holder, until)
-        )
+        self.write_rows(leases, claim_statement(type(self)), rows)
+        return frozenset(place for place, *lease in self._holders(view, places) if lease == [holder, until])
 
     def held_leases(self, view: str, places: Sequence[ConversationKey], holder: str) -> frozenset[ConversationKey]:
-        return frozenset(place for place, row in self._holders(view, places) if row.holder == holder)
+        return frozenset(place for place, place_holder, _ in self._holders(view, places) if place_holder == holder)
 
-    def _holders(self, view: str, places: Sequence[ConversationKey]) -> Iterator[tuple[ConversationKey, Any]]:
-        """The leases on these places, locked until the transaction ends."""
+    def _holders(self, view: str, places: Sequence[ConversationKey]) -> Iterator[tuple[ConversationKey, Any, Any]]:
+        """The leases on these places, with their holders and ends, locked until the transaction ends."""
         query = self.with_row_locks(queries.HOLDERS)
         for space, batch in batches_by_space(places):
-            for row in self.connection.execute(query, {"at_space": space, "at_view": view, "at_each": batch}):
-                yield (space, row.conversation), row
+            for conversation, holder, until in self.fetch(
+                query, {"at_space": space, "at_view": view, "at_each": batch}
+            ):
+                yield (space, conversation), holder, until
 
     def release_all(self, view: str, places: Sequence[ConversationKey], holder: str) -> None:
         rows = [
@@ -232,16 +237,18 @@ class ViewTx(SqlTx):
             for space, conversation in sorted(places)
         ]
         if rows:
-            self.write(leases, release_statement(False), rows)
+            self.write_rows(leases, release_statement(False), rows)
 
     def claim(self, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime) -> bool:
         row = {"view": view, "space": space, "conversation": conversation, "failures": 0}
         values = row | {"holder": holder, "until": until, "by": holder, "now": now}
-        return self.write(leases, claim_statement(type(self)).returning(leases.c.holder), values).first() is not None
+        self.touched.add(leases.name)
+        return bool(self.fetch(claim_returning_statement(type(self)), values))
 
     def holds(self, view: str, space: str, conversation: str, holder: str) -> bool:
         query = self.with_row_locks(queries.HOLDER)
-        return self.connection.execute(query, queries.place_params(view, space, conversation)).scalar() == holder
+        rows = self.fetch(query, queries.place_params(view, space, conversation))
+        return bool(rows) and rows[0][0] == holder
 
     def release(
         self,
@@ -254,13 +261,15 @@ class ViewTx(SqlTx):
         retry_at: datetime | None = None,
     ) -> None:
         values = {"in_space": space, "of_view": view, "in_conversation": conversation, "by": holder}
-        self.write(leases, release_statement(error is not None), values | {"error": error, "retry_at": retry_at})
+        row = values | {"error": error, "retry_at": retry_at}
+        self.write_rows(leases, release_statement(error is not None), [row])
 
     def failures(self, view: str, space: str, conversation: str) -> int:
-        return self.connection.execute(queries.FAILURES, queries.place_params(view, space, conversation)).scalar() or 0
+        rows = self.fetch(queries.FAILURES, queries.place_params(view, space, conversation))
+        return rows[0][0] if rows else 0
 
     def set_aside_due(self, view: str, now: datetime, limit: int) -> list[SetAside]:
-        rows = self.connection.execute(due_query(), {"of_view": view, "now": now, "most": limit})
+        rows = self.fetch(due_query(), {"of_view": view, "now": now, "most": limit})
         return [SetAside(*row) for row in rows]
 
     def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
@@ -296,7 +305,7 @@ class ViewTx(SqlTx):
 
     def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
         values = {"now": now} | ({} if space is None else {"of_space": space})
-        row = self.connection.execute(state_query(view, space is not None), values).one()
+        (row,) = self.fetch(state_query(view, space is not None), values)
         waiting, lease_count, standing_in, error, count, reason, behind = row
         return ViewState(view, int(behind), waiting, lease_count, error or reason, standing_in, count)
 

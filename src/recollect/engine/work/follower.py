@@ -67,9 +67,7 @@ class Follower:
         self.drained = False  # whether the last step did everything that it found
         self.trouble: str | None = None  # why this process cannot work on the view, although others may
 
-    async def step(
-        self, since: datetime | None = None, *, patient: bool = False, expects_work: bool = False
-    ) -> int:
+    async def step(self, since: datetime | None = None, *, patient: bool = False, expects_work: bool = False) -> int:
         """Claim, prepare and store once. Returns the number of messages handled, 0 if there was nothing to do.
 
         It first looks without a lock, since there is usually nothing to do; not if the caller `expects_work`. With

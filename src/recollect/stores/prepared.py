@@ -1,0 +1,120 @@
+"""Statements that are compiled once and then run by SQLite's driver itself.
+
+For each statement SQLAlchemy makes a context, a result and rows: for a query of one row that takes eight times as long
+as the query. Here a statement is compiled for its shape once, and what is left for each run is to convert its values.
+Errors are those that SQLAlchemy raises.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Dialect
+from sqlalchemy.exc import DBAPIError
+
+Convert = Callable[[Any], Any]
+Key = tuple[Any, tuple[str, ...], tuple[tuple[str, int], ...]]
+
+LISTS = (list, tuple)  # the parameters of a query that stand for several values
+MAX_PREPARED = 2_000  # statements in their compiled form; all are dropped when there are more
+
+_prepared: dict[Key, PreparedStatement] = {}
+
+
+class PreparedStatement:
+    """A statement as text for the driver, with what converts its parameters and the columns of its result."""
+
+    def __init__(self, statement: Any, dialect: Dialect, params: Mapping[str, Any], lists: Sequence[str]) -> None:
+        compiled = statement.compile(dialect=dialect, column_keys=None if statement.is_select else list(params))
+        sources = {name: [name] for name in compiled.binds}
+        self.sql: str = compiled.string
+        positions: Sequence[str] = compiled.positiontup or ()
+        if any(name in compiled.binds for name in lists):
+            expanded = compiled.construct_expanded_state(dict(params))
+            self.sql = expanded.statement
+            positions = expanded.positiontup or ()
+            sources |= {name: list(members) for name, members in expanded.parameter_expansion.items()}
+        self._constants = {
+            name: bind.value for name, bind in compiled.binds.items() if not bind.required and name in positions
+        }
+        self._lists = {name: sources[name] for name in lists if name in sources}
+        converters = {
+            member: bind_converter(compiled.binds[name].type, dialect)
+            for name, members in sources.items()
+            for member in members
+        }
+        self._positions = [(name, converters[name]) for name in positions]
+        columns = statement.selected_columns if statement.is_select else statement.exported_columns
+        self.columns = tuple(column.key for column in columns)
+        readers = [result_converter(column.type, dialect) for column in columns]
+        self._readers = [(place, reader) for place, reader in enumerate(readers) if reader is not None]
+
+    def values(self, params: Mapping[str, Any]) -> list[Any]:
+        """The parameters in the order and form in which the driver takes them."""
+        if self._constants:
+            params = {**self._constants, **params}
+        if self._lists:
+            params = dict(params)
+            for name, members in self._lists.items():
+                params |= zip(members, params[name], strict=True)
+        return [params[name] if convert is None else convert(params[name]) for name, convert in self._positions]
+
+    def run(self, connection: Any, params: Mapping[str, Any]) -> list[Any]:
+        """Run the statement on a SQLAlchemy connection; returns its rows as the driver gives them."""
+        try:
+            return driver_of(connection).execute(self.sql, self.values(params)).fetchall()
+        except sqlite3.Error as error:
+            raise self._wrap_error(error) from error
+
+    def run_for_each(self, connection: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Run the statement for each of these rows."""
+        try:
+            driver_of(connection).executemany(self.sql, map(self.values, rows))
+        except sqlite3.Error as error:
+            raise self._wrap_error(error) from error
+
+    def _wrap_error(self, error: sqlite3.Error) -> BaseException:
+        """The error as SQLAlchemy would raise it, without the values of the statement."""
+        return DBAPIError.instance(self.sql, None, error, sqlite3.Error, hide_parameters=True)
+
+    def convert_rows(self, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+        """Rows of the driver with the values that the columns stand for."""
+        if not self._readers or not rows:
+            return rows
+        converted_rows = [list(row) for row in rows]
+        for place, reader in self._readers:
+            for row in converted_rows:
+                row[place] = reader(row[place])
+        return converted_rows
+
+
+def bind_converter(kind: Any, dialect: Dialect) -> Convert | None:
+    converter: Convert | None = kind.dialect_impl(dialect).bind_processor(dialect)
+    return converter
+
+
+def result_converter(kind: Any, dialect: Dialect) -> Convert | None:
+    converter: Convert | None = kind.dialect_impl(dialect).result_processor(dialect, None)
+    return converter
+
+
+def prepare(statement: Any, dialect: Dialect, params: Mapping[str, Any]) -> PreparedStatement:
+    """A statement for parameters of this shape: these names, and as many members in each list."""
+    key: Key
+    if statement.is_select:
+        key = statement, (), tuple((name, len(value)) for name, value in params.items() if type(value) in LISTS)
+    else:
+        key = statement, tuple(params), ()
+    found = _prepared.get(key)
+    if found is None:
+        if len(_prepared) >= MAX_PREPARED:
+            _prepared.clear()
+        found = _prepared[key] = PreparedStatement(statement, dialect, params, [name for name, _ in key[2]])
+    return found
+
+
+def driver_of(connection: Any) -> sqlite3.Connection:
+    driver: sqlite3.Connection = connection.connection.driver_connection
+    return driver
