@@ -22,7 +22,7 @@ from recollect.server.door.access import Door
 from recollect.server.door.browsers import OriginMiddleware
 from recollect.server.door.keys import Keys
 from recollect.server.incoming import RequestGuard
-from recollect.server.mcp import tools
+from recollect.server.mcp import mounting
 from recollect.server.observing import RequestObserver
 from recollect.server.openai import endpoint
 from recollect.server.options import ServerOptions
@@ -70,7 +70,7 @@ def create_app(
     for router in ROUTERS:
         app.include_router(router)
     endpoint.mount(app)
-    tools.mount(app)
+    mounting.mount(app)
     app.openapi = lambda: openapi_document(app)  # type: ignore[method-assign]
     return app
 

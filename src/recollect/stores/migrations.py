@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, inspect, text
@@ -371,8 +372,8 @@ def migrate(connection: Connection, name: str, upto: int | None = None) -> int:
     goal = CURRENT if upto is None else upto
     if number > CURRENT:
         check(number, name)
-    for step in STEPS[number:goal]:
-        run_step(connection, step_statements(step, connection.dialect.name))
+    for place in range(number, goal):
+        run_step(connection, statements_of_step(place, connection.dialect.name))
     if number < goal:
         connection.execute(
             text(
@@ -382,6 +383,12 @@ def migrate(connection: Connection, name: str, upto: int | None = None) -> int:
             {"n": str(goal)},
         )
     return max(goal - number, 0)
+
+
+@cache
+def statements_of_step(place: int, dialect: str) -> Sequence[str]:
+    """The statements of a step, by its place among all."""
+    return step_statements(STEPS[place], dialect)
 
 
 def step_statements(step: Mapping[str, str], dialect: str) -> list[str]:

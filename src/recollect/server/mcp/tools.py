@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import fields, replace
 from typing import Annotated, Any, Literal
 
-from fastapi import FastAPI
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.resources import ResourceSecurity
@@ -22,6 +22,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, Resource, TextContent, ToolAnnotations
 from pydantic import AwareDatetime, BaseModel, Field
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from recollect import __version__
 from recollect.engine.context.people import text_with_speaker
@@ -38,9 +39,9 @@ from recollect.server.door.access import space_of_request
 from recollect.server.door.keys import MAX_BODY
 from recollect.server.mcp import shapes
 from recollect.server.mcp.calls import make_tool, reports_resource_errors, reports_tool_errors
+from recollect.server.mcp.mounting import PATH
 from recollect.server.mcp.pipes import ReadableMessages
 
-PATH = "/mcp"
 PROFILE = "recollect://profile"
 CONVERSATIONS = "recollect://conversations"
 TEXT = "text/plain"
@@ -137,9 +138,10 @@ def caller_by_key(context: Ctx) -> tuple[Access, str]:
     return access, access.resolve_space(space_of_request(request))
 
 
-def mount(app: FastAPI) -> MemoryServer:
-    """Serve MCP at `/mcp`. There are no sessions, so that any worker can answer any request."""
-    server = build_server(app.state.memory, caller_by_key)
+def build_http_app(memory: MemoryEngine) -> tuple[ASGIApp, AbstractAsyncContextManager[None]]:
+    """What answers MCP requests over HTTP, and what has to be entered while it does. There are no sessions, so that any
+    worker can answer any request."""
+    server = build_server(memory, caller_by_key)
     http_app = server.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,
@@ -148,14 +150,8 @@ def mount(app: FastAPI) -> MemoryServer:
         max_request_body_size=MAX_BODY,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    # A client opens a stream of notifications by GET; it would stay empty, so there is no such route.
-    app.router.routes.extend(
-        Route(PATH, route.endpoint, methods=["POST"], name="mcp")
-        for route in http_app.routes
-        if isinstance(route, Route)
-    )
-    app.state.services.append(server.session_manager.run)
-    return server
+    (endpoint,) = (route.endpoint for route in http_app.routes if isinstance(route, Route))
+    return endpoint, server.session_manager.run()
 
 
 class MemoryHandlers:
