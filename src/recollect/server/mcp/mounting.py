@@ -71,7 +71,7 @@ class McpService:
         try:
             from recollect.server.mcp.tools import build_http_app
 
-            answer, sessions = await asyncio.to_thread(build_http_app, self._memory)
+            answer, sessions = await asyncio.to_thread(build_http_app, self._memory, PATH)
         except Exception as error:  # noqa: BLE001  whoever asks is told, as of any other failure
             self._answer.set_exception(error)
             return

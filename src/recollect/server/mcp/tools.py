@@ -39,7 +39,6 @@ from recollect.server.door.access import space_of_request
 from recollect.server.door.keys import MAX_BODY
 from recollect.server.mcp import shapes
 from recollect.server.mcp.calls import make_tool, reports_resource_errors, reports_tool_errors
-from recollect.server.mcp.mounting import PATH
 from recollect.server.mcp.pipes import ReadableMessages
 
 PROFILE = "recollect://profile"
@@ -138,12 +137,12 @@ def caller_by_key(context: Ctx) -> tuple[Access, str]:
     return access, access.resolve_space(space_of_request(request))
 
 
-def build_http_app(memory: MemoryEngine) -> tuple[ASGIApp, AbstractAsyncContextManager[None]]:
-    """What answers MCP requests over HTTP, and what has to be entered while it does. There are no sessions, so that any
+def build_http_app(memory: MemoryEngine, path: str) -> tuple[ASGIApp, AbstractAsyncContextManager[None]]:
+    """What answers MCP requests at a path, and what has to be entered while it does. There are no sessions, so that any
     worker can answer any request."""
     server = build_server(memory, caller_by_key)
     http_app = server.streamable_http_app(
-        streamable_http_path=PATH,
+        streamable_http_path=path,
         stateless_http=True,
         json_response=True,
         # The door has checked the size, and without keys host and origin, as for all routes.
