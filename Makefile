@@ -9,7 +9,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 demo: $(VENV)/.core
 	@$(BIN)/recollect demo
 
-test: $(VENV)/.dev lint types suite
+# Types are checked beside the suite: mypy uses one core.
+test: $(VENV)/.dev lint
+	@$(MAKE) --no-print-directory -j2 types suite
 
 # The same, with every test that uses a store on all three kinds of stores.
 test-all: $(VENV)/.dev lint types
