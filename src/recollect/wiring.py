@@ -7,6 +7,7 @@ and one that only prints `--help` loads none.
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from recollect.clock import SystemClock
@@ -52,6 +53,8 @@ def open_store(url: str, settings: Settings, *, migrate: bool = False, hnsw: int
         )
     kind, colon, path = url.partition(":")
     if colon and kind == "json":
+        if not path.strip() or Path(path).is_dir():
+            raise ConfigError(f"store: {url!r} names no file; write json:FILE, such as json:memory.json")
         from recollect.stores.jsonfile import JsonStore
 
         return JsonStore(path, busy_seconds=settings.busy_seconds, cache_bytes=cache)

@@ -10,7 +10,7 @@ import pytest
 
 from recollect.errors import Forbidden, InvalidInput
 from recollect.model import Fact, Statement
-from recollect.rules.access import PROGRAM, Access, Viewer, is_claim, may_take_back
+from recollect.rules.access import PROGRAM, STDIO, Access, Viewer, is_claim, may_take_back
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 PRIVATE = Statement("default", "bob", "s1", "bob likes tea.", "bob", NOW)
@@ -92,3 +92,10 @@ def test_a_key_goes_where_it_may_f14() -> None:
         "bob",
         "other",
     )
+
+
+def test_f13_a_client_on_pipes_is_told_of_its_connection_and_not_of_a_key() -> None:
+    with pytest.raises(Forbidden, match="this connection is for one user"):
+        Access(STDIO, user="alex").check_user("sam")
+    with pytest.raises(Forbidden, match="this key is for one user"):
+        Access("k1", user="alex").check_user("sam")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.terminal.opening import MemoryHandle, current_settings, find_conversation, require_existing
+from recollect.cli.terminal.opening import MemoryHandle, current_settings, require_existing
 from recollect.cli.terminal.options import StoreCommand, printable, warn
 from recollect.cli.terminal.settling import index_state
 from recollect.cli.terminal.show import console, plural, print_json
@@ -90,7 +90,7 @@ def context(
     require_existing(settings.store)
     without_models = dataclasses.replace(settings, chat_model="", memory_model="", followers=False)
     with open_for_chat(without_models) as handle:
-        find_conversation(handle.store, settings.space, conversation)
+        is_new = handle.store.read(lambda tx: tx.conversation(settings.space, conversation)) is None
         chat = handle.memory.conversation(conversation, user=user)
         preview = chat.context(text, budget=budget, system=system)
         behind = index_state(handle.store, settings.space).behind
@@ -100,6 +100,8 @@ def context(
         click.echo(explain_receipt(preview.receipt))
     else:
         show_messages(preview, bool(text))
+    if is_new:
+        warn(f"there is no conversation {conversation!r} yet: this is how it would begin")
     if behind:
         warn(
             f"the index is {plural(behind, 'message')} behind the log: some may be missing here. "

@@ -113,7 +113,7 @@ def fact_fields(fact: Fact) -> dict[str, Any]:
 def show_facts(listing: Sequence[Fact], *, history: bool) -> None:
     """Print a table of facts; of a history, with the times between which each was true."""
     times = ("from", "to") if history else ("since",)
-    grid = table("category", "key", "value", *times, "sure", "said by", "id", right=("sure",))
+    grid = table("category", "key", "value", *times, "sure", "said by", "id", right=("sure",), whole=("id", *times))
     for fact in listing:
         span = (format_time(fact.valid_from), "now" if fact.active else format_time(fact.valid_to))
         grid.add_row(
@@ -125,7 +125,7 @@ def show_facts(listing: Sequence[Fact], *, history: bool) -> None:
             printable(fact.speaker),
             fact.id,
         )
-    show_table(grid)
+    show_table(grid, optional=("sure", "said by"))
 
 
 def show_fact(out: Console, fact: Fact) -> None:

@@ -170,12 +170,14 @@ def conversations(user: str | None, as_json: bool) -> None:
         for conversation in listing:
             print_json(conversation_fields(conversation))
         return
-    grid = table("conversation", "user", "messages", "kept since", "last added to", right=("messages",))
+    grid = table(
+        "conversation", "user", "messages", "kept since", "last added to", right=("messages",), whole=("last added to",)
+    )
     for conversation in listing:
         owner = "(a channel)" if conversation.user is None else printable(conversation.user)
         times = (format_time(conversation.created_at), format_time(conversation.changed_at))
         grid.add_row(printable(conversation.id), owner, f"{conversation.turns:,}", *times)
-    show_table(grid)
+    show_table(grid, optional=("kept since", "last added to"))
 
 
 def all_conversations(handle: MemoryHandle, user: str | None) -> Iterator[Conversation]:

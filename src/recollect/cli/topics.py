@@ -60,6 +60,7 @@ def topics(conversation: str, show_all: bool, plot: bool, as_json: bool) -> None
         "last active",
         "tags",
         right=("half-life", "priority", "messages", "packed"),
+        whole=("topic", "kind", "last active"),
     )
     for topic in listing:
         grid.add_row(
@@ -73,7 +74,7 @@ def topics(conversation: str, show_all: bool, plot: bool, as_json: bool) -> None
             format_time(topic.last_active_at),
             ", ".join(map(printable, topic.tags)),
         )
-    show_table(grid)
+    show_table(grid, optional=("packed", "half-life", "tags", "kind", "priority"))
 
 
 def show_plot(listing: Sequence[Topic]) -> None:

@@ -116,6 +116,7 @@ async def import_file(memory: MemoryEngine, file: str, reader: Reader, settings:
     name = "standard input" if file == STANDARD else file
     spaces: set[str] = {reader.suggested_space} if reader.suggested_space else set()
     so_far = ImportProgress()
+    has_failed = False
     start = time.monotonic()
     with progress_bar("{task.fields[messages]:,} messages, {task.fields[rate]:,}/s", bytes_read=True) as bar:
         task = bar.add_task(Path(name).name, total=reader.total_bytes, messages=0, rate=0)
@@ -130,10 +131,11 @@ async def import_file(memory: MemoryEngine, file: str, reader: Reader, settings:
             records = collect_spaces(reader, spaces)
             await import_records(memory, records, space=settings.space, skip_bad=skip_bad, progress=show_progress)
         except ImportFailed as error:
+            has_failed = True
             raise ImportFailed(f"{name}, {error}") from error
         finally:
             bar.stop()
-            report_import(name, reader.format, so_far)
+            report_import(name, reader.format, so_far, has_failed)
     hint_space(spaces, settings.space)
 
 
@@ -147,12 +149,13 @@ def collect_spaces(records: Iterable[Record | BadRecord], spaces: set[str]) -> I
         yield record
 
 
-def report_import(name: str, format: str, totals: ImportProgress) -> None:
+def report_import(name: str, format: str, totals: ImportProgress, has_failed: bool) -> None:
+    """Print the counts; a record that ended the import is one more that is bad."""
     for line in totals.bad:
         click.echo(f"skipped: {printable(f'{name}, {line}')}", err=True)
     if totals.bad_count > len(totals.bad):
         click.echo(f"skipped: {printable(name)}, {totals.bad_count - len(totals.bad):,} more", err=True)
-    counts = f"{totals.known:,} known already, {totals.bad_count:,} bad"
+    counts = f"{totals.known:,} known already, {totals.bad_count + has_failed:,} bad"
     click.echo(f"{printable(name)} ({format}): {plural(totals.read, 'message')} read, {totals.new:,} new, {counts}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -37,6 +37,7 @@ from recollect.model import (
 )
 from recollect.model.topics import IMPORTANCE
 from recollect.rules.log import check_id, check_metadata, check_number
+from recollect.rules.openai.drafts import as_draft
 from recollect.wire import from_json_value
 
 PAGE = 1_000
@@ -86,8 +87,8 @@ class AsyncClientConversation(ConversationFace):
             full_metadata = {**full_metadata, "name": check_id("name", name)}
         return (await self.extend([Draft(role, content, author, user, time, platform_id, full_metadata)]))[0].message
 
-    async def extend(self, drafts: Iterable[Draft]) -> list[Added]:
-        messages = [draft_fields(draft) for draft in drafts]
+    async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]]) -> list[Added]:
+        messages = [draft_fields(as_draft(draft)) for draft in drafts]
         if not messages:
             return []
         additions: list[Added] = await self._ask(list[Added], "POST", "messages", body={"messages": messages})

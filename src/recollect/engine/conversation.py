@@ -6,7 +6,7 @@ from its user's memory; a channel retrieves only from itself, so that nothing sa
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from datetime import datetime
 from functools import partial
@@ -43,6 +43,7 @@ from recollect.model.topics import IMPORTANCE
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.log import check_number
+from recollect.rules.openai.drafts import as_draft
 from recollect.tasks import standalone
 
 MAX_TURN = 2**31 - 1  # messages in one conversation
@@ -84,8 +85,8 @@ class AsyncConversation(ConversationFace):
         draft = Draft(role, content, author, user, time, platform_id, full_metadata)
         return (await self.extend([draft]))[0].message
 
-    async def extend(self, drafts: Iterable[Draft]) -> list[Added]:
-        batch = Batch(self.space, self.id, self.user, list(drafts))
+    async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]]) -> list[Added]:
+        batch = Batch(self.space, self.id, self.user, [as_draft(draft) for draft in drafts])
         return await self._append(batch)
 
     async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:

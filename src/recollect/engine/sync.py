@@ -251,7 +251,7 @@ class BlockingConversation:
             )
         )
 
-    def extend(self, drafts: Iterable[Draft]) -> list[Added]:
+    def extend(self, drafts: Iterable[Draft | Mapping[str, Any]]) -> list[Added]:
         return self._private.wait(self._inner.extend(drafts))
 
     def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:

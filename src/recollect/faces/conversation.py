@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -51,8 +51,9 @@ class ConversationFace(Protocol):
         """
         ...
 
-    async def extend(self, drafts: Iterable[Draft]) -> list[Added]:
-        """Keep several messages in one transaction: all of them, or none."""
+    async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]]) -> list[Added]:
+        """Keep several messages in one transaction: all of them, or none. Each is a draft, or a mapping such as
+        `{"role": "user", "content": "Hi"}`, which may have the fields of a draft."""
         ...
 
     async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:

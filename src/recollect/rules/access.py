@@ -62,15 +62,24 @@ def may_take_back(actor: str, item: Fact | Statement, viewer: Viewer) -> bool:
     return item.speaker == actor or (item.user == actor and viewer.sees(item))
 
 
+LOCAL = "program"  # in place of a key's id: a program that holds the memory itself
+STDIO = "stdio"  # and a client on pipes
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """Who acts: by which key, in which spaces (None: all), with which rights, and for which user if bound to one."""
 
-    key_id: str = "program"
+    key_id: str = LOCAL
     spaces: frozenset[str] | None = None
     rights: frozenset[str] = frozenset(RIGHTS)
     user: str | None = None
     home: str = "default"
+
+    @property
+    def noun(self) -> str:
+        """What an error calls it: a client on pipes has a connection, and no key."""
+        return "connection" if self.key_id in (LOCAL, STDIO) else "key"
 
     @property
     def is_bound(self) -> bool:
@@ -87,7 +96,7 @@ class Access:
             return self.home
         check_id("space", name)
         if self.spaces is not None and name not in self.spaces:
-            raise Forbidden("not_your_space", "this key does not open that space")
+            raise Forbidden("not_your_space", f"this {self.noun} does not open that space")
         return name
 
     def check_right(self, right: str) -> None:
@@ -98,7 +107,7 @@ class Access:
     def check_unbound(self) -> None:
         """Raise Forbidden for a key that is bound to one user: the call is about many."""
         if self.is_bound:
-            raise Forbidden("not_you", "this key is for one user, and this is about all")
+            raise Forbidden("not_you", f"this {self.noun} is for one user, and this is about all")
 
     def check_all_spaces(self) -> None:
         """Raise Forbidden for a key of some spaces: the call is about all."""
@@ -108,7 +117,7 @@ class Access:
     def check_user(self, user: str) -> str:
         """The user; raises Forbidden if the key is bound to another."""
         if self.is_bound and check_id("user", user) != self.user:
-            raise Forbidden("not_you", "this key is for one user, and that is another")
+            raise Forbidden("not_you", f"this {self.noun} is for one user, and that is another")
         return user
 
     def resolve_user(self, user: str | None) -> str | None:

@@ -7,9 +7,9 @@ output holds results alone.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -51,19 +51,25 @@ def progress_bar(*columns: str, bytes_read: bool = False, visible: bool = True) 
     )
 
 
-def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
-    """An empty table without lines: readable on a terminal and easy to cut in a pipe."""
+def table(*columns: str, right: tuple[str, ...] = (), whole: tuple[str, ...] = ()) -> Table:
+    """An empty table without lines: readable on a terminal and easy to cut in a pipe. The values of columns that are
+    `whole` are not wrapped: ids, which people copy."""
     from rich.table import Table
 
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in columns:
-        grid.add_column(column, justify="right" if column in right else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if column in right else "left"
+        grid.add_column(column, justify=justify, overflow="fold", no_wrap=column in (*whole, *right))
     return grid
 
 
-def show_table(grid: Table) -> None:
-    """Print a table, without trailing blanks on its lines."""
+def show_table(grid: Table, optional: Sequence[str] = ()) -> None:
+    """Print a table, without trailing blanks on its lines. On a terminal that is too narrow for all of it, `optional`
+    columns are left out, the first ones first."""
     out = console()
+    for name in optional:
+        if out.measure(grid, options=out.options.update(width=ENDLESS)).maximum > out.width:
+            grid.columns[:] = [column for column in grid.columns if column.header != name]
     with out.capture() as capture:
         out.print(grid)
     click.echo("\n".join(line.rstrip() for line in capture.get().rstrip("\n").split("\n")))

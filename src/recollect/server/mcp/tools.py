@@ -31,7 +31,7 @@ from recollect.engine.memory import MemoryEngine
 from recollect.engine.scope import scope_for
 from recollect.errors import NotFound
 from recollect.model import Budget, Draft, Fact, FactCategory, Message
-from recollect.rules.access import RIGHTS, Access
+from recollect.rules.access import RIGHTS, STDIO, Access
 from recollect.rules.prompt import fences
 from recollect.rules.prompt.speaker_labels import author_labels
 from recollect.rules.recall import excerpts
@@ -124,7 +124,7 @@ def build_server(memory: MemoryEngine, identify: Who) -> MemoryServer:
 
 def local_caller(space: str, user: str | None) -> Who:
     """Identifies every request as whoever started the program: all rights, one space, and one user if given."""
-    access = Access("stdio", frozenset([space]), frozenset(RIGHTS), user, home=space)
+    access = Access(STDIO, frozenset([space]), frozenset(RIGHTS), user, home=space)
     return lambda _: (access, space)
 
 

@@ -43,7 +43,12 @@ DONE = b"data: [DONE]\n\n"
 GONE = 499  # the client has hung up, so nobody reads this answer
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"])
-SHAPES: Mapping[str, Shape] = dict.fromkeys(("/v1/chat/completions", "/v1/models", "/v1/embeddings"), openai_error)
+# The endpoints there are, and those that OpenAI's clients may ask for in vain: they have to read the error.
+PATHS = (
+    "/v1/chat/completions", "/v1/models", "/v1/embeddings", "/v1/responses", "/v1/completions", "/v1/moderations",
+    "/v1/images", "/v1/audio", "/v1/files", "/v1/batches", "/v1/threads", "/v1/assistants",
+)  # fmt: skip
+SHAPES: Mapping[str, Shape] = dict.fromkeys(PATHS, openai_error)
 
 
 def caller_with(right: str) -> Any:
