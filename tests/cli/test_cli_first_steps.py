@@ -1,4 +1,4 @@
-"""What somebody new meets: addresses of no file, imports that end early, a chat that is not there yet, narrow screens."""
+"""What somebody new meets: addresses of no file, imports that end early, chats not there yet, narrow screens."""
 
 from __future__ import annotations
 
