@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ PATIENCE = 60.0  # seconds until a test that waits for something gives up
 
 def settle_index(memory: Memory) -> None:
     """Bring what is searched up to date, and no other view: most of what a settle does, a search never looks at."""
-    inner = memory._memory
+    inner: Any = memory._memory
     followers = [inner.runtime.followers[inner.runtime.index.name]]
     memory._private.wait(settle(followers, PATIENCE, inner.runtime.read))
 
