@@ -10,16 +10,24 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from recollect import EmbedderError
+from recollect import EmbedderError, Memory
 from recollect.embed.static import StaticEmbedder
+from recollect.engine.work.follower import settle
 from recollect.ports import Store, Tx, Vectors
 
 T = TypeVar("T")
 PATIENCE = 60.0  # seconds until a test that waits for something gives up
+
+
+def settle_index(memory: Memory) -> None:
+    """Bring what is searched up to date, and no other view: most of what a settle does, a search never looks at."""
+    inner: Any = memory._memory
+    followers = [inner.runtime.followers[inner.runtime.index.name]]
+    memory._private.wait(settle(followers, PATIENCE, inner.runtime.read))
 
 
 def note(log: Path, texts: Sequence[str]) -> None:

@@ -15,6 +15,7 @@ import typing
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union
 
@@ -120,8 +121,19 @@ def value_of(name: str, kind: Any, given: Given) -> Any:
     return made(kind, Given(given.text[:LONGEST_ID], given.moment) if name in IDS else given)
 
 
+@cache
+def hints_of(kind: Any) -> dict[str, Any]:
+    """The types of a rule's parameters or of a class's fields: reading them takes longer than most rules."""
+    return typing.get_type_hints(kind)
+
+
+@cache
+def parameters_of(rule: Callable[..., Any]) -> list[inspect.Parameter]:
+    return list(inspect.signature(rule).parameters.values())
+
+
 def made_of_fields(kind: Any, given: Given) -> Any:
-    hints = typing.get_type_hints(kind)
+    hints = hints_of(kind)
     if is_dataclass(kind):
         optional = {each.name for each in fields(kind) if (each.default, each.default_factory) != (MISSING, MISSING)}
     else:
@@ -139,9 +151,10 @@ def speaks_of_time_or_text(kind: Any) -> bool:
 
 
 def arguments_of(rule: Callable[..., Any], given: Given) -> tuple[list[Any], dict[str, Any]]:
-    hints = typing.get_type_hints(rule)
+    hints = hints_of(rule)
     places, names = list[Any](), dict[str, Any]()
-    for name, parameter in inspect.signature(rule).parameters.items():
+    for parameter in parameters_of(rule):
+        name = parameter.name
         if parameter.default is not inspect.Parameter.empty and not speaks_of_time_or_text(hints[name]):
             continue
         value = value_of(name, hints[name], given)

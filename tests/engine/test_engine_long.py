@@ -34,9 +34,9 @@ def drafts(turns: int) -> Iterator[Draft]:
     subjects = [words(chance, 30) for _ in range(SUBJECTS)]
     for turn in range(1, turns + 1):
         known = subjects[(turn // 24) % SUBJECTS]
-        said = chance.choices(known, k=10) + words(chance, 3)
+        said = chance.choices(known, k=4) + words(chance, 1)
         chance.shuffle(said)
-        text = f"I think the {' '.join(said[:6])} was about {' '.join(said[6:])}, and it took {turn} minutes."
+        text = f"I think {' '.join(said)} took {turn} minutes."
         yield Draft("user" if turn % 2 else "assistant", text, time=START + timedelta(minutes=turn))
 
 

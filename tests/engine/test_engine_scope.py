@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 
 import pytest
+from engine_doubles import settle_index
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -24,14 +25,14 @@ WORDS = ("parrot", "piano", "lisbon", "database", "winter", "kitten")
 
 @pytest.mark.every_store
 def test_search_keeps_to_space_user_conversation_and_role(store_url: str) -> None:
-    with Memory(store_url) as memory:
+    with Memory(store_url, followers=False) as memory:
         for space in ("red", "blue"):
             for user in ("alex", "kim"):
                 for chat in ("work", "home"):
                     conversation = memory.conversation(f"{user}/{chat}", user=user, space=space)
                     conversation.add("user", f"parrot {space} {user} {chat}")
                     conversation.add("assistant", f"parrot {space} {user} {chat}")
-        memory.settle()
+        settle_index(memory)
 
         def found(**scope: str) -> list[tuple[str, str | None, str, Role]]:
             hits = memory.search("parrot", limit=100, **scope)  # type: ignore[arg-type]
@@ -53,11 +54,11 @@ def test_search_keeps_to_space_user_conversation_and_role(store_url: str) -> Non
 
 def test_a_filter_reaches_behind_many_better_messages(store_url: str) -> None:
     """A filter is part of the question, not something done to the first few answers."""
-    with Memory(store_url) as memory:
+    with Memory(store_url, followers=False) as memory:
         loud, quiet = memory.conversation("loud", user="alex"), memory.conversation("quiet", user="alex")
         quiet.add("assistant", "Somewhere among other things there was a parrot, and then we spoke of the weather")
         loud.extend(Draft("user", f"parrot parrot {n}") for n in range(400))
-        memory.settle()
+        settle_index(memory)
         for scope in ({"conversation": "quiet"}, {"role": "assistant"}):
             (hit,) = memory.search("parrot", user="alex", limit=5, **scope)  # type: ignore[arg-type]
             assert hit.message.conversation == "quiet"
@@ -86,13 +87,13 @@ def test_search_keeps_to_a_span_of_time(store_url: str) -> None:
 
 
 def test_a_channel_keeps_what_each_member_said_apart(store_url: str) -> None:
-    with Memory(store_url) as memory:
+    with Memory(store_url, followers=False) as memory:
         channel = memory.conversation("general", space="guild")
         channel.add("user", "My parrot is green", author="alex")
         channel.add("user", "My parrot is grey", author="kim")
         channel.add("assistant", "Two parrots in one guild")
         channel.add("assistant", "Alex, your parrot wants a cracker", user="alex")
-        memory.settle()
+        settle_index(memory)
 
         def turns(user: str | None = None) -> list[int]:
             return sorted(hit.message.turn for hit in memory.search("parrot", space="guild", user=user))
@@ -138,7 +139,8 @@ spaces = count(1)
 
 @pytest.fixture
 def shared(store_url: str) -> Iterator[Memory]:
-    with Memory(store_url, clock=FrozenClock(NOW)) as memory:  # two searches give the same recency
+    clock = FrozenClock(NOW)  # two searches give the same recency
+    with Memory(store_url, clock=clock, followers=False) as memory:
         yield memory
 
 
@@ -151,6 +153,7 @@ def test_no_search_ever_gives_another_users_message(
     """Each example has a space of its own in one store, next to all the others."""
     space, who = f"space {next(spaces)}", user_of(user)
     fill(shared, space, every)
+    settle_index(shared)
     hits = shared.search(query, user=who, space=space, limit=1_000)
     found: list[Message] = [hit.message for hit in hits]
     assert all((message.space, message.user) == (space, who) for message in found)

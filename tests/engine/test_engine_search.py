@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from engine_doubles import settle_index
 
 from recollect import Draft, Hit, Memory
 from recollect.testing import FrozenClock
@@ -87,8 +88,8 @@ HOSTILE = (
 )
 
 
-def filled(url: str) -> Memory:
-    memory = Memory(url, clock=FrozenClock(NOW))
+def filled(url: str, *, followers: bool = True) -> Memory:
+    memory = Memory(url, clock=FrozenClock(NOW), followers=followers)
     memory.conversation("diary", user="alex").extend(Draft("user", text, time=NOW) for text in DIARY)
     return memory
 
@@ -143,12 +144,12 @@ def test_a_message_is_found_by_meaning_alone_a10(diary: Memory) -> None:
 
 def test_what_was_said_long_ago_is_found_for_ever_a10(store_url: str) -> None:
     """A10: after hundreds of messages, years and a restart, by word and by meaning."""
-    with Memory(store_url, clock=FrozenClock(NOW)) as memory:
+    with Memory(store_url, clock=FrozenClock(NOW), followers=False) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.add("user", "My grandmother's  necklace is hidden\nin the attic.", time=NOW - timedelta(days=5_000))
         chat.extend(Draft("user", f"{DIARY[n % 6]} Again, number {n}.") for n in range(300))
-        memory.settle()
-    with Memory(store_url, clock=FrozenClock(NOW)) as memory:
+        settle_index(memory)
+    with Memory(store_url, clock=FrozenClock(NOW), followers=False) as memory:
         for query in ("necklace attic", "family jewellery under the roof"):
             best = memory.search(query, user="alex")[0].message
             assert (best.turn, best.content) == (1, "My grandmother's  necklace is hidden\nin the attic.")
@@ -168,10 +169,10 @@ def test_a_message_just_added_is_found_by_the_next_search(store_url: str) -> Non
 @pytest.mark.every_store
 def test_every_script_is_found_d12(store_url: str) -> None:
     """D12: full-text search works in scripts other than Latin, with and without spaces between words."""
-    with Memory(store_url) as memory:
+    with Memory(store_url, followers=False) as memory:
         for number, (said, _) in enumerate(SCRIPTS.values()):
             memory.conversation(f"c{number}", user="alex").add("user", said)
-        memory.settle()
+        settle_index(memory)
         missed = {
             query: contents(found)
             for said, queries in SCRIPTS.values()
@@ -185,11 +186,11 @@ def test_every_script_is_found_d12(store_url: str) -> None:
 
 def test_scripts_are_found_in_one_long_text_d12(store_url: str) -> None:
     """D12: also in the middle of a message of many passages."""
-    with Memory(store_url) as memory:
+    with Memory(store_url, followers=False) as memory:
         chat = memory.conversation("chat", user="alex")
         for said, _ in SCRIPTS.values():
             chat.add("user", f"{DIARY[1]} " * 50 + f"{said}. " + f"{DIARY[3]} " * 50)
-        memory.settle()
+        settle_index(memory)
         assert memory.stats().entries > 2 * len(SCRIPTS)
         for turn, (_, queries) in enumerate(SCRIPTS.values(), start=1):
             hits = memory.search(queries[0], user="alex")
@@ -202,9 +203,9 @@ def test_scripts_are_found_in_one_long_text_d12(store_url: str) -> None:
 
 @pytest.mark.every_store
 def test_nothing_a_user_types_is_syntax(store_url: str) -> None:
-    with filled(store_url) as memory:
+    with filled(store_url, followers=False) as memory:
         memory.conversation("secret", user="kim").add("user", "Kim's databases failed too")
-        memory.settle()
+        settle_index(memory)
         for query in HOSTILE:
             hits = memory.search(query, user="alex")
             assert {hit.message.user for hit in hits} <= {"alex"}, query
@@ -274,10 +275,10 @@ Results = list[list[tuple[str, float]]]
 
 
 def results(url: str) -> Results:
-    with filled(url) as memory:
+    with filled(url, followers=False) as memory:
         chat = memory.conversation("scripts", user="alex")
         chat.extend(Draft("user", said, time=NOW - timedelta(days=n)) for n, (said, _) in enumerate(SCRIPTS.values()))
-        memory.settle()
+        settle_index(memory)
         return [[(h.message.content, h.score) for h in memory.search(query, user="alex")] for query in QUERIES]
 
 

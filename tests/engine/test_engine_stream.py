@@ -64,7 +64,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         assert memory.verify().ok
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(
     text=st.lists(st.sampled_from(PIECES), max_size=8).map("".join), places=st.lists(st.integers(0, 200), max_size=9)
 )

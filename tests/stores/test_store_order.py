@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import combinations
 
 import pytest
+from engine_doubles import settle_index
 
 from recollect import Batch, Memory
 from recollect.model import ROLES, Draft, Hit
@@ -110,7 +111,7 @@ def memories(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory)
         for memory in made.values():
             stack.callback(memory.close)
             memory.add_many(batches)
-            memory.settle()
+            settle_index(memory)
         yield made
 
 

@@ -148,7 +148,7 @@ def spoken_lines(said: Sequence[tuple[tuple[Role, str], list[str], str, int]]) -
 
 
 @given(said_texts, st.integers(8, 120), st.lists(st.integers(1, 4), max_size=5), st.booleans())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_f1_no_sequence_of_merges_puts_a_sentence_into_the_mouth_of_another(
     said: list[tuple[tuple[Role, str], list[str], str, int]], limit: int, widths: list[int], prose: bool
 ) -> None:

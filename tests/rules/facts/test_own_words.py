@@ -124,7 +124,7 @@ def test_own_words_are_left_as_they_are(row: Row) -> None:
         assert own_words(row.said) == row.said
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 def test_any_text_is_read_without_an_error_and_nothing_is_added(text: str) -> None:
     left = own_words(text)

@@ -166,12 +166,12 @@ class TestShort:
 
 class TestAnyText:
     @given(ANY_TEXT)
-    @settings(max_examples=300)
+    @settings(max_examples=100)
     def test_never_crashes(self, text: str) -> None:
         self.check(text, rough)
 
     @given(PIECES)
-    @settings(max_examples=400)
+    @settings(max_examples=120)
     def test_never_crashes_on_what_looks_like_messages(self, text: str) -> None:
         self.check(text, rough)
 
@@ -197,11 +197,11 @@ class TestAnyText:
         "text",
         [
             "a" * 5_000_000,
-            "!" * 500_000 + "x",
-            " " * 500_000 + "x",
-            "word " * 300_000,
-            "- item\n" * 50_000,
-            "I really " + "really " * 50_000,
+            "!" * 200_000 + "x",
+            " " * 200_000 + "x",
+            "word " * 100_000,
+            "- item\n" * 20_000,
+            "I really " + "really " * 20_000,
             "The x is " + "cut on " * 20_000 + "x",
             "(" * 100_000,
             "[REQUEST_TIER:" * 20_000,
@@ -293,7 +293,7 @@ class TestAccept:
         assert exact(accepted.tiers.tier2) <= tokens * TIER2_TOLERATED
 
     @given(ANY_TEXT | PIECES, ANY_TEXT | PIECES, PIECES)
-    @settings(max_examples=300)
+    @settings(max_examples=100)
     def test_whatever_was_given_what_is_taken_will_do(self, one: str, two: str, original: str) -> None:
         tiers = check_tiers(one, two, original, rough).tiers
         if is_short(original, rough):
@@ -327,7 +327,7 @@ class TestPairs:
         assert pairs_in("likes = tea, maps, old films; city = Oslo") == "likes = tea, maps, old films; city = Oslo"
 
     @given(PIECES)
-    @settings(max_examples=200)
+    @settings(max_examples=80)
     def test_reading_twice_is_reading_once(self, text: str) -> None:
         once = pairs_in(text)
         assert pairs_in(once) == once
@@ -335,7 +335,7 @@ class TestPairs:
 
 class TestClean:
     @given(ANY_TEXT | PIECES)
-    @settings(max_examples=300)
+    @settings(max_examples=100)
     def test_one_line_with_nothing_that_asks(self, text: str) -> None:
         kept = clean(text)
         assert kept == " ".join(kept.split())

@@ -249,7 +249,7 @@ def test_a_match_brings_a_faded_topic_back_as_it_was_e4() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(1, 90), st.integers(0, WIDTH - 1), st.booleans()), max_size=120), st.data())
-@settings(max_examples=200)
+@settings(max_examples=80)
 def test_what_has_faded_is_found_the_same_however_often_it_changed_e4(
     changes: list[tuple[int, int, bool]], data: st.DataObject
 ) -> None:
