@@ -27,7 +27,7 @@ from recollect.rules.episodes.lines import (
     speaker_of,
     whole_line,
 )
-from recollect.rules.episodes.support import SourcedSentence, find_supports
+from recollect.rules.episodes.support import SourcedSentence, find_supports, stands_alone
 from recollect.rules.prompt import fences
 from recollect.rules.tiers import tiers
 
@@ -72,9 +72,10 @@ def condense(parts: Sequence[Lines], limit: int, count: Count) -> tuple[ExtractL
             sentence = Sentence(text, line.kind if line.kind in ("item", "heading", "note") else "prose")  # type: ignore[arg-type]
             stands = bool(has_word(text)) and line.kind != "heading" and not (line.role and is_filler(sentence))
             statements.append(SummarySentence(number, replace(line, text=text), sentence, stands, needs))
+    language = _language(statements)
     if not any(statement.stands for statement in statements):
         statements = [replace(statement, stands=True) for statement in statements]
-    language = _language(statements)
+    statements = _with_standing(statements, language)
     statements = _with_corrections(statements, language)
     chosen_lines = choose_lines(_without_repetition(statements), language, limit, count, traces=True)
     return chosen_lines or _first_excerpt(_excerpt_lines(statements), limit, count)
@@ -140,6 +141,20 @@ def _with_supports(statements: Sequence[SummarySentence], language: str) -> list
         replace(statement, stands=support.stands, needs=support.needs, is_answered=place in answered)
         for place, (statement, support) in enumerate(zip(statements, supports, strict=True))
     ]
+
+
+def _with_standing(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
+    """The lines of extracts, those not to be chosen that can no longer be understood alone: an extract has such a line
+    where its messages had nothing better. If none can be understood, all stay."""
+    marked = [
+        replace(statement, stands=statement.stands and _is_clear_line(statement, language)) for statement in statements
+    ]
+    return marked if any(statement.stands for statement in marked) else list(statements)
+
+
+def _is_clear_line(statement: SummarySentence, language: str) -> bool:
+    has_context = statement.needs is not None or not statement.line.role or statement.line.kind == "text"
+    return has_context or stands_alone(statement.sentence, language)
 
 
 def _with_corrections(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
