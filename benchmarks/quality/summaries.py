@@ -18,15 +18,16 @@ from quality.speakers import flatten, summarise
 from recollect.model import Episode, ExtractLine, Message
 
 _VERBS = """
-    am is are was were be been being 's 're 'm 've 'll 'd has have had do does did will would can could shall should may
-    might must let lets add allow ask avoid bake be become become began begin believe book bought bring bring brought
-    build buy came change check choose come consider contact cook cost could create cut decide discover drink drive eat
-    enjoy ensure experiment explore feel felt find found gave get give go got grow guess had happen hear heard help hope
-    include involve keep kept know learn leave left lets like listen live look lost love made make mean meet met mix move
-    need offer open paint pay pick plan play practice prefer prepare provide put read recommend remember remind research
-    run said sat saw say see seem sell send serve set share show sign sing sit skip sleep sold sound spent spend start
-    stay stop store suggest take talk taste teach tell thank think thought told took travel try turn understand use visit
-    wait walk want wash watch wear went wish won wonder work worry write wrote
+    am is are was were be been being 's 're 'm 've 'll 'd has have had do does did will would can could shall should
+    may might must let lets add allow ask avoid bake become began begin believe book bought bring brought build
+    buy came change check choose come consider contact cook cost could create cut decide discover drink drive
+    eat enjoy ensure experiment explore feel felt find found gave get give go got grow guess had happen hear
+    heard help hope include involve keep kept know learn leave left lets like listen live look lost love made
+    make mean meet met mix move need offer open paint pay pick plan play practice prefer prepare provide put
+    read recommend remember remind research run said sat saw say see seem sell send serve set share show sign
+    sing sit skip sleep sold sound spent spend start stay stop store suggest take talk taste teach tell thank
+    think thought told took travel try turn understand use visit wait walk want wash watch wear went wish won
+    wonder work worry write wrote
 """
 _VERB = re.compile(
     rf"\b(?:{'|'.join(sorted(set(_VERBS.split())))})\b|(?:n['’]t|['’](?:s|re|m|ve|ll|d))\b|\w{{2,}}ed\b"

@@ -71,7 +71,9 @@ def as_object(drawn: DrawnSummary, *, sources: bool) -> dict[str, Any]:
         "summary": episode.summary,
         "marks": [f"{mark}: {episode.lines[number].text}" for number, mark in find_marks(drawn)],
         "sources": [
-            f"{message.author or message.role}: {message.content}" for message in drawn.messages if message.turn in turns
+            f"{message.author or message.role}: {message.content}"
+            for message in drawn.messages
+            if message.turn in turns
         ]
         if sources
         else [],

@@ -59,9 +59,11 @@ _ADVERB = r"(?:\w+ly|also|just|still|never|always|often|even|all|both|now|then|u
 _SUBJECT_VERB = re.compile(rf"\b(?:i|we|they|he|she|who)\s+(?:{_ADVERB}\s+)*(?P<verb>[a-z]{{2,}})\b", re.IGNORECASE)
 _NO_VERB = wordlist("and or but of in on at to for with from by as the a an my our all both too not am")
 _OBJECT = r"(?:an?|the|my|our|your|his|her|its|their|this|these|those|some|any|all|each|every|me|you|him|us|them|it)"
-_PARTICLE = r"(?:to|in|on|at|for|with|from|by|out|up|down|off|over|into|about|as|away|back|through|around|well|that|how)"
+_PARTICLE = r"(?:to|in|on|at|for|with|from|by|out|up|down|off|over|into|about|as|away|back|through|around|that|how)"
+_BEFORE_ADJECTIVE = ("a", "an", "the", "my", "our", "your", "so", "too", "very", "super", "really")
+_NO_SUBJECT = "".join(rf"(?<!\b(?i:{word}))" for word in _BEFORE_ADJECTIVE)
 _PAST = re.compile(
-    rf"(?<!\ba)(?<!\ban)(?<!\bthe)(?<!\bmy)(?<!\bour)(?<!\byour)\s\w{{2,}}ed\b(?=\s(?:{_OBJECT}|{_PARTICLE}|\d|[A-Z])|\W*$)"
+    rf"{_NO_SUBJECT}\s\w{{2,}}ed\b(?=\s(?:{_OBJECT}|{_PARTICLE}|\d|[A-Z])|\W*$)"
     rf"|^\w{{2,}}ed\s(?:{_OBJECT}|{_PARTICLE}|\d|[A-Z])"
 )
 _THIRD_PERSON = re.compile(
@@ -74,6 +76,12 @@ _REQUEST = re.compile(
     r"(?P<verb>[a-z]{2,})\b(?=\s\S)",
     re.IGNORECASE,
 )
+_NOUN_LIKE = wordlist(
+    """walk work plan show talk call ride run play change visit start stop look love need use help drink cook book post
+    place move rest dream design report test track link drive climb hike cut deal order request review search sound
+    support taste train turn view wish cover cost end experience exercise face fall focus form guess host hope label
+    lead limit mark match model note offer dance laugh smile hug kiss paint season plant water cheer text email"""
+)
 _AFTER_NOUN = re.compile(rf"\b(?P<subject>[^\W\d_]{{2,}})(?=\s(?:{_ADVERB}\s)?(?P<verb>[a-z]{{2,}})\b)")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _STOPS = (".", "!", "?", "…")
@@ -82,7 +90,7 @@ _MANY_WORDS = 6  # words of a text that would have an English function word if i
 
 # A clause that hangs on another: its verb is not the verb of the sentence.
 _SUBORDINATE = re.compile(
-    r"(?<=\w)\s(?:when|while|whenever|because|if|as|since|where|who|that|which|every\stime|after|before|until|how|what"
+    r"(?<=[\w,])\s(?:when|while|whenever|because|if|as|since|where|who|that|which|every\stime|after|before|until|how|what"
     r"|so\sthat|whose|than)\s[^,;:.!?–—]*",
     re.IGNORECASE,
 )
@@ -134,11 +142,14 @@ def _has_present(text: str) -> bool:
         if not before or before[-1].casefold() in _BEFORE_NOUN or before[-1][-1].isdigit():
             continue
         is_known = verb[:-1] in _BASES or verb[:-2] in _BASES or f"{verb[:-3]}y" in _BASES
-        if match["place"] and not _BEFORE_NOUN.intersection(word.casefold() for word in before):
+        is_noun = match["place"] and _NOUN_LIKE.intersection((verb[:-1], verb[:-2]))
+        if is_noun and not _BEFORE_NOUN.intersection(word.casefold() for word in before):
             continue  # "long walks on the beach"
         if is_known or match["object"]:
             return True
-    return any(match["verb"] in _BASES and _is_plural(match["subject"].casefold()) for match in _AFTER_NOUN.finditer(text))
+    return any(
+        match["verb"] in _BASES and _is_plural(match["subject"].casefold()) for match in _AFTER_NOUN.finditer(text)
+    )
 
 
 def _is_plural(word: str) -> bool:

@@ -3,7 +3,8 @@
 The result is a list of lines, each with its speaker, its turn and its time; `lines.render_lines` writes them as text.
 `gist` chooses lines of messages, `condense` chooses among the lines of several extracts: who said what is never read
 from a text. A summary is never over the limit, and never empty if there is a word and room for one. Only a bounded part
-is read. What is chosen is decided in `choice`, what stands alone in `support`, what was corrected in `corrections`.
+is read. What is chosen is decided in `choice`, what stands alone in `support`, what was corrected in
+`rules.corrections`.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from recollect.language.detect import detect
 from recollect.language.filler import is_filler
 from recollect.language.sentences import Sentence, limit_text, sentences, split_sentences
 from recollect.model import ExtractLine
+from recollect.rules.corrections import ComparedSentence, compare_text, find_corrections
 from recollect.rules.episodes.choice import Count, SummarySentence, choose_lines, cut_to_tokens, drop_torn_end, has_word
-from recollect.rules.episodes.corrections import compared_sentence, find_corrections
 from recollect.rules.episodes.lines import (
     NAMELESS,
     Lines,
@@ -160,12 +161,11 @@ def _is_clear_line(statement: SummarySentence, language: str) -> bool:
 def _with_corrections(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
     """The statements, with those marked that a later one corrects."""
     claims = [
-        compared_sentence(
+        ComparedSentence(
             statement.line.turn,
             speaker_of(statement.line),
-            statement.sentence.text,
             statement.stands and statement.needs is None,
-            language,
+            compare_text(statement.sentence.text, language),
         )
         for statement in statements
     ]

@@ -40,17 +40,20 @@ _BEFORE_THAT = (
     r"|will|all|how|why|see|saw|seen|try|tried|use|using|via|through|around|over|into|during|since|without|behind)"
 )
 _ANYWHERE = re.compile(
-    rf"\b{_BEFORE_THAT}\sthat\b(?!\s(?:{_TIME}|i\b|we\b|you\b))"
+    rf"\b(?:{_BEFORE_THAT}|in|capture|feel|share|keep|love|enjoy|finish|visit|buy|bought|read)\sthat\b(?!\s(?:{_TIME}|i\b|we\b|you\b))"
     r"|\bthat(?=\s*[.!?,;:]|\s*$|['’]s\s(?:what|how|why|where)\b)|\bthat\s(?:one|way|kind|sort|much|stuff|same)\b"
     rf"|\bthis(?=\W*$|\s*[.,!?;:]|\s(?:{_BEFORE_THAT}|and|but|or|in|is|was|has|will|would|can|could|one|way|kind|sort|\w+ly)\b)"
     rf"|\bthis\s(?!{_TIME})\w+(?=\W*$|\s*[.,!?;:]|\s(?:{_BEFORE_THAT}|and|but|or|in|as|is|was|has|will|would|can|could|i|we|you)\b)"
-    rf"|\bthese\s(?!days\b|{_TIME})|\bthose\b(?!\s(?:who|days|of\sus|of\syou|with|interested|that|which|in\sneed)\b)"
-    r"|\bsome(?=\s(?:to|for|from|and|but|too|myself|already)\b|\s*[.,!?;])|\d+\smore(?=\W*$|[.,!?])"
+    rf"|\bthese\b(?!\s(?:days\b|{_TIME}))|\bthose\b(?!\s(?:who|days|of\sus|of\syou|with|interested|that|which|in\sneed)\b)"
+    r"|\bsome(?=\s(?:to|for|from|and|but|too|myself|already)\b|\s*[.,!?;])|\d\smore(?=\W*$|[.,!?])"
     r"|\b(?:one|two|three|four|five|some|any|many|few|tell\sme|give\sme)\smore(?=\W*$|[.,!?])|\bone\smore\b"
     r"|\bthe\s(?:same|others?|rest|latter|former|above|following|first\stwo|ones)(?=\W*$|\s*[.,!?;]|\s(?:is|are|was|were|one|too|way|thing)\b)"
     r"|\b(?:any|some|every|no)(?:thing|one|body|where)\selse\b|\bwhat\selse\b|\bwhich\sones?\b|\banother(?=\s*[.,!?;]|\s*$|\sone\b)"
     r"|\b(?:think|hope|guess|do|did|doing|done|say|said|believe)\sso(?=\W*$|\s*[.,!?;])"
-    r"|\b(?:from|over|in|out|up|down|been|went|go|goes|going|get|got|live|lives|lived|stay|stayed|back)\sthere\b"
+    r"|\b(?:from|over|in|on|at|out|up|down|around|near|been|went|go|goes|going|get|got|live|lives|lived|stay|stayed|back)"
+    r"\sthere\b|\w\shere\b(?!['’]s)"
+    r"|(?<!than\s)(?<!as\s)(?<!if\s)(?<!when\s)\b(?:i|you|we|they|he|she)\s"
+    r"(?:will|would|can|could|do|did|does|have|has|had|am|are|should|might)(?:n['’]t|\snot)?(?=\s*[.!]*\s*$)"
     r"|\b(?:mentioned|listed|described|noted|said)\s(?:above|before)\b|\bas\s(?:above|below|follows)\b",
     re.IGNORECASE,
 )
@@ -66,7 +69,8 @@ _EMPTY_IT = re.compile(
     r"|\shas\sbeen|['’]s\sbeen)\s(?:(?:so|very|really|also|always|just|not|too|quite|pretty|more|still|often|never)\s)*"
     r"(?:\w+\s(?:to|that|if|when|how|for\s\w+\sto|seeing|being|having)\b|(?:time|raining|snowing|clear|true|likely|possible)\b"
     r"|(?:\w+\s){1,2}(?:days?|weeks?|months?|years?|while|ages)\b|my\s\w+\sto\b|an?\s\w+(?:\s\w+)?\sto\b)"
-    r"|\s(?:takes|took|seems|turns\sout|turned\sout|appears|looks\slike|feels\slike|rains?|rained|snows?|snowed|happens)\b)",
+    r"|\s(?:takes|took|turns\sout|turned\sout|rains?|rained|snows?|snowed|happens)\b"
+    r"|\s(?:seems|appears|looks|feels|sounds)\s(?:that|(?:like|as\sif)\s(?:i|we|you|he|she|they|there|people)\b))",
     re.IGNORECASE,
 )
 _EMPTY_OBJECT = re.compile(
@@ -76,27 +80,45 @@ _EMPTY_OBJECT = re.compile(
 )
 _THING = re.compile(
     r"\b(?:an?|the|my|our|your|his|her|their|this|that|some|another|one|every|each|any|no|\d+)\s(?P<noun>\w+(?:[\s-]\w+)?)"
-    r"|[\"“]|\b\w{3,}ing\b",
+    r"|[\"“]|(?:^|\b(?:of|by|from|love|loved|like|enjoy|enjoyed|started|tried|try|been|am|are|was|were|['’]m|['’]re)\s)"
+    r"(?!(?:some|any|no|every)?thing\b|during\b)\w{3,}ing\b",
     re.IGNORECASE,
 )
 _IS_TIME = re.compile(rf"(?:\w+\s)?{_TIME}", re.IGNORECASE)
-_LAST_WORDS = re.compile(r"(?:[\w-]+\s){1,2}$")
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w’']+")
 _PLURAL = re.compile(
     r"\b(?:people|children|kids|men|women|family|team|group|everyone|everybody|someone|somebody|anyone|parents|couple"
     r"|person|staff|company|crew|band|folks|police|partner|friend|kid|child|each\sother)\b|\b[A-Z]\w+\sand\s[A-Z]|\b(?:an?|the|my|our|your|his|her)\s\w+\sand\s",
 )
 _NOT_PLURAL = wordlist(
-    """is was has does its his this us yes as always perhaps less these those towards across besides sometimes afterwards
-    news thus unless whereas nowadays hers theirs ours yours"""
+    """is was has does its his this us yes as always perhaps less these those towards across besides sometimes
+    afterwards news thus unless whereas nowadays hers theirs ours yours"""
 )
 _PERSONS = wordlist(
-    """woman man girl boy guy lady person kid child baby someone somebody anyone artist author actor actress singer writer
-    player director president founder owner nurse student grandma grandpa mom mum dad folks pup puppy dog cat stranger
-    veteran leader professor instructor guest client customer patient employee founder"""
+    """woman man girl boy guy lady person kid child baby someone somebody anyone artist author actor actress singer
+    writer player director president founder owner nurse student grandma grandpa mom mum dad folks pup puppy dog
+    cat stranger veteran leader professor instructor guest client customer patient employee founder"""
 )
 _POSSESSIVE = re.compile(r"['’]\w*$")
+_FIRST_NAME = re.compile(
+    r"([A-Z][^\W\d_]+)(?:['’]s|\s(?:and|or|is|was|has|had|will|can|said|told|\w+s|\w+ed)\b|\s[A-Z])"
+)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+
+
+_FAR = re.compile(
+    r"\b(?:that|those)\s(?P<noun>[a-z]{4,})(?=\W*$|\s*[.,!?;]|\s(?:soon|too|and|but|or|in|at|on|is|was|are|were|has|had)\b)",
+    re.IGNORECASE,
+)
+
+
+def names_far_things(before: str, text: str) -> bool:
+    """Whether what a text calls "that collage" or "those trips" is named in the one before."""
+    named = before.casefold()
+    return all(match["noun"][:_ROOT] in named for match in _FAR.finditer(text) if not _IS_TIME.match(match["noun"]))
+
+
+_ROOT = 5  # letters by which a noun is known in another form
 
 
 def points_back(text: str) -> bool:
@@ -120,7 +142,7 @@ def resolves_pronouns(before: str, text: str) -> bool:
         elif pronoun["person"]:
             is_named = _names_person(earlier)
         else:
-            is_named = _names_thing(_LAST_WORDS.sub("", earlier) if pronoun["one"] else earlier)
+            is_named = _names_thing(" ".join(earlier.split()[:-2]) if pronoun["one"] else earlier)
         if not is_named:
             return False
     return True
@@ -163,9 +185,8 @@ def _is_person(word: str) -> bool:
 def _names_one(text: str) -> bool:
     """Whether a text has a name: a capital in the middle, or a first word that is not an everyday one."""
     names = [_POSSESSIVE.sub("", match[0]) for match in _NAME.finditer(text)]
-    first = _WORD.match(text)
-    if first is not None and first[0][:1].isupper():
-        names.append(_POSSESSIVE.sub("", first[0]))
+    if first := _FIRST_NAME.match(text):
+        names.append(first[1])
     return any(
         len(name) > 1 and is_content(name, "en") and not is_ordinary(name) and name.casefold() not in _DAYS
         for name in names

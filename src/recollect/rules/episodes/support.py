@@ -17,7 +17,7 @@ from recollect.language.filler import is_filler, strip_addressee, trim
 from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence, split_sentences
 from recollect.language.word_weights import is_content, is_ordinary, is_unspaced, words
-from recollect.rules.episodes.pointers import points_back, resolves_pronouns
+from recollect.rules.episodes.pointers import names_far_things, points_back, resolves_pronouns
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,10 @@ _THERE = re.compile(r"\b(?:there|then|so|too|either|the\ssame|like\sthat|that\so
 _VOCATIVE = re.compile(
     r"^(?:(?i:oof|ugh|aw+|yay|god|gosh|man|dude|damn|whoa|woah|haha|lol|ouch|geez|ah|oh)[,!.\s]+)?(?:[A-Z]\w+[,!.]\s+)?(?=\w)"
 )
-_FAREWELL = re.compile(r"^(?:see\s(?:you|ya)|bye|take\scare|talk\s(?:soon|later))\b", re.IGNORECASE)
+_FAREWELL = re.compile(
+    r"^(?:see\s(?:you|ya)|bye|take\scare|stay\ssafe|(?:talk|speak|chat|catch)\s(?:(?:to|with)\s)?(?:you\s)?(?:soon|later))\b",
+    re.IGNORECASE,
+)
 _OBJECT = re.compile(r"\b(?:it|them|they|him|he|she)\b", re.IGNORECASE)
 _NAMES_THING = re.compile(r"\b(?:a|an|the|my|our|your|his|her|their|this|that|some|\d+)\s|\s[A-Z]\w|[\"“]")
 _NUMBER_FIRST = re.compile(r"[$€£¥+-]?\s?\d")
@@ -71,7 +74,7 @@ _JOINS = re.compile(
 _EXCLAIMS = re.compile(
     r"^(?:what\san?|such\san?|how\s(?:\w+ly\s)?(?!(?:many|much|long|often|far|old|big)\b)\w+!|so\s\w+!|looks?|sounds?|seems?"
     r"|reminds?|glad|hope|can['’]t\swait|good\s(?:luck|job|call)|love\s(?:it|that|this|the|your|how)|nice|great|awesome|cool"
-    r"|wow|keep|i\s(?:\S+\s)?agree|cheers|always|an?\s(?:amazing|great|perfect)|adding|no\s(?:problem|worries|regrets|doubts?)|looking\sforward\sto\smore)\b",
+    r"|wow|keep|appreciate|i\s(?:\S+\s)?agree|cheers|always|an?\s(?:amazing|great|perfect)|adding|no\s(?:problem|worries|regrets|doubts?)|looking\sforward\sto\smore)\b",
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(r"^(?:i|we|my|our)(?:['’]\w+)?\s", re.IGNORECASE)
@@ -98,6 +101,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _VALUE = re.compile(rf"[$€£¥]?\d|{WHEN.pattern}", WHEN.flags)
+_LONGEST_LABEL = 30  # characters
 _TITLE = 3  # words of a name before its value
 _DESCRIBES = re.compile(r"^(?:an?|the|his|her|its|their|your|one)\s", re.IGNORECASE)
 _INTRODUCED = 2  # words of an item after what introduces the list
@@ -110,7 +114,10 @@ def find_supports(statements: Sequence[SourcedSentence], language: str) -> list[
         supports: list[Support] = []
         for place in range(len(statements)):
             supports.append(_english_support(statements, supports, place))
-        if any(support.stands for support in supports):
+        if any(
+            support.stands and statement.sentence.kind != "note"
+            for support, statement in zip(supports, statements, strict=True)
+        ):
             return supports
     return _mild_supports(statements, language)
 
@@ -146,7 +153,9 @@ def _english_support(statements: Sequence[SourcedSentence], supports: Sequence[S
         before = None
     if _is_caption(sentence):
         return NOTHING if before is None else Support(True, before)
-    is_usable = question is not None and (supports[question].stands or _is_clear_question(statements[question].sentence))
+    is_usable = question is not None and (
+        supports[question].stands or _is_clear_question(statements[question].sentence)
+    )
     if is_usable and not sentence.is_question and _answers(sentence.text, text):
         return Support(True, question)
     if _is_entry(text):
@@ -155,21 +164,28 @@ def _english_support(statements: Sequence[SourcedSentence], supports: Sequence[S
         return NOTHING
     if not points_back(text) and not (_JOINS.match(text) and len(words(text)) <= _JOINED):
         return ALONE
-    if before is None or not resolves_pronouns(_chain_text(statements, supports, before), text):
+    if before is None:
         return NOTHING
-    return Support(True, before)
+    context = _chain_text(statements, supports, before)
+    is_resolved = resolves_pronouns(context, text) and names_far_things(context, text)
+    return Support(True, before) if is_resolved else NOTHING
 
 
 def _says_something(text: str) -> bool:
     is_farewell = _FAREWELL.match(text) and not WHEN.search(text)
-    is_labelled = ": " in text and _LABEL.match(text.partition(": ")[0]) is not None
+    is_labelled = ": " in text and _is_label(text.partition(": ")[0])
     return has_predicate(text) and not is_labelled and not _EXCLAIMS.match(text) and not is_farewell
+
+
+def _is_label(title: str) -> bool:
+    """Whether a title only counts: "Option 1", "Day 3", "2 hours"."""
+    return len(title) <= _LONGEST_LABEL and _LABEL.match(title) is not None
 
 
 def _is_entry(text: str) -> bool:
     """Whether a sentence is a short name and its value: "Deadline: Friday", "Budget: 300 euros"."""
     title, _, value = text.partition(": ")
-    return len(words(title)) <= _TITLE and not _LABEL.match(title) and bool(_VALUE.match(value))
+    return len(words(title)) <= _TITLE and not _is_label(title) and bool(_VALUE.match(value))
 
 
 def _is_first(statements: Sequence[SourcedSentence], place: int) -> bool:
@@ -197,7 +213,7 @@ def _is_whole_item(text: str) -> bool:
     title, _, described = text.partition(": ")
     if not described:
         return len(words(text)) >= _DESCRIBED and _says_something(text) and not points_back(text)
-    if _LABEL.match(title) or not WHEN.sub("", title).strip(" ,-–") or len(words(described)) < _DESCRIBED:
+    if _is_label(title) or not WHEN.sub("", title).strip(" ,-–") or len(words(described)) < _DESCRIBED:
         return False
     if not (has_verb(described) or _DESCRIBES.match(described)):
         return False
