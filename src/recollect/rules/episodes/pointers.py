@@ -35,6 +35,10 @@ _BEGINS = re.compile(
     re.IGNORECASE,
 )
 # Anywhere.
+_AFTER_NOUN = (
+    r"(?:and|but|or|in|as|is|was|has|had|will|would|can|could|are|were|i|we|you|while|when|last|yesterday|today|because|so"
+    r"|soon|too|myself|ourselves|that|which|makes?|helps?)"
+)
 _BEFORE_THAT = (
     r"(?:of|about|like|with|for|to|on|at|by|from|after|before|than|do|does|did|done|doing|is|was|are|were|can|could|would"
     r"|will|all|how|why|see|saw|seen|try|tried|use|using|via|through|around|over|into|during|since|without|behind)"
@@ -43,7 +47,7 @@ _ANYWHERE = re.compile(
     rf"\b(?:{_BEFORE_THAT}|in|capture|feel|share|keep|love|enjoy|finish|visit|buy|bought|read)\sthat\b(?!\s(?:{_TIME}|i\b|we\b|you\b))"
     r"|\bthat(?=\s*[.!?,;:]|\s*$|['’]s\s(?:what|how|why|where)\b)|\bthat\s(?:one|way|kind|sort|much|stuff|same)\b"
     rf"|\bthis(?=\W*$|\s*[.,!?;:]|\s(?:{_BEFORE_THAT}|and|but|or|in|is|was|has|will|would|can|could|one|way|kind|sort|\w+ly)\b)"
-    rf"|\bthis\s(?!{_TIME})\w+(?=\W*$|\s*[.,!?;:]|\s(?:{_BEFORE_THAT}|and|but|or|in|as|is|was|has|will|would|can|could|i|we|you)\b)"
+    rf"|\bthis\s(?!{_TIME})\w+(?=\W*$|\s*[.,!?;:]|\s(?:{_BEFORE_THAT}|{_AFTER_NOUN})\b)"
     rf"|\bthese\b(?!\s(?:days\b|{_TIME}))|\bthose\b(?!\s(?:who|days|of\sus|of\syou|with|interested|that|which|in\sneed)\b)"
     r"|\bsome(?=\s(?:to|for|from|and|but|too|myself|already)\b|\s*[.,!?;])|\d\smore(?=\W*$|[.,!?])"
     r"|\b(?:one|two|three|four|five|some|any|many|few|tell\sme|give\sme)\smore(?=\W*$|[.,!?])|\bone\smore\b"
@@ -67,12 +71,13 @@ _PERSONAL = re.compile(
 _EMPTY_IT = re.compile(
     r"it(?:(?:['’]s|\sis|\swas|['’]ll\sbe|\swill\sbe|\swould\sbe|['’]d\sbe|\scan\sbe|\smight\sbe|\smay\sbe|\sisn['’]t|\swasn['’]t"
     r"|\shas\sbeen|['’]s\sbeen)\s(?:(?:so|very|really|also|always|just|not|too|quite|pretty|more|still|often|never)\s)*"
-    r"(?:\w+\s(?:to|that|if|when|how|for\s\w+\sto|seeing|being|having)\b|(?:time|raining|snowing|clear|true|likely|possible)\b"
+    r"(?:\w+\s(?:to|that|if|how|for\s\w+\sto|seeing|being|having)\b|(?:time|raining|snowing|clear|true|likely|possible)\b"
     r"|(?:\w+\s){1,2}(?:days?|weeks?|months?|years?|while|ages)\b|my\s\w+\sto\b|an?\s\w+(?:\s\w+)?\sto\b)"
     r"|\s(?:takes|took|turns\sout|turned\sout|rains?|rained|snows?|snowed|happens)\b"
     r"|\s(?:seems|appears|looks|feels|sounds)\s(?:that|(?:like|as\sif)\s(?:i|we|you|he|she|they|there|people)\b))",
     re.IGNORECASE,
 )
+_EMPTY_NOW = re.compile(r"it(?:['’]s|\sis|\scan\sbe)\s(?:\w+\s){1,2}when\b", re.IGNORECASE)
 _EMPTY_OBJECT = re.compile(
     r"(?:mak(?:e|es|ing)|made|find|found|think|believe|consider)\sit\s(?:\w+\s){1,2}(?:to|for|that|when)\b|worth\sit\b"
     r"|ma[dk]e\sit\s(?:to|through|back)\b|take\sit\seasy|call\sit\sa\sday|believe\sit\sor\snot",
@@ -107,7 +112,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 
 
 _FAR = re.compile(
-    r"\b(?:that|those)\s(?P<noun>[a-z]{4,})(?=\W*$|\s*[.,!?;]|\s(?:soon|too|and|but|or|in|at|on|is|was|are|were|has|had)\b)",
+    rf"\b(?:that|those)\s(?P<noun>[a-z]{{4,}})(?=\W*$|\s*[.,!?;]|\s(?:{_BEFORE_THAT}|{_AFTER_NOUN})\b)",
     re.IGNORECASE,
 )
 
@@ -134,7 +139,7 @@ def resolves_pronouns(before: str, text: str) -> bool:
     start = len(before) + 1 if before else 0
     whole = f"{before} {text}" if before else text
     for pronoun in _PERSONAL.finditer(whole, start):
-        if pronoun["thing"] and (_EMPTY_IT.match(whole, pronoun.start()) or _is_empty_object(whole, pronoun)):
+        if pronoun["thing"] and _is_empty(whole, pronoun):
             continue
         earlier = whole[: pronoun.start()]
         if pronoun["plural"]:
@@ -148,7 +153,11 @@ def resolves_pronouns(before: str, text: str) -> bool:
     return True
 
 
-def _is_empty_object(text: str, pronoun: re.Match[str]) -> bool:
+def _is_empty(text: str, pronoun: re.Match[str]) -> bool:
+    """Whether "it" stands for nothing: "it's hard to say", "I find it easy to row"."""
+    start = pronoun.start()
+    if _EMPTY_IT.match(text, start) or _EMPTY_NOW.match(text, start):
+        return True
     return any(
         match.start() < pronoun.start() < match.end()
         for match in _EMPTY_OBJECT.finditer(text, max(pronoun.start() - 12, 0))

@@ -73,7 +73,7 @@ _JOINS = re.compile(
 )
 _EXCLAIMS = re.compile(
     r"^(?:what\san?|such\san?|how\s(?:\w+ly\s)?(?!(?:many|much|long|often|far|old|big)\b)\w+!|so\s\w+!|looks?|sounds?|seems?"
-    r"|reminds?|glad|hope|can['’]t\swait|good\s(?:luck|job|call)|love\s(?:it|that|this|the|your|how)|nice|great|awesome|cool"
+    r"|reminds?|glad|good\sto|hope|can['’]t\swait|good\s(?:luck|job|call)|love\s(?:it|that|this|the|your|how)|nice|great|awesome|cool"
     r"|wow|keep|appreciate|i\s(?:\S+\s)?agree|cheers|always|an?\s(?:amazing|great|perfect)|adding|no\s(?:problem|worries|regrets|doubts?)|looking\sforward\sto\smore)\b",
     re.IGNORECASE,
 )
