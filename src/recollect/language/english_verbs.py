@@ -72,7 +72,7 @@ _THIRD_PERSON = re.compile(
 )
 _BEFORE_NOUN = wordlist("a an the my our your his her its their these those some any no many few several more new of")
 _REQUEST = re.compile(
-    r"(?:^|[,;:–—]\s+|\b(?:and|or|then|please|to)\s+)[\"“(]?(?:(?:please|always|never|just|also|then|simply|first|don['’]t|do\snot)\s+)*"
+    r"(?:^|[,;:–—]\s+|\b(?:then|please)\s+)[\"“(]?(?:(?:please|always|never|just|also|then|simply|first|don['’]t|do\snot)\s+)*"
     r"(?P<verb>[a-z]{2,})\b(?=\s\S)",
     re.IGNORECASE,
 )
@@ -127,11 +127,8 @@ def _is_foreign(text: str) -> bool:
 
 
 def _has_request(text: str) -> bool:
-    """Whether a clause begins with the plain form of a verb; after "to" it is no predicate."""
-    return any(
-        match["verb"].casefold() in _BASES and not match[0].casefold().startswith("to ")
-        for match in _REQUEST.finditer(text)
-    )
+    """Whether a clause begins with the plain form of a verb."""
+    return any(match["verb"].casefold() in _BASES for match in _REQUEST.finditer(text))
 
 
 def _has_present(text: str) -> bool:

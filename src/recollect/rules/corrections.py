@@ -148,7 +148,7 @@ def compare_text(text: str, language: str) -> ComparedText:
     names = frozenset(
         word.casefold()
         for word in rest_words[1:]
-        if word[:1].isupper() and word[1:].islower() and not is_ordinary(word)
+        if word[:1].isupper() and word[1:].islower() and is_content(word, language) and not is_ordinary(word)
     )
     heads = frozenset(
         stem(word, language)

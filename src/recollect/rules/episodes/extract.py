@@ -173,6 +173,8 @@ def _with_corrections(statements: Sequence[SummarySentence], language: str) -> l
     for correction in find_corrections(claims):
         earlier = correction.earlier
         later = correction.later
+        if correction.together and not marked[earlier].stands:
+            continue  # what nobody can understand is not shown, and so needs no correction
         marked[earlier] = replace(marked[earlier], corrected_by=later)
         needs = earlier if correction.together else marked[later].needs
         marked[later] = replace(marked[later], corrects=True, stands=True, needs=needs)

@@ -74,7 +74,7 @@ _JOINS = re.compile(
 _EXCLAIMS = re.compile(
     r"^(?:what\san?|such\san?|how\s(?:\w+ly\s)?(?!(?:many|much|long|often|far|old|big)\b)\w+!|so\s\w+!|looks?|sounds?|seems?"
     r"|reminds?|glad|good\sto|hope|can['’]t\swait|good\s(?:luck|job|call)|love\s(?:it|that|this|the|your|how)|nice|great|awesome|cool"
-    r"|wow|keep|appreciate|i\s(?:\S+\s)?agree|cheers|always|an?\s(?:amazing|great|perfect)|adding|no\s(?:problem|worries|regrets|doubts?)|looking\sforward\sto\smore)\b",
+    r"|wow|keep|appreciate|i\s(?:\S+\s)?agree|cheers|always|an?\s(?:amazing|great|perfect)|adding|(?:that|this|it)['’]s\s(?:\w+\s)?(?:helpful|useful|good|great|nice)\b|no\s(?:problem|worries|regrets|doubts?)|looking\sforward\sto\smore)\b",
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(r"^(?:i|we|my|our)(?:['’]\w+)?\s", re.IGNORECASE)
