@@ -46,11 +46,11 @@ _PASTS = wordlist(
     stuck swept quit passed used started tried decided moved loved wanted"""
 )
 _AUXILIARIES = wordlist(
-    """am is are has have do does can cannot could will would should may might must shall ain't let's lets gonna wanna
+    """is are has have do does can cannot could will would should may might must shall ain't let's lets gonna wanna
     gotta cant dont didnt doesnt isnt wasnt wont im ive id ill youre theyre were hasnt havent couldnt wouldnt"""
 )
 _CONTRACTION = re.compile(
-    r"n['’]t\b|\b(?:i|we|you|they|it|he|she|there|here|that|this|these|who|what|where|how|when|why|let|everyone|everything"
+    r"n['’]t\b|\bi\sam\b|\b(?:i|we|you|they|it|he|she|there|here|that|this|these|who|what|where|how|when|why|let|everyone|everything"
     r"|someone|something|nothing|name)['’](?:s|re|m|ve|ll|d)\b|['’](?:re|ve|ll)\b"
     r"|\w['’]s\s(?:an?|the|been|got|going|not|so|my|our|your|really|very|also|always|now|still|too|in|on|at|called|getting)\b",
     re.IGNORECASE,
@@ -63,8 +63,8 @@ _PARTICLE = r"(?:to|in|on|at|for|with|from|by|out|up|down|off|over|into|about|as
 _BEFORE_ADJECTIVE = ("a", "an", "the", "my", "our", "your", "so", "too", "very", "super", "really")
 _NO_SUBJECT = "".join(rf"(?<!\b(?i:{word}))" for word in _BEFORE_ADJECTIVE)
 _PAST = re.compile(
-    rf"{_NO_SUBJECT}\s\w{{2,}}ed\b(?=\s(?:{_OBJECT}|{_PARTICLE}|\d|[A-Z])|\W*$)"
-    rf"|^\w{{2,}}ed\s(?:{_OBJECT}|{_PARTICLE}|\d|[A-Z])"
+    rf"{_NO_SUBJECT}\s\w{{2,}}[^\We]ed\b(?=\s(?:{_OBJECT}|{_PARTICLE}|\d|[A-Z])|\W*$)"
+    rf"|^\w{{2,}}[^\We]ed\s(?:{_OBJECT}|{_PARTICLE}|\d|[A-Z])"
 )
 _THIRD_PERSON = re.compile(
     rf"\b(?P<verb>[a-z]{{2,}}s)(?=\s(?:(?P<object>{_OBJECT}\b)|(?P<place>(?:in|on|at|for|with|from|by|of)\b)|\S))",

@@ -49,6 +49,7 @@ _ANYWHERE = re.compile(
     rf"|\bthis(?=\W*$|\s*[.,!?;:]|\s(?:{_BEFORE_THAT}|and|but|or|in|is|was|has|will|would|can|could|one|way|kind|sort|\w+ly)\b)"
     rf"|\bthis\s(?!{_TIME})\w+(?=\W*$|\s*[.,!?;:]|\s(?:{_BEFORE_THAT}|{_AFTER_NOUN})\b)"
     rf"|\bthese\b(?!\s(?:days\b|{_TIME}))|\bthose\b(?!\s(?:who|days|of\sus|of\syou|with|interested|that|which|in\sneed)\b)"
+    rf"|\bof\sthis\s(?!{_TIME})|\bthat['’]s\s(?:so\s|really\s|very\s)?\w+(?=[.!]*\s*$)"
     r"|\bsome(?=\s(?:to|for|from|and|but|too|myself|already)\b|\s*[.,!?;])|\d\smore(?=\W*$|[.,!?])"
     r"|\b(?:one|two|three|four|five|some|any|many|few|tell\sme|give\sme)\smore(?=\W*$|[.,!?])|\bone\smore\b"
     r"|\bthe\s(?:same|others?|rest|latter|former|above|following|first\stwo|ones)(?=\W*$|\s*[.,!?;]|\s(?:is|are|was|were|one|too|way|thing)\b)"
@@ -65,7 +66,7 @@ _PERSONAL = re.compile(
     r"\b(?P<plural>they|them|their|theirs|themselves)\b|\b(?P<person>he|she|him|his|her|hers|himself|herself)\b"
     r"|\b(?P<thing>it|its|itself)\b"
     r"|(?<!no\s)(?<!any\s)(?<!some\s)(?<!every\s)(?<!number\s)(?<!one\s)\b(?P<one>ones?)(?=\W*$|\s*[.,!?;]"
-    r"|\s(?:in|at|for|from|on|to|too|that|which|as|and|but|or|with|yet|before|soon|yesterday|last|this|is|was)\b)",
+    r"|\s(?:done|in|at|for|from|on|to|too|that|which|as|and|but|or|with|yet|before|soon|yesterday|last|this|is|was)\b)",
     re.IGNORECASE,
 )
 _EMPTY_IT = re.compile(

@@ -58,6 +58,7 @@ _THERE = re.compile(r"\b(?:there|then|so|too|either|the\ssame|like\sthat|that\so
 _VOCATIVE = re.compile(
     r"^(?:(?i:oof|ugh|aw+|yay|god|gosh|man|dude|damn|whoa|woah|haha|lol|ouch|geez|ah|oh)[,!.\s]+)?(?:[A-Z]\w+[,!.]\s+)?(?=\w)"
 )
+_DEMONSTRATIVE = re.compile(r"^(?:this|that|these|those)\b", re.IGNORECASE)
 _FAREWELL = re.compile(
     r"^(?:see\s(?:you|ya)|bye|take\scare|stay\ssafe|(?:talk|speak|chat|catch)\s(?:(?:to|with)\s)?(?:you\s)?(?:soon|later))\b",
     re.IGNORECASE,
@@ -153,10 +154,13 @@ def _english_support(statements: Sequence[SourcedSentence], supports: Sequence[S
         before = None
     if _is_caption(sentence):
         return NOTHING if before is None else Support(True, before)
+    if _EXCLAIMS.match(text):
+        return NOTHING
     is_usable = question is not None and (
         supports[question].stands or _is_clear_question(statements[question].sentence)
     )
-    if is_usable and not sentence.is_question and _answers(sentence.text, text):
+    is_answer = not sentence.is_question and _answers(sentence.text, text) and not _DEMONSTRATIVE.match(text)
+    if is_usable and is_answer:
         return Support(True, question)
     if _is_entry(text):
         return ALONE if question is None and _is_first(statements, place) else NOTHING
@@ -226,7 +230,7 @@ def _list_support(statements: Sequence[SourcedSentence], place: int, text: str) 
     if len(words(described or title)) < (_DESCRIBED if described else _INTRODUCED):
         return NOTHING
     introduction = _introduction_before(statements, place)
-    if introduction is None:
+    if introduction is None or statements[introduction].sentence.kind == "heading":
         return NOTHING
     introducing = _bare_text(statements[introduction].sentence)
     is_clear = has_predicate(introducing) and not points_back(introducing)
