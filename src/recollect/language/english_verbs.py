@@ -37,7 +37,7 @@ _BASES = wordlist(
     taste teach tell tend test thank think throw track train transform travel treat trim trust try turn understand
     update upgrade use vary verify view visit volunteer wait wake walk want warm wash waste watch water wear weigh win
     wish wonder work worry worship write yield bloom thrive prove ride rise sail ski skate climb dance draft email text
-    phone google download upload cheer laugh cry smile hug kiss hike camp jog fish hunt knit sew tend rule reign date"""
+    phone download upload cheer laugh cry smile hug kiss hike camp jog fish hunt knit sew tend rule reign date"""
 )
 _PASTS = wordlist(
     """was were had did went got made took saw came found told gave thought felt bought met won lost said knew began
@@ -60,8 +60,8 @@ _SUBJECT_VERB = re.compile(rf"\b(?:i|we|they|he|she|who)\s+(?:{_ADVERB}\s+)*(?P<
 _NO_VERB = wordlist("and or but of in on at to for with from by as the a an my our all both too not am")
 _OBJECT = r"(?:an?|the|my|our|your|his|her|its|their|this|these|those|some|any|all|each|every|me|you|him|us|them|it)"
 _PARTICLE = r"(?:to|in|on|at|for|with|from|by|out|up|down|off|over|into|about|as|away|back|through|around|that|how)"
-_BEFORE_ADJECTIVE = ("a", "an", "the", "my", "our", "your", "so", "too", "very", "super", "really")
-_NO_SUBJECT = "".join(rf"(?<!\b(?i:{word}))" for word in _BEFORE_ADJECTIVE)
+_BEFORE_ADJECTIVE = ("a", "an", "the", "my", "our", "your", "so", "too", "very", "super", "really", "and", "but", "or")
+_NO_SUBJECT = "(?<!,)" + "".join(rf"(?<!\b(?i:{word}))" for word in _BEFORE_ADJECTIVE)
 _PAST = re.compile(
     rf"{_NO_SUBJECT}\s\w{{2,}}[^\We]ed\b(?=\s(?:{_OBJECT}|{_PARTICLE}|\d|[A-Z])|\W*$)"
     rf"|^\w{{2,}}[^\We]ed\s(?:{_OBJECT}|{_PARTICLE}|\d|[A-Z])"
@@ -70,7 +70,10 @@ _THIRD_PERSON = re.compile(
     rf"\b(?P<verb>[a-z]{{2,}}s)(?=\s(?:(?P<object>{_OBJECT}\b)|(?P<place>(?:in|on|at|for|with|from|by|of)\b)|\S))",
     re.IGNORECASE,
 )
-_BEFORE_NOUN = wordlist("a an the my our your his her its their these those some any no many few several more new of")
+_BEFORE_NOUN = wordlist(
+    """a an the my our your his her its their these those some any no many few several more new of with in on at for from
+    by to about"""
+)
 _REQUEST = re.compile(
     r"(?:^|[,;:–—]\s+|\b(?:then|please)\s+)[\"“(]?(?:(?:please|always|never|just|also|then|simply|first|don['’]t|do\snot)\s+)*"
     r"(?P<verb>[a-z]{2,})\b(?=\s\S)",
@@ -96,12 +99,19 @@ _SUBORDINATE = re.compile(
 )
 
 
+_ASKS = re.compile(
+    r"\W*(?:(?:and|but|so|or|oh|hey|well|wow)\W+)?(?:who|what|when|where|why|how|which|whose|whom|is|are|was|were|do|does|did"
+    r"|can|could|will|would|should|may|might|must|has|have|had|am|\w+n['’]t)\b|.*,\s(?:who|what|when|where|why|how)\b",
+    re.IGNORECASE,
+)
+
+
 def has_predicate(text: str) -> bool:
     """Whether an English sentence has a verb where verbs stand. A text without an English word counts as one."""
     text = text.replace("’", "'")
     if _is_foreign(text):
         return True
-    is_question = text.rstrip("\"') ").endswith("?")
+    is_question = text.rstrip("\"') ").endswith("?") and _ASKS.match(text) is not None
     return _has_verb(text if is_question else _SUBORDINATE.sub("", text))
 
 

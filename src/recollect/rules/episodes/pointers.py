@@ -49,7 +49,7 @@ _ANYWHERE = re.compile(
     rf"|\bthis(?=\W*$|\s*[.,!?;:]|\s(?:{_BEFORE_THAT}|and|but|or|in|is|was|has|will|would|can|could|one|way|kind|sort|\w+ly)\b)"
     rf"|\bthis\s(?!{_TIME})\w+(?=\W*$|\s*[.,!?;:]|\s(?:{_BEFORE_THAT}|{_AFTER_NOUN})\b)"
     rf"|\bthese\b(?!\s(?:days\b|{_TIME}))|\bthose\b(?!\s(?:who|days|of\sus|of\syou|with|interested|that|which|in\sneed)\b)"
-    rf"|\bof\sthis\s(?!{_TIME})|\bthat['’]s\s(?:so\s|really\s|very\s)?\w+(?=[.!]*\s*$)"
+    rf"|\w{{2,}}ed\sthat\s\w+(?=\W*$|\s(?:on|in|at|from|with|last|for)\b)|\bof\sthis\s(?!{_TIME})|\bthat['’]s\s(?:so\s|really\s|very\s)?\w+(?=[.!]*\s*$)"
     r"|\bsome(?=\s(?:to|for|from|and|but|too|myself|already)\b|\s*[.,!?;])|\d\smore(?=\W*$|[.,!?])"
     r"|\b(?:one|two|three|four|five|some|any|many|few|tell\sme|give\sme)\smore(?=\W*$|[.,!?])|\bone\smore\b"
     r"|\bthe\s(?:same|others?|rest|latter|former|above|following|first\stwo|ones)(?=\W*$|\s*[.,!?;]|\s(?:is|are|was|were|one|too|way|thing)\b)"
@@ -87,7 +87,7 @@ _EMPTY_OBJECT = re.compile(
 _THING = re.compile(
     r"\b(?:an?|the|my|our|your|his|her|their|this|that|some|another|one|every|each|any|no|\d+)\s(?P<noun>\w+(?:[\s-]\w+)?)"
     r"|[\"“]|(?:^|\b(?:of|by|from|love|loved|like|enjoy|enjoyed|started|tried|try|been|am|are|was|were|['’]m|['’]re)\s)"
-    r"(?!(?:some|any|no|every)?thing\b|during\b)\w{3,}ing\b",
+    r"(?!(?:some|any|no|every)?thing\b|during\b)\w{3,}ing\b(?=\s\w)(?!\s(?:it|them|her|him)\b)",
     re.IGNORECASE,
 )
 _IS_TIME = re.compile(rf"(?:\w+\s)?{_TIME}", re.IGNORECASE)
@@ -101,7 +101,7 @@ _NOT_PLURAL = wordlist(
     afterwards news thus unless whereas nowadays hers theirs ours yours"""
 )
 _PERSONS = wordlist(
-    """woman man girl boy guy lady person kid child baby someone somebody anyone artist author actor actress singer
+    """family team friends group woman man girl boy guy lady person kid child baby someone somebody anyone artist author actor actress singer
     writer player director president founder owner nurse student grandma grandpa mom mum dad folks pup puppy dog
     cat stranger veteran leader professor instructor guest client customer patient employee founder"""
 )

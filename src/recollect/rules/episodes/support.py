@@ -60,7 +60,7 @@ _VOCATIVE = re.compile(
 )
 _DEMONSTRATIVE = re.compile(r"^(?:this|that|these|those)\b", re.IGNORECASE)
 _FAREWELL = re.compile(
-    r"^(?:see\s(?:you|ya)|bye|take\scare|stay\ssafe|(?:talk|speak|chat|catch)\s(?:(?:to|with)\s)?(?:you\s)?(?:soon|later))\b",
+    r"^(?:see\s(?:you|ya)|bye|take\scare|stay\ssafe|(?:talk|speak|chat|catch)\s(?:(?:to|with)\s)?(?:(?:you|ya)\s)?(?:soon|later))\b",
     re.IGNORECASE,
 )
 _OBJECT = re.compile(r"\b(?:it|them|they|him|he|she)\b", re.IGNORECASE)
