@@ -63,7 +63,7 @@ _PARTICLE = r"(?:to|in|on|at|for|with|from|by|out|up|down|off|over|into|about|as
 _BEFORE_ADJECTIVE = ("a", "an", "the", "my", "our", "your", "so", "too", "very", "super", "really", "and", "but", "or")
 _NO_SUBJECT = "(?<!,)" + "".join(rf"(?<!\b(?i:{word}))" for word in _BEFORE_ADJECTIVE)
 _PAST = re.compile(
-    rf"{_NO_SUBJECT}\s\w{{2,}}[^\We]ed\b(?=\s(?:{_OBJECT}|{_PARTICLE}|\d|[A-Z])|\W*$)"
+    rf"{_NO_SUBJECT}\s[a-z]\w+[^\We]ed\b(?=\s(?:{_OBJECT}|{_PARTICLE}|\d|[A-Z])|\W*$)"
     rf"|^\w{{2,}}[^\We]ed\s(?:{_OBJECT}|{_PARTICLE}|\d|[A-Z])"
 )
 _THIRD_PERSON = re.compile(
@@ -71,8 +71,8 @@ _THIRD_PERSON = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_NOUN = wordlist(
-    """a an the my our your his her its their these those some any no many few several more new of with in on at for from
-    by to about"""
+    """a an the my our your his her its their these those some any no many few several more new of with in on at for
+    from by to about"""
 )
 _REQUEST = re.compile(
     r"(?:^|[,;:–—]\s+|\b(?:then|please)\s+)[\"“(]?(?:(?:please|always|never|just|also|then|simply|first|don['’]t|do\snot)\s+)*"
@@ -86,7 +86,7 @@ _NOUN_LIKE = wordlist(
     lead limit mark match model note offer dance laugh smile hug kiss paint season plant water cheer text email"""
 )
 _AFTER_NOUN = re.compile(rf"\b(?P<subject>[^\W\d_]{{2,}})(?=\s(?:{_ADVERB}\s)?(?P<verb>[a-z]{{2,}})\b)")
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _STOPS = (".", "!", "?", "…")
 _MANY_WORDS = 6  # words of a text that would have an English function word if it was English
 

@@ -51,7 +51,7 @@ _ANYWHERE = re.compile(
     rf"|\bthese\b(?!\s(?:days\b|{_TIME}))|\bthose\b(?!\s(?:who|days|of\sus|of\syou|with|interested|that|which|in\sneed)\b)"
     rf"|\w{{2,}}ed\sthat\s\w+(?=\W*$|\s(?:on|in|at|from|with|last|for)\b)|\bof\sthis\s(?!{_TIME})|\bthat['’]s\s(?:so\s|really\s|very\s)?\w+(?=[.!]*\s*$)"
     r"|\bsome(?=\s(?:to|for|from|and|but|too|myself|already)\b|\s*[.,!?;])|\d\smore(?=\W*$|[.,!?])"
-    r"|\b(?:one|two|three|four|five|some|any|many|few|tell\sme|give\sme)\smore(?=\W*$|[.,!?])|\bone\smore\b"
+    r"|\ba\sfew(?=\W*$|\s*[.,!?;])|\b(?:one|two|three|four|five|some|any|many|few|tell\sme|give\sme)\smore(?=\W*$|[.,!?])|\bone\smore\b"
     r"|\bthe\s(?:same|others?|rest|latter|former|above|following|first\stwo|ones)(?=\W*$|\s*[.,!?;]|\s(?:is|are|was|were|one|too|way|thing)\b)"
     r"|\b(?:any|some|every|no)(?:thing|one|body|where)\selse\b|\bwhat\selse\b|\bwhich\sones?\b|\banother(?=\s*[.,!?;]|\s*$|\sone\b)"
     r"|\b(?:think|hope|guess|do|did|doing|done|say|said|believe)\sso(?=\W*$|\s*[.,!?;])"
@@ -86,7 +86,7 @@ _EMPTY_OBJECT = re.compile(
 )
 _THING = re.compile(
     r"\b(?:an?|the|my|our|your|his|her|their|this|that|some|another|one|every|each|any|no|\d+)\s(?P<noun>\w+(?:[\s-]\w+)?)"
-    r"|[\"“]|(?:^|\b(?:of|by|from|love|loved|like|enjoy|enjoyed|started|tried|try|been|am|are|was|were|['’]m|['’]re)\s)"
+    r"|[\"“]|(?:^|\b(?:of|by|from|love|loved|like|enjoy|enjoyed|started|tried|try)\s)"
     r"(?!(?:some|any|no|every)?thing\b|during\b)\w{3,}ing\b(?=\s\w)(?!\s(?:it|them|her|him)\b)",
     re.IGNORECASE,
 )
@@ -101,9 +101,10 @@ _NOT_PLURAL = wordlist(
     afterwards news thus unless whereas nowadays hers theirs ours yours"""
 )
 _PERSONS = wordlist(
-    """family team friends group woman man girl boy guy lady person kid child baby someone somebody anyone artist author actor actress singer
-    writer player director president founder owner nurse student grandma grandpa mom mum dad folks pup puppy dog
-    cat stranger veteran leader professor instructor guest client customer patient employee founder"""
+    """family team friends group woman man girl boy guy lady person kid child baby someone somebody anyone artist
+    author actor actress singer writer player director president founder owner nurse student grandma grandpa mom
+    mum dad folks pup puppy dog cat stranger veteran leader professor instructor guest client customer patient
+    employee founder"""
 )
 _POSSESSIVE = re.compile(r"['’]\w*$")
 _FIRST_NAME = re.compile(

@@ -102,6 +102,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _VALUE = re.compile(rf"[$€£¥]?\d|{WHEN.pattern}", WHEN.flags)
+_COUNTED = re.compile(r"\W*[^\W\d_]+\s#?\d+\W*$")
 _LONGEST_LABEL = 30  # characters
 _TITLE = 3  # words of a name before its value
 _DESCRIBES = re.compile(r"^(?:an?|the|his|her|its|their|your|one)\s", re.IGNORECASE)
@@ -183,7 +184,7 @@ def _says_something(text: str) -> bool:
 
 def _is_label(title: str) -> bool:
     """Whether a title only counts: "Option 1", "Day 3", "2 hours"."""
-    return len(title) <= _LONGEST_LABEL and _LABEL.match(title) is not None
+    return len(title) <= _LONGEST_LABEL and (_LABEL.match(title) or _COUNTED.match(title)) is not None
 
 
 def _is_entry(text: str) -> bool:
