@@ -40,6 +40,7 @@ def test_a_sentence_has_one(text: str) -> None:
         "A relief when the storm passed.",
         "My aunt, Ilse, a nurse from Ghent.",
         "Two cups of flour.",
+        "2 cups of rye flour, sifted, cut with 1 cup of Bran.",
         "Fri, March 11: newsletter, draft, Ilse",
         "",
     ],

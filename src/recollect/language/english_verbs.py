@@ -79,6 +79,11 @@ _REQUEST = re.compile(
     r"(?P<verb>[a-z]{2,})\b(?=\s\S)",
     re.IGNORECASE,
 )
+_LEADS_IN = re.compile(
+    r"(?:when|if|to|for|as|before|after|while|once|instead|based|in|on|with|by|during|at|next|then|first|since|unless"
+    r"|depending|also|please|remember|\w+ing)\b",
+    re.IGNORECASE,
+)
 _NOUN_LIKE = wordlist(
     """walk work plan show talk call ride run play change visit start stop look love need use help drink cook book post
     place move rest dream design report test track link drive climb hike cut deal order request review search sound
@@ -126,7 +131,8 @@ def _has_verb(text: str) -> bool:
         return True
     if any(match["verb"].casefold() not in _NO_VERB for match in _SUBJECT_VERB.finditer(text)):
         return True
-    return bool(_PAST.search(text)) or _has_request(text) or _has_present(text)
+    is_quantity = text[:1].isdigit()  # "2 cups of butter, melted"
+    return _has_present(text) or (not is_quantity and (bool(_PAST.search(text)) or _has_request(text)))
 
 
 def _is_foreign(text: str) -> bool:
@@ -138,7 +144,11 @@ def _is_foreign(text: str) -> bool:
 
 def _has_request(text: str) -> bool:
     """Whether a clause begins with the plain form of a verb."""
-    return any(match["verb"].casefold() in _BASES for match in _REQUEST.finditer(text))
+    may_follow = _LEADS_IN.match(text) is not None or ":" in text
+    return any(
+        match["verb"].casefold() in _BASES and (may_follow or not match[0].startswith((",", ";")))
+        for match in _REQUEST.finditer(text)
+    )
 
 
 def _has_present(text: str) -> bool:

@@ -164,6 +164,8 @@ def _wordings(statement: SummarySentence) -> Iterator[str]:
     full_text = _NUMBERED.sub("", _clean(sentence.text if is_short_correction else trim(sentence.text)))
     if full_text.count('"') == 1:  # the other one is in another sentence
         full_text = full_text.replace('"', "")
+    if full_text.count("“") != full_text.count("”"):
+        full_text = full_text.replace("“", "").replace("”", "")
     if not has_word(full_text):
         return
     yield full_text

@@ -155,7 +155,8 @@ def _english_support(statements: Sequence[SourcedSentence], supports: Sequence[S
         before = None
     if _is_caption(sentence):
         return NOTHING if before is None else Support(True, before)
-    if _EXCLAIMS.match(text):
+    is_exclaimed = text.endswith("!") and not has_predicate(text) and not _REPLY.match(sentence.text)
+    if _EXCLAIMS.match(text) or (is_exclaimed and question is not None and statements[place].speaker[0] == "assistant"):
         return NOTHING
     is_usable = question is not None and (
         supports[question].stands or _is_clear_question(statements[question].sentence)
