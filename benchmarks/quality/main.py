@@ -7,6 +7,7 @@ import click
 from quality.floor_command import floor
 from quality.recall_command import recall
 from quality.speakers_command import speakers
+from quality.summaries_command import summaries
 from quality.tokens_command import tokens
 from quality.topics_command import topics
 from quality.window_command import window
@@ -29,6 +30,7 @@ def program() -> None:
 
 program.add_command(recall)
 program.add_command(speakers)
+program.add_command(summaries)
 program.add_command(topics)
 program.add_command(tokens)
 program.add_command(floor)

@@ -23,7 +23,7 @@ from recollect.rules.episodes.lines import speaker_labels
 PATIENCE = 600.0
 BATCH = 500
 STITCHED = 40  # sessions of a set of short chats that are kept as one conversation
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")  # an underscore may be markup
 
 
 @dataclass(slots=True)

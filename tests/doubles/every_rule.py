@@ -264,14 +264,14 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "rules.openai.verbatim_tail.is_whole": lambda given: tail.is_whole(
         body_of(given), tail.lay_out(body_of(given), Budget(), COUNT, all_of_it=False)
     ),
-    "rules.recall.corrections.place_of_corrected": lambda given: RULES["rules.recall.corrections.place_of_corrected"](
+    "rules.corrections.place_of_corrected": lambda given: RULES["rules.corrections.place_of_corrected"](
         [made(Message, given), made(Message, given)], 1
     ),
     "tasks.fact_extraction.grounded_facts": lambda given: fact_extraction.grounded_facts(
         [dict.fromkeys(("category", "key", "value", "since", "until", "subject", "holds"), given.text)],
         made(fact_extraction.Inputs, given),
     ),
-    "rules.recall.corrections.place_just_before": lambda given: RULES["rules.recall.corrections.place_just_before"](
+    "rules.corrections.place_just_before": lambda given: RULES["rules.corrections.place_just_before"](
         [made(Message, given), made(Message, given)], 1
     ),
     "rules.prompt.requests_for_more.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),

@@ -23,6 +23,8 @@ _OPENERS = re.compile(
           | speaking\ of\ which|you\ know|i\ mean|note\ that|également|außerdem|übrigens|además|entonces|pues
           | inoltre|allora|além\ disso|então )
         (?:\s*[,:–—!-]+\s*|\s+(?=(?:i|we|my|our|the|it|you)\b))
+      | (?: well|so|and|but|oh )\s+(?=(?:by\ the\ way|btw|also|actually|honestly|yes|yeah|anyway)\b)
+      | (?: (?:and\ )?thank(?:s|\ you)(?:\ so\ much)?\ for\ \w+ing )\s*[,!–—-]+\s*
       | (?: please\ (?:note|remember|keep\ in\ mind)\ that|keep\ in\ mind\ that
           | it(?:['’]s|\ is)\ (?:important|worth\ (?:noting|mentioning)|essential)
             (?:\ to\ (?:note|remember|mention))?\ that

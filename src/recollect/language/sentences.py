@@ -198,6 +198,8 @@ _SHORTENED = """
 """
 _ABBREVIATIONS = frozenset((*_SHORTENED.split(), *MONTH_ABBREVIATIONS, *WEEKDAY_ABBREVIATIONS))
 _END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？｡।॥؟۔։]+[\"”’」』）)]*\s*")
+_NAME_WITH_MARK = re.compile(r"(?<![.!?]\s)\b[A-Z][^\W\d_]{0,30}!\s$")  # Yahoo!
+_CLOSING = "\"'”’»)]"
 _INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
 _LAST_WORD = re.compile(r"(\S+?)\.+[\"'”’»)\]]*\s*$")
 
@@ -207,7 +209,9 @@ def split_sentences(paragraph: str) -> list[str]:
     raw_sentences: list[str] = []
     start = 0
     for end in _END.finditer(paragraph):
-        if paragraph[end.start()] == "." and not _is_sentence_end(paragraph, start, end):
+        is_inside = end[0].rstrip()[-1:] in _CLOSING or _NAME_WITH_MARK.search(paragraph, start + 1, end.end())
+        goes_on = paragraph[end.end() : end.end() + 1].islower() and is_inside
+        if goes_on or (paragraph[end.start()] == "." and not _is_sentence_end(paragraph, start, end)):
             continue
         raw_sentences.append(paragraph[start : end.end()])
         start = end.end()
@@ -310,8 +314,11 @@ def _split_lead(text: str) -> tuple[str, str]:
 
 
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]{0,200})\]\((?:[^()\s]{1,400})(?:\s+\"[^\"]{0,100}\")?\)")
-_EMPHASIS = re.compile(r"(\*\*|~~|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])|(?<!\w)_(?=[^\W_])|(?<=[^\W_])_(?!\w))")
+_EMPHASIS = re.compile(
+    r"(?<!\\)(\*\*|~~|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])|(?<!\w)_(?=[^\W_])|(?<=[^\W_])_(?!\w))"
+)
 _TICKS = re.compile(r"`+")
+_ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+.!|<>~-])")
 _TAG = re.compile(
     r"</?(?:br|p|b|i|u|em|strong|div|span|a|ul|ol|li|h\d|code|pre|sup|sub|details|summary)\b[^<>]{0,200}>"
 )
@@ -324,7 +331,8 @@ _ADDRESS = re.compile(r"https?://([^\s/?#]+)([^\s?#]*)")
 def strip_markup(text: str) -> str:
     """The text without Markdown and tags, on one line."""
     text = _TAG.sub(" ", _IMAGE_OR_LINK.sub(r"\1", text))
-    return _SPACE.sub(" ", _EMPHASIS.sub("", _TICKS.sub("", text))).strip()
+    text = _EMPHASIS.sub("", _TICKS.sub("", text))
+    return _SPACE.sub(" ", _ESCAPED.sub(r"\1", text)).strip()
 
 
 def _name_data(text: str) -> str:

@@ -211,7 +211,7 @@ def test_of_any_state_the_budget_holds_and_every_message_is_in_one_place_f2(seed
 @given(st.integers(0, 2**32))
 def test_with_room_a_correction_and_what_it_corrects_are_shown_alike_f2(seed: int) -> None:
     """F2: where one is word for word, the other is too, or says that it may have changed."""
-    from recollect.rules.recall.corrections import corrected_turns
+    from recollect.rules.corrections import corrected_turns
 
     state = some_state(Random(seed))
     context = assemble(state, Budget(), EstimateTokenizer())

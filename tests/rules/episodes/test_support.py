@@ -74,3 +74,52 @@ def test_a_number_stays_with_what_it_counts() -> None:
 )
 def test_a_reply_belongs_to_its_question(question: str, reply: str, bound: bool) -> None:
     assert is_bound(question, reply) is bound
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        "Good days ahead!",
+        "Where did you see that?",
+        "Task 3: Prepare for the meeting.",
+        "An aunt knitted it for my wedding.",
+        "They forgave me, luckily, the next morning.",
+        "- 2 cups of rye flour",
+        "| Fri | letter | Ilse |",
+    ],
+)
+def test_what_cannot_be_understood_alone_is_not_chosen_at_any_level(fragment: str) -> None:
+    made = summary(("Alex", fragment))
+    assert made == "Kim: The bakery in Leeds opens its second oven room on 4 May."
+    lone = gist([SpokenLine("user", "Alex", fragment, 1)], 60, count)
+    assert lone, "there is nothing else"
+    assert render_lines(condense([lone, gist([FILL], 60, count)], 120, count)) == made
+
+
+def test_a_pronoun_wants_something_that_it_may_stand_for() -> None:
+    made = summary(("Alex", "The weather at the lake was mild. She brought a pie with almonds and honey."))
+    assert "at the lake was mild" in made
+    assert "She brought" not in made
+
+
+def test_an_item_of_a_list_comes_with_what_introduces_it() -> None:
+    made = summary(("Alex", "For the ferry trip we need:\n- two sleeping bags\n- oat milk"))
+    assert "we need: two sleeping bags; oat milk" in made
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Die Bäckerei in Leeds öffnet am 4. Mai ihre zweite Backstube. Schöne Tage am See.",
+        "Ostin punaisen kajakin Turusta viime viikolla. Se painaa 22 kiloa.",
+        "Kupiłem czerwony kajak w Gdańsku.",
+        "昨日トゥルクで赤いカヤックを買いました。",
+        "اشتريت قاربا أحمر في المدينة.",
+        "That's great!",
+        "Option 1",
+    ],
+)
+def test_a_summary_is_never_empty_whatever_the_language(text: str) -> None:
+    lines = gist([SpokenLine("user", "Alex", text, 1)], 60, count)
+    assert lines
+    assert condense([lines, lines], 60, count)

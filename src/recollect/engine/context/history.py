@@ -15,8 +15,8 @@ from dataclasses import replace
 from recollect.engine.context.render import Piece
 from recollect.engine.context.state import ContextState
 from recollect.model import Item, Message, Tiers
+from recollect.rules.corrections import corrected_turns, has_correction
 from recollect.rules.prompt import fences
-from recollect.rules.recall.corrections import corrected_turns, has_correction
 from recollect.rules.tiers.shown_tier import HIGHEST, LOWEST, SUMMARY, text_at, tier_now
 from recollect.rules.tiers.tiers import write_tiers as offline_tiers
 

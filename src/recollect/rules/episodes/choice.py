@@ -18,7 +18,7 @@ from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence, clauses
 from recollect.language.word_weights import is_unspaced, stems, weigh
 from recollect.model import ExtractLine
-from recollect.rules.episodes.corrections import SOFT, says_correction
+from recollect.rules.corrections import is_retraction, says_new_value
 from recollect.rules.episodes.lines import prefix, render_lines, speaker_labels
 from recollect.rules.prompt.fences import Labels
 from recollect.rules.tiers import tiers
@@ -164,10 +164,12 @@ def _wordings(statement: SummarySentence) -> Iterator[str]:
     full_text = _NUMBERED.sub("", _clean(sentence.text if is_short_correction else trim(sentence.text)))
     if full_text.count('"') == 1:  # the other one is in another sentence
         full_text = full_text.replace('"', "")
+    if full_text.count("“") != full_text.count("”"):
+        full_text = full_text.replace("“", "").replace("”", "")
     if not has_word(full_text):
         return
     yield full_text
-    if sentence.kind == "note" or sentence.is_question or len(full_text) <= _LONG or SOFT.search(full_text):
+    if sentence.kind == "note" or sentence.is_question or len(full_text) <= _LONG or is_retraction(full_text):
         return
     parts = clauses(full_text)
     for length in range(len(parts) - 1, 0, -1):
@@ -189,7 +191,7 @@ def _bonus(statement: SummarySentence, *, opens: bool) -> float:
     text = statement.sentence.text
     bonus = 0.8 if opens else 0.0
     bonus += 1.0 if _MATTERS.search(text) else 0.0
-    bonus += 2.0 if statement.corrects or says_correction(text) else 0.0
+    bonus += 2.0 if statement.corrects or says_new_value(text) else 0.0
     bonus += 0.8 if _DIGIT.search(text) or WHEN.search(text) else 0.0
     return bonus + (0.4 if statement.sentence.is_question and not statement.is_answered else 0.0)
 

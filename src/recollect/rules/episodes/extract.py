@@ -3,7 +3,8 @@
 The result is a list of lines, each with its speaker, its turn and its time; `lines.render_lines` writes them as text.
 `gist` chooses lines of messages, `condense` chooses among the lines of several extracts: who said what is never read
 from a text. A summary is never over the limit, and never empty if there is a word and room for one. Only a bounded part
-is read. What is chosen is decided in `choice`, what stands alone in `support`, what was corrected in `corrections`.
+is read. What is chosen is decided in `choice`, what stands alone in `support`, what was corrected in
+`rules.corrections`.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from recollect.language.detect import detect
 from recollect.language.filler import is_filler
 from recollect.language.sentences import Sentence, limit_text, sentences, split_sentences
 from recollect.model import ExtractLine
+from recollect.rules.corrections import ComparedSentence, compare_text, find_corrections
 from recollect.rules.episodes.choice import Count, SummarySentence, choose_lines, cut_to_tokens, drop_torn_end, has_word
-from recollect.rules.episodes.corrections import compared_sentence, find_corrections
 from recollect.rules.episodes.lines import (
     NAMELESS,
     Lines,
@@ -27,7 +28,7 @@ from recollect.rules.episodes.lines import (
     speaker_of,
     whole_line,
 )
-from recollect.rules.episodes.support import SourcedSentence, find_supports
+from recollect.rules.episodes.support import SourcedSentence, find_supports, stands_alone
 from recollect.rules.prompt import fences
 from recollect.rules.tiers import tiers
 
@@ -72,9 +73,10 @@ def condense(parts: Sequence[Lines], limit: int, count: Count) -> tuple[ExtractL
             sentence = Sentence(text, line.kind if line.kind in ("item", "heading", "note") else "prose")  # type: ignore[arg-type]
             stands = bool(has_word(text)) and line.kind != "heading" and not (line.role and is_filler(sentence))
             statements.append(SummarySentence(number, replace(line, text=text), sentence, stands, needs))
+    language = _language(statements)
     if not any(statement.stands for statement in statements):
         statements = [replace(statement, stands=True) for statement in statements]
-    language = _language(statements)
+    statements = _with_standing(statements, language)
     statements = _with_corrections(statements, language)
     chosen_lines = choose_lines(_without_repetition(statements), language, limit, count, traces=True)
     return chosen_lines or _first_excerpt(_excerpt_lines(statements), limit, count)
@@ -142,15 +144,28 @@ def _with_supports(statements: Sequence[SummarySentence], language: str) -> list
     ]
 
 
+def _with_standing(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
+    """The lines of extracts, those not to be chosen that can no longer be understood alone: an extract has such a line
+    where its messages had nothing better. If none can be understood, all stay."""
+    marked = [
+        replace(statement, stands=statement.stands and _is_clear_line(statement, language)) for statement in statements
+    ]
+    return marked if any(statement.stands for statement in marked) else list(statements)
+
+
+def _is_clear_line(statement: SummarySentence, language: str) -> bool:
+    has_context = statement.needs is not None or not statement.line.role or statement.line.kind == "text"
+    return has_context or stands_alone(statement.sentence, language)
+
+
 def _with_corrections(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
     """The statements, with those marked that a later one corrects."""
     claims = [
-        compared_sentence(
+        ComparedSentence(
             statement.line.turn,
             speaker_of(statement.line),
-            statement.sentence.text,
             statement.stands and statement.needs is None,
-            language,
+            compare_text(statement.sentence.text, language),
         )
         for statement in statements
     ]
@@ -158,6 +173,8 @@ def _with_corrections(statements: Sequence[SummarySentence], language: str) -> l
     for correction in find_corrections(claims):
         earlier = correction.earlier
         later = correction.later
+        if correction.together and not marked[earlier].stands:
+            continue  # what nobody can understand is not shown, and so needs no correction
         marked[earlier] = replace(marked[earlier], corrected_by=later)
         needs = earlier if correction.together else marked[later].needs
         marked[later] = replace(marked[later], corrects=True, stands=True, needs=needs)

@@ -1,7 +1,9 @@
 """Which sentences of messages can be understood without others, and which one each of the rest needs.
 
-An answer needs its question, a sentence that begins with "it" the one before, a short item its heading. A fragment
-without such a support ("214!", a bare name, "and me.") is not chosen for a summary unless there is nothing else.
+An answer needs its question, a sentence that points back the one before, a short item what introduces the list. A
+fragment without such a support ("214!", a bare name, "and me.") is not chosen for a summary unless there is nothing
+else. In English a sentence stands alone if it has a verb and points to nothing outside it; in other languages, whose
+verbs are not known here, the rules are milder, and they are the fallback for English too.
 """
 
 from __future__ import annotations
@@ -10,10 +12,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from recollect.language.english_verbs import has_predicate, has_verb
 from recollect.language.filler import is_filler, strip_addressee, trim
 from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence, split_sentences
 from recollect.language.word_weights import is_content, is_ordinary, is_unspaced, words
+from recollect.rules.episodes.pointers import names_far_things, points_back, resolves_pronouns
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,11 @@ _THERE = re.compile(r"\b(?:there|then|so|too|either|the\ssame|like\sthat|that\so
 _VOCATIVE = re.compile(
     r"^(?:(?i:oof|ugh|aw+|yay|god|gosh|man|dude|damn|whoa|woah|haha|lol|ouch|geez|ah|oh)[,!.\s]+)?(?:[A-Z]\w+[,!.]\s+)?(?=\w)"
 )
-_FAREWELL = re.compile(r"^(?:see\s(?:you|ya)|bye|take\scare|talk\s(?:soon|later))\b", re.IGNORECASE)
+_DEMONSTRATIVE = re.compile(r"^(?:this|that|these|those)\b", re.IGNORECASE)
+_FAREWELL = re.compile(
+    r"^(?:see\s(?:you|ya)|bye|take\scare|stay\ssafe|(?:talk|speak|chat|catch)\s(?:(?:to|with)\s)?(?:(?:you|ya)\s)?(?:soon|later))\b",
+    re.IGNORECASE,
+)
 _OBJECT = re.compile(r"\b(?:it|them|they|him|he|she)\b", re.IGNORECASE)
 _NAMES_THING = re.compile(r"\b(?:a|an|the|my|our|your|his|her|their|this|that|some|\d+)\s|\s[A-Z]\w|[\"“]")
 _NUMBER_FIRST = re.compile(r"[$€£¥+-]?\s?\d")
@@ -66,8 +74,8 @@ _JOINS = re.compile(
 )
 _EXCLAIMS = re.compile(
     r"^(?:what\san?|such\san?|how\s(?:\w+ly\s)?(?!(?:many|much|long|often|far|old|big)\b)\w+!|so\s\w+!|looks?|sounds?|seems?"
-    r"|reminds?|glad|hope|can['’]t\swait|good\s(?:luck|job|call)|love\s(?:it|that|this|the|your|how)|nice|great|awesome|cool"
-    r"|wow|keep|i\s(?:\S+\s)?agree|cheers|always|an?\s(?:amazing|great|perfect)|adding|no\s(?:problem|worries|regrets|doubts?)|looking\sforward\sto\smore)\b",
+    r"|reminds?|glad|good\sto|hope|can['’]t\swait|good\s(?:luck|job|call)|love\s(?:it|that|this|the|your|how)|nice|great|awesome|cool"
+    r"|wow|keep|appreciate|i\s(?:\S+\s)?agree|cheers|always|an?\s(?:amazing|great|perfect)|adding|(?:that|this|it)['’]s\s(?:\w+\s)?(?:helpful|useful|good|great|nice)\b|no\s(?:problem|worries|regrets|doubts?)|looking\sforward\sto\smore)\b",
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(r"^(?:i|we|my|our)(?:['’]\w+)?\s", re.IGNORECASE)
@@ -86,11 +94,166 @@ _ASKED = 2  # telling words of a question that points back and still says what i
 _DENSE = 6  # characters of a sentence in a script without spaces
 
 
+_LABEL = re.compile(
+    r"^\W*(?:option|step|task|day|week|month|phase|part|tip|example|question|answer|scenario|idea|section|chapter|exercise"
+    r"|round|level|stage|rule|method|approach|version|table|figure|item|lesson|module|act|scene|verse|stanza|paragraph"
+    r"|slide|page|no|number|problem|case|team|group|set|q|a)?\W*(?:\d+(?:\s*[-–]\s*\d+)?|[ivx]+|[a-z]|one|two|three|four"
+    r"|five)?\W*(?:hours?|hrs?|minutes?|mins?|seconds?|days?|weeks?|months?|years?|am|pm|a\.m\.?|p\.m\.?)?\W*$",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(rf"[$€£¥]?\d|{WHEN.pattern}", WHEN.flags)
+_COUNTED = re.compile(r"\W*[^\W\d_]+\s#?\d+\W*$")
+_LONGEST_LABEL = 30  # characters
+_TITLE = 3  # words of a name before its value
+_DESCRIBES = re.compile(r"^(?:an?|the|his|her|its|their|your|one)\s", re.IGNORECASE)
+_INTRODUCED = 2  # words of an item after what introduces the list
+
+
 def find_supports(statements: Sequence[SourcedSentence], language: str) -> list[Support]:
-    """The support of each sentence, in the order of the sentences."""
+    """The support of each sentence, in the order of the sentences. If by the strict rules of English none stands
+    alone, the mild ones decide."""
+    if language == "en":
+        supports: list[Support] = []
+        for place in range(len(statements)):
+            supports.append(_english_support(statements, supports, place))
+        if any(
+            support.stands and statement.sentence.kind != "note"
+            for support, statement in zip(supports, statements, strict=True)
+        ):
+            return supports
+    return _mild_supports(statements, language)
+
+
+def stands_alone(sentence: Sentence, language: str) -> bool:
+    """Whether a sentence that is shown without another can be understood."""
+    if language != "en" or sentence.kind == "note":
+        return True
+    if sentence.kind == "heading" or _is_caption(sentence) or _is_introduction(sentence):
+        return False
+    text = _bare_text(sentence)
+    if sentence.kind == "item":
+        return _is_whole_item(text)
+    is_said = _says_something(text) or _is_entry(text)
+    return is_said and not is_fragment(text, language) and not points_back(text)
+
+
+# -- in English
+
+
+def _english_support(statements: Sequence[SourcedSentence], supports: Sequence[Support], place: int) -> Support:
+    sentence = statements[place].sentence
+    if sentence.kind == "note":
+        return ALONE
+    if _is_empty(sentence) or sentence.kind == "heading" or _is_introduction(sentence):
+        return NOTHING
+    text = _bare_text(sentence)
+    if sentence.kind == "item":
+        return ALONE if _is_whole_item(text) else _list_support(statements, place, text)
+    question = _question_before(statements, place)
+    before = _sentence_before(statements, place)
+    if before is not None and not supports[before].stands:
+        before = None
+    if _is_caption(sentence):
+        return NOTHING if before is None else Support(True, before)
+    is_exclaimed = text.endswith("!") and not has_predicate(text) and not _REPLY.match(sentence.text)
+    if _EXCLAIMS.match(text) or (is_exclaimed and question is not None and statements[place].speaker[0] == "assistant"):
+        return NOTHING
+    is_usable = question is not None and (
+        supports[question].stands or _is_clear_question(statements[question].sentence)
+    )
+    is_answer = not sentence.is_question and _answers(sentence.text, text) and not _DEMONSTRATIVE.match(text)
+    if is_usable and is_answer:
+        return Support(True, question)
+    if _is_entry(text):
+        return ALONE if question is None and _is_first(statements, place) else NOTHING
+    if _REPLY.match(sentence.text) or is_fragment(text, "en") or not _says_something(text):
+        return NOTHING
+    if not points_back(text) and not (_JOINS.match(text) and len(words(text)) <= _JOINED):
+        return ALONE
+    if before is None:
+        return NOTHING
+    context = _chain_text(statements, supports, before)
+    is_resolved = resolves_pronouns(context, text) and names_far_things(context, text)
+    return Support(True, before) if is_resolved else NOTHING
+
+
+def _says_something(text: str) -> bool:
+    is_farewell = _FAREWELL.match(text) and not WHEN.search(text)
+    is_labelled = ": " in text and _is_label(text.partition(": ")[0])
+    return has_predicate(text) and not is_labelled and not _EXCLAIMS.match(text) and not is_farewell
+
+
+def _is_label(title: str) -> bool:
+    """Whether a title only counts: "Option 1", "Day 3", "2 hours"."""
+    return len(title) <= _LONGEST_LABEL and (_LABEL.match(title) or _COUNTED.match(title)) is not None
+
+
+def _is_entry(text: str) -> bool:
+    """Whether a sentence is a short name and its value: "Deadline: Friday", "Budget: 300 euros"."""
+    title, _, value = text.partition(": ")
+    return len(words(title)) <= _TITLE and not _is_label(title) and bool(_VALUE.match(value))
+
+
+def _is_first(statements: Sequence[SourcedSentence], place: int) -> bool:
+    """Whether a sentence is the first of its message."""
+    return place == 0 or statements[place - 1].source != statements[place].source
+
+
+def _is_clear_question(sentence: Sentence) -> bool:
+    text = _bare_text(sentence)
+    return has_predicate(text) and not points_back(text) and bool(_content_words(text, "en"))
+
+
+def _chain_text(statements: Sequence[SourcedSentence], supports: Sequence[Support], place: int) -> str:
+    """A sentence after those that it needs."""
+    texts: list[str] = []
+    at: int | None = place
+    while at is not None:
+        texts.append(statements[at].sentence.text)
+        at = supports[at].needs
+    return " ".join(reversed(texts))
+
+
+def _is_whole_item(text: str) -> bool:
+    """Whether an item says something without the list: a request, a statement, or a title and what it stands for."""
+    title, _, described = text.partition(": ")
+    if not described:
+        return len(words(text)) >= _DESCRIBED and _says_something(text) and not points_back(text)
+    if _is_label(title) or not WHEN.sub("", title).strip(" ,-–") or len(words(described)) < _DESCRIBED:
+        return False
+    if not (has_verb(described) or _DESCRIBES.match(described)):
+        return False
+    return resolves_pronouns(title, described)
+
+
+def _list_support(statements: Sequence[SourcedSentence], place: int, text: str) -> Support:
+    """The sentence that introduces the list of an item, if it is one."""
+    title, _, described = text.partition(": ")
+    if len(words(described or title)) < (_DESCRIBED if described else _INTRODUCED):
+        return NOTHING
+    introduction = _introduction_before(statements, place)
+    if introduction is None or statements[introduction].sentence.kind == "heading":
+        return NOTHING
+    introducing = _bare_text(statements[introduction].sentence)
+    is_clear = has_predicate(introducing) and not points_back(introducing)
+    return Support(True, introduction) if is_clear else NOTHING
+
+
+def _bare_text(sentence: Sentence) -> str:
+    return _VOCATIVE.sub("", trim(strip_addressee(sentence.text)))
+
+
+def _is_introduction(sentence: Sentence) -> bool:
+    return sentence.text.rstrip().endswith((":", "："))
+
+
+# -- in any language
+
+
+def _mild_supports(statements: Sequence[SourcedSentence], language: str) -> list[Support]:
     supports: list[Support] = []
     for place in range(len(statements)):
-        support = _support_of(statements, place, language)
+        support = _mild_support(statements, place, language)
         needed = support.needs
         if needed is not None and not _is_support(statements[needed].sentence, supports[needed], language):
             sentence = statements[place].sentence
@@ -100,13 +263,13 @@ def find_supports(statements: Sequence[SourcedSentence], language: str) -> list[
     return supports
 
 
-def _support_of(statements: Sequence[SourcedSentence], place: int, language: str) -> Support:
+def _mild_support(statements: Sequence[SourcedSentence], place: int, language: str) -> Support:
     sentence = statements[place].sentence
     if sentence.kind == "note":
         return ALONE
-    if _is_empty(sentence) or sentence.kind == "heading" or sentence.text.rstrip().endswith((":", "：")):
+    if _is_empty(sentence) or sentence.kind == "heading" or _is_introduction(sentence):
         return NOTHING
-    text = _VOCATIVE.sub("", trim(strip_addressee(sentence.text)))
+    text = _bare_text(sentence)
     if sentence.kind == "item":
         return _item_support(statements, place, text)
     question = _question_before(statements, place)
@@ -122,7 +285,7 @@ def _support_of(statements: Sequence[SourcedSentence], place: int, language: str
         return NOTHING
     if _JOINS.match(text) and len(words(text)) <= _JOINED:
         return NOTHING if before is None else Support(True, before)
-    if _points_back(text):
+    if _may_point_back(text):
         needed = before if before is not None else question
         if needed is not None:
             return Support(True, needed)
@@ -130,7 +293,7 @@ def _support_of(statements: Sequence[SourcedSentence], place: int, language: str
     return ALONE
 
 
-def _points_back(text: str) -> bool:
+def _may_point_back(text: str) -> bool:
     """Whether a sentence speaks of something that was named before it: "it was great", "I want to add it"."""
     if _PRONOUN.match(text) or _THERE.search(text) or _NUMBER_FIRST.match(text):
         return True
@@ -186,16 +349,22 @@ def _item_support(statements: Sequence[SourcedSentence], place: int, text: str) 
     described = text.partition(": ")[2]
     if len(words(text)) >= _SHORT_ITEM or is_unspaced(text) or len(words(described)) >= _DESCRIBED:
         return ALONE
+    introduction = _introduction_before(statements, place)
+    return NOTHING if introduction is None else Support(True, introduction)
+
+
+def _introduction_before(statements: Sequence[SourcedSentence], place: int) -> int | None:
+    """The heading of the list in which an item stands, or the sentence that ends in a colon before it."""
     source = statements[place].source
     for earlier in range(place - 1, -1, -1):
         sentence = statements[earlier].sentence
         if statements[earlier].source != source:
             break
-        if sentence.kind == "heading" or (sentence.kind == "prose" and sentence.text.rstrip().endswith((":", "："))):
-            return Support(True, earlier)
+        if sentence.kind == "heading" or (sentence.kind == "prose" and _is_introduction(sentence)):
+            return earlier
         if sentence.kind != "item":
             break
-    return NOTHING
+    return None
 
 
 def _question_before(statements: Sequence[SourcedSentence], place: int) -> int | None:
@@ -232,7 +401,7 @@ def _is_caption(sentence: Sentence) -> bool:
 
 def _is_support(sentence: Sentence, support: Support, language: str) -> bool:
     """Whether a sentence helps to understand another: not a fragment, not a question that itself points back."""
-    if sentence.is_question and _points_back(sentence.text) and support.needs is None:
+    if sentence.is_question and _may_point_back(sentence.text) and support.needs is None:
         return len(_telling_words(sentence.text, language)) >= _ASKED
     return support.stands or _introduces(sentence)
 
