@@ -33,7 +33,7 @@ from recollect.ports import Completion, Request
 from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
 from recollect.rules.tiers import tiers
 from recollect.tasks import message_tiers
-from recollect.tasks.reply import InlineTiers, render_inline
+from recollect.tasks.reply import OPEN, InlineTiers, render_inline
 from recollect.tasks.task import TaskMessage
 from recollect.testing.clock import FrozenClock
 from recollect.wiring import build, open_tokenizer
@@ -188,7 +188,7 @@ class RecordedModel:
         self.calls: list[Completion] = []
 
     async def complete(self, request: Request) -> Completion:
-        text = self._tier_request(request) or self._next_reply()
+        text = self._tier_request(request) or self._next_reply(asks_for_tiers=OPEN in request.messages[0]["content"])
         call = Completion(text, self.name, prompt_tokens(request.messages, self._count), self._count(text))
         self.calls.append(call)
         return call
@@ -210,11 +210,12 @@ class RecordedModel:
         self._has_asked = match is not None
         return f"[REQUEST_TIER:3:{match[1]}]" if match else ""
 
-    def _next_reply(self) -> str:
+    def _next_reply(self, *, asks_for_tiers: bool) -> str:
+        """The recorded reply, with the tiers of the exchange if the context asks for them."""
         exchange = self._remaining.pop()
         user_tiers, reply_tiers = (tiers.write_tiers(text, self._count) for text in (exchange.asked, exchange.answered))
         inline = InlineTiers(user_tiers.tier1, user_tiers.tier2, reply_tiers.tier1, reply_tiers.tier2)
-        writes_tiers = self._plan.inline and inline != InlineTiers()
+        writes_tiers = asks_for_tiers and self._plan.inline and inline != InlineTiers()
         return f"{exchange.answered}\n{render_inline(inline)}" if writes_tiers else exchange.answered
 
 
