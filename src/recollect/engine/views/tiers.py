@@ -1,9 +1,9 @@
 """The tiers view: shorter versions (tiers) of each message of the window, and which tier the model needs.
 
-Tiers come with the reply where the model gives them. For the others a follower asks the memory model; if that fails, or
-there is none, the built-in writer makes them. If the model is only away for a while, the writer's tiers stand in and
-the model is asked again later. Old messages are skipped: imported messages are searched, not shown, and get their tiers
-when they are shown after all.
+Tiers come with the reply where the model gives them. For the others a follower asks the memory model, if the message is
+worth a call; if it is not, if the call fails, or if there is no model, the built-in writer makes them. If the model is
+only away for a while, the writer's tiers stand in and the model is asked again later. Old messages are skipped:
+imported messages are searched, not shown, and get their tiers when they are shown after all.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from recollect.rules.tiers.shown_tier import tier_after_request
 from recollect.tasks import message_tiers
 from recollect.tasks.task import TaskMessage
 
-NEAR = 60  # turns from the end of a conversation that are given tiers as they come
+NEAR = 60  # turns from the end of a conversation that are given tiers as they come, if the window holds them
 
 
 WEAK = ("offline", "none")  # tiers a model may still make better
@@ -49,14 +49,17 @@ class TiersView:
         tokenizer: Tokenizer,
         read: Callable[..., Awaitable[Any]],
         run: Callable[..., Awaitable[Any]],
+        window_turns: int,
     ) -> None:
+        """`window_turns`: the most messages that the window holds; 0 if their number does not count."""
         self._asking = asking
         self._tokenizer = tokenizer
         self._read = read
         self._run = run
+        self._near = min(window_turns, NEAR) or NEAR
 
     def read_after(self, done: int, turns: int) -> int:
-        return max(done, turns - NEAR)
+        return max(done, turns - self._near)
 
     async def prepare(self, runs: Sequence[Run]) -> list[RunTiers]:
         def load(tx: Tx) -> list[dict[int, Tiers]]:
@@ -95,8 +98,8 @@ class TiersView:
     async def tiers_of(self, message: Message) -> tuple[Tiers, str | None]:
         """The tiers of one message, by the memory model or else by the built-in writer; and why to ask again later."""
         count = self._tokenizer.count
-        if rules.is_short(message.content, count):
-            return Tiers(), None
+        if not rules.is_worth_a_call(message.content, count):
+            return rules.write_tiers(message.content, count), None
         inputs = message_tiers.Inputs((TaskMessage(message.role, message.content),), count)
         answer = await self._asking.ask(message_tiers, inputs)
         reply_tiers = answer.reply.tiers[0]

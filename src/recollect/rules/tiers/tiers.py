@@ -24,6 +24,10 @@ SHORT = 24
 (key, sign, a value of two or three): of 24 tokens that is over a fifth already, and what a summary could save is less
 than what the label of a message costs."""
 
+WORTH_A_CALL = 64
+"""Tokens; of a message of so many or fewer, the tiers are shown in some five contexts and save some forty tokens in
+each, while the call costs three hundred: the built-in writer makes them."""
+
 TERSE = 200
 """Characters of a message, on average, up to which a chat is terse."""
 
@@ -57,6 +61,11 @@ def size(text: str, count: Count) -> int:
 def is_short(text: str, count: Count) -> bool:
     """Whether a message is too short to gain from tiers: it is its own tier 1 and 2."""
     return len(text) <= MAX_CHARACTERS and size(text, count) <= SHORT
+
+
+def is_worth_a_call(text: str, count: Count) -> bool:
+    """Whether a message is so long that a model may be asked for its tiers alone."""
+    return len(text) > MAX_CHARACTERS or size(text, count) > WORTH_A_CALL
 
 
 def is_terse(texts: Sequence[str]) -> bool:
