@@ -41,6 +41,7 @@ from recollect.rules import log as rules
 from recollect.rules.access import Viewer
 from recollect.rules.recall.floor import CLOSE, FLOOR
 from recollect.rules.recall.nearness import nearest_turns
+from recollect.rules.recall.selection import worthwhile_hits
 from recollect.rules.tiers.tiers import is_terse
 from recollect.tasks import standalone
 from recollect.tasks.reply import instructions, whole_instructions
@@ -94,10 +95,11 @@ class SpokenMessages:
 
 @dataclass(frozen=True, slots=True)
 class RecalledMessages:
-    """What is relevant to a message: hits outside the window, past episodes, and turns of this conversation with their
-    scores."""
+    """What is relevant to a message: hits outside the window, those of other conversations, past episodes, and turns of
+    this conversation with their scores."""
 
     hits: Sequence[Hit]
+    elsewhere: Sequence[Hit]
     episodes: Sequence[Episode]
     relevance: Mapping[int, float]
     nothing_relevant: bool
@@ -212,6 +214,7 @@ class ContextBuilder:
             profile=notes,
             relevance={m.turn: recalled.relevance[m.turn] for m in window if m.turn in recalled.relevance},
             retrieved=retrieved,
+            elsewhere=recalled.elsewhere if spoken.is_whole else (),
             nothing_relevant=recalled.nothing_relevant,
             found=request.hits,
             topic=topic,
@@ -265,11 +268,13 @@ class ContextBuilder:
         outside_count = indexed_count if person is None else max(indexed_count - len(spoken.window), 0)
         return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
         excluded_ids = request.shown_ids | {message.id for message in spoken.window}
-        retrieved = [hit for hit in hits if hit.message.id not in excluded_ids][:return_limit]
+        outside_hits = [hit for hit in worthwhile_hits(hits, request.text) if hit.message.id not in excluded_ids]
+        retrieved = outside_hits[:return_limit]
+        elsewhere = [hit for hit in outside_hits if hit.message.conversation != self._scope.id][:return_limit]
         relevance = self._nearest_messages(tx, request, spoken.nearest) if hits else {}
         shown_hits = [hit for hit in hits if hit.message.id in excluded_ids] + retrieved
         relevance |= {hit.message.turn: hit.score for hit in shown_hits if hit.message.conversation == self._scope.id}
-        return RecalledMessages(retrieved, past_episodes, relevance, nothing_relevant and outside_count > 0)
+        return RecalledMessages(retrieved, elsewhere, past_episodes, relevance, nothing_relevant and outside_count > 0)
 
     def _recall(self, tx: Tx, request: ContextRequest, person: str | None) -> tuple[list[Hit], list[Episode], bool]:
         """Messages and past episodes near the question, from the person's memory or from the channel; and whether the
@@ -384,7 +389,7 @@ def authors_in(state: ContextState) -> set[str]:
         *state.earlier,
         *state.window,
         *state.beside,
-        *(hit.message for hit in (*state.retrieved, *state.found)),
+        *(hit.message for hit in (*state.retrieved, *state.elsewhere, *state.found)),
     )
     last_of_topic = state.topic.last_messages if state.topic is not None else ()
     return {

@@ -21,8 +21,8 @@ class ContextState:
     """The material of a context. `window` has the messages before the current one, oldest first; `beside` those that
     the model is shown anyway, beside the context; `author` is who wrote the current one, if known. `is_whole` says that
     `earlier`, which has left the window, and the window are the whole conversation: it can be sent as it is, with other
-    instructions, and then `sends_whole`. `names` says what people are called, by id; `now` and `zone` which day it is,
-    and where."""
+    instructions and what was found `elsewhere`, and then `sends_whole`. `names` says what people are called, by id;
+    `now` and `zone` which day it is, and where."""
 
     text: str
     instructions: str
@@ -40,6 +40,7 @@ class ContextState:
     episodes: Sequence[Episode] = ()
     past: Sequence[Episode] = ()
     retrieved: Sequence[Hit] = ()
+    elsewhere: Sequence[Hit] = ()
     nothing_relevant: bool = False
     found: Sequence[Hit] = ()
     topic: CurrentTopic | None = None
@@ -85,7 +86,7 @@ class ContextState:
             relevance={},
             episodes=(),
             past=[episode for episode in self.past if episode.conversation != self.conversation],
-            retrieved=[hit for hit in self.retrieved if hit.message.conversation != self.conversation],
+            retrieved=self.elsewhere,
             found=[hit for hit in self.found if hit.message.conversation != self.conversation],
             topic=None,
         )
