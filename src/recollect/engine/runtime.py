@@ -58,7 +58,7 @@ CATCH_UP = 2.0  # seconds that a search waits for what this process has just add
 FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
 FACT_TURNS = 20  # messages that the model reads for facts at once, if they come without a pause
 FIRST_TURNS = 50  # messages of a person before which it reads nothing in the background
-SUMMARY_TURNS = (80, 60)  # messages after which it writes summaries and titles: without a pause, and after one
+SUMMARY_TURNS = 80  # messages after which it writes summaries and titles
 TIER_TURNS = 40  # messages after which it writes the tiers that did not come with a reply
 CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
@@ -201,7 +201,7 @@ class Runtime:
         quiet = timedelta(seconds=self.parts.batch_seconds)
         waits = self.tasks.has_model and bool(quiet)
         facts = Patience(FACT_TURNS, quiet, first=FIRST_TURNS) if waits else None
-        summaries = Patience(SUMMARY_TURNS[0], quiet, SUMMARY_TURNS[1]) if waits else None
+        summaries = Patience(SUMMARY_TURNS, quiet, SUMMARY_TURNS) if waits else None
         tiers = Patience(TIER_TURNS, quiet, TIER_TURNS) if waits else None
         return {
             TiersView.name: Hooks(later=has_open_turn, patience=tiers),

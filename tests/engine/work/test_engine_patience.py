@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from recollect import AsyncMemory, Draft
-from recollect.engine.runtime import FACT_TURNS, FIRST_TURNS, SUMMARY_TURNS
+from recollect.engine.runtime import FACT_TURNS, FIRST_TURNS
 from recollect.engine.work.view import Patience
 from recollect.ports import Lag, Request
 from recollect.testing import FrozenClock, ScriptedLLM
@@ -157,12 +157,12 @@ def test_without_a_model_rules_read_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("behind", "is_quiet", "enough"),
     [
-        (SUMMARY_TURNS[0], False, True),
-        (SUMMARY_TURNS[0] - 1, False, False),
-        (SUMMARY_TURNS[1], True, True),
-        (SUMMARY_TURNS[1] - 1, True, False),
+        (40, False, True),
+        (39, False, False),
+        (20, True, True),
+        (19, True, False),
     ],
 )
 def test_what_is_enough(behind: int, is_quiet: bool, enough: bool) -> None:
-    patience = Patience(SUMMARY_TURNS[0], QUIET, SUMMARY_TURNS[1])
+    patience = Patience(40, QUIET, 20)
     assert patience.is_enough(Lag("space", "chat", 100, 100 + behind), is_quiet) == enough

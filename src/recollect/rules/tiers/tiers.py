@@ -24,11 +24,11 @@ SHORT = 24
 (key, sign, a value of two or three): of 24 tokens that is over a fifth already, and what a summary could save is less
 than what the label of a message costs."""
 
-WORTH_A_CALL = 64
+WORTH_A_CALL = 48
 """Tokens; of a message of so many or fewer, the tiers are shown in some five contexts and save some forty tokens in
 each, while the call costs three hundred: the built-in writer makes them."""
 
-TERSE = 200
+TERSE = 190
 """Characters of a message, on average, up to which a chat is terse."""
 
 TIER1_SHARE = (0.10, 0.20)
