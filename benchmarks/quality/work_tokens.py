@@ -27,6 +27,7 @@ from recollect.engine.memory import MemoryEngine
 from recollect.engine.work.ask import ASKED
 from recollect.model import Budget
 from recollect.ports import Completion, Request
+from recollect.rules.episodes.lines import render_lines
 from recollect.testing.clock import FrozenClock
 from recollect.wiring import build, open_tokenizer
 
@@ -225,7 +226,13 @@ def render_reply(task: str, reply: Any, inputs: Any) -> str:
 
 
 def render_summary(reply: Any, inputs: Any) -> dict[str, Any]:
-    return {"summary": getattr(reply, "summary", None) or getattr(reply, "text", "")}
+    return {"summary": undated_summary(reply)}
+
+
+def undated_summary(reply: Any) -> str:
+    """The summary without the days that the built-in writer adds: a model is not shown them and cannot write them."""
+    lines = [replace(line, time=None) for line in getattr(reply, "lines", ())]
+    return render_lines(lines) or getattr(reply, "summary", None) or getattr(reply, "text", "")
 
 
 def render_tiers(reply: Any, inputs: Any) -> dict[str, Any]:
@@ -258,7 +265,7 @@ def fact_entry(fact: Any) -> dict[str, Any]:
 
 
 def render_topic(reply: Any, inputs: Any) -> dict[str, Any]:
-    return {"title": " ".join(reply.title.split()[:TITLE_WORDS]), "summary": reply.summary}
+    return {"title": " ".join(reply.title.split()[:TITLE_WORDS]), "summary": undated_summary(reply)}
 
 
 def render_days(reply: Any, inputs: Any) -> dict[str, Any]:

@@ -82,7 +82,8 @@ class Settings:
     batch_seconds: int = setting(
         180,
         "How long memory work by a model waits for more messages of a conversation, so that one call serves many; it "
-        "does not wait when 20 have come (40 for summaries and titles). 0: it never waits.",
+        "does not wait when 20 have come (80 for summaries and titles), and waits for the first 50 messages of a "
+        "person in any case. 0: it never waits.",
         least=0,
     )
     rounds: int = setting(3, "How often in one turn the model may ask for more.", least=0)

@@ -14,12 +14,24 @@ from quality.main import program as benchmarks
 from quality.work_tokens import read_talks, replay_work
 from recollect.tokens.tiktoken import TiktokenTokenizer
 
-EXCHANGES = 30
+EXCHANGES = 42
 SUBJECTS = ("the boiler", "the roof", "the garden wall", "the kitchen floor", "the north windows", "the cellar door")
+
+FIRMS = ("The plumber from Leeds", "Our neighbour's nephew", "A firm at the harbour", "The builder of our porch", "Jo")
+OPINIONS = (
+    "thinks it too dear",
+    "would take it at once",
+    "has seen cheaper ones",
+    "asks who is insured",
+    "wants to wait for spring",
+    "says to call the bank",
+    "is against it",
+)
 
 
 def asked(number: int) -> str:
-    return f"I have an offer of {900 + number} euros for {SUBJECTS[number // 6 % 6]}, and my sister thinks it too dear."
+    firm, opinion = FIRMS[number % 5], OPINIONS[number % 7]
+    return f"{firm} wants {900 + number} euros for {SUBJECTS[number // 6 % 6]}, and my sister {opinion}."
 
 
 def answered(number: int) -> str:

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from llm_server import Exchange, Service, serving, stays_open
 
-from recollect import AsyncMemory, Memory, Message, ModelBusy, ModelNonsense, RecollectError
+from recollect import AsyncMemory, Budget, Memory, Message, ModelBusy, ModelNonsense, RecollectError
 from recollect.rules.prompt.reply_filter import ReplyFilter
 from recollect.rules.prompt.requests_for_more import strip
 from recollect.testing.llm import ScriptedLLM
@@ -34,10 +34,10 @@ PIECES = ("One", " two", MARKER, "[REQ", "UEST_TIER:3:m1]", TIERS, "\n", " ", "`
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
 
 
-def assert_true(chat: Any, seen: str, *, partial: bool = True) -> None:
+def assert_true(chat: Any, seen: str, *, partial: bool = True, asked: str = QUESTION) -> None:
     """The log holds the question, and what was seen of a reply."""
     history = chat.history()
-    assert [m.content for m in history] == [QUESTION, *([seen.strip()] if seen.strip() else [])]
+    assert [m.content for m in history] == [asked, *([seen.strip()] if seen.strip() else [])]
     for message in history[1:]:
         assert message.metadata["recollect"].get("partial", False) is partial
 
@@ -133,7 +133,7 @@ def test_the_tiers_before_an_answer_are_kept_a8(tmp_path: Path) -> None:
         for n in range(8):
             chat.add("user" if n % 2 else "assistant", f"And {n}.")
         memory.settle()
-        chat.reply("ok")
+        chat.reply("ok", budget=Budget(recent=70))  # too little to send all of the chat whole
         assert "(user, tier 1):\nname = Alex; shops = 2" in llm.requests[1].messages[0]["content"]
 
 
@@ -145,14 +145,15 @@ def test_a_block_alone_is_asked_about_once_more_without_it_a8(tmp_path: Path, fi
     with Memory(str(tmp_path / "a.db"), chat=llm, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
         how: dict[str, Any] = {"system": "Be brief."}
-        assert ("".join(chat.stream(QUESTION, **how)) if streaming else chat.reply(QUESTION, **how).text) == "Two."
+        question = f"{LONG} {QUESTION}"
+        assert ("".join(chat.stream(question, **how)) if streaming else chat.reply(question, **how).text) == "Two."
         one, two = (request.messages for request in llm.requests)
         assert "<recollect>" in one[0]["content"]
         assert "<recollect>" not in two[0]["content"]
         assert "Be brief." in two[0]["content"]
         assert one[1:] == two[1:]
         assert len(chat.history()[-1].metadata["recollect"]["rounds"]) == 2
-        assert_true(chat, "Two.", partial=False)
+        assert_true(chat, "Two.", partial=False, asked=question)
 
 
 def test_a_second_try_may_still_ask_for_more_a5(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_tiers_come_with_the_reply_in_one_call_and_are_not_seen_a1_a8(store_url:
         memory.settle()
         assert asked_for_tiers(worker) == [], "the tiers were there already"
         filler(chat, 4)
-        chat.reply("ok")
+        chat.reply("ok", budget=LAST)
         assert "MESSAGE[m1] (user, tier 1):\nname = Alex; city = Berlin; decision = PostgreSQL" in sent(llm)
         assert chat.history()[0].content == LONG
 
@@ -107,7 +107,7 @@ def test_tiers_left_out_are_made_in_the_background_by_the_memory_model_a8(url: s
         assert len(worker.requests) >= 1
         assert worker.requests[0].temperature == 0
         filler(chat, 5)
-        chat.reply("ok")
+        chat.reply("ok", budget=LAST)
         assert "(user, tier 1):\nname = Alex; shops = 2" in sent(llm)
 
 
@@ -120,7 +120,7 @@ def test_if_no_model_gives_tiers_the_built_in_writer_does_a8(url: str, answer: s
         chat.reply(LONG)
         memory.settle()
         filler(chat, 5)
-        chat.reply("ok")
+        chat.reply("ok", budget=LAST)
         shown = sent(llm).split("MESSAGE[m1] (user, tier 1):\n", 1)[1].split("\n\n", 1)[0]
         assert "Alex" in shown
         assert " = " in shown
@@ -336,7 +336,7 @@ def test_at_20_messages_the_oldest_leave_and_ten_stay_b2_d1(store_url: str) -> N
         assert (chunk.first, chunk.last, chunk.reason) == (1, 10, "turns")
         assert len(chat.history()) == 20
         assert memory.search("spare key flower pot", user="alex")[0].message.turn == 1
-        context = chat.context("hi")
+        context = chat.context("hi", budget=LAST)
         assert "flower pot" not in str(context.messages)
         assert "flower pot" in str(chat.context("Where is the spare key?").messages)
 

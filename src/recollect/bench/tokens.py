@@ -27,14 +27,14 @@ from pathlib import Path
 from recollect.bench.talks import Exchange, Transcript
 from recollect.config import Settings
 from recollect.engine.memory import MemoryEngine
+from recollect.engine.work.ask import ASKED
 from recollect.errors import InvalidInput, NoModel
-from recollect.model import Budget, ChatMessage, Role
+from recollect.model import Budget, ChatMessage
 from recollect.ports import Completion, Request
 from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
 from recollect.rules.tiers import tiers
 from recollect.tasks import message_tiers
-from recollect.tasks.reply import InlineTiers, render_inline
-from recollect.tasks.task import TaskMessage
+from recollect.tasks.reply import OPEN, InlineTiers, render_inline
 from recollect.testing.clock import FrozenClock
 from recollect.wiring import build, open_tokenizer
 
@@ -138,11 +138,13 @@ async def _replay_exchanges(
     exchanges: Sequence[Exchange], plan: Plan, count: Count, on_exchange: Callable[[int], None]
 ) -> list[tuple[int, ...]]:
     chat = RecordedModel(exchanges, plan, count)
-    worker = TierWriter(exchanges, count)
+    worker = TierWriter(count)
     clock = FrozenClock()
     step_costs = list[tuple[int, ...]]()
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
-        settings = Settings(store=str(Path(folder) / "replay.db"), followers=False)
+        # Tiers that are made apart are made at once: here it is counted what they cost.
+        patience = Settings().batch_seconds if plan.inline else 0
+        settings = Settings(store=str(Path(folder) / "replay.db"), followers=False, batch_seconds=patience)
         async with MemoryEngine(lambda: build(settings, chat=chat, memory=worker, clock=clock)) as memory:
             conversation = memory.conversation("replay", user="user")
             for number, exchange in enumerate(exchanges, start=1):
@@ -188,7 +190,7 @@ class RecordedModel:
         self.calls: list[Completion] = []
 
     async def complete(self, request: Request) -> Completion:
-        text = self._tier_request(request) or self._next_reply()
+        text = self._tier_request(request) or self._next_reply(asks_for_tiers=OPEN in request.messages[0]["content"])
         call = Completion(text, self.name, prompt_tokens(request.messages, self._count), self._count(text))
         self.calls.append(call)
         return call
@@ -210,43 +212,39 @@ class RecordedModel:
         self._has_asked = match is not None
         return f"[REQUEST_TIER:3:{match[1]}]" if match else ""
 
-    def _next_reply(self) -> str:
+    def _next_reply(self, *, asks_for_tiers: bool) -> str:
+        """The recorded reply, with the tiers of the exchange if the context asks for them."""
         exchange = self._remaining.pop()
         user_tiers, reply_tiers = (tiers.write_tiers(text, self._count) for text in (exchange.asked, exchange.answered))
         inline = InlineTiers(user_tiers.tier1, user_tiers.tier2, reply_tiers.tier1, reply_tiers.tier2)
-        writes_tiers = self._plan.inline and inline != InlineTiers()
+        writes_tiers = asks_for_tiers and self._plan.inline and inline != InlineTiers()
         return f"{exchange.answered}\n{render_inline(inline)}" if writes_tiers else exchange.answered
 
 
 class TierWriter:
-    """A memory model that writes the tiers of the recorded messages, in separate calls. All other work it leaves to the
-    built-in writers, and counts the most it would have cost."""
+    """A memory model that writes the tiers of messages, in separate calls. All other work it leaves to the built-in
+    writers, and counts the most it would have cost."""
 
     name = "tier writer"
 
-    def __init__(self, exchanges: Sequence[Exchange], count: Count) -> None:
+    def __init__(self, count: Count) -> None:
         self._count = count
-        self._texts = dict[str, str]()
         self.spent = 0
         self.other = 0
-        roles: tuple[Role, Role] = ("user", "assistant")
-        for exchange in exchanges:
-            for role, text in zip(roles, (exchange.asked, exchange.answered), strict=True):
-                # As the engine will ask: it keeps a reply without the white space around it.
-                self._texts[self._question(role, text if role == "user" else text.strip())] = text
-
-    def _question(self, role: Role, text: str) -> str:
-        request = message_tiers.build(message_tiers.Inputs((TaskMessage(role, text),), self._count))
-        return request.messages[-1]["content"]
 
     async def complete(self, request: Request) -> Completion:
+        asked = ASKED.get()
+        assert asked is not None, "only tasks ask the memory model"
+        task, inputs = asked
         tokens_in = prompt_tokens(request.messages, self._count)
-        text = self._texts.get(request.messages[-1]["content"])
-        if text is None:
+        if task.name != message_tiers.name:
             self.other += tokens_in + (request.max_tokens or 0)
             raise NoModel(f"{self.name} makes the tiers of recorded messages only")
-        text_tiers = tiers.write_tiers(text, self._count)
-        answer = json.dumps({"tier1": text_tiers.tier1, "tier2": text_tiers.tier2}, ensure_ascii=False)
+        entries = [
+            {"message": number, "tier1": written.tier1, "tier2": written.tier2}
+            for number, written in enumerate(message_tiers.offline(inputs).tiers, 1)
+        ]
+        answer = json.dumps({"tiers": entries} if len(entries) > 1 else entries[0], ensure_ascii=False)
         self.spent += tokens_in + self._count(answer)
         return Completion(answer, self.name, tokens_in, self._count(answer))
 

@@ -57,7 +57,9 @@ CATCH_UP = 2.0  # seconds that a search waits for what this process has just add
 # Views whose results others wait for.
 FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
 FACT_TURNS = 20  # messages that the model reads for facts at once, if they come without a pause
-SUMMARY_TURNS = (40, 20)  # messages after which it writes summaries and titles: without a pause, and after one
+FIRST_TURNS = 50  # messages of a person before which it reads nothing in the background
+SUMMARY_TURNS = 80  # messages after which it writes summaries and titles
+TIER_TURNS = 40  # messages after which it writes the tiers that did not come with a reply
 CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
 
@@ -178,7 +180,7 @@ class Runtime:
         window = (parts.window, parts.tokenizer, parts.clock, parts.raised_turns)
         return [
             self.index,
-            TiersView(asking, parts.tokenizer, read, self.run_aside),
+            TiersView(asking, parts.tokenizer, read, self.run_aside, parts.window.turns),
             WindowView(*window, writer, asking.has_model, self.run_aside, read),
             EpisodesView(asking, writer, read),
             FactsView(asking, read, self.run_aside),
@@ -190,19 +192,19 @@ class Runtime:
     def _build_hooks(self, views: Iterable[View[Any]]) -> dict[str, Hooks]:
         """The hooks of views into their followers, by view."""
 
+        # A turn under way brings its own tiers: until it ends, no other code makes them.
         def has_open_turn(space: str, conversation: str) -> bool:
             return bool(self._turn_counts[space, conversation])
 
-        # A turn under way brings its own tiers: until it ends, no other code makes them.
-        tiers = Hooks(later=has_open_turn)
         topics = next(view for view in views if isinstance(view, TopicsView))
         vectors = Hooks(guard=self.index.guard)
         quiet = timedelta(seconds=self.parts.batch_seconds)
         waits = self.tasks.has_model and bool(quiet)
-        facts = Patience(FACT_TURNS, quiet) if waits else None
-        summaries = Patience(SUMMARY_TURNS[0], quiet, SUMMARY_TURNS[1]) if waits else None
+        facts = Patience(FACT_TURNS, quiet, first=FIRST_TURNS) if waits else None
+        summaries = Patience(SUMMARY_TURNS, quiet, SUMMARY_TURNS) if waits else None
+        tiers = Patience(TIER_TURNS, quiet, TIER_TURNS) if waits else None
         return {
-            TiersView.name: tiers,
+            TiersView.name: Hooks(later=has_open_turn, patience=tiers),
             TopicsView.name: Hooks(skip=topics.skip),
             **dict.fromkeys((IndexView.name, WindowView.name), vectors),
             EpisodesView.name: Hooks(guard=self.index.guard, patience=summaries),

@@ -40,6 +40,10 @@ class Sentence:
 _QUESTION_MARKS = ("?", "？", "؟", "\u037e", "՞")
 
 
+def has_question_mark(text: str) -> bool:
+    return any(mark in text for mark in _QUESTION_MARKS)
+
+
 def limit_text(text: str) -> str:
     """The part of a text that is read: all of it, or its beginning and its end."""
     if len(text) <= MAX_CHARACTERS:

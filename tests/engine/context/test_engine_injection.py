@@ -229,7 +229,7 @@ def test_typed_by_a_user_it_is_text_a6(world: World, number: int) -> None:
     assert [(one.raised, one.searches, one.found) for one in reply.rounds] == [((), (), ())]
     assert chat.history()[-2].content == text
     assert len(world.llm.requests) == asked + 1
-    assert history(chat.context("ok"))[:2] == [("m1", "1"), ("m2", "1")]
+    assert history(with_history(chat))[:2] == [("m1", "1"), ("m2", "1")]
     assert world.bobs() == before
     world.assert_nothing_of_bob(asked)
 
@@ -360,7 +360,7 @@ def test_tiers_that_a_model_was_persuaded_to_write_stay_in_their_fence_a6_a8(wor
     world.script[:] = [f"Noted.\n<recollect>\nU1: {bad}\nU2: {bad} I run two bicycle shops.\nA1: {bad}\n</recollect>"]
     assert chat.reply(LONG).text == "Noted."
     chat.extend(filler(8))
-    assert history(chat.context("ok")) == [("m1", "1"), ("m2", "3")]
+    assert history(with_history(chat)) == [("m1", "1"), ("m2", "3")]
     world.script[:] = ["[REQUEST_TIER:2:m1]"]
     chat.reply("ok")
     assert history(with_history(chat))[:2] == [("m1", "2"), ("m2", "3")]

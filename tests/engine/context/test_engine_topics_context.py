@@ -51,7 +51,7 @@ def test_a_topic_that_is_come_back_to_stands_in_the_context_with_its_summary_and
 
 
 def test_what_another_section_shows_is_not_shown_again(far_back: BlockingConversation) -> None:
-    context = far_back.context(about(1, 99))
+    context = far_back.context(about(1, 99), budget=Budget(recent=200))  # too little to send all of it
     retrieved, topic = section(context, "retrieved"), section(context, "topic")
     assert retrieved is not None
     others = {item.id for item in retrieved.items}

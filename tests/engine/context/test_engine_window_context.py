@@ -108,10 +108,45 @@ def test_a_corrected_message_at_its_tier_says_so_f2(memory: Memory) -> None:
 def test_days_are_those_of_the_spaces_time_zone_f3(memory: Memory) -> None:
     memory.set_time_zone("Pacific/Auckland")
     chat = memory.conversation("demo", user="alex")
-    chat.add("user", "Good morning.")
+    chat.extend([Draft("user", "Good morning.", time=START - timedelta(hours=1))])
     text = text_of(chat.context("ok"))
     assert "Today is Thursday, 3 February 2022." in text
-    assert "m1: Thu 3 Feb 2022, 07:00" in text
+    assert "m1: Thu 3 Feb 2022, 06:00" in text
+
+
+def test_of_a_first_message_and_of_the_last_minutes_only_the_day_is_said_f3(memory: Memory) -> None:
+    """F3: all else would cost as much as what was said."""
+    chat = memory.conversation("demo", user="alex")
+    assert chat.context("Good morning.").messages[0]["content"] == "2Feb2022 Wed"
+    chat.add("user", "Good morning.")
+    assert chat.context("ok").messages[0]["content"] == "Today is Wednesday, 2 February 2022."
+
+
+def test_a_short_chat_is_sent_whole_after_it_has_left_the_window_and_asks_for_nothing_f2(memory: Memory) -> None:
+    """F2: no instructions, no labels, no summary of it; and what other chats hold can be searched."""
+    chat = memory.conversation("demo", user="alex")
+    said = [Draft("assistant" if n % 2 else "user", f"Remark {n} is about bread.") for n in range(26)]
+    chat.extend(said)
+    memory.settle()
+    assert chat.archived(), "some of it has left the window"
+    context = chat.context("And which bread do you like?")
+    assert [message["content"] for message in context.messages[1:-1]] == [draft.content for draft in said]
+    assert context.messages[0]["content"] == "Today is Wednesday, 2 February 2022."
+    assert {*sections(context)} <= {"system", "recent", "current", "retrieved"}
+    memory.conversation("other", user="alex").add("user", "I bake rye bread on Sundays.")
+    memory.settle()
+    opening = chat.context("And which bread do you like?").messages[0]["content"]
+    assert "[SEARCH_EPISODIC: words]" in opening
+    assert "[REQUEST_TIER" not in opening
+    assert "rye bread" in opening
+
+
+def test_a_chat_of_long_messages_asks_for_tiers_and_one_of_short_ones_does_not_f5(memory: Memory) -> None:
+    short, long = (memory.conversation(name, user=name) for name in ("short", "long"))
+    short.extend(Draft("assistant" if n % 2 else "user", f"Remark number {n}.") for n in range(8))
+    long.extend(filler(8))
+    assert "<recollect>" not in text_of(short.context("And then?"))
+    assert "<recollect>" in text_of(long.context("And then?"))
 
 
 def test_people_have_names_and_signs_only_where_two_share_one_f3(memory: Memory) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory
-from recollect.engine.runtime import FACT_TURNS, SUMMARY_TURNS
+from recollect import AsyncMemory, Draft
+from recollect.engine.runtime import FACT_TURNS, FIRST_TURNS
 from recollect.engine.work.view import Patience
 from recollect.ports import Lag, Request
 from recollect.testing import FrozenClock, ScriptedLLM
@@ -51,6 +51,13 @@ async def follow(memory: AsyncMemory) -> None:
         await follower.step(patient=True)
 
 
+async def begin(memory: AsyncMemory, clock: FrozenClock, user: str = "alex") -> None:
+    """Give a person as many messages, in another chat, as must be there before anything is read."""
+    drafts = [Draft("user", f"Good morning, it is day {number}.") for number in range(FIRST_TURNS)]
+    await memory.conversation("before", user=user).extend(drafts)
+    await memory.settle()
+
+
 async def exchange(memory: AsyncMemory, clock: FrozenClock, number: int) -> None:
     chat = memory.conversation("tea", user="alex")
     await chat.add("user", f"I bought tea number {number} at the shop near the harbour.")
@@ -61,6 +68,8 @@ async def exchange(memory: AsyncMemory, clock: FrozenClock, number: int) -> None
 
 def test_facts_are_read_when_many_messages_have_come_in_one_call_f5(tmp_path: Path) -> None:
     async def use(memory: AsyncMemory, model: ScriptedLLM, clock: FrozenClock) -> None:
+        await begin(memory, clock)
+        model.requests.clear()
         for number in range(1, FACT_TURNS // 2):
             await exchange(memory, clock, number)
         assert fact_calls(model) == []
@@ -75,6 +84,8 @@ def test_facts_are_read_when_many_messages_have_come_in_one_call_f5(tmp_path: Pa
 
 def test_facts_are_read_when_the_chat_pauses_f5(tmp_path: Path) -> None:
     async def use(memory: AsyncMemory, model: ScriptedLLM, clock: FrozenClock) -> None:
+        await begin(memory, clock)
+        model.requests.clear()
         for number in range(3):
             await exchange(memory, clock, number)
         assert fact_calls(model) == []
@@ -85,8 +96,27 @@ def test_facts_are_read_when_the_chat_pauses_f5(tmp_path: Path) -> None:
     with_memory(tmp_path, use)
 
 
+def test_the_first_messages_of_a_person_wait_for_more_f5(tmp_path: Path) -> None:
+    """F5: a call would cost more than so short a chat."""
+
+    async def use(memory: AsyncMemory, model: ScriptedLLM, clock: FrozenClock) -> None:
+        for number in range(3):
+            await exchange(memory, clock, number)
+        clock.advance(QUIET)
+        await follow(memory)
+        assert model.requests == []
+        drafts = [Draft("user", f"I bought cup number {number}.") for number in range(FIRST_TURNS - 6)]
+        await memory.conversation("tea", user="alex").extend(drafts)
+        await follow(memory)
+        assert "tea number 0 at" in fact_calls(model)[0]
+
+    with_memory(tmp_path, use)
+
+
 def test_a_busy_chat_does_not_hold_up_one_that_pauses(tmp_path: Path) -> None:
     async def use(memory: AsyncMemory, model: ScriptedLLM, clock: FrozenClock) -> None:
+        await begin(memory, clock, "kim")
+        model.requests.clear()
         await memory.conversation("quiet", user="kim").add("user", "I keep bees on the roof of my house.")
         clock.advance(QUIET)
         await exchange(memory, clock, 1)
@@ -127,12 +157,12 @@ def test_without_a_model_rules_read_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("behind", "is_quiet", "enough"),
     [
-        (SUMMARY_TURNS[0], False, True),
-        (SUMMARY_TURNS[0] - 1, False, False),
-        (SUMMARY_TURNS[1], True, True),
-        (SUMMARY_TURNS[1] - 1, True, False),
+        (40, False, True),
+        (39, False, False),
+        (20, True, True),
+        (19, True, False),
     ],
 )
 def test_what_is_enough(behind: int, is_quiet: bool, enough: bool) -> None:
-    patience = Patience(SUMMARY_TURNS[0], QUIET, SUMMARY_TURNS[1])
+    patience = Patience(40, QUIET, 20)
     assert patience.is_enough(Lag("space", "chat", 100, 100 + behind), is_quiet) == enough

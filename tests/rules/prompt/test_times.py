@@ -43,3 +43,15 @@ def test_pauses_count_only_where_spans_are_few(minutes: list[int]) -> None:
     spans = span_texts(messages, UTC)
     days = {moment.date() for _, moment in messages}
     assert len(days) <= len(spans) <= max(MANY, len(days))
+
+
+def test_the_day_is_said_briefly_beside_a_short_message_f3() -> None:
+    assert Calendar(EVENING).short_today == "2Feb2022 Wed"
+    assert Calendar().short_today == ""
+
+
+def test_what_was_said_in_the_last_minutes_is_just_now_f3() -> None:
+    calendar = Calendar(EVENING)
+    assert calendar.is_just_now(EVENING - timedelta(minutes=10))
+    assert not calendar.is_just_now(EVENING - timedelta(minutes=11))
+    assert not Calendar().is_just_now(EVENING)

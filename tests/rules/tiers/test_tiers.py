@@ -14,6 +14,7 @@ from recollect.model import Tiers
 from recollect.rules.prompt.requests_for_more import parse
 from recollect.rules.tiers.tiers import (
     SHORT,
+    TERSE,
     TIER1_LEAST,
     TIER1_MOST,
     TIER1_SHARE,
@@ -22,10 +23,13 @@ from recollect.rules.tiers.tiers import (
     TIER2_MOST,
     TIER2_SHARE,
     TIER2_TOLERATED,
+    WORTH_A_CALL,
     budgets,
     check_tiers,
     clean,
     is_short,
+    is_terse,
+    is_worth_a_call,
     pairs_in,
     write_tiers,
 )
@@ -353,3 +357,14 @@ class TestBudgets:
     def test_a1_budgets_are_shares_of_the_message(self, words: int, one: int, two: int) -> None:
         text = "word " * words
         assert budgets(text, lambda piece: len(piece.split())) == (min(one, TIER1_MOST), min(two, TIER2_MOST))
+
+
+def test_a_chat_of_short_messages_is_terse_and_only_longer_ones_are_worth_a_call_f5() -> None:
+    def words(text: str) -> int:
+        return len(text.split())
+
+    assert is_terse([])
+    assert is_terse(["Hi!", "x" * 300])
+    assert not is_terse(["x" * (TERSE + 1)])
+    assert not is_worth_a_call("word " * WORTH_A_CALL, words)
+    assert is_worth_a_call("word " * (WORTH_A_CALL + 1), words)

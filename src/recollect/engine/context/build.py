@@ -39,7 +39,10 @@ TITLES = {
 DROPPED_FIRST = ("history", "retrieved", "topic")
 DROPPED_LAST = ("found", "summaries", "profile")
 SPARE = 10  # the day and the times of messages take at most one part in so many of the room
+LONGEST_TOKEN = 8  # characters of a token of ordinary text, at most: of a longer chat nothing has to be counted
 OVER = "does not fit the budget"
+LAST = "among the last exchanges"
+WHOLE = "the whole conversation costs no more"
 NOTHING_RELEVANT = "nothing relevant found"
 
 
@@ -102,20 +105,29 @@ class Frame:
 
 
 def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Context:
-    """The context for a state. Raises InvalidInput if not even the system prompt and the message fit."""
+    """The context for a state: the economical one, or the whole conversation if that costs no more. Raises InvalidInput
+    if not even the system prompt and the message fit."""
+    context = choose_parts(state, budget, tokenizer)
+    whole_context = whole_conversation(state, budget, tokenizer, context.receipt.tokens)
+    return context if whole_context is None else whole_context
+
+
+def choose_parts(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Context:
+    """The context of the parts of a state that are worth their tokens."""
     count = tokenizer.count
     head = head_of(state.instructions, state.system)
     room = room_beside(state.current, head, budget, count)
     frame = Frame(head, state.calendar.today)
     room -= fit_day(frame, room, count)
     spoken_messages = [message for message in state.window if message.role in SPOKEN and message.content.strip()]
-    last_messages = spoken_messages[-2 * budget.pairs :] if budget.pairs > 0 else []
+    recent_count = len(spoken_messages) if state.sends_whole else 2 * budget.pairs
+    last_messages = spoken_messages[-recent_count:] if recent_count > 0 else []
     room -= fit_times(frame, state, room, count)
     costs = message_costs(state, last_messages, count)
     pieces_by_section, omissions = candidates(state, budget, count)
     needs = {name: total_tokens(pieces, count) for name, pieces in pieces_by_section.items()}
     shares = share_tokens(room, relevance_budget(state, budget, last_messages, count), needs, costs)
-    recent = recent_messages(last_messages, costs, shares["recent"])
+    recent = recent_messages(last_messages, costs, shares["recent"], WHOLE if state.sends_whole else LAST)
     room -= recent.tokens
     parts = {
         name: Part(name, TITLES[name], *choose_pieces(pieces, shares[name], count))
@@ -125,12 +137,10 @@ def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Conte
     room -= sum(part_tokens(part, count) for part in parts.values())
     recent_turns = {message.turn for message, _ in recent.messages}
     older = [message for message in state.window if message.turn not in recent_turns]
-    history = Part("history", TITLES["history"], *choose_history(state, older, room, FENCE_COST, count), between="\n\n")
-    whole = whole_conversation(state, budget, spoken_messages, recent, history, count)
-    if whole is not None:
-        recent = whole
-        history = Part("history", TITLES["history"], [], [])
-    parts["history"] = history
+    pieces, left_out = choose_history(state, older, room, FENCE_COST, count)
+    parts["history"] = Part("history", TITLES["history"], pieces, left_out, between="\n\n")
+    if not (head or recent.messages or any(part.pieces for part in parts.values())):
+        frame.today = frame.today and state.calendar.short_today
     return fit_context(state, budget, tokenizer, frame, parts, recent)
 
 
@@ -143,24 +153,17 @@ def relevance_budget(
     return replace(budget, retrieved=max(budget.retrieved - relevant_tokens(state, older, count), 0))
 
 
-def whole_conversation(
-    state: ContextState,
-    budget: Budget,
-    spoken_messages: Sequence[Message],
-    recent: Recent,
-    history: Part,
-    count: Callable[[str], int],
-) -> Recent | None:
-    """The whole conversation as it was said, if nothing has left the window and it costs no more than what was chosen
-    of it; None if it costs more."""
-    is_spoken = len(spoken_messages) == len(state.window)
-    if not (state.is_whole and is_spoken and budget.pairs > 0) or len(recent.messages) == len(spoken_messages):
+def whole_conversation(state: ContextState, budget: Budget, tokenizer: Tokenizer, max_tokens: int) -> Context | None:
+    """A context with the whole conversation as it was said, if it has at most `max_tokens`; None if it has more."""
+    messages = (*state.earlier, *state.window)
+    is_spoken = all(message.role in SPOKEN and message.content.strip() for message in messages)
+    least_tokens = sum(len(message.content) for message in messages) // LONGEST_TOKEN
+    if not (state.is_whole and is_spoken and budget.pairs > 0) or least_tokens > max_tokens:
         return None
-    costs = message_costs(state, spoken_messages, count)
-    limit = recent.tokens + part_tokens(history, count)
-    if history.left_out or sum(costs) > (limit if budget.recent is None else min(limit, budget.recent)):
-        return None
-    return recent_messages(spoken_messages, costs, limit, "the whole conversation costs no more")
+    context = choose_parts(state.as_whole(), budget, tokenizer)
+    sections = {section.name: section for section in context.receipt.sections}
+    shown_count = len(sections["recent"].items) if "recent" in sections else 0
+    return context if shown_count == len(messages) and context.receipt.tokens <= max_tokens else None
 
 
 def message_costs(state: ContextState, messages: Sequence[Message], count: Callable[[str], int]) -> list[int]:
@@ -189,9 +192,12 @@ def fit_times(frame: Frame, state: ContextState, room: int, count: Callable[[str
 
 
 def times_line(state: ContextState, turns: Collection[int]) -> str:
-    """When messages of the conversation were said: those of the window in `turns`, and those beside the context."""
+    """When messages of the conversation were said: those of the window in `turns`, and those beside the context. What
+    was said just now needs no more than the day."""
     shown_messages = [*state.beside, *(message for message in state.window if message.turn in turns)]
     shown_messages.sort(key=lambda message: message.turn)
+    if all(state.calendar.is_just_now(message.time) for message in shown_messages):
+        return ""
     spans = span_texts([(f"m{message.turn}", message.time) for message in shown_messages], state.zone)
     return f"Times of messages: {'; '.join(spans)}." if spans else ""
 
@@ -309,9 +315,7 @@ def share_tokens(room: int, budget: Budget, needs: Mapping[str, int], recent_cos
     return shares
 
 
-def recent_messages(
-    messages: Sequence[Message], costs: Sequence[int], max_tokens: int, reason: str = "among the last exchanges"
-) -> Recent:
+def recent_messages(messages: Sequence[Message], costs: Sequence[int], max_tokens: int, reason: str = LAST) -> Recent:
     """The last exchanges, word for word; the newest are chosen first. What does not fit goes to history."""
     split = len(messages) - count_fitting(costs, max_tokens)
     items = [
@@ -392,7 +396,8 @@ def closing_lines(state: ContextState, frame: Frame, history: Sequence[Piece], r
     """What is said about the messages that are shown: when they were said, and which follow whole."""
     turns = {message.turn for message, _ in recent.messages} | {int(str(piece.place[0])) for piece in history}
     times = times_line(state, turns) if frame.has_times else ""
-    labels = f"{recent_labels(recent.messages)} follow in full (tier 3)." if recent.messages and state.can_ask else ""
+    is_labelled = recent.messages and state.can_ask and not state.sends_whole
+    labels = f"{recent_labels(recent.messages)} follow in full (tier 3)." if is_labelled else ""
     return [line for line in (times, labels) if line]
 
 

@@ -6,14 +6,14 @@ said in private is shown to many.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.engine.context import people as knowing
 from recollect.engine.context import recall
 from recollect.engine.context.build import assemble, head_of, room_beside
-from recollect.engine.context.render import Note
+from recollect.engine.context.render import CurrentTopic, Note
 from recollect.engine.context.state import ContextState
 from recollect.engine.context.topic import find_current_topic
 from recollect.engine.context.viewers import names_in_context, viewer_alone
@@ -30,6 +30,7 @@ from recollect.language.smalltalk import is_small_talk
 from recollect.model import (
     Budget,
     Context,
+    Conversation,
     Episode,
     Filter,
     Hit,
@@ -40,12 +41,15 @@ from recollect.rules import log as rules
 from recollect.rules.access import Viewer
 from recollect.rules.recall.floor import CLOSE, FLOOR
 from recollect.rules.recall.nearness import nearest_turns
+from recollect.rules.recall.selection import worthwhile_hits
+from recollect.rules.tiers.tiers import is_terse
 from recollect.tasks import standalone
-from recollect.tasks.reply import instructions
+from recollect.tasks.reply import instructions, whole_instructions
 from recollect.tasks.task import TaskMessage
 
 MAX_QUERY = 1 << 20  # bytes
 LOOK_BACK = 400  # messages of the window considered for a context
+SHORT_CONVERSATION = 128  # messages: of so many, all are read, and sent if that costs no more than a choice of them
 JUST_SAID = 20  # messages: those of them that have left the window are as near as those in it
 LONG_REQUEST = 8_000  # characters: whether a longer text fits at all is seen before anything is searched
 RELEVANT = (40, 200)  # messages that recall proposes for a context: the least and the most,
@@ -67,11 +71,38 @@ class ContextRequest:
     now: datetime
     budget: Budget
     system: str | None
-    instruction_text: str
+    markers: bool
     question: Message | None
     speaker: tuple[str, MergedDigest] | None
     hits: Sequence[Hit]
     shown_ids: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenMessages:
+    """The last messages of a conversation, the `nearest` of them to the question, and the last turn that has left the
+    window. `is_whole`: they are all there are, and none of them is shown beside the context."""
+
+    messages: Sequence[Message]
+    nearest: Sequence[Message]
+    start: int
+    is_whole: bool
+
+    @property
+    def window(self) -> list[Message]:
+        return [message for message in self.nearest if message.turn > self.start]
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledMessages:
+    """What is relevant to a message: hits outside the window, those of other conversations, past episodes, and turns of
+    this conversation with their scores."""
+
+    hits: Sequence[Hit]
+    elsewhere: Sequence[Hit]
+    episodes: Sequence[Episode]
+    relevance: Mapping[int, float]
+    nothing_relevant: bool
 
 
 class ContextBuilder:
@@ -93,15 +124,14 @@ class ContextBuilder:
     ) -> Context:
         """`shown_ids` are the ids of messages that the model is shown anyway, beside the context."""
         parts = self._runtime.parts
-        instruction_text = instructions() if markers else ""
         if len(text) + len(system or "") > LONG_REQUEST:
-            head = head_of(instruction_text, system)
+            head = head_of(instructions() if markers else "", system)
             await self._runtime.run(room_beside, text, head, budget, parts.tokenizer.count)
         query, vector = await self._search_query(text, question)
         speaker = await self._speaker_digest(question)
         now = parts.clock.now()
         request = ContextRequest(
-            text, query, vector, now, budget, system, instruction_text, question, speaker, hits, frozenset(shown_ids)
+            text, query, vector, now, budget, system, markers, question, speaker, hits, frozenset(shown_ids)
         )
 
         def build() -> Context | ContextState:
@@ -155,68 +185,96 @@ class ContextBuilder:
 
     def _read_state(self, tx: Tx, request: ContextRequest) -> ContextState:
         """Everything that a context can be chosen from."""
-        question = request.question
         shown_ids = request.shown_ids
+        place = (self._scope.space, self._scope.id)
         conversation = self._scope.find(tx)
         person = conversation.user if conversation is not None else self._scope.user
-        start = last_archived_turn(tx, self._scope.space, self._scope.id)
-        messages = self._last_messages(tx, min(start, conversation.turns - JUST_SAID)) if conversation else []
-        messages = [m for m in messages if not m.erased and (question is None or m.turn < question.turn)]
-        hits, past_episodes, nothing_relevant = self._recall(tx, request, person)
-        in_window = [m for m in messages if m.turn > start]
-        # While little has left the window, a search would bring all of it back, and nothing would be saved.
-        outside_count = start if person is None else max(tx.tally(self._scope.space, person).docs - len(in_window), 0)
-        return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
-        excluded_ids = shown_ids | {message.id for message in in_window}
-        retrieved = [hit for hit in hits if hit.message.id not in excluded_ids][:return_limit]
-        relevance = self._nearest_messages(tx, request, messages) if hits else {}
-        shown_hits = [hit for hit in hits if hit.message.id in excluded_ids] + retrieved
-        relevance |= {hit.message.turn: hit.score for hit in shown_hits if hit.message.conversation == self._scope.id}
+        spoken = self._read_messages(tx, conversation, request)
+        recalled = self._recall_outside(tx, request, person, spoken)
         # What has just left the window stays in it for a message to which it is relevant.
-        window = [m for m in messages if m.turn > start or m.turn in relevance]
+        window = [m for m in spoken.nearest if m.turn > spoken.start or m.turn in recalled.relevance]
         window_ids = {message.id for message in window}
-        retrieved = [hit for hit in retrieved if hit.message.id not in window_ids]
-        place = (self._scope.space, self._scope.id)
-        topic = None
-        if request.vector is not None and conversation is not None:
-            topics = self._runtime.topics
-            topic = find_current_topic(tx, topics, place, request.text, request.vector, in_window, request.now)
+        retrieved = [hit for hit in recalled.hits if hit.message.id not in window_ids]
+        topic = self._current_topic(tx, request, spoken) if conversation is not None else None
         active_episodes = [record.episode for record in episodes.active_episodes(tx, *place)] if conversation else []
-        notes = self._profile_notes(tx, person, window, question, request.speaker)
-        viewer = self._viewer(tx, person)
-        last_of_topic = topic.last_messages if topic is not None else ()
-        authors = {
-            *(message.author for message in window if message.role == "user"),
-            *(hit.message.author for hit in (*retrieved, *request.hits) if hit.message.role == "user"),
-            *(message.author for message in last_of_topic if message.role == "user"),
-            *(line.author for episode in (*active_episodes, *past_episodes) for line in episode.lines if line.author),
-            *(id for note in notes for id in (note.person, note.speaker) if id),
-            *(() if question is None else (question.author,)),
-        }
-        return ContextState(
+        notes = self._profile_notes(tx, person, window, request.question, request.speaker)
+        asks_for_tiers = not is_terse([*(message.content for message in window), request.text])
+        state = ContextState(
             text=request.text,
-            instructions=request.instruction_text,
+            instructions=instructions(inline=asks_for_tiers) if request.markers else "",
             system=request.system,
             conversation=self._scope.id,
             window=[m for m in window if m.id not in shown_ids],
             beside=[m for m in window if m.id in shown_ids],
-            is_whole=start == 0 and len(window) < LOOK_BACK and window_ids.isdisjoint(shown_ids),
-            tiers=load_tiers(tx, self._scope.space, self._scope.id, window[0].turn - 1) if window else {},
+            earlier=[m for m in spoken.messages if m.id not in window_ids] if spoken.is_whole else (),
+            is_whole=spoken.is_whole,
+            tiers=load_tiers(tx, *place, window[0].turn - 1) if window else {},
             episodes=active_episodes,
-            past=past_episodes,
+            past=recalled.episodes,
             profile=notes,
-            relevance={m.turn: relevance[m.turn] for m in window if m.turn in relevance},
+            relevance={m.turn: recalled.relevance[m.turn] for m in window if m.turn in recalled.relevance},
             retrieved=retrieved,
-            nothing_relevant=nothing_relevant and outside_count > 0,
+            elsewhere=recalled.elsewhere if spoken.is_whole else (),
+            nothing_relevant=recalled.nothing_relevant,
             found=request.hits,
             topic=topic,
             channel=person is None,
             raised_turns=self._runtime.parts.raised_turns,
-            author=None if question is None else question.author,
-            names=names_in_context(tx, self._scope.space, authors, viewer, () if person is None else window),
+            author=None if request.question is None else request.question.author,
             now=request.now,
             zone=zone_of(tx, self._scope.space, self._runtime.parts.time_zone),
         )
+        if request.markers and spoken.is_whole:
+            searching = self._has_other_conversations(tx, person)
+            state = replace(state, whole_instructions=whole_instructions(searching=searching, inline=asks_for_tiers))
+        own_messages = () if person is None else (*state.earlier, *window)
+        names = names_in_context(tx, self._scope.space, authors_in(state), self._viewer(tx, person), own_messages)
+        return replace(state, names=names)
+
+    def _read_messages(self, tx: Tx, conversation: Conversation | None, request: ContextRequest) -> SpokenMessages:
+        """The last messages before the question; of a short conversation all."""
+        start = last_archived_turn(tx, self._scope.space, self._scope.id)
+        if conversation is None:
+            return SpokenMessages([], [], start, is_whole=True)
+        after = min(start, conversation.turns - JUST_SAID)
+        is_short = conversation.turns <= SHORT_CONVERSATION
+        messages = self._last_messages(tx, 0 if is_short else after)
+        is_read_whole = is_short or (start == 0 and len(messages) < LOOK_BACK)
+        question = request.question
+        messages = [m for m in messages if not m.erased and (question is None or m.turn < question.turn)]
+        is_whole = is_read_whole and request.shown_ids.isdisjoint(message.id for message in messages)
+        return SpokenMessages(messages, [m for m in messages if m.turn > after], start, is_whole)
+
+    def _has_other_conversations(self, tx: Tx, person: str | None) -> bool:
+        """Whether a search of the model could find what was said elsewhere; the memory of a channel is the channel."""
+        if person is None:
+            return False
+        return any(found.id != self._scope.id for found in tx.conversations(self._scope.space, person, limit=2))
+
+    def _current_topic(self, tx: Tx, request: ContextRequest, spoken: SpokenMessages) -> CurrentTopic | None:
+        if request.vector is None:
+            return None
+        place = (self._scope.space, self._scope.id)
+        topics = self._runtime.topics
+        return find_current_topic(tx, topics, place, request.text, request.vector, spoken.window, request.now)
+
+    def _recall_outside(
+        self, tx: Tx, request: ContextRequest, person: str | None, spoken: SpokenMessages
+    ) -> RecalledMessages:
+        """What is relevant to the question: messages from outside the window, and turns among the last messages."""
+        hits, past_episodes, nothing_relevant = self._recall(tx, request, person)
+        # While little has left the window, a search would bring all of it back, and nothing would be saved.
+        indexed_count = spoken.start if person is None else tx.tally(self._scope.space, person).docs
+        outside_count = indexed_count if person is None else max(indexed_count - len(spoken.window), 0)
+        return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
+        excluded_ids = request.shown_ids | {message.id for message in spoken.window}
+        outside_hits = [hit for hit in worthwhile_hits(hits, request.text) if hit.message.id not in excluded_ids]
+        retrieved = outside_hits[:return_limit]
+        elsewhere = [hit for hit in outside_hits if hit.message.conversation != self._scope.id][:return_limit]
+        relevance = self._nearest_messages(tx, request, spoken.nearest) if hits else {}
+        shown_hits = [hit for hit in hits if hit.message.id in excluded_ids] + retrieved
+        relevance |= {hit.message.turn: hit.score for hit in shown_hits if hit.message.conversation == self._scope.id}
+        return RecalledMessages(retrieved, elsewhere, past_episodes, relevance, nothing_relevant and outside_count > 0)
 
     def _recall(self, tx: Tx, request: ContextRequest, person: str | None) -> tuple[list[Hit], list[Episode], bool]:
         """Messages and past episodes near the question, from the person's memory or from the channel; and whether the
@@ -323,6 +381,24 @@ class ContextBuilder:
             self._scope.space, min(PATIENCE, self._runtime.parts.digest_seconds)
         )
         return person, await digests.merge_digests(digest_request, person, name, profile, self._channel_viewer)
+
+
+def authors_in(state: ContextState) -> set[str]:
+    """The ids of all people who may be named in a context."""
+    messages = (
+        *state.earlier,
+        *state.window,
+        *state.beside,
+        *(hit.message for hit in (*state.retrieved, *state.elsewhere, *state.found)),
+    )
+    last_of_topic = state.topic.last_messages if state.topic is not None else ()
+    return {
+        *(message.author for message in messages if message.role == "user"),
+        *(message.author for message in last_of_topic if message.role == "user"),
+        *(line.author for episode in (*state.episodes, *state.past) for line in episode.lines if line.author),
+        *(id for note in state.profile for id in (note.person, note.speaker) if id),
+        *(() if state.author is None else (state.author,)),
+    }
 
 
 def follows(message: Message, question: Message) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 
@@ -20,21 +20,27 @@ LARGE = 200_000  # characters of the material of a context; the usual budget hol
 class ContextState:
     """The material of a context. `window` has the messages before the current one, oldest first; `beside` those that
     the model is shown anyway, beside the context; `author` is who wrote the current one, if known. `is_whole` says that
-    nothing has left the window; `names` what people are called, by id; `now` and `zone` which day it is, and where."""
+    `earlier`, which has left the window, and the window are the whole conversation: it can be sent as it is, with other
+    instructions and what was found `elsewhere`, and then `sends_whole`. `names` says what people are called, by id;
+    `now` and `zone` which day it is, and where."""
 
     text: str
     instructions: str
     system: str | None
+    whole_instructions: str = ""
     conversation: str = ""
     window: Sequence[Message] = ()
     beside: Sequence[Message] = ()
+    earlier: Sequence[Message] = ()
     is_whole: bool = False
+    sends_whole: bool = False
     tiers: Mapping[int, Tiers] = field(default_factory=dict)
     relevance: Mapping[int, float] = field(default_factory=dict)
     profile: Sequence[Note] = ()
     episodes: Sequence[Episode] = ()
     past: Sequence[Episode] = ()
     retrieved: Sequence[Hit] = ()
+    elsewhere: Sequence[Hit] = ()
     nothing_relevant: bool = False
     found: Sequence[Hit] = ()
     topic: CurrentTopic | None = None
@@ -68,6 +74,23 @@ class ContextState:
         """The current message as it is sent."""
         return current_text(self.text, self.author, self.shows_authors, self.labels)
 
+    def as_whole(self) -> ContextState:
+        """The state from which the whole conversation is sent: nothing of it is summed up, retrieved or asked for."""
+        return replace(
+            self,
+            instructions=self.whole_instructions,
+            window=sorted((*self.earlier, *self.window), key=lambda message: message.turn),
+            earlier=(),
+            sends_whole=True,
+            tiers={},
+            relevance={},
+            episodes=(),
+            past=[episode for episode in self.past if episode.conversation != self.conversation],
+            retrieved=self.elsewhere,
+            found=[hit for hit in self.found if hit.message.conversation != self.conversation],
+            topic=None,
+        )
+
     @property
     def calendar(self) -> Calendar:
         """The day and the time zone in which times are shown."""
@@ -81,5 +104,5 @@ class ContextState:
     @property
     def is_large(self) -> bool:
         """Whether counting and escaping it takes so long that it should not block others."""
-        messages = (*self.window, *(hit.message for hit in (*self.retrieved, *self.found)))
+        messages = (*self.earlier, *self.window, *(hit.message for hit in (*self.retrieved, *self.found)))
         return len(self.text) + len(self.system or "") + sum(len(message.content) for message in messages) > LARGE

@@ -1,9 +1,9 @@
 """The tiers view: shorter versions (tiers) of each message of the window, and which tier the model needs.
 
-Tiers come with the reply where the model gives them. For the others a follower asks the memory model; if that fails, or
-there is none, the built-in writer makes them. If the model is only away for a while, the writer's tiers stand in and
-the model is asked again later. Old messages are skipped: imported messages are searched, not shown, and get their tiers
-when they are shown after all.
+Tiers come with the reply where the model gives them. For the others a follower asks the memory model, if the message is
+worth a call; if it is not, if the call fails, or if there is no model, the built-in writer makes them. If the model is
+only away for a while, the writer's tiers stand in and the model is asked again later. Old messages are skipped:
+imported messages are searched, not shown, and get their tiers when they are shown after all.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from recollect.rules.tiers.shown_tier import tier_after_request
 from recollect.tasks import message_tiers
 from recollect.tasks.task import TaskMessage
 
-NEAR = 60  # turns from the end of a conversation that are given tiers as they come
-
-
+NEAR = 60  # turns from the end of a conversation that are given tiers as they come, if the window holds them
+BATCH_CHARACTERS = 8_000  # of messages whose tiers are asked for in one call; a longer message is asked for alone
 WEAK = ("offline", "none")  # tiers a model may still make better
 
 
@@ -40,7 +39,7 @@ class TiersView:
     """Makes the tiers that did not come with a reply."""
 
     name = "tiers"
-    at_once = 32  # each may be a call of a model
+    at_once = 32
     ordered = False
 
     def __init__(
@@ -49,14 +48,17 @@ class TiersView:
         tokenizer: Tokenizer,
         read: Callable[..., Awaitable[Any]],
         run: Callable[..., Awaitable[Any]],
+        window_turns: int,
     ) -> None:
+        """`window_turns`: the most messages that the window holds; 0 if their number does not count."""
         self._asking = asking
         self._tokenizer = tokenizer
         self._read = read
         self._run = run
+        self._near = min(window_turns, NEAR) or NEAR
 
     def read_after(self, done: int, turns: int) -> int:
-        return max(done, turns - NEAR)
+        return max(done, turns - self._near)
 
     async def prepare(self, runs: Sequence[Run]) -> list[RunTiers]:
         def load(tx: Tx) -> list[dict[int, Tiers]]:
@@ -78,33 +80,49 @@ class TiersView:
         )
 
     async def _make_tiers(self, run: Run, known_tiers: Mapping[int, Tiers]) -> RunTiers:
-        new_tiers = dict[int, Tiers]()
+        new_tiers = dict(self._write_offline(run, known_tiers).tiers)
         upto = run.lag.done
         outage = None
-        for message in run.messages:
-            earlier = known_tiers.get(message.turn)
-            if message.erased or (earlier is not None and not (earlier.made_by in WEAK and self._asking.has_model)):
-                pass
-            elif outage is None:
-                new_tiers[message.turn], outage = await self.tiers_of(message)
-            elif earlier is None:
-                new_tiers[message.turn] = rules.write_tiers(message.content, self._tokenizer.count)
-            upto = message.turn if outage is None else upto
+        for batch in split_batches(run.messages):
+            weak_messages = [message for message in batch if self._may_improve(message, known_tiers.get(message.turn))]
+            if weak_messages and outage is None:
+                tiers_by_turn, outage = await self._ask_model(weak_messages)
+                new_tiers |= tiers_by_turn
+            upto = batch[-1].turn if outage is None else upto
         return RunTiers(run, new_tiers, SaveResult(upto, len(new_tiers), outage) if outage else None)
 
-    async def tiers_of(self, message: Message) -> tuple[Tiers, str | None]:
-        """The tiers of one message, by the memory model or else by the built-in writer; and why to ask again later."""
-        count = self._tokenizer.count
-        if rules.is_short(message.content, count):
-            return Tiers(), None
-        inputs = message_tiers.Inputs((TaskMessage(message.role, message.content),), count)
-        answer = await self._asking.ask(message_tiers, inputs)
-        reply_tiers = answer.reply.tiers[0]
-        return Tiers(reply_tiers.tier1, reply_tiers.tier2, answer.made_by), answer.outage
+    def _may_improve(self, message: Message, known_tiers: Tiers | None) -> bool:
+        """Whether the model is asked for the tiers of a message."""
+        is_weak = known_tiers is None or known_tiers.made_by in WEAK
+        return is_weak and not message.erased and rules.is_worth_a_call(message.content, self._tokenizer.count)
+
+    async def _ask_model(self, messages: Sequence[Message]) -> tuple[dict[int, Tiers], str | None]:
+        """The tiers of some messages by turn, by the memory model or else by the built-in writer; and why to ask again
+        later."""
+        lines = tuple(TaskMessage(message.role, message.content) for message in messages)
+        answer = await self._asking.ask(message_tiers, message_tiers.Inputs(lines, self._tokenizer.count))
+        tiers_by_turn = {
+            message.turn: Tiers(reply_tiers.tier1, reply_tiers.tier2, answer.made_by)
+            for message, reply_tiers in zip(messages, answer.reply.tiers, strict=True)
+        }
+        return tiers_by_turn, answer.outage
 
     def save(self, tx: Tx, result: RunTiers) -> SaveResult | None:
         put_tiers(tx, result.run.lag.space, result.run.lag.conversation, result.tiers)
         return result.progress
+
+
+def split_batches(messages: Sequence[Message]) -> list[list[Message]]:
+    """The messages in batches for one call each, in order."""
+    batches: list[list[Message]] = []
+    character_count = 0
+    for message in messages:
+        character_count += len(message.content)
+        if not batches or character_count > BATCH_CHARACTERS:
+            batches.append([])
+            character_count = len(message.content)
+        batches[-1].append(message)
+    return batches
 
 
 def load_tiers(tx: Tx, space: str, conversation: str, after: int) -> dict[int, Tiers]:

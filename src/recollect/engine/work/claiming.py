@@ -87,7 +87,21 @@ def worthwhile_lags(tx: Tx, request: ClaimRequest, lags: Sequence[Lag], now: dat
         return lags
     recent_lags = tx.lagging(request.view.name, now, since=now - patience.quiet, limit=2 * max(LOOKED_AT, request.room))
     recent_places = {(lag.space, lag.conversation) for lag in recent_lags}
-    return [lag for lag in lags if patience.is_enough(lag, (lag.space, lag.conversation) not in recent_places)]
+    return [
+        lag
+        for lag in lags
+        if patience.is_enough(lag, (lag.space, lag.conversation) not in recent_places)
+        and has_messages(tx, lag, patience.first)
+    ]
+
+
+def has_messages(tx: Tx, lag: Lag, least: int) -> bool:
+    """Whether a conversation, or the memory of its user, has so many messages."""
+    if lag.turns >= least:
+        return True
+    conversation = tx.conversation(lag.space, lag.conversation)
+    user = conversation.user if conversation is not None else None
+    return user is not None and tx.tally(lag.space, user).docs >= least
 
 
 def find_lags(tx: Tx, request: ClaimRequest, now: datetime) -> tuple[list[Lag], bool]:

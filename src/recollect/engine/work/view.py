@@ -106,11 +106,13 @@ def allow_all(tx: Tx) -> None:
 class Patience:
     """How long a view that asks a model may wait for more messages of a conversation, since a call costs much the same
     for one message as for twenty: until it is `turns` behind, or the conversation has been quiet for so long and it is
-    at least `quiet_turns` behind."""
+    at least `quiet_turns` behind. It waits for the `first` messages of a person in any case: so short a memory is sent
+    or found as it is, and the call would cost more than the chat."""
 
     turns: int
     quiet: timedelta
     quiet_turns: int = 1
+    first: int = 0
 
     def is_enough(self, lag: Lag, is_quiet: bool) -> bool:
         """Whether a conversation is worth the work now."""

@@ -2,7 +2,8 @@
 
 All of it is in the space's time zone. A day is `Wed 2 Feb 2022`; a time of the day is `18:05`. When the messages of a
 conversation were said is in one line, by their labels, so that no text of a message carries a time that a model would
-imitate: `m7 to m10: Tue 1 Feb 2022, 09:00; m11 to m14: Wed 2 Feb 2022, 18:00 to 18:20`.
+imitate: `m7 to m10: Tue 1 Feb 2022, 09:00; m11 to m14: Wed 2 Feb 2022, 18:00 to 18:20`. While all of them are of the
+last ten minutes there is no such line.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from recollect.language.calendar_words import MONTHS, WEEKDAYS
 
 PAUSE = timedelta(hours=1)  # between two messages, after which the clock is said anew
 SHORT = 3  # letters of a shortened weekday or month
+JUST_NOW = timedelta(minutes=10)
 MANY = 8  # spans from which on pauses within a day do not count
 
 
@@ -55,6 +57,19 @@ class Calendar:
         day = local_time(self.now, self.zone).date()
         month = MONTHS[day.month - 1].capitalize()
         return f"Today is {WEEKDAYS[day.weekday()].capitalize()}, {day.day} {month} {day.year}."
+
+    @property
+    def short_today(self) -> str:
+        """The day as briefly as it can be said, `2Feb2022 Wed`: where all else is one short message, the line above
+        would cost half as much as the message. Without its spaces it has five tokens, and with them seven."""
+        if self.now is None:
+            return ""
+        weekday, *day = day_text(local_time(self.now, self.zone).date()).split()
+        return f"{''.join(day)} {weekday}"
+
+    def is_just_now(self, moment: datetime) -> bool:
+        """Whether a moment is so near that the clock need not be said."""
+        return self.now is not None and abs(self.now - moment) <= JUST_NOW
 
 
 def span_texts(labelled_moments: Iterable[tuple[str, datetime]], zone: tzinfo) -> list[str]:

@@ -7,7 +7,7 @@ than the message, and holds no marker: what was said in a message can never ask 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from recollect.language.sentences import MAX_CHARACTERS, limit_text
@@ -23,6 +23,13 @@ SHORT = 24
 """Tokens; a message of so many or fewer is its own tier 1 and 2. The least pair that says something takes five tokens
 (key, sign, a value of two or three): of 24 tokens that is over a fifth already, and what a summary could save is less
 than what the label of a message costs."""
+
+WORTH_A_CALL = 48
+"""Tokens; of a message of so many or fewer, the tiers are shown in some five contexts and save some forty tokens in
+each, while the call costs three hundred: the built-in writer makes them."""
+
+TERSE = 190
+"""Characters of a message, on average, up to which a chat is terse."""
 
 TIER1_SHARE = (0.10, 0.20)
 TIER2_SHARE = (0.30, 0.40)
@@ -54,6 +61,17 @@ def size(text: str, count: Count) -> int:
 def is_short(text: str, count: Count) -> bool:
     """Whether a message is too short to gain from tiers: it is its own tier 1 and 2."""
     return len(text) <= MAX_CHARACTERS and size(text, count) <= SHORT
+
+
+def is_worth_a_call(text: str, count: Count) -> bool:
+    """Whether a message is so long that a model may be asked for its tiers alone."""
+    return len(text) > MAX_CHARACTERS or size(text, count) > WORTH_A_CALL
+
+
+def is_terse(texts: Sequence[str]) -> bool:
+    """Whether the messages of a chat are so short that its model need not write their tiers with each reply: to ask for
+    them costs more than they would save, and the built-in writer makes them."""
+    return sum(map(len, texts)) <= TERSE * len(texts)
 
 
 def budgets(text: str, count: Count) -> tuple[int, int]:
