@@ -104,7 +104,6 @@ class TestParse:
     @pytest.mark.parametrize(
         "bad",
         [
-            entry("mood", "feeling", "allergic"),
             entry("identity", "employer", "Globex"),
             entry("identity", "name", "Bob"),
             entry("identity", "location", "Rome"),

@@ -121,7 +121,7 @@ def parse(text: str, inputs: Inputs) -> Reply:
 
 def grounded_facts(entries: Sequence[Mapping[str, Any]], inputs: Inputs) -> list[FoundFact]:
     """The facts in these entries that the message states."""
-    dated_facts = [fact for fact in map(_parse_fact, entries) if fact is not None]
+    dated_facts = map(_parse_fact, entries)
     facts_with_dates = [
         replace(fact, since=_parse_date(since, inputs), until=_parse_date(until, inputs))
         for fact, since, until in dated_facts
@@ -167,11 +167,9 @@ def read_entries(text: str) -> list[Mapping[str, Any]]:
     return usable_entries
 
 
-def _parse_fact(entry: Mapping[str, Any]) -> tuple[FoundFact, str, str] | None:
-    """One entry as a fact, with the dates as they were written; None if its category is unknown."""
+def _parse_fact(entry: Mapping[str, Any]) -> tuple[FoundFact, str, str]:
+    """One entry as a fact, with the dates as they were written."""
     category = category_of(answers.line(entry["category"]))
-    if category is None:
-        return None
     about = answers.line(entry.get("about")).strip()
     relation = re.sub(r"^(?:my|the|user['’]?s|user['’]s)\s+", "", about.casefold())
     subject = None if relation in _SELF or about.casefold() in _SELF else RELATIONS.get(relation, about)

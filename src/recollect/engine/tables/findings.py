@@ -18,6 +18,8 @@ from recollect.errors import StoreError
 from recollect.model import Fact, FoundFact, Message
 from recollect.ports import Tx
 from recollect.rules.facts import deciding as rules
+from recollect.rules.facts.validity import place_in_time
+from recollect.rules.facts.values import fold
 
 TABLE = "findings"
 OPPOSITES = {"dislikes": "likes"}  # keys that contradict each other share a slot
@@ -40,7 +42,7 @@ class Finding:
 
 def slot_of(fact: FoundFact | Fact) -> str:
     """What a fact is about: the same thing of the same person has the same slot."""
-    subject = rules.fold(fact.subject) if fact.subject else ""
+    subject = fold(fact.subject) if fact.subject else ""
     return json.dumps([subject, fact.category, OPPOSITES.get(fact.key, fact.key)], ensure_ascii=False)
 
 
@@ -52,7 +54,7 @@ def record_findings(
     new_findings: dict[str, list[Finding]] = {}
     messages: dict[str, Message] = {}
     for number, (message, fact) in enumerate(found_facts):
-        tidy_fact = rules.tidy_fact(fact)
+        tidy_fact = place_in_time(rules.tidy_fact(fact), message)
         messages[message.id] = message
         new_findings.setdefault(slot_of(tidy_fact), []).append(Finding(message, number, audience, tidy_fact))
     stale_slots = {slot for message in messages.values() for slot in drop_findings(tx, person, message)}

@@ -35,6 +35,7 @@ from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim, may_take_back
 from recollect.rules.facts import deciding as rules
 from recollect.rules.facts.keys import holds_several_values
+from recollect.rules.facts.values import has_same_value
 from recollect.rules.facts_english.finder import find_facts, states_something
 from recollect.rules.people.forgetting import matching_facts, target_statement
 from recollect.rules.people.remembered_statements import parse_statement
@@ -267,7 +268,7 @@ def says_exactly(fact: Fact, request_text: str, name: str) -> bool:
     candidates = parse_statement(name, target_statement(name, request_text)).facts
     return any(
         (candidate.subject, candidate.category, candidate.key) == (fact.subject, fact.category, fact.key)
-        and rules.has_same_value(fact, candidate)
+        and has_same_value(fact, candidate)
         for candidate in candidates
     )
 

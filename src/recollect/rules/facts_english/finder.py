@@ -15,9 +15,10 @@ from recollect.language.fact_words import PETS, RELATIONS
 from recollect.language.sentences import Sentence
 from recollect.language.terms import analyse
 from recollect.model import FoundFact, Holds
-from recollect.rules.facts.deciding import acceptable_facts, fold
+from recollect.rules.facts.deciding import acceptable_facts
 from recollect.rules.facts.echoes import is_echo
 from recollect.rules.facts.grounding import Grounds
+from recollect.rules.facts.values import fold
 from recollect.rules.facts_english.attributes import FactReading
 from recollect.rules.facts_english.clauses import Clause, assertions_in, parse_clauses, prose_sentences, supposes
 from recollect.rules.facts_english.instructions import instructions
