@@ -27,6 +27,7 @@ from recollect.engine.memory import MemoryEngine
 from recollect.engine.work.ask import ASKED
 from recollect.model import Budget
 from recollect.ports import Completion, Request
+from recollect.tasks.reading import numbered_lines
 from recollect.testing.clock import FrozenClock
 from recollect.wiring import build, open_tokenizer
 
@@ -236,22 +237,25 @@ def render_tiers(reply: Any, inputs: Any) -> dict[str, Any]:
 
 
 def render_facts(reply: Any, inputs: Any) -> dict[str, Any]:
-    if hasattr(reply, "replies"):
-        numbered = enumerate(reply.replies, 1)
-        return {"facts": [{"message": number, **fact_entry(fact)} for number, part in numbered for fact in part.facts]}
-    return {"facts": [fact_entry(fact) for fact in reply.facts]}
+    numbers = [number for number, _ in numbered_lines(inputs.lines)]
+    return {
+        "facts": [
+            {"line": numbers[found.place], **fact_entry(found.fact, inputs.lines[found.place].speaker)}
+            for found in reply.facts
+        ]
+    }
 
 
-def fact_entry(fact: Any) -> dict[str, Any]:
+def fact_entry(fact: Any, speaker: str) -> dict[str, Any]:
     status = {"ended": "ended", "not": "not"}.get(fact.holds, "corrected" if fact.corrects else "now")
     return {
+        "about": fact.subject or speaker,
         "category": fact.category,
         "key": fact.key,
         "value": fact.value,
-        "about": fact.subject or "user",
-        "status": status,
-        "since": fact.since.isoformat() if fact.since else "",
+        "from": fact.since.isoformat() if fact.since else "",
         "until": fact.until.isoformat() if fact.until else "",
+        "status": status,
         "confidence": fact.confidence,
         "importance": fact.importance,
     }
@@ -275,7 +279,7 @@ def render_command(reply: Any, inputs: Any) -> dict[str, Any]:
 
 RENDERERS: dict[str, Callable[[Any, Any], dict[str, Any]]] = {
     "message_tiers": render_tiers,
-    "fact_extraction": render_facts,
+    "reading": render_facts,
     "topic_summary": render_topic,
     "day_digest": render_days,
     "standalone": render_question,

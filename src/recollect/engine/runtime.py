@@ -56,7 +56,7 @@ FOLLOWING = 2  # calls into the store by all views of a memory at a time
 CATCH_UP = 2.0  # seconds that a search waits for what this process has just added
 # Views whose results others wait for.
 FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
-FACT_TURNS = 20  # messages that the model reads for facts at once, if they come without a pause
+FACT_TURNS = 40  # messages that the model reads for facts at once, if they come without a pause
 SUMMARY_TURNS = (40, 20)  # messages after which it writes summaries and titles: without a pause, and after one
 CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
@@ -207,7 +207,7 @@ class Runtime:
             **dict.fromkeys((IndexView.name, WindowView.name), vectors),
             EpisodesView.name: Hooks(guard=self.index.guard, patience=summaries),
             TitlesView.name: Hooks(patience=summaries),
-            FactsView.name: Hooks(patience=facts),
+            FactsView.name: Hooks(patience=facts, steady=self.tasks.has_model),
         }
 
     def _build_digests(self, parts: Parts, read: Callable[..., Any], write: Callable[..., Any]) -> Digests:

@@ -111,7 +111,7 @@ _BORROWS: dict[FactCategory, tuple[FactCategory, ...]] = {
     "health": ("constraint", "identity"),
     "possession": ("identity",),
     "constraint": ("health",),
-    "other": ("identity", "constraint", "preference", "health"),
+    "other": ("identity", "constraint", "health"),
 }
 _ONLY: dict[FactCategory, frozenset[str]] = {"possession": frozenset({"pets"})}
 """The keys that a category borrows, if not all."""
