@@ -128,4 +128,6 @@ class TestTimeToCome:
     ],
 )
 def test_pleasantries_and_questions_alone_are_not_worth_a_call(texts: list[str], worth: bool) -> None:
-    assert is_worth_reading([ReadLine("Dana", text, TIME) for text in texts]) == worth
+    speakers = ("Bo", "Dana")[-len(texts) :]
+    lines = [ReadLine(speaker, text, TIME) for speaker, text in zip(speakers, texts, strict=True)]
+    assert is_worth_reading(lines) == worth

@@ -72,22 +72,22 @@ _PARTING = re.compile(
 
 def is_worth_reading(lines: Sequence[ReadLine]) -> bool:
     """Whether any new line may state a fact. Pleasantries, questions and exclamations alone are not worth a call."""
-    return any(
-        line.may_state and _may_tell(line.text, before.text if before else "")
-        for before, line in zip((None, *lines), lines, strict=False)
-    )
+    befores: tuple[ReadLine | None, ...] = (None, *lines)
+    return any(line.may_state and _may_tell(line, before) for before, line in zip(befores, lines, strict=False))
 
 
-def _may_tell(text: str, text_before: str) -> bool:
-    if is_small_talk(text) or not states_something(text):
+def _may_tell(line: ReadLine, before: ReadLine | None) -> bool:
+    if is_small_talk(line.text) or not states_something(line.text):
         return False
-    plain = " ".join(part for part in re.split(r"(?<=[.!?])\s+|,\s+", text) if not _PARTING.search(part))
-    content_words = [word for word in words(plain) if is_content(word.casefold(), "en") and not is_ordinary(word)]
-    if not content_words:
-        return False
-    is_answer = "?" in text_before
-    names_something = any(word[0].isupper() or any(map(str.isdigit, word)) for word in words(plain)[1:])
-    return bool(_SELF.search(plain)) or is_answer or names_something or len(content_words) >= ENOUGH_WORDS
+    parts = re.split(r"(?<=[.!?])\s+|,\s+", line.text)
+    plain = " ".join(part for part in parts if not _PARTING.search(part))
+    plain_words = words(plain)
+    if any((word[0].isupper() and not _SELF.fullmatch(word)) or _has_digit(word) for word in plain_words[1:]):
+        return True
+    content_words = [word for word in plain_words if is_content(word.casefold(), "en") and not is_ordinary(word)]
+    is_answer = before is not None and before.speaker != line.speaker and "?" in before.text
+    tells_of_self = bool(content_words) and (_SELF.search(plain) is not None or is_answer)
+    return tells_of_self or len(content_words) >= ENOUGH_WORDS
 
 
 # -- evidence
@@ -228,6 +228,10 @@ def _terms_with_synonyms(text: str, language: str) -> frozenset[str]:
             synonyms += [relation, *(word for word, key in RELATIONS.items() if key == relation)]
         synonyms += filter(None, (species(token), _SPELT.get(token, "")))
     return frozenset((*analyse(text, language).terms, *analyse(" ".join(synonyms), language).terms))
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
 
 
 def _numbers_in(text: str) -> frozenset[str]:
