@@ -226,6 +226,9 @@ def render_reply(task: str, reply: Any, inputs: Any) -> str:
 
 
 def render_summary(reply: Any, inputs: Any) -> dict[str, Any]:
+    if hasattr(reply, "replies"):
+        parts = [render_summary(part, inputs) for part in reply.replies]
+        return {"summaries": [{"episode": number, **part} for number, part in enumerate(parts, 1)]}
     return {"summary": getattr(reply, "summary", None) or getattr(reply, "text", "")}
 
 

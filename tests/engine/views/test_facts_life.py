@@ -15,7 +15,7 @@ import pytest
 from fact_talks import entry, values
 
 from recollect import Draft, Memory
-from recollect.model import FACT_CATEGORIES, Fact, FactCategory
+from recollect.model import FACT_CATEGORIES, Fact, FactCategory, Role
 from recollect.ports import Request
 from recollect.testing import FrozenClock, ScriptedLLM
 
@@ -38,7 +38,7 @@ class Life:
         chat = self.memory.conversation(f"chat of {user}", user=user)
         for line in lines:
             self.clock.advance(timedelta(seconds=20))
-            role = "assistant" if line.startswith("> ") else "user"
+            role: Role = "assistant" if line.startswith("> ") else "user"
             chat.add(role, line.removeprefix("> "), time=self.clock.now())
         self.memory.settle()
         self.clock.advance(timedelta(days=days))
