@@ -181,7 +181,7 @@ class Runtime:
             TiersView(asking, parts.tokenizer, read, self.run_aside),
             WindowView(*window, writer, asking.has_model, self.run_aside, read),
             EpisodesView(asking, writer, read),
-            FactsView(asking, read, self.run_aside),
+            FactsView(asking, read, self.run_aside, parts.telemetry),
             DaysView(parts.clock, parts.time_zone),
             TopicsView(self.topics),
             self.titles,

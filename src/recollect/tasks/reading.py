@@ -66,6 +66,23 @@ class RefusedFact:
     fact: FoundFact
     reason: str
 
+    @property
+    def kind(self) -> str:
+        """The kind of reason, for counts: it names nothing that was said."""
+        return next((kind for start, kind in _REASONS.items() if self.reason.startswith(start)), "not_said")
+
+
+_REASONS = {
+    "its confidence": "unsure",
+    "its importance": "unimportant",
+    "it is about an assistant": "about_assistant",
+    "it has no": "incomplete",
+    "no value": "incomplete",
+    "no line speaks of": "about_nobody",
+    "the line only asks": "only_asked",
+    "the line denies": "denied",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_driver import json_lines, succeeded
 from fact_talks import entry, values
 
 from recollect import Draft, Memory
@@ -290,3 +291,21 @@ def test_a_backlog_is_read_by_the_model_in_large_batches(tmp_path: Path) -> None
         readings = [request for request in model.requests if "facts" in (request.schema or {}).get("required", ())]
         assert len(readings) == 4
         assert values(memory.facts(user="alex")) == {"tea": ["tea number 150", "tea number 7"]}
+
+
+def test_what_was_refused_is_counted_shown_and_erased_with_the_person(tmp_path: Path) -> None:
+    address = str(tmp_path / "memory.db")
+    found = {"tortoise": [entry("identity", "location", "Atlantis"), entry("possession", "animal", "a tortoise")]}
+    model = ScriptedLLM(default=lambda request: answer_lines(found, request))
+    with Memory(address, memory=model, clock=FrozenClock(NOW), followers=False) as memory:
+        memory.conversation("chat", user="alex").add("user", "I adopted a tortoise.", time=NOW)
+        memory.settle()
+        counted = {(done.kind, done.outcome): done.count for done in memory.stats().activity if done.what == "refused"}
+        assert counted == {("facts", "not_said"): 1}
+    (refused,) = json_lines(succeeded("--store", address, "facts", "alex", "--refused", "--json"))
+    assert (refused["value"], refused["reason"]) == ("Atlantis", "no line says 'Atlantis'")
+    assert "Atlantis" in succeeded("--store", address, "facts", "alex", "--refused")
+    with Memory(address, followers=False) as memory:
+        memory.erase(user="alex")
+        memory.settle()
+    assert succeeded("--store", address, "facts", "alex", "--refused") == ""

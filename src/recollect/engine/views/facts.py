@@ -17,7 +17,7 @@ from typing import Any
 
 from recollect.engine.context.viewers import is_channel, own_name, viewer_alone
 from recollect.engine.tables.facts import facts_of, put_facts
-from recollect.engine.tables.findings import record_findings, slot_of, weigh_findings
+from recollect.engine.tables.findings import Refusal, record_findings, record_refusals, slot_of, weigh_findings
 from recollect.engine.tables.people import (
     FORGET,
     name_in_statement,
@@ -39,7 +39,7 @@ from recollect.engine.views.fact_lines import (
 from recollect.engine.work.ask import TaskRunner
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Fact, FoundFact, Message, Statement
-from recollect.ports import Tx
+from recollect.ports import Telemetry, Tx
 from recollect.rules.access import Viewer, is_claim, may_take_back
 from recollect.rules.facts import deciding as rules
 from recollect.rules.facts.alignment import align_fact
@@ -60,15 +60,6 @@ LASTING_REASONS = ("its confidence", "its importance", "it is about an assistant
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """A fact that was found in a message and is not kept, and why."""
-
-    message: Message
-    fact: FoundFact
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Extraction:
     """The facts found in a run, by message, what was refused, and how far they are final."""
 
@@ -86,11 +77,16 @@ class FactsView:
     ordered = False
 
     def __init__(
-        self, asking: TaskRunner, read: Callable[..., Awaitable[Any]], run: Callable[..., Awaitable[Any]]
+        self,
+        asking: TaskRunner,
+        read: Callable[..., Awaitable[Any]],
+        run: Callable[..., Awaitable[Any]],
+        telemetry: Telemetry,
     ) -> None:
         self._asking = asking
         self._read = read
         self._run = run
+        self._telemetry = telemetry
 
     def read_after(self, done: int, turns: int) -> int:
         return done
@@ -120,12 +116,16 @@ class FactsView:
                 unread_turn = batch[0][0].turn
             messages = [message for message, _ in (*context, *batch)]
             facts_by_message += facts_of_reply(reply, messages, scene)
-            refusals += [Refusal(messages[fact.place], fact.fact, fact.reason) for fact in reply.refused]
+            refusals += [self._count_refused(messages[fact.place], fact) for fact in reply.refused]
             context = [(message, replace(line, is_new=False)) for message, line in batch[-NEAR:]]
         if outage is None:
             return Extraction(run, facts_by_message, refusals, None)
         upto = max((message.turn for message in run.messages if message.turn < unread_turn), default=run.lag.done)
         return Extraction(run, facts_by_message, refusals, SaveResult(upto, max(len(facts_by_message), 1), outage))
+
+    def _count_refused(self, message: Message, refused: reading.RefusedFact) -> Refusal:
+        self._telemetry.count("refused", kind=self.name, outcome=refused.kind)
+        return Refusal(message, refused.fact, refused.reason)
 
     def _asks_about(self, run: Run, batch: Sequence[tuple[Message, ReadLine]], inputs: reading.Inputs) -> bool:
         is_recent = batch[-1][0].turn > run.lag.turns - BACKLOG
@@ -158,6 +158,7 @@ class FactsView:
         store_facts(
             tx, space, conversation, result.facts_by_message, from_commands=facts_from_commands(tx, result.run.messages)
         )
+        store_refusals(tx, space, conversation, result.refusals)
         return result.progress
 
 
@@ -207,6 +208,17 @@ def store_facts(
         tx.lock(LOCK, space, person)
         actions += store_facts_of(tx, space, person, audience, by_person[person])
     return actions
+
+
+def store_refusals(tx: Tx, space: str, conversation: str, refusals: Iterable[Refusal]) -> None:
+    """Store what was refused, for each person in whose messages it was found."""
+    audience = conversation if is_channel(tx, space, conversation) else None
+    by_person: dict[str, list[Refusal]] = {}
+    for refusal in refusals:
+        by_person.setdefault(owner_of(refusal.message), []).append(refusal)
+    for person in sorted(by_person):
+        tx.lock(LOCK, space, person)
+        record_refusals(tx, person, audience, by_person[person])
 
 
 def store_facts_of(
