@@ -49,7 +49,7 @@ def facts(
     if refused:
         if key is not None or as_of is not None or category is not None:
             raise click.UsageError(
-                "--refused shows what is not known; use it without --as-of, --category and --history"
+                "--refused shows what is not kept; use it without --as-of, --category and --history"
             )
         show_refused(user, as_json)
         return
