@@ -204,13 +204,17 @@ class OfflineModel:
         task, inputs = asked
         if hasattr(inputs, "shown_episode"):  # of long messages a model sees both ends only, and writes of no more
             inputs = replace(inputs, lines=inputs.shown_episode.lines)
-        text = render_reply(task.name, task.offline(inputs), inputs)
+        text = self.render(task.name, task.offline(inputs), inputs)
         # A repair is counted by itself: it shows that an answer could not be read.
         name = task.name if len(request.messages) == 2 else f"{task.name}, repaired"
         tokens = (prompt_tokens(request.messages, self._count), self._count(text))
         for counter, amount in zip(self._counts, (*tokens, 1), strict=True):
             counter[name] += amount
         return Completion(text, self.name, *tokens)
+
+    def render(self, task: str, reply: Any, inputs: Any) -> str:
+        """What the model writes for a task."""
+        return render_reply(task, reply, inputs)
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
         yield await self.complete(request)

@@ -48,9 +48,7 @@ def facts(
     """
     if refused:
         if key is not None or as_of is not None or category is not None:
-            raise click.UsageError(
-                "--refused shows what is not kept; use it without --as-of, --category and --history"
-            )
+            raise click.UsageError("--refused shows what is not kept; use it without --as-of, --category and --history")
         show_refused(user, as_json)
         return
     if key is not None and (as_of is not None or category is not None):

@@ -58,6 +58,7 @@ CATCH_UP = 2.0  # seconds that a search waits for what this process has just add
 FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
 FACT_TURNS = 40  # messages that the model reads for facts at once, if they come without a pause
 SUMMARY_TURNS = (40, 20)  # messages after which it writes summaries and titles: without a pause, and after one
+TITLE_TURNS = 120  # the same for titles and summaries of topics: a topic has a title from its first message on
 CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
 
@@ -206,7 +207,7 @@ class Runtime:
             TopicsView.name: Hooks(skip=topics.skip),
             **dict.fromkeys((IndexView.name, WindowView.name), vectors),
             EpisodesView.name: Hooks(guard=self.index.guard, patience=summaries),
-            TitlesView.name: Hooks(patience=summaries),
+            TitlesView.name: Hooks(patience=Patience(TITLE_TURNS, quiet, TITLE_TURNS) if waits else None),
             FactsView.name: Hooks(patience=facts, steady=self.tasks.has_model),
         }
 

@@ -92,33 +92,28 @@ class Reply:
     refused: tuple[RefusedFact, ...] = field(default=())
 
 
-GUIDE = """\
-Give what will still matter later: who people are, their relations, work, places, health, possessions, likes, limits,
-plans, and events of their lives with the day. line: the number of the line that says it; lines with "-" are context.
-about: the speaker's name, or whom else it is about ("Bob", "brother"); never an assistant.
-category: identity, relationship, work, place, health, possession, preference, constraint, instruction (how they want
-to be answered from now on), plan, event, other. key: one or two words; use the key that is known if it is the same
-thing. value: short, in the words of the lines, without "I". from, until: days (YYYY-MM-DD) if they follow from the
-lines, relative ones worked out. status: "now", "corrected" (changed: "I'm 30 now"), "ended" (no longer so, died, sold)
-or "not" (denied). confidence: 1 if stated plainly. importance: 1 for a name or an allergy, 0.5 for a like, 0.3 for
-something small. Leave out what is known already and has not changed, questions, wishes of the moment, jokes, quotes,
-moods and talk about this chat. No facts: an empty list."""
-_SYSTEM = f"""You read a chat for a memory and note facts about the people in it.
-{GUIDE}
+_SYSTEM = f"""You read a chat for a memory and note facts about the people in it: who they are, their relations, work,
+places, health, possessions, likes, limits, plans, and events of their lives. Only what will still matter later.
+line: the number of the line that says it; lines with "-" are context. about: the speaker's name, or whom else it is
+about ("Bob", "brother"); never an assistant.
+category: {", ".join(FACT_CATEGORIES)}. instruction: how somebody wants to be answered.
+key: one or two words; the known key, if it is the same thing. value: short, in the words of the lines, without "I".
+from, until: days (YYYY-MM-DD) that follow from the lines; work out relative ones. status: "now",
+"corrected" (changed: "I'm 30 now"), "ended" (no longer so, died, sold), "not" (denied). confidence: 1 if stated
+plainly. importance: 1 for a name or an allergy, 0.5 for a like, 0.3 for something small.
+Leave out what is known and has not changed, questions, jokes, quotes, moods and talk about this chat.
 {DATA}
 Answer with JSON only.
 
 Example:
 === LINES ===
 2024-05-07
-- assistant: Any pets?
-1. Dana: A cat, Mia. My mom moved to Oslo two days ago.
+- assistant: Any news?
+1. Dana: My mom moved to Oslo two days ago.
 === END LINES ===
 """
 _EXAMPLE = {
     "facts": [
-        {"line": 1, "about": "Dana", "category": "identity", "key": "pets", "value": "Mia (cat)", "from": "",
-         "until": "", "status": "now", "confidence": 1, "importance": 0.6},
         {"line": 1, "about": "mother", "category": "place", "key": "location", "value": "Oslo", "from": "2024-05-05",
          "until": "", "status": "corrected", "confidence": 1, "importance": 0.5},
     ]

@@ -19,13 +19,14 @@ from recollect.model import Fact, Filter, Message
 from recollect.ports import Tx
 from recollect.rules.access import Viewer
 from recollect.rules.facts.evidence import NEAR, ReadLine
+from recollect.rules.facts.keys import is_known
 from recollect.rules.facts.profile_lines import value_with_dates
 
 MAX_LINES = 48
 """Messages that are read in one call."""
 MAX_CHARACTERS = 16_000
 """Characters of all messages in one call."""
-MAX_KNOWN = 24
+MAX_KNOWN = 16
 """Facts that are shown as known in one call: those the lines speak of, then the most important."""
 MAX_VALUE = 80  # characters of a known value
 SPOKEN = ("user", "assistant")
@@ -126,7 +127,8 @@ def batch_lines(lines: Sequence[tuple[Message, ReadLine]]) -> list[list[tuple[Me
 
 
 def known_lines(scene: Scene, lines: Iterable[ReadLine]) -> tuple[str, ...]:
-    """What is known of the people, a line for each: what the lines speak of, then the most important."""
+    """What is known of the people, a line for each: what the lines speak of, then the most important. The category of a
+    known key goes without saying."""
     terms = {term for line in lines for term in analyse(line.text, "en").terms}
 
     def rank(fact: Fact) -> tuple[bool, float, str]:
@@ -139,5 +141,6 @@ def known_lines(scene: Scene, lines: Iterable[ReadLine]) -> tuple[str, ...]:
     for fact in sorted(all_facts, key=rank)[:MAX_KNOWN]:
         name = names.get(fact.user, fact.user)
         person = f"{fact.subject} ({name})" if fact.subject else name
-        by_person.setdefault(person, []).append(f"{fact.category} {fact.key}: {value_with_dates(fact)[:MAX_VALUE]}")
+        category = "" if is_known(fact.category, fact.key) else f"{fact.category} "
+        by_person.setdefault(person, []).append(f"{category}{fact.key}: {value_with_dates(fact)[:MAX_VALUE]}")
     return tuple(f"{person}: {'; '.join(entries)}" for person, entries in by_person.items())
