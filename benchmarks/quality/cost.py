@@ -23,6 +23,7 @@ from recollect.bench.tokens import follow
 from recollect.config import Settings
 from recollect.engine.memory import MemoryEngine
 from recollect.model import Draft, FoundFact
+from recollect.rules.facts_english.finder import states_something
 from recollect.tasks import reading
 from recollect.testing.clock import FrozenClock
 from recollect.wiring import build, open_tokenizer
@@ -32,7 +33,7 @@ BETWEEN = timedelta(seconds=20)
 PAUSE = timedelta(hours=1)
 """After the last message: what waited for a pause is done then."""
 
-FACTS_A_LINE = 0.4
+FACTS_A_LINE = 0.3
 """Facts that the stand-in finds in a line, on average."""
 VALUE_WORDS = 8
 
@@ -108,7 +109,8 @@ class TalkativeModel(OfflineModel):
     def render(self, task: str, reply: Any, inputs: Any) -> str:
         if task != reading.name:
             return super().render(task, reply, inputs)
-        places = [place for place, line in enumerate(inputs.lines) if line.may_state]
+        lines = enumerate(inputs.lines)
+        places = [place for place, line in lines if line.may_state and states_something(line.text)]
         missing = max(round(FACTS_A_LINE * len(places)) - len(reply.facts), 0)
         step = max(len(places) // max(missing, 1), 1)
         added = [stand_in_fact(place, inputs.lines[place].text) for place in places[::step][:missing]]
@@ -117,7 +119,7 @@ class TalkativeModel(OfflineModel):
 
 def stand_in_fact(place: int, text: str) -> reading.FactInLine:
     value = " ".join(text.split()[:VALUE_WORDS])
-    return reading.FactInLine(place, FoundFact("event", "news", value, 0.9, 0.4))
+    return reading.FactInLine(place, FoundFact("event", "news", value, 1.0, 0.4))
 
 
 async def _run(

@@ -253,18 +253,26 @@ def render_facts(reply: Any, inputs: Any) -> dict[str, Any]:
     }
 
 
+def render_nothing(reply: Any, inputs: Any) -> dict[str, Any]:
+    return {"facts": []}
+
+
 def fact_entry(fact: Any, speaker: str) -> dict[str, Any]:
-    status = {"ended": "ended", "not": "not"}.get(fact.holds, "corrected" if fact.corrects else "now")
+    """A fact as a model writes it: what need not be said is left out."""
+    status = {"ended": "ended", "not": "not"}.get(fact.holds, "corrected" if fact.corrects else "")
+    said = {
+        "from": fact.since.isoformat() if fact.since else "",
+        "until": fact.until.isoformat() if fact.until else "",
+        "status": status,
+        "confidence": fact.confidence if fact.confidence < 1 else "",
+    }
     return {
         "about": fact.subject or speaker,
         "category": fact.category,
         "key": fact.key,
         "value": fact.value,
-        "from": fact.since.isoformat() if fact.since else "",
-        "until": fact.until.isoformat() if fact.until else "",
-        "status": status,
-        "confidence": fact.confidence,
         "importance": fact.importance,
+        **{name: value for name, value in said.items() if value},
     }
 
 
@@ -287,6 +295,7 @@ def render_command(reply: Any, inputs: Any) -> dict[str, Any]:
 RENDERERS: dict[str, Callable[[Any, Any], dict[str, Any]]] = {
     "message_tiers": render_tiers,
     "reading": render_facts,
+    "fact_repair": render_nothing,
     "topic_summary": render_topic,
     "day_digest": render_days,
     "standalone": render_question,

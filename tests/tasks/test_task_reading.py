@@ -71,13 +71,14 @@ def test_it_is_a_task() -> None:
 
 
 class TestBuild:
-    def test_the_schema_is_strict_and_nothing_is_left_to_chance(self) -> None:
+    def test_the_schema_is_closed_and_what_need_not_be_said_is_optional(self) -> None:
         request = reading.build(INPUTS)
         assert request.temperature == 0
         assert request.schema is not None
         fact = request.schema["properties"]["facts"]["items"]
         assert request.schema["additionalProperties"] is fact["additionalProperties"] is False
-        assert fact["required"] == list(fact["properties"])
+        assert fact["required"] == list(reading.REQUIRED)
+        assert set(reading.REQUIRED) < set(fact["properties"]) == set(reading.ENTRY)
         assert fact["properties"]["category"]["enum"] == list(FACT_CATEGORIES)
 
     def test_the_example_in_the_prompt_is_an_answer_that_can_be_read(self) -> None:

@@ -58,7 +58,7 @@ CATCH_UP = 2.0  # seconds that a search waits for what this process has just add
 FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
 FACT_TURNS = 40  # messages that the model reads for facts at once, if they come without a pause
 SUMMARY_TURNS = (40, 20)  # messages after which it writes summaries and titles: without a pause, and after one
-TITLE_TURNS = 120  # the same for titles and summaries of topics: a topic has a title from its first message on
+TITLE_TURNS = 200  # the same for titles and summaries of topics: a topic has a title from its first message on
 CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
 

@@ -32,8 +32,8 @@ class Inputs:
 _SYSTEM = f"""You noted facts from a chat for a memory. Some are not in the lines as you wrote them. Correct each in the
 words of the lines, with the number of the line that says it, or leave it out. Never guess.
 {DATA}
-Answer with JSON only: {{"facts": [{{"line", "about", "category", "key", "value", "from", "until", "status",
-"confidence", "importance"}}]}}, in the form of the facts below."""
+Answer with JSON only: {{"facts": [...]}}, each with line, about, category, key, value, importance, and from, until
+(YYYY-MM-DD), status ("corrected", "ended", "not") and confidence where they apply."""
 
 
 def choose_lines(inputs: Inputs) -> tuple[Inputs, tuple[int, ...]]:

@@ -98,9 +98,9 @@ line: the number of the line that says it; lines with "-" are context. about: th
 about ("Bob", "brother"); never an assistant.
 category: {", ".join(FACT_CATEGORIES)}. instruction: how somebody wants to be answered.
 key: one or two words; the known key, if it is the same thing. value: short, in the words of the lines, without "I".
-from, until: days (YYYY-MM-DD) that follow from the lines; work out relative ones. status: "now",
-"corrected" (changed: "I'm 30 now"), "ended" (no longer so, died, sold), "not" (denied). confidence: 1 if stated
-plainly. importance: 1 for a name or an allergy, 0.5 for a like, 0.3 for something small.
+importance: 1 for a name or an allergy, 0.5 for a like, 0.3 for something small. Only where they apply: from, until:
+days (YYYY-MM-DD) that follow from the lines, relative ones worked out; status: "corrected" (changed: "I'm 30 now"),
+"ended" (no longer so, died, sold) or "not" (denied); confidence: less than 1, if it is not stated plainly.
 Leave out what is known and has not changed, questions, jokes, quotes, moods and talk about this chat.
 {DATA}
 Answer with JSON only.
@@ -114,8 +114,8 @@ Example:
 """
 _EXAMPLE = {
     "facts": [
-        {"line": 1, "about": "mother", "category": "place", "key": "location", "value": "Oslo", "from": "2024-05-05",
-         "until": "", "status": "corrected", "confidence": 1, "importance": 0.5},
+        {"line": 1, "about": "mother", "category": "place", "key": "location", "value": "Oslo", "importance": 0.5,
+         "from": "2024-05-05", "status": "corrected"},
     ]
 }  # fmt: skip
 _STATUS: dict[str, tuple[Holds, bool]] = {
@@ -134,13 +134,16 @@ ENTRY = {
     "category": {"type": "string", "enum": list(FACT_CATEGORIES)},
     "key": {"type": "string"},
     "value": {"type": "string"},
+    "importance": {"type": "number"},
     "from": {"type": "string"},
     "until": {"type": "string"},
     "status": {"type": "string", "enum": ["now", "corrected", "ended", "not"]},
     "confidence": {"type": "number"},
-    "importance": {"type": "number"},
 }
-SCHEMA = object_schema({"facts": {"type": "array", "items": object_schema(ENTRY)}})
+REQUIRED = ("line", "about", "category", "key", "value", "importance")
+"""What every fact has. The rest is written only where it applies: it would be half of what a model writes."""
+_ITEMS = {**object_schema(ENTRY), "required": list(REQUIRED)}
+SCHEMA = object_schema({"facts": {"type": "array", "items": _ITEMS}})
 _SELF = frozenset({"", "user", "the user", "me", "i", "myself", "self", "speaker", "author", "none", "null"})
 _ASSISTANTS = frozenset({"assistant", "the assistant", "ai", "the ai", "bot", "chatbot", "ai assistant"})
 _NONE = re.compile(r"[\s`]*(?:json)?\s*(?:\[\s*\]|\{\s*\}|none\b\.?)[\s`]*", re.IGNORECASE)
@@ -291,7 +294,7 @@ class LineReader:
             category_of(answers.line(entry["category"])),
             answers.line(entry["key"]),
             answers.line(entry["value"]),
-            _parse_number(entry.get("confidence")),
+            _parse_number(entry.get("confidence", 1)),
             _parse_number(entry.get("importance")),
             subject=None if is_own else RELATIONS.get(relation, about),
             holds=holds,

@@ -26,7 +26,7 @@ MAX_LINES = 48
 """Messages that are read in one call."""
 MAX_CHARACTERS = 16_000
 """Characters of all messages in one call."""
-MAX_KNOWN = 16
+MAX_KNOWN = 12
 """Facts that are shown as known in one call: those the lines speak of, then the most important."""
 MAX_VALUE = 80  # characters of a known value
 SPOKEN = ("user", "assistant")

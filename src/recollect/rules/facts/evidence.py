@@ -25,7 +25,7 @@ from recollect.model import FoundFact, Role
 from recollect.rules.facts.keys import holds_several_values
 from recollect.rules.facts_english.finder import stated_text, states_something
 
-NEAR = 4
+NEAR = 3
 """Lines before a source that may be what it answers or continues."""
 MAX_NEAR = 2_000
 """Characters of a line before a source, from its end."""
