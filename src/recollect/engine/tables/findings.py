@@ -46,7 +46,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedFinding:
     """A fact that was found in a message and is not kept, and why."""
 
     message: Message
@@ -117,7 +117,7 @@ def weigh_findings(
 # -- refusals
 
 
-def record_refusals(tx: Tx, person: str, audience: str | None, refusals: Sequence[Refusal]) -> None:
+def record_refusals(tx: Tx, person: str, audience: str | None, refusals: Sequence[RefusedFinding]) -> None:
     """Store what was refused in a person's messages, in place of what an earlier reading refused in them."""
     place = {"space": refusals[0].message.space, "user_id": person, "slot": REFUSED}
     for message_id in {refusal.message.id for refusal in refusals}:
@@ -133,13 +133,13 @@ def record_refusals(tx: Tx, person: str, audience: str | None, refusals: Sequenc
         tx.remove(TABLE, {**place, **{name: row[name] for name in ("time", "conversation", "turn", "number")}})
 
 
-def refusals_of(tx: Tx, space: str, person: str) -> list[Refusal]:
+def refusals_of(tx: Tx, space: str, person: str) -> list[RefusedFinding]:
     """What was refused in a person's messages, oldest first."""
-    refusals: list[Refusal] = []
+    refusals: list[RefusedFinding] = []
     for row in tx.rows(TABLE, where={"space": space, "user_id": person, "slot": REFUSED}):
         found = {name: value for name, value in row["found"].items() if name != "reason"}
         finding = to_finding({**row, "found": found})
-        refusals.append(Refusal(finding.message, finding.fact, str(row["found"].get("reason", ""))))
+        refusals.append(RefusedFinding(finding.message, finding.fact, str(row["found"].get("reason", ""))))
     return refusals
 
 

@@ -33,7 +33,7 @@ SPOKEN = ("user", "assistant")
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class ReadingScene:
     """What is around the messages of a run: those before them, the assistant's last words, names, and what is known, by
     the person whose memory it is in."""
 
@@ -43,11 +43,11 @@ class Scene:
     known: Mapping[str, Sequence[Fact]] | None = None
 
 
-def scene_of(tx: Tx, run: Run, asks: bool) -> Scene:
+def reading_scene(tx: Tx, run: Run, asks: bool) -> ReadingScene:
     """The scene of a run. Without a model only the assistant's last words count: whether they are repeated."""
     last_reply = last_reply_before(tx, run)
     if not asks or not run.messages:
-        return Scene(last_reply=last_reply)
+        return ReadingScene(last_reply=last_reply)
     first = run.messages[0]
     before = messages_before(tx, first)
     people = {message.author for message in (*before, *run.messages) if message.role == "user"}
@@ -59,7 +59,7 @@ def scene_of(tx: Tx, run: Run, asks: bool) -> Scene:
     }
     viewer = viewers[owners[0]] if len(owners) == 1 else Viewer(channel=first.conversation)
     names = names_in_context(tx, first.space, people, viewer, run.messages)
-    return Scene(before, last_reply, names, known)
+    return ReadingScene(before, last_reply, names, known)
 
 
 def viewer_of_lines(tx: Tx, message: Message, owner: str) -> Viewer:
@@ -94,7 +94,7 @@ def last_reply_before(tx: Tx, run: Run) -> str:
 
 
 def read_lines(
-    messages: Sequence[Message], scene: Scene, may_state: Mapping[int, bool]
+    messages: Sequence[Message], scene: ReadingScene, may_state: Mapping[int, bool]
 ) -> list[tuple[Message, ReadLine]]:
     """The messages as lines, with the assistant's words before each; those that may state facts are new."""
     names = scene.names or {}
@@ -126,7 +126,7 @@ def batch_lines(lines: Sequence[tuple[Message, ReadLine]]) -> list[list[tuple[Me
     return batches
 
 
-def known_lines(scene: Scene, lines: Iterable[ReadLine]) -> tuple[str, ...]:
+def known_lines(scene: ReadingScene, lines: Iterable[ReadLine]) -> tuple[str, ...]:
     """What is known of the people, a line for each: what the lines speak of, then the most important. The category of a
     known key goes without saying."""
     terms = {term for line in lines for term in analyse(line.text, "en").terms}

@@ -17,7 +17,7 @@ from typing import Any
 
 from recollect.engine.context.viewers import is_channel, own_name, viewer_alone
 from recollect.engine.tables.facts import facts_of, put_facts
-from recollect.engine.tables.findings import Refusal, record_findings, record_refusals, slot_of, weigh_findings
+from recollect.engine.tables.findings import RefusedFinding, record_findings, record_refusals, slot_of, weigh_findings
 from recollect.engine.tables.people import (
     FORGET,
     name_in_statement,
@@ -29,12 +29,12 @@ from recollect.engine.tables.people import (
 )
 from recollect.engine.views.fact_lines import (
     MAX_LINES,
-    Scene,
+    ReadingScene,
     batch_lines,
     known_lines,
     owner_of,
     read_lines,
-    scene_of,
+    reading_scene,
 )
 from recollect.engine.work.ask import TaskRunner
 from recollect.engine.work.view import Run, SaveResult
@@ -65,7 +65,7 @@ class Extraction:
 
     run: Run
     facts_by_message: Sequence[tuple[Message, tuple[FoundFact, ...]]]
-    refusals: Sequence[Refusal]
+    refusals: Sequence[RefusedFinding]
     progress: SaveResult | None
 
 
@@ -93,16 +93,16 @@ class FactsView:
 
     async def prepare(self, runs: Sequence[Run]) -> list[Extraction]:
         asks = self._asking.has_model
-        scenes = await self._read(lambda tx: [scene_of(tx, run, asks) for run in runs])
+        scenes = await self._read(lambda tx: [reading_scene(tx, run, asks) for run in runs])
         return [await self._read_run(run, scene) for run, scene in zip(runs, scenes, strict=True)]
 
-    async def _read_run(self, run: Run, scene: Scene) -> Extraction:
+    async def _read_run(self, run: Run, scene: ReadingScene) -> Extraction:
         """Read the messages of a run, a batch of lines in a call; by rules, once the model is away."""
         may_state = {message.turn: may_state_facts(message) for message in run.messages}
         context = read_lines(scene.before, scene, {})
         lines = read_lines(run.messages, scene, may_state)
         facts_by_message: list[tuple[Message, tuple[FoundFact, ...]]] = []
-        refusals: list[Refusal] = []
+        refusals: list[RefusedFinding] = []
         outage: str | None = None
         unread_turn = 0
         for batch in batch_lines(lines):
@@ -123,9 +123,9 @@ class FactsView:
         upto = max((message.turn for message in run.messages if message.turn < unread_turn), default=run.lag.done)
         return Extraction(run, facts_by_message, refusals, SaveResult(upto, max(len(facts_by_message), 1), outage))
 
-    def _count_refused(self, message: Message, refused: reading.RefusedFact) -> Refusal:
+    def _count_refused(self, message: Message, refused: reading.RefusedFact) -> RefusedFinding:
         self._telemetry.count("refused", kind=self.name, outcome=refused.kind)
-        return Refusal(message, refused.fact, refused.reason)
+        return RefusedFinding(message, refused.fact, refused.reason)
 
     def _asks_about(self, run: Run, batch: Sequence[tuple[Message, ReadLine]], inputs: reading.Inputs) -> bool:
         is_recent = batch[-1][0].turn > run.lag.turns - BACKLOG
@@ -163,7 +163,7 @@ class FactsView:
 
 
 def facts_of_reply(
-    reply: reading.Reply, messages: Sequence[Message], scene: Scene
+    reply: reading.Reply, messages: Sequence[Message], scene: ReadingScene
 ) -> list[tuple[Message, tuple[FoundFact, ...]]]:
     """The facts of each message, under the keys by which the same things are known."""
     facts_by_place: dict[int, list[FoundFact]] = {}
@@ -210,10 +210,10 @@ def store_facts(
     return actions
 
 
-def store_refusals(tx: Tx, space: str, conversation: str, refusals: Iterable[Refusal]) -> None:
+def store_refusals(tx: Tx, space: str, conversation: str, refusals: Iterable[RefusedFinding]) -> None:
     """Store what was refused, for each person in whose messages it was found."""
     audience = conversation if is_channel(tx, space, conversation) else None
-    by_person: dict[str, list[Refusal]] = {}
+    by_person: dict[str, list[RefusedFinding]] = {}
     for refusal in refusals:
         by_person.setdefault(owner_of(refusal.message), []).append(refusal)
     for person in sorted(by_person):
