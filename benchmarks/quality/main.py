@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from quality.cost_command import cost
 from quality.floor_command import floor
 from quality.recall_command import recall
 from quality.speakers_command import speakers
@@ -24,10 +25,12 @@ def program() -> None:
     python -m benchmarks recall --data locomo10.json --part report
     python -m benchmarks topics --data tiage_dev.json
     python -m benchmarks tokens --data locomo10.json
+    python -m benchmarks cost --data locomo10.json
     python -m benchmarks floor --data locomo10.json
     """
 
 
+program.add_command(cost)
 program.add_command(recall)
 program.add_command(speakers)
 program.add_command(summaries)

@@ -18,7 +18,7 @@ from recollect.cli.terminal.show import progress_bar, show_table, table
 from recollect.errors import InvalidInput
 
 TASKS = {
-    "fact_extraction": "facts",
+    "reading": "facts",
     "message_tiers": "tiers",
     "episode_summary": "episodes",
     "level_summary": "levels",

@@ -28,6 +28,7 @@ from recollect.engine.work.ask import ASKED
 from recollect.model import Budget
 from recollect.ports import Completion, Request
 from recollect.rules.episodes.lines import render_lines
+from recollect.tasks.reading import numbered_lines
 from recollect.testing.clock import FrozenClock
 from recollect.wiring import build, open_tokenizer
 
@@ -204,13 +205,17 @@ class OfflineModel:
         task, inputs = asked
         if hasattr(inputs, "shown_episode"):  # of long messages a model sees both ends only, and writes of no more
             inputs = replace(inputs, lines=inputs.shown_episode.lines)
-        text = render_reply(task.name, task.offline(inputs), inputs)
+        text = self.render(task.name, task.offline(inputs), inputs)
         # A repair is counted by itself: it shows that an answer could not be read.
         name = task.name if len(request.messages) == 2 else f"{task.name}, repaired"
         tokens = (prompt_tokens(request.messages, self._count), self._count(text))
         for counter, amount in zip(self._counts, (*tokens, 1), strict=True):
             counter[name] += amount
         return Completion(text, self.name, *tokens)
+
+    def render(self, task: str, reply: Any, inputs: Any) -> str:
+        """What the model writes for a task."""
+        return render_reply(task, reply, inputs)
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
         yield await self.complete(request)
@@ -226,6 +231,9 @@ def render_reply(task: str, reply: Any, inputs: Any) -> str:
 
 
 def render_summary(reply: Any, inputs: Any) -> dict[str, Any]:
+    if hasattr(reply, "replies"):
+        parts = [render_summary(part, inputs) for part in reply.replies]
+        return {"summaries": [{"episode": number, **part} for number, part in enumerate(parts, 1)]}
     return {"summary": undated_summary(reply)}
 
 
@@ -243,24 +251,35 @@ def render_tiers(reply: Any, inputs: Any) -> dict[str, Any]:
 
 
 def render_facts(reply: Any, inputs: Any) -> dict[str, Any]:
-    if hasattr(reply, "replies"):
-        numbered = enumerate(reply.replies, 1)
-        return {"facts": [{"message": number, **fact_entry(fact)} for number, part in numbered for fact in part.facts]}
-    return {"facts": [fact_entry(fact) for fact in reply.facts]}
-
-
-def fact_entry(fact: Any) -> dict[str, Any]:
-    status = {"ended": "ended", "not": "not"}.get(fact.holds, "corrected" if fact.corrects else "now")
+    numbers = [number for number, _ in numbered_lines(inputs.lines)]
     return {
+        "facts": [
+            {"line": numbers[found.place], **fact_entry(found.fact, inputs.lines[found.place].speaker)}
+            for found in reply.facts
+        ]
+    }
+
+
+def render_nothing(reply: Any, inputs: Any) -> dict[str, Any]:
+    return {"facts": []}
+
+
+def fact_entry(fact: Any, speaker: str) -> dict[str, Any]:
+    """A fact as a model writes it: what need not be said is left out."""
+    status = {"ended": "ended", "not": "not"}.get(fact.holds, "corrected" if fact.corrects else "")
+    said = {
+        "from": fact.since.isoformat() if fact.since else "",
+        "until": fact.until.isoformat() if fact.until else "",
+        "status": status,
+        "confidence": fact.confidence if fact.confidence < 1 else "",
+    }
+    return {
+        "about": fact.subject or speaker,
         "category": fact.category,
         "key": fact.key,
         "value": fact.value,
-        "about": fact.subject or "user",
-        "status": status,
-        "since": fact.since.isoformat() if fact.since else "",
-        "until": fact.until.isoformat() if fact.until else "",
-        "confidence": fact.confidence,
         "importance": fact.importance,
+        **{name: value for name, value in said.items() if value},
     }
 
 
@@ -282,7 +301,8 @@ def render_command(reply: Any, inputs: Any) -> dict[str, Any]:
 
 RENDERERS: dict[str, Callable[[Any, Any], dict[str, Any]]] = {
     "message_tiers": render_tiers,
-    "fact_extraction": render_facts,
+    "reading": render_facts,
+    "fact_repair": render_nothing,
     "topic_summary": render_topic,
     "day_digest": render_days,
     "standalone": render_question,

@@ -10,10 +10,11 @@ from __future__ import annotations
 import collections.abc
 import importlib
 import inspect
+import json
 import pkgutil
 import typing
 from collections.abc import Callable, Iterator
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
 from types import NoneType, UnionType
@@ -26,10 +27,11 @@ import recollect.rules
 import recollect.tasks
 from recollect.errors import ModelNonsense
 from recollect.language import dates
-from recollect.model import Budget, Message
+from recollect.model import Budget, FoundFact, Message
 from recollect.ports import PassageCandidate, Request
 from recollect.rules import retention
 from recollect.rules.documents import anthropic_memory_tool as memory_files
+from recollect.rules.facts import evidence
 from recollect.rules.facts.grounding import Grounds
 from recollect.rules.openai import messages, reconcile, stream
 from recollect.rules.openai import verbatim_tail as tail
@@ -38,7 +40,7 @@ from recollect.rules.prompt import requests_for_more as markers
 from recollect.rules.recall import query, ranking
 from recollect.rules.topics import topics
 from recollect.rules.topics.faded import FadedTopics
-from recollect.tasks import answers, fact_extraction
+from recollect.tasks import answers, fact_repair, reading
 from recollect.tokens.estimate import EstimateTokenizer
 
 NOON = datetime(2031, 5, 8, 12, tzinfo=UTC)
@@ -240,6 +242,29 @@ def fuse(given: Given) -> object:
     return ranking.fuse(found, scores, {1: 0.5}, asked, given.moment, ranking.Weights())
 
 
+def lines_of(given: Given) -> list[evidence.ReadLine]:
+    line = evidence.ReadLine("Al", given.text, given.moment)
+    return [replace(line, role="assistant", is_new=False), line]
+
+
+def read_by_evidence(given: Given) -> object:
+    lines = lines_of(given)
+    found = FoundFact("identity", "location", given.text, subject=given.text, since=given.moment.date())
+    grounds = evidence.Evidence.of(lines, 1)
+    return (
+        grounds.refuse_fact(found),
+        grounds.names_subject(given.text),
+        evidence.settle_time(found, grounds, lines[1]),
+        evidence.is_worth_reading(lines),
+    )
+
+
+def repair_inputs(given: Given) -> fact_repair.Inputs:
+    fact = FoundFact("identity", given.text, given.text, subject=given.text, since=given.moment.date())
+    refused = (reading.RefusedFact(1, fact, given.text),)
+    return fact_repair.Inputs(reading.Inputs(tuple(lines_of(given)), (given.text,)), refused)
+
+
 def chunk_of(given: Given) -> dict[str, Any]:
     return {"choices": [{"index": 0, "delta": {"content": given.text}, "finish_reason": None}]}
 
@@ -267,9 +292,18 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "rules.corrections.place_of_corrected": lambda given: RULES["rules.corrections.place_of_corrected"](
         [made(Message, given), made(Message, given)], 1
     ),
-    "tasks.fact_extraction.grounded_facts": lambda given: fact_extraction.grounded_facts(
-        [dict.fromkeys(("category", "key", "value", "since", "until", "subject", "holds"), given.text)],
-        made(fact_extraction.Inputs, given),
+    "rules.facts.evidence.Evidence": read_by_evidence,
+    "rules.facts.evidence.settle_time": read_by_evidence,
+    "tasks.reading.LineReader": lambda given: reading.parse(
+        json.dumps({"facts": [dict.fromkeys(reading.ENTRY, given.text)]}), made(reading.Inputs, given)
+    ),
+    "tasks.fact_repair.choose_lines": lambda given: fact_repair.choose_lines(repair_inputs(given)),
+    "tasks.fact_repair.build": lambda given: fact_repair.build(repair_inputs(given)),
+    "tasks.fact_repair.parse": lambda given: fact_repair.parse(
+        json.dumps({"facts": [dict.fromkeys(reading.ENTRY, given.text)]}), repair_inputs(given)
+    ),
+    "tasks.fact_repair.repair": lambda given: fact_repair.repair(
+        repair_inputs(given), given.text, ModelNonsense(given.text)
     ),
     "rules.corrections.place_just_before": lambda given: RULES["rules.corrections.place_just_before"](
         [made(Message, given), made(Message, given)], 1

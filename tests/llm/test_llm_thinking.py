@@ -287,6 +287,6 @@ def test_reasoning_models_do_memory_work(tmp_path: Path, serve: Callable[[str], 
             memory.settle()
             assert "oolong tea" in [fact.value for fact in memory.facts(user="alex")]
             done = {(activity.what, activity.kind, activity.outcome) for activity in memory.stats().activity}
-    assert ("memory", "fact_extraction", "ok") in done
-    assert (("memory", "fact_extraction", "cut_off") in done) == is_cut_off
+    assert ("memory", "reading", "ok") in done
+    assert (("memory", "reading", "cut_off") in done) == is_cut_off
     assert not [entry for entry in done if entry[0] == "fallback"]

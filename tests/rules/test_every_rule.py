@@ -121,7 +121,7 @@ def test_f15_a_date_is_reckoned_from_any_day(moment: datetime) -> None:
             "rules.facts_english.finder.find_facts",
             "language.dates.spans",
             "language.since_until.parse_times",
-            "tasks.fact_extraction.offline",
+            "tasks.reading.offline",
         ):
             call(name, Given(text, moment))
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from recollect.errors import ModelNonsense
 from recollect.rules.episodes.lines import SpokenLine
-from recollect.tasks import episode_summary, level_summary
+from recollect.tasks import episode_batch, episode_summary, level_summary
 from recollect.tasks.task import Task
 from recollect.testing.llm import ScriptedLLM
 from recollect.tokens.estimate import EstimateTokenizer
@@ -235,3 +235,42 @@ class TestOffline:
     def test_nothing_new_leaves_the_summary_so_far(self) -> None:
         assert episode_summary.offline(episode_summary.Inputs((), BEFORE, 60, count)).summary == BEFORE
         assert episode_summary.offline(episode_summary.Inputs((), "", 60, count)).summary == ""
+
+
+class TestSeveral:
+    """Several episodes in one call, each checked against its own messages."""
+
+    def inputs(self) -> episode_batch.Inputs:
+        texts = ("I ordered grey tiles for 650 kr.", "The ferry to Bodø leaves at nine.")
+        parts = (episode_summary.Inputs((SpokenLine("user", "Dana", text),), "", 60, rough) for text in texts)
+        return episode_batch.Inputs(tuple(parts))
+
+    def parse(self, *entries: dict[str, object]) -> list[str | None]:
+        reply = episode_batch.parse(json.dumps({"summaries": entries}), self.inputs())
+        return [part.summary if part else None for part in reply.replies]
+
+    def test_each_summary_belongs_to_its_episode(self) -> None:
+        tiles = {"episode": 1, "summary": "Dana ordered grey tiles for 650 kr."}
+        ferry = {"episode": 2, "summary": "The ferry to Bodø leaves at nine."}
+        assert self.parse(ferry, tiles) == [tiles["summary"], ferry["summary"]]
+        assert self.parse(tiles, {"episode": 2, "summary": "Dana met Zelda in Atlantis in 1999."})[1] is None
+        assert self.parse(ferry, {"episode": 9, "summary": "Nothing."}) == [None, ferry["summary"]]
+
+    @pytest.mark.parametrize("nonsense", ["", "no JSON", '{"summaries": []}', '{"summaries": [{"episode": 1}]}'])
+    def test_no_usable_summary_is_no_answer(self, nonsense: str) -> None:
+        with pytest.raises(ModelNonsense) as error:
+            episode_batch.parse(nonsense, self.inputs())
+        assert "cannot be used" in episode_batch.repair(self.inputs(), nonsense, error.value).messages[-1]["content"]
+
+    def test_episodes_are_numbered_and_offline_is_each_alone(self) -> None:
+        shown = episode_batch.build(self.inputs()).messages[1]["content"]
+        assert shown.index("Episode 1:") < shown.index("tiles") < shown.index("Episode 2:") < shown.index("ferry")
+        assert episode_batch.offline(self.inputs()).replies == tuple(
+            map(episode_summary.offline, self.inputs().episodes)
+        )
+
+    @given(st.lists(st.integers(0, 30_000), max_size=30))
+    def test_batches_hold_all_episodes_in_their_bounds(self, characters: list[int]) -> None:
+        sizes = episode_batch.batch_sizes(characters)
+        assert sum(sizes) == len(characters)
+        assert all(1 <= size <= episode_batch.MAX_EPISODES for size in sizes)

@@ -28,8 +28,11 @@ VIEW = "facts"
 @click.option("--as-of", callback=parse_moment, metavar="DATE", help="What was so at this moment.")
 @click.option("--category", type=click.Choice(FACT_CATEGORIES), help="Only facts of this category.")
 @click.option("--history", "key", metavar="KEY", help="Every value this key has had, oldest first.")
+@click.option("--refused", is_flag=True, help="What a model found and was not kept, and why.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with all that is kept of the fact.")
-def facts(user: str, as_of: datetime | None, category: str | None, key: str | None, as_json: bool) -> None:
+def facts(
+    user: str, as_of: datetime | None, category: str | None, key: str | None, refused: bool, as_json: bool
+) -> None:
     """Show what is known of a person, the most important first.
 
     Facts come from what people say: by themselves, without a command. A value that is replaced stays, with the times
@@ -41,7 +44,13 @@ def facts(user: str, as_of: datetime | None, category: str | None, key: str | No
     recollect facts alex
     recollect facts alex --as-of 2023-05-01
     recollect facts alex --history location
+    recollect facts alex --refused
     """
+    if refused:
+        if key is not None or as_of is not None or category is not None:
+            raise click.UsageError("--refused shows what is not kept; use it without --as-of, --category and --history")
+        show_refused(user, as_json)
+        return
     if key is not None and (as_of is not None or category is not None):
         raise click.UsageError("--history shows every value of one key; use it without --as-of and --category")
     with open_for_reading() as handle:
@@ -89,6 +98,30 @@ def why(fact: str, user: str, as_json: bool) -> None:
             show_fact(out, known_fact)
     for message in messages:
         show_source(out, message)
+
+
+def show_refused(user: str, as_json: bool) -> None:
+    """Print what was found in a person's messages and refused, with the reason, oldest first."""
+    from recollect.engine.tables.findings import refusals_of
+
+    with open_for_reading() as handle:
+        refusals = handle.store.read(lambda tx: refusals_of(tx, handle.settings.space, user))
+    if as_json:
+        for refusal in refusals:
+            fact = refusal.fact
+            fields = {"category": fact.category, "key": fact.key, "value": fact.value, "subject": fact.subject}
+            print_json(fields | {"reason": refusal.reason, "message": refusal.message.id, "time": refusal.message.time})
+        return
+    if not refusals:
+        click.echo("nothing was refused", err=True)
+        return
+    grid = table("said", "fact", "why it is not kept")
+    for refusal in refusals:
+        fact = refusal.fact
+        about = f"{fact.subject}: " if fact.subject else ""
+        text = f"{about}{fact.category}, {fact.key}: {fact.value}"
+        grid.add_row(format_time(refusal.message.time), printable(text), printable(refusal.reason))
+    show_table(grid)
 
 
 def unread_warning(store: Store, space: str) -> str:

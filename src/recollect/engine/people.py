@@ -48,9 +48,8 @@ from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.access import Viewer
 from recollect.rules.days import parse_time_zone
-from recollect.rules.facts.deciding import facts_as_of as as_of_then
-from recollect.rules.facts.deciding import history as fact_history
-from recollect.rules.facts.deciding import without_answered_claims
+from recollect.rules.facts.validity import facts_as_of, facts_now
+from recollect.rules.facts.validity import history as fact_history
 from recollect.rules.people.forgetting import matching_facts, target_statement
 from recollect.rules.people.names import resolve
 from recollect.rules.people.remembered_statements import (
@@ -80,7 +79,8 @@ class Knowledge:
         moment = None if as_of is None else rules.check_time("as_of", as_of)
         kind = None if category is None else check_category(category)
         all_facts = await self.runtime.read(lambda tx: facts_of(tx, space_id, user_id, active=moment is None))
-        valid_facts = without_answered_claims(all_facts) if moment is None else as_of_then(all_facts, moment)
+        now = self.runtime.parts.clock.now()
+        valid_facts = facts_now(all_facts, now) if moment is None else facts_as_of(all_facts, moment)
         selection = [fact for fact in valid_facts if kind is None or fact.category == kind]
         return sorted(selection, key=importance_order)
 

@@ -56,9 +56,10 @@ FOLLOWING = 2  # calls into the store by all views of a memory at a time
 CATCH_UP = 2.0  # seconds that a search waits for what this process has just added
 # Views whose results others wait for.
 FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
-FACT_TURNS = 20  # messages that the model reads for facts at once, if they come without a pause
+FACT_TURNS = 40  # messages that the model reads for facts at once, if they come without a pause
 FIRST_TURNS = 50  # messages of a person before which it reads nothing in the background
-SUMMARY_TURNS = 80  # messages after which it writes summaries and titles
+SUMMARY_TURNS = 80  # messages after which it writes summaries
+TITLE_TURNS = 200  # messages after which it writes titles of topics: one has a title from its first message on
 TIER_TURNS = 40  # messages after which it writes the tiers that did not come with a reply
 CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
@@ -183,7 +184,7 @@ class Runtime:
             TiersView(asking, parts.tokenizer, read, self.run_aside, parts.window.turns),
             WindowView(*window, writer, asking.has_model, self.run_aside, read),
             EpisodesView(asking, writer, read),
-            FactsView(asking, read, self.run_aside),
+            FactsView(asking, read, self.run_aside, parts.telemetry),
             DaysView(parts.clock, parts.time_zone),
             TopicsView(self.topics),
             self.titles,
@@ -208,8 +209,8 @@ class Runtime:
             TopicsView.name: Hooks(skip=topics.skip),
             **dict.fromkeys((IndexView.name, WindowView.name), vectors),
             EpisodesView.name: Hooks(guard=self.index.guard, patience=summaries),
-            TitlesView.name: Hooks(patience=summaries),
-            FactsView.name: Hooks(patience=facts),
+            TitlesView.name: Hooks(patience=Patience(TITLE_TURNS, quiet, TITLE_TURNS) if waits else None),
+            FactsView.name: Hooks(patience=facts, steady=self.tasks.has_model),
         }
 
     def _build_digests(self, parts: Parts, read: Callable[..., Any], write: Callable[..., Any]) -> Digests:

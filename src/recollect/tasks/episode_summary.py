@@ -54,10 +54,12 @@ class Reply:
 
 
 _EXAMPLE = "Dana asked for a bakery near the station in Oslo. She decided against the red tiles, too dear at 900 kr."
-_SYSTEM = f"""You write the memory of a chat: a summary in plain sentences, in the third person, with who said what.
+GUIDE = """\
+in plain sentences, in the third person, with who said what.
 Keep names, numbers, dates, places, likes, decisions, plans and open questions. Leave out greetings and thanks.
 If there is a SUMMARY SO FAR, write one summary that keeps what it says and adds what the new messages say.
-Use only what is said. Never change a number or a name, never drop a "not". Write in the language of the messages.
+Use only what is said. Never change a number or a name, never drop a "not". Write in the language of the messages."""
+_SYSTEM = f"""You write the memory of a chat: a summary {GUIDE}
 {DATA}
 Answer with JSON only.
 
@@ -72,10 +74,16 @@ _SCHEMA = object_schema({"summary": {"type": "string"}})
 
 
 def build(inputs: Inputs) -> Request:
+    body = "\n".join(shown_parts(inputs))
+    return build_request(_SYSTEM, body, max_tokens=200 + 2 * inputs.limit, schema=_SCHEMA)
+
+
+def shown_parts(inputs: Inputs) -> list[Fenced]:
+    """What a model is shown of one episode: the summary so far, the new messages, and how long the new one may be."""
     parts = [section("SUMMARY SO FAR", [escape_line(inputs.before)])] if inputs.before.strip() else []
     parts.append(section("NEW MESSAGES", _message_lines(inputs) or [Fenced("(none)")], between="\n"))
     parts.append(Fenced(f"Write a summary of at most {word_limit(inputs.limit)} words."))
-    return build_request(_SYSTEM, "\n".join(parts), max_tokens=200 + 2 * inputs.limit, schema=_SCHEMA)
+    return parts
 
 
 def parse(text: str, inputs: Inputs) -> Reply:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing
@@ -79,11 +80,10 @@ def section(sections: tuple[Section, ...], name: str) -> Section:
     return next(one for one in sections if one.name == name)
 
 
-def summary(request: Request) -> str:
+def summary_of(shown: str) -> str:
     """What a model that does its work writes: the subject it was shown."""
-    shown = request.messages[-1]["content"]
     about = [subject for subject, lines in TALK.items() if lines[0][:30] in shown or f"about {subject}" in shown]
-    return json.dumps({"summary": f"Alex and the assistant talked about {' and '.join(about) or 'the bakery'}."})
+    return f"Alex and the assistant talked about {' and '.join(about) or 'the bakery'}."
 
 
 class Answering:
@@ -97,9 +97,16 @@ class Answering:
     async def complete(self, request: Request) -> Completion:
         if self.away:
             raise ModelBusy("answering is away; try again later")
-        if set((request.schema or {}).get("properties", {})) == {"summary"}:
-            self.asked.append(request.messages[-1]["content"])
-            return Completion(summary(request), self.name, 1, 1)
+        shown = request.messages[-1]["content"]
+        properties = set((request.schema or {}).get("properties", {}))
+        if properties == {"summary"}:
+            self.asked.append(shown)
+            return Completion(json.dumps({"summary": summary_of(shown)}), self.name, 1, 1)
+        if properties == {"summaries"}:
+            parts = re.split(r"^Episode \d+:$", shown, flags=re.MULTILINE)[1:]
+            self.asked += parts
+            written = [{"episode": number, "summary": summary_of(part)} for number, part in enumerate(parts, 1)]
+            return Completion(json.dumps({"summaries": written}), self.name, 1, 1)
         text = self.tiers if "tier1" in str(request.schema) else '{"facts": []}'
         return Completion(text, self.name, 1, 1)
 

@@ -64,8 +64,8 @@ def test_calls_and_fallbacks_are_counted_with_their_timings_on_every_store_c14(s
         (replies,) = done(memory, what="chat", kind="reply")
         assert (replies.outcome, replies.count) == ("ok", 2)  # by two memories, one after the other
         assert replies.tokens > 0
-        assert done(memory, what="memory", kind="fact_extraction", outcome="ModelTimeout")
-        assert sum(one.count for one in done(memory, what="fallback", kind="fact_extraction")) >= 2
+        assert done(memory, what="memory", kind="reading", outcome="ModelTimeout")
+        assert sum(one.count for one in done(memory, what="fallback", kind="reading")) >= 2
         assert not done(memory, what="memory", outcome="NoModel")
 
 
@@ -115,7 +115,7 @@ def test_a_prometheus_registry_has_them_c14(tmp_path: Path) -> None:
     assert value("recollect_model_calls_total", role="chat", task="reply", model="scripted", outcome="ok") == 2
     assert value("recollect_model_seconds_count", role="chat", task="reply", outcome="ok") == 2
     assert value("recollect_model_tokens_total", role="chat", task="reply", model="scripted", direction="out") == 8
-    assert (value("recollect_fallback_total", kind="fact_extraction", outcome="ModelTimeout") or 0) >= 2
+    assert (value("recollect_fallback_total", kind="reading", outcome="ModelTimeout") or 0) >= 2
     assert (value("recollect_view_total", kind="index", outcome="ok") or 0) >= 4
     assert (value("recollect_view_seconds_count", kind="index", outcome="ok") or 0) >= 2
     page = generate_latest(registry).decode()
@@ -141,7 +141,7 @@ def test_opentelemetry_has_them_c14(tmp_path: Path) -> None:
     provider.shutdown()
     labels = [dict(point.attributes or {}) for point in found["recollect.model.calls"]]
     assert {"role": "chat", "task": "reply", "model": "scripted", "outcome": "ok"} in labels
-    assert {"kind": "fact_extraction", "outcome": "ModelTimeout"} in [
+    assert {"kind": "reading", "outcome": "ModelTimeout"} in [
         dict(point.attributes or {}) for point in found["recollect.fallback"]
     ]
     assert {"recollect.model.duration", "recollect.model.tokens", "recollect.view.duration"} <= set(found)

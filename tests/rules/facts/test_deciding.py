@@ -11,21 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import Fact, FoundFact, Holds, Message
+from recollect.rules.facts.claims import without_answered_claims
 from recollect.rules.facts.deciding import (
     MAX_SOURCES,
     acceptable_facts,
     apply_actions,
     decide,
-    facts_as_of,
-    fold,
-    has_same_value,
-    history,
     refusal,
     remaining_confidence,
-    without_answered_claims,
 )
 from recollect.rules.facts.keys import holds_several_values
 from recollect.rules.facts.profile_lines import profile_lines
+from recollect.rules.facts.validity import facts_as_of, facts_now, history, midnight
+from recollect.rules.facts.values import fold, has_same_value, says_nearly_the_same
 
 START = datetime(2024, 1, 1, 9, 30, tzinfo=UTC)
 
@@ -461,3 +459,78 @@ def test_b3_whatever_is_said_a_key_with_one_value_has_one_and_nothing_is_lost(
     assert len(spoken) == len(set(spoken)), "two active values of one key on one person's word"
     assert profile_lines(facts) is not None
     assert all(fact in facts for fact in facts_as_of(facts, START))
+
+
+class TestTimeToCome:
+    """What begins later is a plan until then, and a fact from then on."""
+
+    def moving(self) -> list[Fact]:
+        facts = said([], FoundFact("identity", "location", "Utrecht"), message(1))
+        lyon = FoundFact("identity", "location", "Lyon", 0.9, corrects=True, since=date(2025, 3, 1))
+        return said(facts, lyon, message(2))
+
+    def test_a_later_home_does_not_end_the_present_one(self) -> None:
+        facts = self.moving()
+        assert {(fact.category, fact.value) for fact in facts if fact.active} == {
+            ("identity", "Utrecht"),
+            ("plan", "Lyon"),
+        }
+        assert [fact.value for fact in facts_as_of(facts, date(2025, 2, 28))] == ["Utrecht"]
+        assert [(fact.category, fact.value) for fact in facts_as_of(facts, date(2025, 3, 2))] == [("identity", "Lyon")]
+
+    def test_what_holds_now_follows_the_calendar(self) -> None:
+        facts = self.moving()
+        before, after = (facts_now(facts, midnight(date(2025, 3, day))) for day in (1, 2))
+        assert [(fact.category, fact.value) for fact in before] == [("identity", "Lyon")]
+        assert after == before
+        early = facts_now(facts, message(3).time)
+        assert [fact.value for fact in early if fact.category == "identity"] == ["Utrecht"]
+
+    def test_a_plan_that_is_corrected_is_one_plan(self) -> None:
+        nantes = FoundFact("identity", "location", "Nantes", 0.9, corrects=True, since=date(2025, 4, 1))
+        facts = said(self.moving(), nantes, message(3))
+        assert [fact.value for fact in facts if fact.active and fact.category == "plan"] == ["Nantes"]
+
+    def test_what_is_said_to_end_ends_by_itself(self) -> None:
+        lisbon = FoundFact("identity", "location", "Lisbon", until=date(2024, 6, 1))
+        facts = said([], lisbon, message(1))
+        assert facts_now(facts, message(2).time) == facts
+        assert facts_now(facts, midnight(date(2024, 6, 2))) == []
+
+    def test_an_event_has_a_day_and_does_not_end(self) -> None:
+        run = FoundFact("event", "run", "ran a half marathon", holds="ended", until=date(2023, 12, 5))
+        (fact,) = said([], run, message(1))
+        assert fact.active
+        assert fact.valid_from == midnight(date(2023, 12, 5))
+        assert profile_lines([fact]) == ["Events", "- run: ran a half marathon (on 5 December 2023)"]
+
+
+class TestLikeValues:
+    def test_a_second_goal_does_not_replace_the_first(self) -> None:
+        facts = said([], FoundFact("identity", "goal", "learn Spanish"), message(1))
+        facts = said(facts, FoundFact("identity", "goal", "run a marathon"), message(2))
+        assert active(facts) == ["learn Spanish", "run a marathon"]
+
+    def test_values_that_nearly_say_the_same_are_one(self) -> None:
+        facts = said([], FoundFact("event", "writing", "finished first screenplay"), message(1))
+        facts = said(facts, FoundFact("event", "writing", "finished her first screenplay in May"), message(2))
+        assert active(facts) == ["finished her first screenplay in May"]
+
+    @pytest.mark.parametrize(
+        ("first", "second"),
+        [
+            ("visited Rome with Ana and Tom", "visited Rome with Ana and Bob"),
+            ("Berlin marathon 2022", "Berlin marathon 2023"),
+            ("eats red meat", "does not eat red meat"),
+            ("a red bike", "a red car"),
+            ("tea", "green tea"),
+        ],
+    )
+    def test_values_that_differ_in_what_matters_are_two(self, first: str, second: str) -> None:
+        assert not says_nearly_the_same(first, second)
+
+    def test_kinds_of_diet_exclude_each_other(self) -> None:
+        facts = said([], FoundFact("constraint", "diet", "vegetarian"), message(1))
+        facts = said(facts, FoundFact("constraint", "diet", "gluten-free"), message(2))
+        facts = said(facts, FoundFact("constraint", "diet", "pescatarian", corrects=True), message(3))
+        assert active(facts) == ["gluten-free", "pescatarian"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import FACT_CATEGORIES, FactCategory
-from recollect.rules.facts.keys import MAX_KEY, category_of, holds_several_values, normalise_key
+from recollect.rules.facts.keys import MAX_KEY, category_of, find_home, holds_several_values, normalise_key
 
 
 @pytest.mark.parametrize(
@@ -55,11 +55,41 @@ def test_keys_that_hold_several_values() -> None:
     assert not any(holds_several_values(category, key) for category, key in single)  # type: ignore[arg-type]
 
 
-def test_b4_a_category_is_one_of_four() -> None:
+def test_b4_an_unknown_category_is_other() -> None:
     assert [category_of(f" {name.upper()}s ") for name in FACT_CATEGORIES] == list(FACT_CATEGORIES)
     assert category_of("identities") == "identity"
-    assert category_of("mood") is None
-    assert category_of("") is None
+    assert category_of("mood") == category_of("") == "other"
+
+
+@pytest.mark.parametrize(
+    ("category", "key", "home"),
+    [
+        ("work", "company", ("identity", "employer")),
+        ("work", "role", ("identity", "job")),
+        ("place", "home", ("identity", "location")),
+        ("relationship", "mum", ("identity", "mother")),
+        ("relationship", "status", ("identity", "marital status")),
+        ("health", "allergy", ("constraint", "allergies")),
+        ("possession", "dog", ("identity", "pets")),
+        ("possession", "phone", ("possession", "phone")),
+        ("other", "first name", ("identity", "name")),
+        ("identity", "hobby", ("preference", "likes")),
+        ("preference", "favourite place", ("preference", "place")),
+        ("plan", "location", ("plan", "location")),
+        ("event", "birthday", ("event", "birthday")),
+        ("work", "projects", ("work", "project")),
+    ],
+)
+def test_a_known_key_has_one_category(category: FactCategory, key: str, home: tuple[FactCategory, str]) -> None:
+    assert find_home(category, key) == home
+    assert find_home(*home) == home
+
+
+@pytest.mark.parametrize(
+    ("category", "key"), [("identity", "goal"), ("possession", "car"), ("plan", "trip"), ("preference", "music")]
+)
+def test_a_key_that_nobody_knows_holds_several_values(category: FactCategory, key: str) -> None:
+    assert holds_several_values(category, key)
 
 
 @given(st.sampled_from(FACT_CATEGORIES), st.text(max_size=200))

@@ -14,9 +14,10 @@ from fact_corpus import SAID_ON, notation, plain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollect.rules.facts.evidence import Evidence, ReadLine
 from recollect.rules.facts.own_words import own_words
-from recollect.rules.facts_english.finder import find_facts, keep_grounded_facts
-from recollect.tasks import fact_extraction
+from recollect.rules.facts_english.finder import find_facts
+from recollect.tasks import reading
 
 PATH = Path(__file__).parents[2] / "data" / "pasted_texts.jsonl"
 PIECES = (
@@ -97,7 +98,8 @@ def test_what_others_wrote_is_no_fact_of_who_pastes_it_f15(row: Row) -> None:
     """F15: not found by rules, and not kept where a model finds it."""
     assert facts_in(row.said) == row.facts
     told = [fact for line in row.said.splitlines() for fact in find_facts(line.strip(" <>|-"), SAID_ON)]
-    assert {notation(fact) for fact in keep_grounded_facts(told, row.said)} <= row.facts
+    evidence = Evidence.of([ReadLine("alex", row.said)], 0)
+    assert {notation(fact) for fact in told if evidence.refuse_fact(fact) is None} <= row.facts
 
 
 @pytest.mark.parametrize("row", rows("own"), ids=lambda row: row.name)
@@ -113,8 +115,8 @@ def test_there_are_enough_of_both() -> None:
 
 @pytest.mark.parametrize("row", rows("pasted"), ids=lambda row: row.name)
 def test_a_model_is_not_shown_what_others_wrote_f15(row: Row) -> None:
-    asked = fact_extraction.build(fact_extraction.Inputs(row.said)).messages[-1]["content"]
-    assert facts_in(asked.partition("=== MESSAGE ===\n")[2].rpartition("\n=== END")[0]) == row.facts
+    asked = reading.build(reading.Inputs((ReadLine("alex", row.said),))).messages[-1]["content"]
+    assert facts_in(asked.partition("1. alex: ")[2].rpartition("\n=== END")[0]) == row.facts
 
 
 @pytest.mark.parametrize("row", rows("own"), ids=lambda row: row.name)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from recollect.model import FoundFact
 from recollect.rules.facts.echoes import is_echo
-from recollect.rules.facts_english.finder import find_facts, keep_grounded_facts, reconcile_facts
+from recollect.rules.facts_english.finder import find_facts, reconcile_facts
 
 TODAY = date(2024, 9, 10)
 
@@ -164,22 +164,7 @@ class TestEchoes:
         assert not is_echo("", ["Berlin"])
 
 
-class TestGrounds:
-    def test_what_a_message_does_not_state_is_not_grounded(self) -> None:
-        text = "I moved to Lisbon. Is my name Bob? My brother has 2 cats."
-        facts = [
-            FoundFact("identity", "location", "Lisbon"),
-            FoundFact("identity", "name", "Bob"),
-            FoundFact("identity", "employer", "Globex"),
-            FoundFact("identity", "pets", "cats", subject="brother"),
-            FoundFact("identity", "pets", "17 cats", subject="brother"),
-            FoundFact("identity", "pets", "cats", subject="Noor"),
-        ]
-        assert [notation(fact) for fact in keep_grounded_facts(facts, text)] == [
-            "identity/location=lisbon",
-            "brother: identity/pets=cats",
-        ]
-
+class TestModelAndRules:
     def test_the_rules_say_whose_a_value_is_and_whether_it_holds(self) -> None:
         text = "My boss's name is Bob and I used to live in Rome. I collect stamps."
         model = [

@@ -24,6 +24,7 @@ from recollect.engine.tables import log
 from recollect.engine.views import episodes
 from recollect.engine.views.digest_texts import MergedDigest
 from recollect.engine.views.digests import zone_of
+from recollect.engine.views.episode_search import nearest_episodes
 from recollect.engine.views.tiers import load_tiers
 from recollect.engine.views.window import last_archived_turn
 from recollect.language.smalltalk import is_small_talk
@@ -298,7 +299,7 @@ class ContextBuilder:
         least = 1 - parts.episode_distance
         if hits and nothing_relevant:
             least = max(least, parts.weights.cosine_at(CLOSE))
-        past_episodes = episodes.nearest_episodes(tx, scope, request.vector, parts.near_episodes, least)
+        past_episodes = nearest_episodes(tx, scope, request.vector, parts.near_episodes, least)
         return [] if nothing_relevant else hits, past_episodes, nothing_relevant
 
     def _last_messages(self, tx: Tx, after: int) -> list[Message]:

@@ -25,7 +25,8 @@ from recollect.engine.views.digest_texts import MergedDigest
 from recollect.model import FACT_CATEGORIES, Fact, Profile, Statement
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim
-from recollect.rules.facts.deciding import MAX_SOURCES, without_answered_claims
+from recollect.rules.facts.claims import without_answered_claims
+from recollect.rules.facts.deciding import MAX_SOURCES
 from recollect.rules.facts.profile_lines import HEADINGS, value_with_dates
 from recollect.rules.facts_english.finder import find_facts
 from recollect.rules.facts_english.instructions import is_about_answering

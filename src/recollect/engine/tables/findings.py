@@ -3,7 +3,8 @@
 A person's conversations are read in parallel, files are imported late, and a model that was away reads a message
 again. The facts about one thing, a slot, follow from all findings about it, in the order in which they were said. A new
 finding that comes last is weighed against the facts of its slot; one that belongs in between has the slot weighed again
-from the start.
+from the start. What was found and refused is stored beside them, with the reason, in a slot that is never weighed: it
+is erased and expires with the person's findings.
 """
 
 from __future__ import annotations
@@ -18,8 +19,14 @@ from recollect.errors import StoreError
 from recollect.model import Fact, FoundFact, Message
 from recollect.ports import Tx
 from recollect.rules.facts import deciding as rules
+from recollect.rules.facts.validity import place_in_time
+from recollect.rules.facts.values import fold
 
 TABLE = "findings"
+REFUSED = "refused"
+"""The slot of what was refused."""
+MAX_REFUSALS = 200
+"""Refusals of a person that are kept: the last ones."""
 OPPOSITES = {"dislikes": "likes"}  # keys that contradict each other share a slot
 
 
@@ -38,9 +45,18 @@ class Finding:
         return self.message.time, self.message.conversation, self.message.turn, self.number
 
 
+@dataclass(frozen=True, slots=True)
+class RefusedFinding:
+    """A fact that was found in a message and is not kept, and why."""
+
+    message: Message
+    fact: FoundFact
+    reason: str
+
+
 def slot_of(fact: FoundFact | Fact) -> str:
     """What a fact is about: the same thing of the same person has the same slot."""
-    subject = rules.fold(fact.subject) if fact.subject else ""
+    subject = fold(fact.subject) if fact.subject else ""
     return json.dumps([subject, fact.category, OPPOSITES.get(fact.key, fact.key)], ensure_ascii=False)
 
 
@@ -52,7 +68,7 @@ def record_findings(
     new_findings: dict[str, list[Finding]] = {}
     messages: dict[str, Message] = {}
     for number, (message, fact) in enumerate(found_facts):
-        tidy_fact = rules.tidy_fact(fact)
+        tidy_fact = place_in_time(rules.tidy_fact(fact), message)
         messages[message.id] = message
         new_findings.setdefault(slot_of(tidy_fact), []).append(Finding(message, number, audience, tidy_fact))
     stale_slots = {slot for message in messages.values() for slot in drop_findings(tx, person, message)}
@@ -77,7 +93,7 @@ def drop_findings(tx: Tx, person: str, message: Message) -> set[str]:
     slots = {str(row["slot"]) for row in tx.rows(TABLE, where=where)}
     if slots:
         tx.remove(TABLE, where)
-    return slots
+    return slots - {REFUSED}
 
 
 def findings_of(tx: Tx, space: str, person: str, slot: str) -> list[Finding]:
@@ -96,6 +112,35 @@ def weigh_findings(
         facts |= {row.id: row for action in actions for row in action.rows}
         all_actions += actions
     return facts, all_actions
+
+
+# -- refusals
+
+
+def record_refusals(tx: Tx, person: str, audience: str | None, refusals: Sequence[RefusedFinding]) -> None:
+    """Store what was refused in a person's messages, in place of what an earlier reading refused in them."""
+    place = {"space": refusals[0].message.space, "user_id": person, "slot": REFUSED}
+    for message_id in {refusal.message.id for refusal in refusals}:
+        tx.remove(TABLE, {**place, "message_id": message_id})
+    rows = [
+        finding_row(person, REFUSED, Finding(refusal.message, number, audience, refusal.fact))
+        | {"found": json_values(refusal.fact) | {"reason": refusal.reason}}
+        for number, refusal in enumerate(refusals)
+    ]
+    tx.put(TABLE, rows)
+    stored_rows = tx.rows(TABLE, where=place)
+    for row in stored_rows[:-MAX_REFUSALS]:
+        tx.remove(TABLE, {**place, **{name: row[name] for name in ("time", "conversation", "turn", "number")}})
+
+
+def refusals_of(tx: Tx, space: str, person: str) -> list[RefusedFinding]:
+    """What was refused in a person's messages, oldest first."""
+    refusals: list[RefusedFinding] = []
+    for row in tx.rows(TABLE, where={"space": space, "user_id": person, "slot": REFUSED}):
+        found = {name: value for name, value in row["found"].items() if name != "reason"}
+        finding = to_finding({**row, "found": found})
+        refusals.append(RefusedFinding(finding.message, finding.fact, str(row["found"].get("reason", ""))))
+    return refusals
 
 
 # -- rows

@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
 from recollect.rules.episodes.levels import next_merge
 from recollect.rules.episodes.lines import SpokenLine, from_object, narrative_lines, to_object
 from recollect.rules.episodes.segments import PAUSE, continues
-from recollect.tasks import episode_summary, level_summary
+from recollect.tasks import episode_batch, episode_summary, level_summary
 
 log = logging.getLogger("recollect.episodes")
 
@@ -44,7 +45,7 @@ SHARE = 6  # a summary has one token for so many of what it summarises
 TOKENS = (64, 200)  # the least and the most of a summary of messages
 LEVEL_TOKENS = (80, 240)  # the same of a summary of summaries
 LEVEL_SHARE = 2
-CALLS = 8  # of the model in one step
+CALLS = 8  # episodes or topics that the model writes in one step
 BACKLOG = 1_000  # turns: a conversation further behind is an import; its inactive episodes get no model summary
 
 
@@ -250,37 +251,72 @@ class EpisodesView:
         return results
 
     async def _write_summaries(
-        self, lag: Lag, pending_records: Sequence[EpisodeRecord], max_calls: int
+        self, lag: Lag, pending_records: Sequence[EpisodeRecord], max_episodes: int
     ) -> WrittenEpisodes:
-        """Have the model write pending episodes, with at most `max_calls` calls; the others stay pending."""
+        """Have the model write at most so many pending episodes; the others stay pending. Summaries of messages come
+        first, several in a call: those of summaries are written from them."""
+        chosen_records = pending_records[:max_episodes]
         new_records: list[EpisodeRecord] = []
-        for record in pending_records[:max_calls]:
-            answer = await self._ask_model(record, {episode_key(other.episode): other for other in new_records})
-            if answer.outage is not None:
-                return WrittenEpisodes(new_records, SaveResult(lag.done, len(new_records), answer.outage))
-            new_record = await self._writer.with_summary(record, answer.reply)
-            episode = replace(new_record.episode, made_by=answer.made_by, pending=False)
-            new_records.append(replace(new_record, episode=episode, base=episode.summary, base_last=episode.last))
-        if len(pending_records) > max_calls:
+        for group in await self._group_records(chosen_records):
+            for record, answer in zip(group, await self._ask_model(group, new_records), strict=True):
+                if answer.outage is not None:
+                    return WrittenEpisodes(new_records, SaveResult(lag.done, len(new_records), answer.outage))
+                new_record = await self._writer.with_summary(record, answer.reply)
+                episode = replace(new_record.episode, made_by=answer.made_by, pending=False)
+                new_records.append(replace(new_record, episode=episode, base=episode.summary, base_last=episode.last))
+        if len(pending_records) > max_episodes:
             return WrittenEpisodes(new_records, SaveResult(lag.done, len(new_records)))
         return WrittenEpisodes(new_records, SaveResult(lag.turns, max(len(new_records), 1)))
 
+    async def _group_records(
+        self, records: Sequence[EpisodeRecord]
+    ) -> list[dict[EpisodeRecord, episode_summary.Inputs | None]]:
+        """The episodes in groups of which each is written in one call, the lowest level first; those of messages with
+        what they are written from."""
+        inputs = {record: await self._message_inputs(record) for record in records if record.episode.level == 1}
+        sizes = episode_batch.batch_sizes([sum(len(line.text) for line in part.lines) for part in inputs.values()])
+        remaining = iter(inputs.items())
+        groups: list[dict[EpisodeRecord, episode_summary.Inputs | None]] = [
+            dict(islice(remaining, size)) for size in sizes
+        ]
+        groups += [{record: None} for record in records if record.episode.level > 1]
+        return groups
+
     async def _ask_model(
-        self, record: EpisodeRecord, new_records: Mapping[tuple[int, int], EpisodeRecord]
-    ) -> TaskResult[episode_summary.Reply] | TaskResult[level_summary.Reply]:
+        self, group: Mapping[EpisodeRecord, episode_summary.Inputs | None], new_records: Sequence[EpisodeRecord]
+    ) -> Sequence[TaskResult[episode_summary.Reply] | TaskResult[level_summary.Reply]]:
+        """The model's summaries of a group; one that cannot be used is asked for again, alone."""
+        inputs = [part for part in group.values() if part is not None]
+        if not inputs:
+            return [await self._ask_of_level(record.episode, new_records) for record in group]
+        if len(inputs) == 1:
+            return [await self._asking.ask(episode_summary, inputs[0])]
+        answer = await self._asking.ask(episode_batch, episode_batch.Inputs(tuple(inputs)))
+        return [
+            await self._asking.ask(episode_summary, part)
+            if reply is None
+            else TaskResult(reply, answer.made_by, answer.outage)
+            for part, reply in zip(inputs, answer.reply.replies, strict=True)
+        ]
+
+    async def _ask_of_level(
+        self, episode: Episode, new_records: Sequence[EpisodeRecord]
+    ) -> TaskResult[level_summary.Reply]:
+        new_episodes = {episode_key(record.episode): record.episode for record in new_records}
+        parts = await self._read(lambda tx: parts_of(tx, episode))
+        episodes = [new_episodes.get(episode_key(part.episode), part.episode) for part in parts]
+        return await self._asking.ask(level_summary, self._writer.level_inputs(episodes))
+
+    async def _message_inputs(self, record: EpisodeRecord) -> episode_summary.Inputs:
+        """What an episode is written from: the messages since the model last wrote it, and what it wrote."""
         episode = record.episode
-        if episode.level > 1:
-            parts = await self._read(lambda tx: parts_of(tx, episode))
-            episodes = [new_records.get(episode_key(part.episode), part).episode for part in parts]
-            return await self._asking.ask(level_summary, self._writer.level_inputs(episodes))
         begin = max(record.base_last, episode.first - 1)
         where = Filter(episode.space, conversation=episode.conversation)
 
         def load_messages(tx: Tx) -> Sequence[Message]:
             return readable_messages(tx, WINDOW, where, after=begin, upto=episode.last)
 
-        messages = await self._read(load_messages)
-        return await self._asking.ask(episode_summary, self._writer.message_inputs(messages, record.base))
+        return self._writer.message_inputs(await self._read(load_messages), record.base)
 
     def save(self, tx: Tx, result: WrittenEpisodes) -> SaveResult:
         for record in result.records:
@@ -391,44 +427,6 @@ def episode_tree(tx: Tx, space: str, conversation: str) -> list[Episode]:
     return sorted(active, key=lambda episode: (-episode.level, episode.first))
 
 
-def nearest_episodes(tx: Tx, where: Filter, vector: Vectors, limit: int, least: float) -> list[Episode]:
-    """The episodes of a person, or of a channel, that are closest in meaning and close enough, best first.
-
-    The search starts with the active episodes and descends from each into the part that is closer still: so it costs
-    the same however long the history is.
-    """
-    scope: dict[str, Any] = {"space": where.space, "parent": None}
-    scope |= {"user_id": where.user} if where.user is not None else {"conversation": where.conversation or ""}
-    hits = [(to_record(row), cosine) for row, cosine in tx.near(TABLE, vector, limit, where=scope)]
-    close_hits = sorted(
-        (hit for hit in descend_to_closest(tx, hits, vector) if hit[1] >= least), key=lambda hit: -hit[1]
-    )
-    return [record.episode for record, _ in close_hits]
-
-
-def descend_to_closest(
-    tx: Tx, hits: Sequence[tuple[EpisodeRecord, float]], vector: Vectors
-) -> list[tuple[EpisodeRecord, float]]:
-    """Each of these episodes, or its closest part at any level that is closer still. One query for each level."""
-    best = list(hits)
-    open_positions = set(range(len(hits)))
-    for level in range(max((record.episode.level for record, _ in hits), default=1), 1, -1):
-        positions = [position for position in open_positions if best[position][0].episode.level == level]
-        parts = parts_by_episode(tx, [best[position][0].episode for position in positions])
-        for position in positions:
-            part_records = parts.get((best[position][0].episode.conversation, best[position][0].episode.first), ())
-            closest = max(
-                ((part, cosine_to(part, vector)) for part in part_records),
-                key=lambda part: part[1],
-                default=best[position],
-            )
-            if closest[1] <= best[position][1]:
-                open_positions.discard(position)
-            else:
-                best[position] = closest
-    return best
-
-
 def parts_by_episode(tx: Tx, episodes: Sequence[Episode]) -> dict[tuple[str, int], list[EpisodeRecord]]:
     """The parts of episodes of one level, by the conversation and the first turn of the episode."""
     if not episodes:
@@ -440,10 +438,6 @@ def parts_by_episode(tx: Tx, episodes: Sequence[Episode]) -> dict[tuple[str, int
     for row in tx.rows(TABLE, where=where):
         parts.setdefault((row["conversation"], row["parent"]), []).append(to_record(row))
     return parts
-
-
-def cosine_to(record: EpisodeRecord, vector: Vectors) -> float:
-    return 0.0 if record.vector is None else float(np.frombuffer(record.vector, np.float16).astype(np.float32) @ vector)
 
 
 def put_episodes(tx: Tx, records: Sequence[EpisodeRecord]) -> None:

@@ -1,10 +1,11 @@
 """The facts view: what users say about themselves and others, as rows with the time and the speaker of each fact.
 
 Facts come only from messages of users: what an assistant says, and what memory itself put into a context, is no source.
-The messages are read by the memory model, several in one call; by rules, if there is no model or if a message states
-nothing. What was found is weighed against the known facts in one transaction under the person's lock: also with
-concurrent writers, a key with a single value has one active fact, and all others are history. What somebody asked to be
-forgotten stays forgotten, even if the facts are rebuilt.
+The memory model reads batches of lines, each batch in one call, with the lines before it and what is known of the
+people (`fact_lines`). Rules read what states nothing, what is very old, and everything if there is no model. What was
+found is weighed against the known facts in one transaction under the person's lock: also with concurrent writers, a key
+with a single value has one active fact, and all others are history. What somebody asked to be forgotten stays
+forgotten, even if the facts are rebuilt.
 """
 
 from __future__ import annotations
@@ -16,8 +17,7 @@ from typing import Any
 
 from recollect.engine.context.viewers import is_channel, own_name, viewer_alone
 from recollect.engine.tables.facts import facts_of, put_facts
-from recollect.engine.tables.findings import record_findings, slot_of, weigh_findings
-from recollect.engine.tables.log import warn_of_damage
+from recollect.engine.tables.findings import RefusedFinding, record_findings, record_refusals, slot_of, weigh_findings
 from recollect.engine.tables.people import (
     FORGET,
     name_in_statement,
@@ -27,30 +27,45 @@ from recollect.engine.tables.people import (
     statements_in,
     statements_of,
 )
+from recollect.engine.views.fact_lines import (
+    MAX_LINES,
+    ReadingScene,
+    batch_lines,
+    known_lines,
+    owner_of,
+    read_lines,
+    reading_scene,
+)
 from recollect.engine.work.ask import TaskRunner
 from recollect.engine.work.view import Run, SaveResult
-from recollect.language.smalltalk import is_small_talk
-from recollect.model import Fact, Filter, FoundFact, Message, Statement
-from recollect.ports import Tx
+from recollect.model import Fact, FoundFact, Message, Statement
+from recollect.ports import Telemetry, Tx
 from recollect.rules.access import Viewer, is_claim, may_take_back
 from recollect.rules.facts import deciding as rules
+from recollect.rules.facts.alignment import align_fact
+from recollect.rules.facts.evidence import NEAR, ReadLine, is_worth_reading
 from recollect.rules.facts.keys import holds_several_values
-from recollect.rules.facts_english.finder import find_facts, states_something
+from recollect.rules.facts.values import has_same_value
+from recollect.rules.facts_english.finder import find_facts
 from recollect.rules.people.forgetting import matching_facts, target_statement
 from recollect.rules.people.remembered_statements import parse_statement
 from recollect.rules.people.third_person import first_person
-from recollect.tasks import fact_batch, fact_extraction
+from recollect.tasks import fact_repair, reading
 
-NEAR = 60  # turns from the end of a conversation that the model reads; older ones (imports) are read by rules
+BACKLOG = 2_000
+"""Turns from the end of a conversation that a model reads, oldest first; older ones of an import are read by rules."""
 LOCK = "facts"
+LASTING_REASONS = ("its confidence", "its importance", "it is about an assistant", "it has no")
+"""How the reasons of refusals begin that no rewording mends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The facts found in a run, by message, and how far they are final."""
+    """The facts found in a run, by message, what was refused, and how far they are final."""
 
     run: Run
     facts_by_message: Sequence[tuple[Message, tuple[FoundFact, ...]]]
+    refusals: Sequence[RefusedFinding]
     progress: SaveResult | None
 
 
@@ -58,69 +73,83 @@ class FactsView:
     """Reads facts out of users' messages."""
 
     name = "facts"
-    at_once = 64  # each may be a call of a model
+    at_once = 2 * MAX_LINES  # of one conversation, two calls of a model
     ordered = False
 
     def __init__(
-        self, asking: TaskRunner, read: Callable[..., Awaitable[Any]], run: Callable[..., Awaitable[Any]]
+        self,
+        asking: TaskRunner,
+        read: Callable[..., Awaitable[Any]],
+        run: Callable[..., Awaitable[Any]],
+        telemetry: Telemetry,
     ) -> None:
         self._asking = asking
         self._read = read
         self._run = run
+        self._telemetry = telemetry
 
     def read_after(self, done: int, turns: int) -> int:
         return done
 
     async def prepare(self, runs: Sequence[Run]) -> list[Extraction]:
-        replies = await self._read(lambda tx: [last_reply_before(tx, run) for run in runs])
-        return [await self._extract_facts(run, last_reply) for run, last_reply in zip(runs, replies, strict=True)]
+        asks = self._asking.has_model
+        scenes = await self._read(lambda tx: [reading_scene(tx, run, asks) for run in runs])
+        return [await self._read_run(run, scene) for run, scene in zip(runs, scenes, strict=True)]
 
-    async def _extract_facts(self, run: Run, last_reply: str) -> Extraction:
-        """Extract the facts of a run; `last_reply` is what the assistant said before it."""
-        inputs_by_turn = facts_inputs(run.messages, last_reply)
-        near_turns = [
-            turn
-            for turn, inputs in inputs_by_turn.items()
-            if turn > run.lag.turns - NEAR and states_something(inputs.text)
-        ]
-        replies, outage, unread_turn = await self._ask_model(inputs_by_turn, near_turns)
-        facts_by_message = list[tuple[Message, tuple[FoundFact, ...]]]()
-        for message in run.messages:
-            if message.turn in inputs_by_turn:
-                reply = replies.get(message.turn) or await self._run(
-                    fact_extraction.offline, inputs_by_turn[message.turn]
-                )
-                facts_by_message.append((message, attribute_to_author(message, reply.facts)))
+    async def _read_run(self, run: Run, scene: ReadingScene) -> Extraction:
+        """Read the messages of a run, a batch of lines in a call; by rules, once the model is away."""
+        may_state = {message.turn: may_state_facts(message) for message in run.messages}
+        context = read_lines(scene.before, scene, {})
+        lines = read_lines(run.messages, scene, may_state)
+        facts_by_message: list[tuple[Message, tuple[FoundFact, ...]]] = []
+        refusals: list[RefusedFinding] = []
+        outage: str | None = None
+        unread_turn = 0
+        for batch in batch_lines(lines):
+            inputs = reading.Inputs(
+                tuple(line for _, line in (*context, *batch)), known_lines(scene, (line for _, line in batch))
+            )
+            asks = outage is None and self._asks_about(run, batch, inputs)
+            reply, batch_outage = await self._read_batch(inputs, asks)
+            if batch_outage is not None:
+                outage = batch_outage
+                unread_turn = batch[0][0].turn
+            messages = [message for message, _ in (*context, *batch)]
+            facts_by_message += facts_of_reply(reply, messages, scene)
+            refusals += [self._count_refused(messages[fact.place], fact) for fact in reply.refused]
+            context = [(message, replace(line, is_new=False)) for message, line in batch[-NEAR:]]
         if outage is None:
-            return Extraction(run, facts_by_message, None)
+            return Extraction(run, facts_by_message, refusals, None)
         upto = max((message.turn for message in run.messages if message.turn < unread_turn), default=run.lag.done)
-        return Extraction(run, facts_by_message, SaveResult(upto, max(len(facts_by_message), 1), outage))
+        return Extraction(run, facts_by_message, refusals, SaveResult(upto, max(len(facts_by_message), 1), outage))
 
-    async def _ask_model(
-        self, inputs_by_turn: Mapping[int, fact_extraction.Inputs], turns: Sequence[int]
-    ) -> tuple[dict[int, fact_extraction.Reply], str | None, int]:
-        """The model's facts by turn, several messages in a call; and if it is unavailable, why, and from which turn."""
-        replies: dict[int, fact_extraction.Reply] = {}
-        if not self._asking.has_model:
-            return replies, None, 0
-        start = 0
-        for batch in fact_batch.batch_messages([inputs_by_turn[turn] for turn in turns]):
-            batch_turns = turns[start : start + len(batch)]
-            start += len(batch)
-            outage, batch_replies = await self._ask_about(batch)
-            replies |= dict(zip(batch_turns, batch_replies, strict=True))
-            if outage is not None:
-                return replies, outage, batch_turns[0]
-        return replies, None, 0
+    def _count_refused(self, message: Message, refused: reading.RefusedFact) -> RefusedFinding:
+        self._telemetry.count("refused", kind=self.name, outcome=refused.kind)
+        return RefusedFinding(message, refused.fact, refused.reason)
 
-    async def _ask_about(
-        self, batch: tuple[fact_extraction.Inputs, ...]
-    ) -> tuple[str | None, tuple[fact_extraction.Reply, ...]]:
-        if len(batch) == 1:
-            answer = await self._asking.ask(fact_extraction, batch[0])
-            return answer.outage, (answer.reply,)
-        batch_answer = await self._asking.ask(fact_batch, fact_batch.Inputs(batch))
-        return batch_answer.outage, batch_answer.reply.replies
+    def _asks_about(self, run: Run, batch: Sequence[tuple[Message, ReadLine]], inputs: reading.Inputs) -> bool:
+        is_recent = batch[-1][0].turn > run.lag.turns - BACKLOG
+        return self._asking.has_model and is_recent and is_worth_reading(inputs.lines)
+
+    async def _read_batch(self, inputs: reading.Inputs, asks: bool) -> tuple[reading.Reply, str | None]:
+        """What is found in a batch of lines, and if the model is unavailable, why."""
+        if not asks:
+            reply: reading.Reply = await self._run(reading.offline, inputs)
+            return reply, None
+        answer = await self._asking.ask(reading, inputs)
+        if answer.outage is not None or not answer.reply.refused:
+            return answer.reply, answer.outage
+        return await self._ask_about_refused(inputs, answer.reply), None
+
+    async def _ask_about_refused(self, inputs: reading.Inputs, reply: reading.Reply) -> reading.Reply:
+        """Ask once about what was refused: what the model corrects is added, all else stays refused."""
+        doubtful = tuple(fact for fact in reply.refused if not fact.reason.startswith(LASTING_REASONS))
+        if not doubtful:
+            return reply
+        repaired = (await self._asking.ask(fact_repair, fact_repair.Inputs(inputs, doubtful))).reply
+        mended_keys = {(fact.fact.subject, fact.fact.key) for fact in repaired.facts}
+        refused = [fact for fact in reply.refused if (fact.fact.subject, fact.fact.key) not in mended_keys]
+        return reading.Reply((*reply.facts, *repaired.facts), tuple(refused))
 
     def save(self, tx: Tx, result: Extraction) -> SaveResult | None:
         space = result.run.lag.space
@@ -129,19 +158,22 @@ class FactsView:
         store_facts(
             tx, space, conversation, result.facts_by_message, from_commands=facts_from_commands(tx, result.run.messages)
         )
+        store_refusals(tx, space, conversation, result.refusals)
         return result.progress
 
 
-def facts_inputs(messages: Sequence[Message], last_reply: str) -> dict[int, fact_extraction.Inputs]:
-    """By turn, what is to be read of each message that may state facts, with the reply before it."""
-    inputs_by_turn: dict[int, fact_extraction.Inputs] = {}
-    for message in messages:
-        if message.role == "assistant":
-            last_reply = message.content
-        elif may_state_facts(message):
-            shown = (last_reply,) if last_reply else ()
-            inputs_by_turn[message.turn] = fact_extraction.Inputs(message.content, message.time.date(), shown)
-    return inputs_by_turn
+def facts_of_reply(
+    reply: reading.Reply, messages: Sequence[Message], scene: ReadingScene
+) -> list[tuple[Message, tuple[FoundFact, ...]]]:
+    """The facts of each message, under the keys by which the same things are known."""
+    facts_by_place: dict[int, list[FoundFact]] = {}
+    for found in reply.facts:
+        known_facts = (scene.known or {}).get(owner_of(messages[found.place]), ())
+        facts_by_place.setdefault(found.place, []).append(align_fact(found.fact, known_facts))
+    return [
+        (messages[place], attribute_to_author(messages[place], facts))
+        for place, facts in sorted(facts_by_place.items())
+    ]
 
 
 def attribute_to_author(message: Message, facts: Sequence[FoundFact]) -> tuple[FoundFact, ...]:
@@ -152,23 +184,8 @@ def attribute_to_author(message: Message, facts: Sequence[FoundFact]) -> tuple[F
 
 
 def may_state_facts(message: Message) -> bool:
-    """Whether a message may state facts: a user's words, neither small talk nor a command to the memory."""
-    return (
-        message.role == "user"
-        and not message.erased
-        and command_of(message) is None
-        and not is_small_talk(message.content)
-    )
-
-
-def last_reply_before(tx: Tx, run: Run) -> str:
-    """The assistant's last message before a run, or an empty text."""
-    if not run.messages or run.messages[0].turn == 1:
-        return ""
-    first = run.messages[0]
-    where = Filter(first.space, conversation=first.conversation, role="assistant")
-    replies = tx.messages(where, upto=first.turn - 1, limit=1, newest=True, damaged=warn_of_damage)
-    return replies[0].content if replies else ""
+    """Whether a message may state facts: a user's words, and no command to the memory."""
+    return message.role == "user" and not message.erased and command_of(message) is None
 
 
 def store_facts(
@@ -191,6 +208,17 @@ def store_facts(
         tx.lock(LOCK, space, person)
         actions += store_facts_of(tx, space, person, audience, by_person[person])
     return actions
+
+
+def store_refusals(tx: Tx, space: str, conversation: str, refusals: Iterable[RefusedFinding]) -> None:
+    """Store what was refused, for each person in whose messages it was found."""
+    audience = conversation if is_channel(tx, space, conversation) else None
+    by_person: dict[str, list[RefusedFinding]] = {}
+    for refusal in refusals:
+        by_person.setdefault(owner_of(refusal.message), []).append(refusal)
+    for person in sorted(by_person):
+        tx.lock(LOCK, space, person)
+        record_refusals(tx, person, audience, by_person[person])
 
 
 def store_facts_of(
@@ -267,7 +295,7 @@ def says_exactly(fact: Fact, request_text: str, name: str) -> bool:
     candidates = parse_statement(name, target_statement(name, request_text)).facts
     return any(
         (candidate.subject, candidate.category, candidate.key) == (fact.subject, fact.category, fact.key)
-        and rules.has_same_value(fact, candidate)
+        and has_same_value(fact, candidate)
         for candidate in candidates
     )
 

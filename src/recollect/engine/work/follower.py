@@ -63,7 +63,8 @@ class Follower:
         self._served = claiming.ServiceOrder()
         self._max_room = view.at_once or MOST_CONVERSATIONS
         # An ordered view finds changes of subject within a batch: it always takes batches of the same size.
-        self._room = self._max_room if view.ordered else min(FIRST_ROOM, self._max_room)
+        self._is_steady = view.ordered or self._hooks.steady
+        self._room = self._max_room if self._is_steady else min(FIRST_ROOM, self._max_room)
         self.drained = False  # whether the last step did everything that it found
         self.trouble: str | None = None  # why this process cannot work on the view, although others may
 
@@ -152,7 +153,7 @@ class Follower:
             return 0
         worker.count("ok", progress.saved_count, started_at)
         self.drained = self.drained and progress.is_complete
-        if not self.view.ordered:
+        if not self._is_steady:
             seconds = time.monotonic() - started_at
             self._room = next_room(
                 self._room, progress.message_count, seconds, target=BATCH_SECONDS, limit=self._max_room

@@ -20,7 +20,7 @@ from recollect.model import Activity
 from recollect.ports import Call, Telemetry
 
 CALLS = ("chat", "memory")  # roles, under which calls of models are counted
-STORED = ("cache", "fallback")  # also counted in the store, with the calls
+STORED = ("cache", "fallback", "refused")  # also counted in the store, with the calls
 OTHER = "other"
 MODELS = 100  # names of models that are counted separately: a client of a server may send any name
 WORD = re.compile(r"[A-Za-z0-9_.:/@+-]{1,100}")

@@ -124,9 +124,11 @@ class Patience:
 class Hooks:
     """What else a view needs from its follower: which conversations to leave for later (`later`), what to do when a
     message is skipped (`skip`), what must hold before work begins (`guard` raises if it does not), and how long its
-    work may wait in the background for more to come (`patience`; nobody who settles waits)."""
+    work may wait in the background for more to come (`patience`; nobody who settles waits). A `steady` view takes
+    batches of the same size, however long they take: a call of a model costs much the same for few messages."""
 
     later: Callable[[str, str], bool] = never_defer
     skip: Callable[[Tx, str, str, int], None] = skip_nothing
     guard: Callable[[Tx], None] = allow_all
     patience: Patience | None = None
+    steady: bool = False

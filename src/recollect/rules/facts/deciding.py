@@ -17,18 +17,19 @@ built again has the same facts.
 from __future__ import annotations
 
 import hashlib
-import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import datetime
 from typing import Literal
 
 from recollect.language.fact_words import species
 from recollect.language.terms import analyse
 from recollect.model import FACT_CATEGORIES, HOLDS, Fact, FoundFact, Message
-from recollect.rules.access import channels_of, is_claim
-from recollect.rules.facts.keys import holds_several_values, normalise_key
+from recollect.rules.access import channels_of
+from recollect.rules.facts.claims import UNDONE_BY, has_same_subject, is_answered
+from recollect.rules.facts.keys import find_home, holds_several_values, home_of_planned
+from recollect.rules.facts.validity import DATED, begin_of, midnight, order_dates, place_in_time
+from recollect.rules.facts.values import excludes_value, fold, fuller_value, has_same_value, sense
 
 MIN_CONFIDENCE = 0.4
 MIN_IMPORTANCE = 0.2
@@ -48,8 +49,6 @@ FLOOR = 0.7
 """The share of a confidence that never ages away: a clear statement is not undone by a vague one, however late."""
 TURNS_A_DAY = 10
 """How many turns a day counts for, between conversations: their turns are not numbered together."""
-
-UNDONE_BY = {"likes": "dislikes", "dislikes": "likes"}
 
 Kind = Literal["add", "replace", "confirm", "retire", "ignore"]
 
@@ -86,12 +85,15 @@ def _merge_facts(first: FoundFact, second: FoundFact) -> FoundFact:
 
 
 def tidy_fact(fact: FoundFact) -> FoundFact:
-    """The fact with its key normalised, its value on one line, and its numbers between 0 and 1."""
+    """The fact under its one category and key, with its value on one line and its numbers between 0 and 1."""
     value = " ".join(fact.value.split())
-    key = normalise_key(fact.category, fact.key, value) if fact.category in FACT_CATEGORIES else fact.key
+    category, key = fact.category, fact.key
+    if category in FACT_CATEGORIES:
+        category, key = find_home(category, key, value)
     subject = " ".join(fact.subject.split()) if fact.subject else None
     return replace(
         fact,
+        category=category,
         key=key,
         value=value,
         subject=subject or None,
@@ -136,15 +138,8 @@ def decide(
     `facts` are those of the user; those of other keys, and those that are not active, change nothing. `message`
     is where it was said, `user` in whose memory it belongs, `audience` the group that heard it, or None in private.
     """
-    actions = _actions(facts, tidy_fact(new), message, user, audience)
-    return [replace(action, rows=tuple(map(_order_dates, action.rows))) for action in actions]
-
-
-def _order_dates(fact: Fact) -> Fact:
-    """The fact with an end that is not before its beginning, whatever dates were said."""
-    if fact.valid_from is None or fact.valid_to is None or fact.valid_from <= fact.valid_to:
-        return fact
-    return replace(fact, valid_to=fact.valid_from)
+    actions = _actions(facts, place_in_time(tidy_fact(new), message), message, user, audience)
+    return [replace(action, rows=tuple(map(order_dates, action.rows))) for action in actions]
 
 
 def _actions(facts: Iterable[Fact], new: FoundFact, message: Message, user: str, audience: str | None) -> list[Action]:
@@ -152,7 +147,9 @@ def _actions(facts: Iterable[Fact], new: FoundFact, message: Message, user: str,
     if reason is not None:
         return [Action("ignore", reason)]
     mention = _Mention(new, message, user, audience)
-    peers = [fact for fact in facts if fact.user == user and fact.space == message.space and _is_about(fact, new)]
+    peers = [
+        fact for fact in facts if fact.user == user and fact.space == message.space and has_same_subject(fact, new)
+    ]
     if message.author != user:
         if new.category == "instruction":
             return [Action("ignore", "nobody gives instructions for another")]
@@ -171,26 +168,11 @@ def _retire_claims(mention: _Mention, claims: Sequence[Fact]) -> list[Action]:
     """Retires claims about a person that the person answers or denies."""
     new, message = mention.fact, mention.message
     same_key = [fact for fact in claims if fact.key == new.key and fact.category == new.category]
-    stale = _facts_taken_back(same_key, new) if new.retracts else [fact for fact in same_key if _is_answered(fact, new)]
+    stale = _facts_taken_back(same_key, new) if new.retracts else [fact for fact in same_key if is_answered(fact, new)]
     return [
         *(Action("retire", "the person says it themselves", (_end_row(fact, message),)) for fact in stale),
         *_retire_opposites(mention, claims),
     ]
-
-
-def _is_answered(claim: Fact, own_fact: FoundFact | Fact) -> bool:
-    """Whether a person's own fact answers a claim: it says the same, or gives another value of a single-value key."""
-    if not _is_about(claim, own_fact) or claim.category != own_fact.category:
-        return False
-    if claim.key != own_fact.key:
-        return UNDONE_BY.get(claim.key) == own_fact.key and sense(claim) == sense(own_fact)
-    return not holds_several_values(own_fact.category, own_fact.key) or has_same_value(claim, own_fact)
-
-
-def without_answered_claims(facts: Sequence[Fact]) -> list[Fact]:
-    """The facts of one person without the claims that the person's own facts answer."""
-    own_facts = [fact for fact in facts if not is_claim(fact)]
-    return [fact for fact in facts if not (is_claim(fact) and any(_is_answered(fact, answer) for answer in own_facts))]
 
 
 def _weigh(mention: _Mention, earlier: Sequence[Fact]) -> list[Action]:
@@ -210,9 +192,18 @@ def _weigh(mention: _Mention, earlier: Sequence[Fact]) -> list[Action]:
     actions = _retire_opposites(mention, earlier)
     if match is not None:
         return [*actions, _confirm(mention, match, active)]
-    if holds_several_values(new.category, new.key):
-        return [*actions, _decide_further_value(mention, active)]
-    return [*actions, _decide_single_value(mention, active)]
+    rivals = [fact for fact in active if _is_rival(fact, new)]
+    if rivals or not holds_several_values(new.category, new.key):
+        return [*actions, _decide_single_value(mention, rivals)]
+    return [*actions, _decide_further_value(mention, active)]
+
+
+def _is_rival(fact: Fact, new: FoundFact) -> bool:
+    """Whether only one of two values of a key can be so."""
+    if not holds_several_values(new.category, new.key) or excludes_value(fact, new):
+        return True
+    home = home_of_planned(new.key) if new.category == "plan" and new.corrects else None
+    return home is not None and not holds_several_values(home, new.key)
 
 
 def apply_actions(facts: Iterable[Fact], actions: Iterable[Action]) -> list[Fact]:
@@ -221,57 +212,6 @@ def apply_actions(facts: Iterable[Fact], actions: Iterable[Action]) -> list[Fact
     for action in actions:
         rows |= {row.id: row for row in action.rows}
     return list(rows.values())
-
-
-# Facts at a time
-
-
-def facts_as_of(facts: Iterable[Fact], when: datetime | date) -> list[Fact]:
-    """The facts that held at a time. Of a key with one value the one that began last, then the one that ended first."""
-    moment = when if isinstance(when, datetime) else _midnight(when)
-    facts_then = [fact for fact in facts if _holds_at(fact, moment)]
-    facts_then.sort(key=lambda fact: (_begin(fact), -_end(fact).timestamp(), fact.id))
-    latest: dict[tuple[object, ...], Fact] = {}
-    for fact in facts_then:
-        value = fold(fact.value) if holds_several_values(fact.category, fact.key) else None
-        latest[(fact.user, fact.speaker, fact.subject, fact.category, fact.key, value)] = fact
-    return without_answered_claims(list(latest.values()))
-
-
-def history(facts: Iterable[Fact], key: str, *, subject: str | None = None) -> list[Fact]:
-    """Every value a key had, oldest first. The key may be called anything that means it."""
-    keys = {category: normalise_key(category, key) for category in FACT_CATEGORIES}
-    values = [fact for fact in facts if fact.key in (key, keys[fact.category]) and _is_same_name(fact.subject, subject)]
-    return sorted(values, key=lambda fact: (_begin(fact), fact.recorded_at, fact.id))
-
-
-# Equality
-
-
-def fold(text: str) -> str:
-    """A value as it is compared: no case, no variants of characters, no article, no marks around it."""
-    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().replace("’", "'").split())
-    return _ARTICLE.sub("", plain.strip(_MARKS)) or plain
-
-
-_ARTICLE = re.compile(r"^(?:the|an?|some|any)\s+(?=\S)")
-_MARKS = " .,;:!?\"'“”«»()[]"
-
-
-def sense(fact: FoundFact | Fact) -> tuple[str, ...]:
-    """What a value means: names letter for letter, everything else by its words, whatever form they are in."""
-    value = fold(fact.value)
-    if fact.category == "identity" and fact.key != "pets":
-        return (value,)
-    return analyse(value, "en").terms or (value,)
-
-
-def has_same_value(fact: Fact, other: FoundFact | Fact) -> bool:
-    """Whether a fact has this value already; the kind of an animal alone means the one that is known by name."""
-    if sense(fact) == sense(other):
-        return True
-    animal = species(other.value) if other.key == "pets" else ""
-    return bool(animal) and f"({animal})" in fact.value
 
 
 # The decisions
@@ -289,7 +229,9 @@ class _Mention:
     def row(self, *, active: bool = True) -> Fact:
         """The fact as a new row."""
         new, message = self.fact, self.message
-        begins = _midnight(new.since) if new.since else message.time if active else None
+        begins = midnight(new.since) if new.since else message.time if active else None
+        if begins and new.category not in DATED:
+            begins = min(begins, message.time)
         return Fact(
             space=message.space,
             user=self.user,
@@ -308,15 +250,20 @@ class _Mention:
             subject=new.subject,
             audience=self.audience,
             active=active,
-            valid_from=min(begins, message.time) if begins else None,
-            valid_to=None if active else self.end_time(),
+            valid_from=begins,
+            valid_to=self.end_to_come() if active else self.end_time(),
             retired_at=None if active else message.time,
         )
+
+    def end_to_come(self) -> datetime | None:
+        """The end of what holds now, if one was said."""
+        until = self.fact.until
+        return midnight(until) if until and self.fact.category != "event" else None
 
     def end_time(self) -> datetime:
         """When the value it takes back ended: as said, or now."""
         until = self.fact.until
-        return min(_midnight(until), self.message.time) if until else self.message.time
+        return min(midnight(until), self.message.time) if until else self.message.time
 
 
 def _decide_single_value(mention: _Mention, active: Sequence[Fact]) -> Action:
@@ -327,7 +274,7 @@ def _decide_single_value(mention: _Mention, active: Sequence[Fact]) -> Action:
     old = max(active, key=lambda fact: (fact.said_at, fact.confidence))
     if _is_before(message, old):
         row = replace(mention.row(), active=False, retired_at=old.said_at, retired_by=old.id)
-        return Action("add", "an older message: it is history", (_set_end(row, _begin(old)),))
+        return Action("add", "an older message: it is history", (_set_end(row, begin_of(old)),))
     limit = remaining_confidence(old, message)
     if not new.corrects and new.confidence < limit:
         return Action(
@@ -356,7 +303,7 @@ def _confirm(mention: _Mention, old: Fact, active: Sequence[Fact]) -> Action:
     is_newer = not _is_before(message, old)
     row = replace(
         _add_source(old, message),
-        value=_wording(old.value, new.value) if is_newer and sense(old) == sense(new) else old.value,
+        value=_confirmed_value(old, new) if is_newer else old.value,
         confidence=max(old.confidence, new.confidence),
         importance=max(old.importance, new.importance),
         audience=old.audience if old.audience is not None else mention.audience,
@@ -364,8 +311,12 @@ def _confirm(mention: _Mention, old: Fact, active: Sequence[Fact]) -> Action:
     )
     if is_newer:
         row = replace(row, conversation=message.conversation, turn=message.turn, said_at=message.time)
-    if new.since and (old.valid_from is None or old.valid_from == old.recorded_at):
-        row = replace(row, valid_from=min(_midnight(new.since), message.time))
+    if new.since and new.category in DATED:
+        row = replace(row, valid_from=midnight(new.since))
+    elif new.since and (old.valid_from is None or old.valid_from == old.recorded_at):
+        row = replace(row, valid_from=min(midnight(new.since), message.time))
+    if (end := mention.end_to_come()) is not None:
+        row = replace(row, valid_to=end)
     others = [fact for fact in active if fact.id != old.id and not holds_several_values(old.category, old.key)]
     old_rows = tuple(replace(_end_row(fact, message), retired_by=old.id) for fact in others)
     return Action("confirm", "said again", (*old_rows, row))
@@ -443,22 +394,21 @@ def _add_source(fact: Fact, message: Message) -> Fact:
     return replace(fact, sources=(first, *others[-(MAX_SOURCES - 1) :]))
 
 
+def _confirmed_value(old: Fact, new: FoundFact) -> str:
+    """The newest wording of the same value; of two that nearly say the same, the fuller."""
+    if sense(old) == sense(new):
+        return _wording(old.value, new.value)
+    return old.value if old.key == "pets" else fuller_value(old.value, new.value)
+
+
 def _wording(old: str, new: str) -> str:
     """The newest wording, unless all it changes is that the capitals are gone."""
     return old if old.casefold() == new.casefold() and new == new.lower() else new
 
 
-def _is_about(fact: Fact, other: FoundFact | Fact) -> bool:
-    return _is_same_name(fact.subject, other.subject)
-
-
-def _is_same_name(first: str | None, second: str | None) -> bool:
-    return (fold(first) if first else None) == (fold(second) if second else None)
-
-
 def _is_over(new: FoundFact, message: Message) -> bool:
     """Whether it is said of a time that is past: "until 2019"."""
-    return new.until is not None and _midnight(new.until) <= message.time
+    return new.until is not None and midnight(new.until) <= message.time
 
 
 def _is_before(message: Message, fact: Fact) -> bool:
@@ -466,22 +416,6 @@ def _is_before(message: Message, fact: Fact) -> bool:
     if message.conversation == fact.conversation:
         return message.turn < fact.turn
     return message.time < fact.said_at
-
-
-def _holds_at(fact: Fact, moment: datetime) -> bool:
-    return _begin(fact) <= moment < _end(fact)
-
-
-def _begin(fact: Fact) -> datetime:
-    return fact.valid_from or datetime.min.replace(tzinfo=UTC)
-
-
-def _end(fact: Fact) -> datetime:
-    return fact.valid_to or datetime.max.replace(tzinfo=UTC)
-
-
-def _midnight(day: date) -> datetime:
-    return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
 def _clamp(number: float) -> float:

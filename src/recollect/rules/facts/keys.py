@@ -4,7 +4,9 @@
 small letters, one spelling, singular, no words that say nothing; then it is looked up by its stems among the aliases of
 the known keys. An unknown key keeps its own plain form. Normalising twice is the same as once.
 
-A key holds one value, as a name does, or several, as allergies do.
+A known key has one category, whatever category a model files it under: an employer is "identity", also if it came as
+"work". Of the known keys some hold one value, as a name does; all others hold several, as allergies do: a second goal
+does not replace the first.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ _KEYS: dict[FactCategory, dict[str, str]] = {
         "name": "full name; first name; given name; real name; user name; called; who",
         "surname": "last name; family name; second name",
         "nickname": "nick; alias; known as; screen name",
+        "gender": "sex; gender identity",
         "pronouns": "gender pronouns; preferred pronouns",
         "age": "years old; how old",
         "birthday": "date of birth; birth date; dob; born on; bday",
@@ -43,11 +46,13 @@ _KEYS: dict[FactCategory, dict[str, str]] = {
         "native language": "mother tongue; first language; native tongue",
         "time zone": "timezone; tz; utc offset; local time zone",
         "pets": "pet; animals; pet name; pets owned; dog; cat; dog name; cat name; name of dog; name of cat",
-        "marital status": "relationship status; family status",
+        "marital status": "relationship status; family status; civil status; status; married",
         "number of children": "children; kids; number of kids; child count",
         "anniversary": "wedding anniversary; wedding date; wedding day",
         "email": "email address; e-mail; mail; mail address; e-mail address",
         "phone": "phone number; telephone; telephone number; mobile; mobile number; cell",
+        "height": "body height; how tall",
+        "religion": "faith; religious belief",
     },
     "preference": {
         "likes": "like; loves; enjoys; interests; interest; interested in; hobbies; hobby; fan of; passions; "
@@ -69,6 +74,7 @@ _KEYS: dict[FactCategory, dict[str, str]] = {
         "impairment",
         "budget": "spending limit; price limit",
     },
+    "health": {"blood type": "blood group; bloodtype"},
     "instruction": {
         "reply language": "language; answer language; response language; language of answers; reply in; answer in; "
         "respond in; preferred language; output language",
@@ -85,14 +91,30 @@ _KEYS: dict[FactCategory, dict[str, str]] = {
 
 _PEOPLE = """
     brother sister son daughter child friend cousin aunt uncle niece nephew grandson granddaughter colleague neighbour
-    roommate twin stepson stepdaughter stepbrother stepsister
+    roommate twin stepson stepdaughter stepbrother stepsister grandmother grandfather teacher doctor coach mentor tutor
+    therapist ex godmother godfather
 """
 _SEVERAL: dict[FactCategory, frozenset[str]] = {
-    "identity": frozenset({"languages", "pets", "nationality", "email", "phone", *_PEOPLE.split()}),
+    "identity": frozenset({"languages", "pets", "nationality", "nickname", "email", "phone", *_PEOPLE.split()}),
     "preference": frozenset({"likes", "dislikes", "prefers"}),
     "constraint": frozenset({"allergies", "diet", "avoids", "conditions"}),
     "instruction": frozenset({"always", "never"}),
 }
+
+# Whose keys a category may use for its own: what a model calls work, a place or health is often a known key. A plan to
+# move is no home, a favourite place is none either: plans, events, preferences and instructions keep their keys.
+_BORROWS: dict[FactCategory, tuple[FactCategory, ...]] = {
+    "identity": ("constraint", "preference", "health"),
+    "relationship": ("identity",),
+    "work": ("identity",),
+    "place": ("identity",),
+    "health": ("constraint", "identity"),
+    "possession": ("identity",),
+    "constraint": ("health",),
+    "other": ("identity", "constraint", "health"),
+}
+_ONLY: dict[FactCategory, frozenset[str]] = {"possession": frozenset({"pets"})}
+"""The keys that a category borrows, if not all."""
 
 # Words that say nothing in a key, words that every preference has, and spellings that are made one.
 _NOISE_WORDS = "my the a an of user users s person i is are am current currently your their his her to"
@@ -110,17 +132,34 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
-def category_of(name: str) -> FactCategory | None:
-    """The category a name means, or None if there is no such category; plurals and capitals are accepted."""
+def category_of(name: str) -> FactCategory:
+    """The category a name means; "other" if there is no such category. Plurals and capitals are accepted."""
     plain = name.strip().casefold()
     for category in FACT_CATEGORIES:
         if plain in (category, f"{category}s") or (plain, category) == ("identities", "identity"):
             return category
-    return None
+    return "other"
+
+
+def find_home(category: FactCategory, key: str, value: str = "") -> tuple[FactCategory, str]:
+    """The category and the normalised key under which a fact is kept, whatever it was filed under."""
+    own_key = normalise_key(category, key, value)
+    if not own_key or is_known(category, own_key):
+        return category, own_key
+    for lender in _BORROWS.get(category, ()):
+        lent_key = normalise_key(lender, key, value)
+        if is_known(lender, lent_key) and lent_key in _ONLY.get(category, {lent_key}):
+            return lender, lent_key
+    return category, own_key
+
+
+def home_of_planned(key: str) -> FactCategory | None:
+    """The category of a known key that a plan is about: who plans a new "location" will have it one day."""
+    return next((category for category in ("identity", "constraint", "health") if is_known(category, key)), None)
 
 
 def normalise_key(category: FactCategory, key: str, value: str = "") -> str:
-    """The one form of a key; empty if there is nothing in it. The value tells what a "language" is."""
+    """The one form of a key in its category; empty if there is nothing in it. The value tells what a "language" is."""
     words = _plain_words(key)
     if category == "preference":
         # A preference needs no word that says so: "favourite colour" is "colour".
@@ -136,9 +175,17 @@ def normalise_key(category: FactCategory, key: str, value: str = "") -> str:
     return canonical
 
 
+def is_known(category: FactCategory, key: str) -> bool:
+    """Whether a normalised key is one of those that a category is known to have."""
+    return key in _KEYS.get(category, {}) or (category == "identity" and key in _RELATION_KEYS)
+
+
 def holds_several_values(category: FactCategory, key: str) -> bool:
-    """Whether a normalised key holds several values at once."""
-    return key in _SEVERAL[category] if category in _KEYS else True
+    """Whether a normalised key holds several values at once: all do, but for those known to have one."""
+    return not is_known(category, key) or key in _SEVERAL.get(category, frozenset())
+
+
+_RELATION_KEYS = frozenset(RELATIONS.values())
 
 
 def _plain_words(key: str) -> list[str]:

@@ -34,6 +34,9 @@ HEADINGS = {
     "other": "Other",
 }
 
+SINCE = {"event": "on", "plan": "from"}
+"""How the beginning of a fact is told, if it is not "since"."""
+
 
 def profile_lines(facts: Iterable[Fact]) -> list[str]:
     """The active facts as lines under headings. The text is as it was said: fence it before a model sees it."""
@@ -58,7 +61,7 @@ def value_with_dates(fact: Fact) -> str:
     """A fact's value, with its dates if they were said."""
     notes = []
     if fact.valid_from is not None and fact.valid_from != fact.recorded_at and fact.valid_from != fact.said_at:
-        notes.append(f"since {format_moment(fact.valid_from)}")
+        notes.append(f"{SINCE.get(fact.category, 'since')} {format_moment(fact.valid_from)}")
     if fact.valid_to is not None:
         notes.append(f"until {format_moment(fact.valid_to)}")
     return f"{fact.value} ({', '.join(notes)})" if notes else fact.value

@@ -13,11 +13,10 @@ from datetime import date
 
 from recollect.language.fact_words import PETS, RELATIONS
 from recollect.language.sentences import Sentence
-from recollect.language.terms import analyse
 from recollect.model import FoundFact, Holds
-from recollect.rules.facts.deciding import acceptable_facts, fold
+from recollect.rules.facts.deciding import acceptable_facts
 from recollect.rules.facts.echoes import is_echo
-from recollect.rules.facts.grounding import Grounds
+from recollect.rules.facts.values import fold
 from recollect.rules.facts_english.attributes import FactReading
 from recollect.rules.facts_english.clauses import Clause, assertions_in, parse_clauses, prose_sentences, supposes
 from recollect.rules.facts_english.instructions import instructions
@@ -33,6 +32,8 @@ from recollect.rules.facts_english.words import (
 
 HEDGED = 0.6
 """The part of a confidence that "I think" leaves."""
+SURE = ("identity", "constraint", "instruction")
+"""The categories in which what the rules find is added to what a model found."""
 HEARSAY = 0.8
 """The part that is left of what somebody says about somebody else."""
 
@@ -121,40 +122,19 @@ def _relation_fact(kind: str, given_name: str) -> Iterator[FoundFact]:
         yield FoundFact("identity", "pets", f"{given_name} ({kind})", 0.9, 0.6)
 
 
-# What a model found, compared with the message
-
-_MOST_STRANGE = 0.5  # of the terms of a value
-
-
-def keep_grounded_facts(facts: Iterable[FoundFact], text: str) -> list[FoundFact]:
-    """The facts whose values the message states. Questions, suppositions and quotations do not count."""
-    source = _stated_text(text)
-    grounds = Grounds.of(source)
-    return [fact for fact in facts if source.strip() and _is_grounded(fact, grounds)]
+# What a message states at all, and what a model found in it
 
 
 def states_something(text: str) -> bool:
     """Whether a message states anything at all: of one that only asks, no fact of a model is kept."""
-    return bool(_stated_text(text).strip())
+    return bool(stated_text(text).strip())
 
 
-def _stated_text(text: str) -> str:
+def stated_text(text: str) -> str:
+    """What a message states in its author's own words: without what it asks, supposes or quotes."""
     sentences = prose_sentences(text)
     statements = [sentence.text for sentence in sentences if not sentence.is_question and not supposes(sentence.text)]
     return " ".join(assertions_in(sentences) + statements)
-
-
-def _is_grounded(fact: FoundFact, grounds: Grounds) -> bool:
-    if fact.subject is not None and not grounds.shares_word(fact.subject):
-        return False
-    if not fact.value:
-        return fact.retracts and grounds.shares_word(fact.key)
-    terms = analyse(fact.value, grounds.language).terms
-    if not terms:
-        return grounds.shares_word(fact.key)
-    foreign_terms = [term for term in terms if term not in grounds.terms]
-    names = [word for word in fact.value.split() if word[:1].isupper() or any(map(str.isdigit, word))]
-    return len(foreign_terms) <= _MOST_STRANGE * len(terms) and all(grounds.shares_word(word) for word in names)
 
 
 def reconcile_facts(by_model: Iterable[FoundFact], by_rules: Sequence[FoundFact]) -> list[FoundFact]:
@@ -168,7 +148,7 @@ def reconcile_facts(by_model: Iterable[FoundFact], by_rules: Sequence[FoundFact]
         else:
             facts.append(fact)
     keys = {(fact.category, fact.key) for fact in facts}
-    facts += [fact for fact in by_rules if (fact.category, fact.key) not in keys and fact.category != "preference"]
+    facts += [fact for fact in by_rules if (fact.category, fact.key) not in keys and fact.category in SURE]
     return acceptable_facts(facts)
 
 

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 
 from recollect.language.terms import analyse
 from recollect.model import Fact, FoundFact
-from recollect.rules.facts.deciding import fold, has_same_value, sense
 from recollect.rules.facts.keys import normalise_key
+from recollect.rules.facts.values import fold, has_same_value, sense
 from recollect.rules.people.remembered_statements import ParsedStatement, parse_statement
 from recollect.rules.people.third_person import first_person, statements_about
 

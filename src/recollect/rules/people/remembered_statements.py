@@ -20,8 +20,9 @@ from functools import lru_cache
 from recollect.errors import InvalidInput
 from recollect.language.terms import analyse
 from recollect.model import FoundFact, Statement
-from recollect.rules.facts.deciding import MAX_SOURCES, fold, sense
+from recollect.rules.facts.deciding import MAX_SOURCES
 from recollect.rules.facts.keys import holds_several_values, normalise_key
+from recollect.rules.facts.values import fold, sense
 from recollect.rules.facts_english.finder import find_facts
 from recollect.rules.people.third_person import first_person, possessive, statements_about
 
