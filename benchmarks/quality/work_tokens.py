@@ -240,7 +240,7 @@ def render_summary(reply: Any, inputs: Any) -> dict[str, Any]:
 def undated_summary(reply: Any) -> str:
     """The summary without the days that the built-in writer adds: a model is not shown them and cannot write them."""
     lines = [replace(line, time=None) for line in getattr(reply, "lines", ())]
-    return render_lines(lines) or getattr(reply, "summary", None) or getattr(reply, "text", "")
+    return render_lines(lines) or str(getattr(reply, "summary", None) or getattr(reply, "text", ""))
 
 
 def render_tiers(reply: Any, inputs: Any) -> dict[str, Any]:
