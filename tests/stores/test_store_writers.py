@@ -35,8 +35,8 @@ def told(message: Message) -> Told:
 
 
 def write(url: str, number: int, start: Barrier, pipe: Connection) -> None:
-    """One process: eight threads on one memory, all into the same conversations; one of the processes follows."""
-    with Memory(url, followers=number == 0) as memory:
+    """One process: eight threads on one memory, all into the same conversations."""
+    with Memory(url) as memory:
 
         def speak(thread: int) -> list[Told]:
             heard = []
