@@ -77,7 +77,7 @@ def test_all_memory_work_is_counted_and_a_long_chat_costs_less_than_its_history_
     fields = measured("--data", str(file), "--work-only")
     assert fields["exchanges"] == EXCHANGES
     last = fields["rows"][-1]
-    assert {"reading", "episode_summary", "topic_summary"} <= {*last["tasks"]}
+    assert {"reading", "episode_summary"} <= {*last["tasks"]}, "titles wait for more messages than there are"
     assert not [task for task in last["tasks"] if "repaired" in task], "each answer of the stand-in can be read"
     spent = sum(counts["in"] + counts["out"] for counts in last["tasks"].values())
     assert last["memory"] == spent > 0

@@ -26,9 +26,9 @@ MAX_LINES = 48
 """Messages that are read in one call."""
 MAX_CHARACTERS = 16_000
 """Characters of all messages in one call."""
-MAX_KNOWN = 12
+MAX_KNOWN = 10
 """Facts that are shown as known in one call: those the lines speak of, then the most important."""
-MAX_VALUE = 80  # characters of a known value
+MAX_VALUE = 50  # characters of a known value
 SPOKEN = ("user", "assistant")
 
 

@@ -86,7 +86,7 @@ _TALK = re.compile(
     r"\b(?:i|we|he|she|they|people|nobody|everyone|you)(?:['’]ll|['’]d)?\s(?:\w+\s){0,2}?(?:remember(?:ed|s)?|forgot(?:ten)?|forgets?|recall(?:ed)?)\b"
     r"|\bremember\s(?:to|when|how|who|why|where|what|me|us|him|them|those|these|the\stime|that\stime|\w+ing|not\sto)\b"
     r"|\b(?:don['’]?t|do\snot|never|didn['’]t)\sforget\s(?:to|about)\b|\bforget\s(?:to|it|about\s(?:it|that)|the)\b"
-    r"|\bremember\s[^.!?]*\?\s*$|\b(?:previous|prior|above)\sinstructions?\b",
+    r"|\bremember\s[^.!?]{0,400}\?\s*$|\b(?:previous|prior|above)\sinstructions?\b",
     re.IGNORECASE,
 )
 
