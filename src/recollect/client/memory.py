@@ -27,6 +27,7 @@ from recollect.model import (
     Digest,
     Erasure,
     Fact,
+    FactChange,
     Forgotten,
     Hit,
     Member,
@@ -40,7 +41,7 @@ from recollect.model import (
     Verification,
     Whom,
 )
-from recollect.rules.log import check_id
+from recollect.rules.log import check_day, check_id
 from recollect.wire import from_json_value
 
 T = TypeVar("T")
@@ -143,6 +144,58 @@ class AsyncClient(MemoryFace):
             space,
             without_none(as_of=check_optional_time("as_of", as_of), category=category),
         )
+
+    async def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
+        return await self._ask(Fact, "GET", user_path(user, "facts", check_id("fact", id)), space)
+
+    async def add_fact(
+        self,
+        category: str,
+        key: str,
+        value: str,
+        *,
+        user: str,
+        valid_from: date | None = None,
+        valid_to: date | None = None,
+        subject: str | None = None,
+        speaker: str | None = None,
+        space: str | None = None,
+    ) -> FactChange:
+        body = without_none(
+            category=category,
+            key=key,
+            value=value,
+            valid_from=day_text("valid_from", valid_from),
+            valid_to=day_text("valid_to", valid_to),
+            subject=subject,
+            speaker=speaker,
+        )
+        return await self._ask(FactChange, "POST", user_path(user, "facts"), space, body)
+
+    async def edit_fact(
+        self,
+        id: str,
+        value: str,
+        *,
+        user: str,
+        valid_from: date | None = None,
+        valid_to: date | None = None,
+        speaker: str | None = None,
+        space: str | None = None,
+    ) -> FactChange:
+        body = without_none(
+            value=value,
+            valid_from=day_text("valid_from", valid_from),
+            valid_to=day_text("valid_to", valid_to),
+            speaker=speaker,
+        )
+        return await self._ask(FactChange, "PATCH", user_path(user, "facts", check_id("fact", id)), space, body)
+
+    async def delete_fact(
+        self, id: str, *, user: str, speaker: str | None = None, space: str | None = None
+    ) -> FactChange:
+        path = user_path(user, "facts", check_id("fact", id))
+        return await self._ask(FactChange, "DELETE", path, space, query=without_none(speaker=speaker))
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
         return await self._ask_list(Fact, "GET", user_path(user, "fact-history"), space, query={"key": key})
@@ -301,6 +354,12 @@ class AsyncClient(MemoryFace):
 
     async def _ask_pages(self, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> list[Any]:
         return [value async for value in iterate_pages(self.connection, kind, path, space, query)]
+
+
+def day_text(field: str, day: date | None) -> str | None:
+    """A day as it is sent."""
+    checked_day = check_day(field, day)
+    return None if checked_day is None else checked_day.isoformat()
 
 
 def wait_query(wait: float | None) -> tuple[dict[str, Any], float]:

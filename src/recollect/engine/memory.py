@@ -15,6 +15,7 @@ from typing import Self
 
 from recollect.engine.conversation import AsyncConversation
 from recollect.engine.documents import AsyncDocuments
+from recollect.engine.fact_changes import FactChanges
 from recollect.engine.people import Knowledge
 from recollect.engine.runtime import Parts, Runtime
 from recollect.engine.scope import ConversationScope
@@ -34,6 +35,7 @@ from recollect.model import (
     Digest,
     Erasure,
     Fact,
+    FactChange,
     Filter,
     Forgotten,
     Hit,
@@ -73,6 +75,7 @@ class MemoryEngine(MemoryFace):
     def __init__(self, build: Callable[[], Parts]) -> None:
         self.runtime = Runtime(build)
         self.knowledge = Knowledge(self.runtime)
+        self.fact_changes = FactChanges(self.runtime)
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -152,6 +155,54 @@ class MemoryEngine(MemoryFace):
         self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
     ) -> list[Fact]:
         return await self.knowledge.facts(user=user, as_of=as_of, category=category, space=space)
+
+    async def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
+        return await self.fact_changes.fact(id, user=user, space=space)
+
+    async def add_fact(
+        self,
+        category: str,
+        key: str,
+        value: str,
+        *,
+        user: str,
+        valid_from: date | None = None,
+        valid_to: date | None = None,
+        subject: str | None = None,
+        speaker: str | None = None,
+        space: str | None = None,
+    ) -> FactChange:
+        return await self.fact_changes.add_fact(
+            category,
+            key,
+            value,
+            user=user,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            subject=subject,
+            speaker=speaker,
+            space=space,
+        )
+
+    async def edit_fact(
+        self,
+        id: str,
+        value: str,
+        *,
+        user: str,
+        valid_from: date | None = None,
+        valid_to: date | None = None,
+        speaker: str | None = None,
+        space: str | None = None,
+    ) -> FactChange:
+        return await self.fact_changes.edit_fact(
+            id, value, user=user, valid_from=valid_from, valid_to=valid_to, speaker=speaker, space=space
+        )
+
+    async def delete_fact(
+        self, id: str, *, user: str, speaker: str | None = None, space: str | None = None
+    ) -> FactChange:
+        return await self.fact_changes.delete_fact(id, user=user, speaker=speaker, space=space)
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
         return await self.knowledge.fact_history(key, user=user, space=space)

@@ -15,6 +15,7 @@ from functools import partial
 
 from recollect.engine.context import people as knowing
 from recollect.engine.context.viewers import own_name, viewer_alone
+from recollect.engine.fact_changes import check_category, undo_change
 from recollect.engine.profile_changes import (
     forgettable_knowledge,
     keep_statements,
@@ -32,7 +33,6 @@ from recollect.engine.views import facts
 from recollect.engine.views.digest_texts import recent_speakers
 from recollect.errors import EmbedderError, InvalidInput, NotFound
 from recollect.model import (
-    FACT_CATEGORIES,
     Batch,
     Digest,
     Draft,
@@ -197,10 +197,17 @@ class Knowledge:
         return await self.undo_for(id, user, self.runtime.resolve_space(space))
 
     async def undo_for(self, id: str, user: str, space: str, asker: str | None = None) -> Forgotten:
-        """Undo a `forget`; with an `asker`, only one that they asked for themselves."""
+        """Undo a `forget` or a change of a fact; with an `asker`, only one that they asked for themselves."""
         user_id = rules.check_id("user", user)
         request_id = rules.check_id("id", id)
-        return await self.runtime.write(lambda tx: restore_knowledge(tx, space, user_id, request_id, asker))
+
+        def restore(tx: Tx) -> Forgotten:
+            change = undo_change(tx, space, user_id, request_id, asker)
+            return change or restore_knowledge(tx, space, user_id, request_id, asker)
+
+        result = await self.runtime.write(restore)
+        self.runtime.wake()
+        return result
 
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
         space_id = self.runtime.resolve_space(space)
@@ -318,9 +325,3 @@ def importance_order(fact: Fact) -> tuple[float, str, str, datetime, str]:
 
 def time_order(message: Message) -> tuple[datetime, str, int]:
     return message.time, message.conversation, message.turn
-
-
-def check_category(value: str) -> str:
-    if value not in FACT_CATEGORIES:
-        raise InvalidInput("category", f"is {value!r}; must be one of {', '.join(FACT_CATEGORIES)}")
-    return value

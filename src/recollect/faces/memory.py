@@ -16,6 +16,7 @@ from recollect.model import (
     Digest,
     Erasure,
     Fact,
+    FactChange,
     Forgotten,
     Hit,
     Member,
@@ -140,6 +141,59 @@ class MemoryFace(Protocol):
         """What is known of a person, most important first: now, or as it was so at a time."""
         ...
 
+    async def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
+        """One fact by its id, also one that no longer holds."""
+        ...
+
+    async def add_fact(
+        self,
+        category: str,
+        key: str,
+        value: str,
+        *,
+        user: str,
+        valid_from: date | None = None,
+        valid_to: date | None = None,
+        subject: str | None = None,
+        speaker: str | None = None,
+        space: str | None = None,
+    ) -> FactChange:
+        """Add a fact about a person, by hand. Of a key that has one value, it takes the place of the one before.
+
+        It is so from the day `valid_from`, or from now, to the day `valid_to`. `subject` names whom it is about, if not
+        the person: "brother". `speaker` adds it, the person themselves if nobody is named. What people decide by hand
+        stays when the facts are built again; `undo` takes it back.
+        """
+        ...
+
+    async def edit_fact(
+        self,
+        id: str,
+        value: str,
+        *,
+        user: str,
+        valid_from: date | None = None,
+        valid_to: date | None = None,
+        speaker: str | None = None,
+        space: str | None = None,
+    ) -> FactChange:
+        """Give a fact another value. The old one stays as history, with its times; `undo` brings it back.
+
+        A `speaker` who is somebody else can edit only what they said themselves. Whoever could see the fact sees the new
+        value. What the person says later counts again.
+        """
+        ...
+
+    async def delete_fact(
+        self, id: str, *, user: str, speaker: str | None = None, space: str | None = None
+    ) -> FactChange:
+        """Take a fact out of what is known: it does not come back from messages that were said until now.
+
+        It stays as history, and `undo` brings it back; to remove a person's words for good, `erase`. A `speaker` who is
+        somebody else can delete only what they said themselves.
+        """
+        ...
+
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
         """Every value a key has had, oldest first, with the times between which it was so."""
         ...
@@ -169,7 +223,7 @@ class MemoryFace(Protocol):
         ...
 
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Bring back what a `forget` took out, by the id it gave."""
+        """Take back a `forget`, or a change of a fact by hand, by the id it gave. Returns what came back."""
         ...
 
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
