@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import date, datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -30,7 +30,9 @@ from recollect.model import (
     FactChange,
     Forgotten,
     Hit,
+    HitKind,
     Member,
+    MemoryAnswer,
     Message,
     Profile,
     Retained,
@@ -127,22 +129,36 @@ class AsyncClient(MemoryFace):
         before: datetime | None = None,
         limit: int = 10,
         floor: float | None = None,
+        kinds: Sequence[HitKind] = ("message",),
         space: str | None = None,
     ) -> list[Hit]:
         period = without_none(after=check_optional_time("after", after), before=check_optional_time("before", before))
         body = without_none(query=query, user=user, conversation=conversation, role=role, limit=limit, floor=floor)
+        body |= {"kinds": kinds if isinstance(kinds, str) else list(kinds)}
         return await self._ask_list(Hit, "POST", build_path("search"), space, body=body | period)
+
+    async def ask(
+        self, question: str, *, user: str, conversation: str | None = None, space: str | None = None
+    ) -> MemoryAnswer:
+        body = without_none(question=question, conversation=conversation)
+        return await self._ask(MemoryAnswer, "POST", user_path(user, "ask"), space, body)
 
     # -- what is known
 
     async def facts(
-        self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
+        self,
+        *,
+        user: str,
+        query: str | None = None,
+        as_of: datetime | None = None,
+        category: str | None = None,
+        space: str | None = None,
     ) -> list[Fact]:
         return await self._ask_pages(
             Fact,
             user_path(user, "facts"),
             space,
-            without_none(as_of=check_optional_time("as_of", as_of), category=category),
+            without_none(query=query, as_of=check_optional_time("as_of", as_of), category=category),
         )
 
     async def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:

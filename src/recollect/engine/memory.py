@@ -6,7 +6,7 @@ the disk; what is derived from it comes later.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
@@ -17,9 +17,10 @@ from recollect.engine.conversation import AsyncConversation
 from recollect.engine.documents import AsyncDocuments
 from recollect.engine.fact_changes import FactChanges
 from recollect.engine.people import Knowledge
+from recollect.engine.questions import Questions
 from recollect.engine.runtime import Parts, Runtime
 from recollect.engine.scope import ConversationScope
-from recollect.engine.search import search_messages
+from recollect.engine.search import search
 from recollect.engine.tables import log
 from recollect.engine.views.digests import DaysView, bump_versions
 from recollect.engine.views.index import EMBEDDER
@@ -29,6 +30,7 @@ from recollect.engine.work.retry_set_aside import TOGETHER, retry_set_aside
 from recollect.errors import DamagedMessage, InvalidInput
 from recollect.faces import MemoryFace
 from recollect.model import (
+    HIT_KINDS,
     Added,
     Batch,
     Conversation,
@@ -39,7 +41,9 @@ from recollect.model import (
     Filter,
     Forgotten,
     Hit,
+    HitKind,
     Member,
+    MemoryAnswer,
     Message,
     Profile,
     Retained,
@@ -62,6 +66,13 @@ MAX_QUERY = 1 << 20  # bytes
 LEAVE_OUT = "To export what is readable: recollect export --salvage, or export(salvage=True)"
 
 
+def check_kinds(kinds: Sequence[HitKind]) -> tuple[HitKind, ...]:
+    """What a search is to find; it must be known, and not nothing."""
+    if isinstance(kinds, str) or not kinds or not set(kinds) <= set(HIT_KINDS):
+        raise InvalidInput("kinds", f"is {kinds!r}; must be one or more of {', '.join(HIT_KINDS)}")
+    return tuple(kinds)
+
+
 def read_page(where: Filter, after: tuple[str, int], damage: list[DamagedMessage], tx: Tx) -> list[Message]:
     return tx.messages(where, after=after, limit=PAGE, damaged=damage.append)
 
@@ -76,6 +87,7 @@ class MemoryEngine(MemoryFace):
         self.runtime = Runtime(build)
         self.knowledge = Knowledge(self.runtime)
         self.fact_changes = FactChanges(self.runtime)
+        self.questions = Questions(self.runtime)
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -134,6 +146,7 @@ class MemoryEngine(MemoryFace):
         before: datetime | None = None,
         limit: int = 10,
         floor: float | None = None,
+        kinds: Sequence[HitKind] = ("message",),
         space: str | None = None,
     ) -> list[Hit]:
         rules.check_text("query", query, limit=MAX_QUERY)
@@ -147,14 +160,25 @@ class MemoryEngine(MemoryFace):
             after=None if after is None else rules.check_time("after", after),
             before=None if before is None else rules.check_time("before", before),
         )
-        return await search_messages(self.runtime, query, where, count, least)
+        return await search(self.runtime, query, where, count, least, check_kinds(kinds))
+
+    async def ask(
+        self, question: str, *, user: str, conversation: str | None = None, space: str | None = None
+    ) -> MemoryAnswer:
+        return await self.questions.ask(question, user=user, conversation=conversation, space=space)
 
     # -- people
 
     async def facts(
-        self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
+        self,
+        *,
+        user: str,
+        query: str | None = None,
+        as_of: datetime | None = None,
+        category: str | None = None,
+        space: str | None = None,
     ) -> list[Fact]:
-        return await self.knowledge.facts(user=user, as_of=as_of, category=category, space=space)
+        return await self.knowledge.facts(user=user, query=query, as_of=as_of, category=category, space=space)
 
     async def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
         return await self.fact_changes.fact(id, user=user, space=space)

@@ -24,6 +24,7 @@ from recollect.engine.profile_changes import (
     retire_knowledge,
 )
 from recollect.engine.runtime import Runtime
+from recollect.engine.search import rank_facts
 from recollect.engine.tables import log
 from recollect.engine.tables import people as profiles
 from recollect.engine.tables.facts import facts_of
@@ -73,7 +74,13 @@ class Knowledge:
         self.runtime = runtime
 
     async def facts(
-        self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
+        self,
+        *,
+        user: str,
+        query: str | None = None,
+        as_of: datetime | None = None,
+        category: str | None = None,
+        space: str | None = None,
     ) -> list[Fact]:
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
@@ -82,6 +89,9 @@ class Knowledge:
         all_facts = await self.runtime.read(lambda tx: facts_of(tx, space_id, user_id, active=moment is None))
         valid_facts = without_answered_claims(all_facts) if moment is None else as_of_then(all_facts, moment)
         selection = [fact for fact in valid_facts if kind is None or fact.category == kind]
+        if query is not None:
+            rules.check_text("query", query, limit=MAX_STATEMENT)
+            return [fact for fact, _ in await rank_facts(self.runtime, query, selection)]
         return sorted(selection, key=importance_order)
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:

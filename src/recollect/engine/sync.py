@@ -32,7 +32,9 @@ from recollect.model import (
     FactChange,
     Forgotten,
     Hit,
+    HitKind,
     Member,
+    MemoryAnswer,
     Message,
     Profile,
     Reply,
@@ -114,6 +116,7 @@ class BlockingMemory:
         before: datetime | None = None,
         limit: int = 10,
         floor: float | None = None,
+        kinds: Sequence[HitKind] = ("message",),
         space: str | None = None,
     ) -> list[Hit]:
         return self._private.wait(
@@ -126,14 +129,28 @@ class BlockingMemory:
                 before=before,
                 limit=limit,
                 floor=floor,
+                kinds=kinds,
                 space=space,
             )
         )
 
+    def ask(
+        self, question: str, *, user: str, conversation: str | None = None, space: str | None = None
+    ) -> MemoryAnswer:
+        return self._private.wait(self._memory.ask(question, user=user, conversation=conversation, space=space))
+
     def facts(
-        self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
+        self,
+        *,
+        user: str,
+        query: str | None = None,
+        as_of: datetime | None = None,
+        category: str | None = None,
+        space: str | None = None,
     ) -> list[Fact]:
-        return self._private.wait(self._memory.facts(user=user, as_of=as_of, category=category, space=space))
+        return self._private.wait(
+            self._memory.facts(user=user, query=query, as_of=as_of, category=category, space=space)
+        )
 
     def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
         return self._private.wait(self._memory.fact(id, user=user, space=space))

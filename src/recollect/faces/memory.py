@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import date, datetime
 from types import TracebackType
 from typing import Protocol, Self
@@ -19,7 +19,9 @@ from recollect.model import (
     FactChange,
     Forgotten,
     Hit,
+    HitKind,
     Member,
+    MemoryAnswer,
     Message,
     Profile,
     Retained,
@@ -78,12 +80,25 @@ class MemoryFace(Protocol):
         before: datetime | None = None,
         limit: int = 10,
         floor: float | None = None,
+        kinds: Sequence[HitKind] = ("message",),
         space: str | None = None,
     ) -> list[Hit]:
         """Messages by word and by meaning, best first, within a space; of one user's memory, if given.
 
         With a `floor`, from 0 to 1, only hits whose `relevance` reaches it. At 0.5, as in a context, a query that has
-        nothing to do with the memory finds nothing.
+        nothing to do with the memory finds nothing. With "fact" among the `kinds`, facts are found too: such a hit has
+        the `kind` "fact", the `fact`, and the newest message that it comes from.
+        """
+        ...
+
+    async def ask(
+        self, question: str, *, user: str, conversation: str | None = None, space: str | None = None
+    ) -> MemoryAnswer:
+        """Answer a question about a person from facts and messages; says which of them the answer rests on.
+
+        The memory model answers, and only from what it is shown. Without a model, or if its answer cannot be used, the
+        answer is the facts and messages that fit best. Asked in a channel (`conversation`), it answers from what was
+        said there alone.
         """
         ...
 
@@ -136,9 +151,18 @@ class MemoryFace(Protocol):
         ...
 
     async def facts(
-        self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
+        self,
+        *,
+        user: str,
+        query: str | None = None,
+        as_of: datetime | None = None,
+        category: str | None = None,
+        space: str | None = None,
     ) -> list[Fact]:
-        """What is known of a person, most important first: now, or as it was so at a time."""
+        """What is known of a person, most important first: now, or as it was so at a time.
+
+        With a `query`, what has most to do with it comes first.
+        """
         ...
 
     async def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
@@ -179,8 +203,8 @@ class MemoryFace(Protocol):
     ) -> FactChange:
         """Give a fact another value. The old one stays as history, with its times; `undo` brings it back.
 
-        A `speaker` who is somebody else can edit only what they said themselves. Whoever could see the fact sees the new
-        value. What the person says later counts again.
+        A `speaker` who is somebody else can edit only what they said themselves. Whoever could see the fact sees the
+        new value. What the person says later counts again.
         """
         ...
 

@@ -31,6 +31,7 @@ from recollect.model.facts import (
 )
 from recollect.model.log import (
     DEFAULT_SPACE,
+    HIT_KINDS,
     ROLES,
     Added,
     BadRecord,
@@ -42,6 +43,7 @@ from recollect.model.log import (
     Fault,
     Filter,
     Hit,
+    HitKind,
     Message,
     Record,
     Retained,
@@ -55,6 +57,7 @@ from recollect.model.people import (
     Candidate,
     CommandKind,
     Member,
+    MemoryAnswer,
     Name,
     NameKind,
     Resolved,
@@ -78,6 +81,7 @@ from recollect.model.views import (
 __all__ = [
     "DEFAULT_SPACE",
     "FACT_CATEGORIES",
+    "HIT_KINDS",
     "HOLDS",
     "ROLES",
     "Activity",
@@ -112,9 +116,11 @@ __all__ = [
     "Forgotten",
     "FoundFact",
     "Hit",
+    "HitKind",
     "Holds",
     "Item",
     "Member",
+    "MemoryAnswer",
     "Message",
     "Name",
     "NameKind",
