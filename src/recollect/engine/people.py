@@ -228,8 +228,11 @@ class Knowledge:
         """The profile of a person as far as a viewer may see it."""
         digest_request = await self.runtime.digests.prepare_request(space, self._check_wait(wait))
         profile: Profile = await self.runtime.read(lambda tx: knowing.profile_of(tx, space, person, viewer))
-        own_words = knowing.profile_text(*knowing.own_knowledge(profile.facts, profile.statements))
-        claims = knowing.profile_text(*knowing.claims_in(profile.facts, profile.statements))
+        statements = await self.runtime.read(
+            lambda tx: knowing.statements_beside(tx, profile.statements, profile.facts)
+        )
+        own_words = knowing.profile_text(*knowing.own_knowledge(profile.facts, statements))
+        claims = knowing.profile_text(*knowing.claims_in(profile.facts, statements))
         digest = await self.runtime.digests.merge_digests(digest_request, person, profile.name, own_words)
         context = "\n".join(filter(None, (digest.text, claims)))
         return replace(profile, today=digest.today, history=digest.history, context=context)

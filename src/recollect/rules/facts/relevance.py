@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.language.terms import analyse, query_groups
-from recollect.model import Fact
+from recollect.model import Fact, FactCategory
 from recollect.rules.facts.keys import normalise_key
 from recollect.rules.recall.floor import rarity, relevance
 
@@ -71,10 +72,10 @@ def shared_words(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
     """For each fact how many words it shares with a query, each counted by how rare it is among the facts."""
     if not facts:
         return np.zeros(0)
-    analyses = [analyse(fact_text(fact)) for fact in facts]
-    groups = query_groups(query, sorted({analysis.language for analysis in analyses} | {"en"}))
-    columns = [[float(not set(group).isdisjoint(analysis.terms)) for analysis in analyses] for group in groups]
-    columns += [column for column in _key_columns(query, facts) if any(column)]
+    terms = [_terms(fact_text(fact)) for fact in facts]
+    groups = query_groups(query, ("en",))
+    columns = [[float(not fact_terms.isdisjoint(group)) for fact_terms in terms] for group in groups]
+    columns += _key_columns(query, facts)
     if not columns:
         return np.zeros(len(facts))
     shares = np.array(columns).T
@@ -82,18 +83,26 @@ def shared_words(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
     return np.asarray(shares @ weights)
 
 
+@lru_cache(maxsize=16_384)
+def _terms(text: str) -> frozenset[str]:
+    """The terms of a fact. Whatever its language, they are made as in English: it is too short to tell, and the words
+    of a query are made so, too."""
+    return frozenset(analyse(text, "en").terms)
+
+
 def _key_columns(query: str, facts: Sequence[Fact]) -> list[list[float]]:
     """For each word of a question the facts whose key it asks for, unless the key has the word itself."""
+    keys = {(fact.category, fact.key) for fact in facts}
     columns = []
     for word in dict.fromkeys(_WORD.findall(query.casefold())[:SHOWN_WORDS]):
-        answers = _ANSWERS.get(word, frozenset())
-        keys = {category: normalise_key(category, word) for category in sorted({fact.category for fact in facts})}
-        columns.append(
-            [
-                ASKED_KEY
-                if word not in fact.key and ({fact.category, fact.key} & answers or fact.key == keys[fact.category])
-                else 0.0
-                for fact in facts
-            ]
-        )
+        asked_keys = {place for place in keys if _asks_for(word, *place)}
+        if asked_keys:
+            columns.append([ASKED_KEY if (fact.category, fact.key) in asked_keys else 0.0 for fact in facts])
     return columns
+
+
+@lru_cache(maxsize=16_384)
+def _asks_for(word: str, category: FactCategory, key: str) -> bool:
+    """Whether a word of a question asks for a key, by another name than the key itself."""
+    answers = _ANSWERS.get(word, frozenset())
+    return word not in key and (category in answers or key in answers or key == normalise_key(category, word))
