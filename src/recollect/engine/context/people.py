@@ -51,9 +51,9 @@ def person_notes(tx: Tx, space: str, person: str, viewer: Viewer, query: str = "
     facts, statements = own_knowledge(shown_facts, all_statements)
     other_facts, other_statements = claims_in(shown_facts, all_statements)
     return [
-        *fact_notes(facts, query=query),
+        *lines_of_facts(facts),
         *statement_notes(statements),
-        *fact_notes(other_facts, query=query),
+        *lines_of_facts(other_facts),
         *reversed(statement_notes(other_statements)),
     ]
 
@@ -268,8 +268,12 @@ def fact_notes(
 ) -> list[Note]:
     """One line for each key and speaker, or several if it has many values; what a query is about first, then the most
     important."""
+    return lines_of_facts(facts_to_show(facts, query, least), name=name, number=number)
+
+
+def lines_of_facts(ranked_facts: Sequence[Fact], *, name: str = "", number: int = 0) -> list[Note]:
+    """Facts as notes, in the order of the first fact of each."""
     groups: dict[tuple[str, str, str, str], list[Fact]] = {}
-    ranked_facts = facts_to_show(facts, query, least)
     ranks = {fact.id: rank for rank, fact in enumerate(ranked_facts)}
     for fact in ranked_facts:
         groups.setdefault((fact.subject or "", fact.category, fact.key, fact.speaker), []).append(fact)
