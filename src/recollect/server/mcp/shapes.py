@@ -131,7 +131,7 @@ class ForgetResult(BaseModel):
     model_config = ConfigDict(title="Forgotten")
 
     found: bool
-    undo_id: Annotated[str | None, Field(description="Brings it back: `recollect undo ID`.")]
+    undo_id: Annotated[str | None, Field(description="Brings it back, by the tool undo.")]
     statements: list[StatementOut]
     facts: list[FactOut]
 

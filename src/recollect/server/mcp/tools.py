@@ -191,7 +191,7 @@ class MemoryTools(MemoryHandlers):
     ) -> Annotated[CallToolResult, shapes.ForgetResult]:
         """Take out of a person's profile what fits the words, when they ask for it. Returns what went.
 
-        The messages themselves stay in the log, and `recollect undo` brings back what was forgotten, by its id.
+        The messages themselves stay in the log, and the tool undo brings back what was forgotten, by its id.
         """
         removal = await self._memory.forget(what, **self._person_arguments(ctx, "write", user))
         if removal.everything:
