@@ -260,6 +260,7 @@ def build(
         digest_seconds=settings.digest_seconds,
         digest_tokens=settings.digest_tokens,
         batch_seconds=settings.batch_seconds,
+        model_seconds=settings.model_seconds,
         share_channels=settings.share_channels,
         episode_distance=settings.episode_distance or EPISODE_DISTANCE.get(settings.embedder, 0.4),
         topics=topic_rule(settings),

@@ -480,9 +480,13 @@ def test_a_flood_of_claims_does_not_take_the_place_of_ones_own_words_f14(memory:
         assert "- u2 collects stamps." in known
         assert "- likes: quinces" in known
         assert "- likes: quinces" in sent(group.context("hi", budget=Budget(profile=50)))
+        for number in range(60):  # said as facts, too, and so in one line of them
+            group.command(f"Bot, remember that u2 keeps the key of door {number}x", author="u1")
         text = memory.profile(user="u2").text
-        assert "u2 is allergic to b59x" in text
-        assert "u2 is allergic to b3x" not in text
+        assert "says u1: allergies: b59x, b58x" in text
+        assert "u2 is allergic to b59x" not in text
+        assert "door 59x" in text
+        assert "door 3x" not in text
 
 
 def test_what_is_said_in_a_channel_does_not_get_into_a_chat_that_took_its_id_f14(memory: Memory) -> None:

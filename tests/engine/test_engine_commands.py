@@ -69,7 +69,7 @@ ALONE = [
     (
         "What do you know about me?",
         "ask",
-        "What I know about you:\nPreferences\n- likes: tea\nRemembered\n- ann likes tea.",
+        "What I know about you:\nPreferences\n- likes: tea",
     ),
     ("show me my profile", "ask", "What I know about you:"),
     ("what do you know about my dog", "ask", "I know nothing of that yet."),

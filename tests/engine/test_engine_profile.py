@@ -88,9 +88,11 @@ def test_a_statement_is_kept_in_the_third_person_and_the_newer_wins_c2(store_url
         profile = memory.profile(user="alex")
         assert (profile.name, profile.user) == ("Alex", "alex")
         assert "- location: Oslo" in profile.text
-        assert "- Alex loves jazz." in str(profile)
+        assert "- likes: jazz" in str(profile)
+        assert "Alex loves jazz." not in str(profile)  # the fact says it already
         shown = memory.conversation("chat", user="alex").context("Where do I live?").messages
-        assert any("Alex loves jazz." in message["content"] for message in shown)
+        assert any("likes: jazz" in message["content"] for message in shown)
+        assert not any("Alex loves jazz." in message["content"] for message in shown)
 
 
 def test_who_says_remember_means_it_whatever_was_said_in_passing_c2(store_url: str) -> None:

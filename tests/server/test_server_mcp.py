@@ -87,6 +87,30 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 # -- what a client can do
 
 
+async def change_facts(client: Client) -> None:
+    """Add, edit, delete and undo a fact, and ask about it."""
+    _, added = await good(client, "add_fact", category="possession", key="boat", value="a red canoe", user="alex")
+    (fact,) = added["fact"]
+    text, edited = await good(client, "edit_fact", fact=fact["id"], value="a green canoe", user="alex")
+    assert "boat: a green canoe" in text
+    assert [one["id"] for one in edited["retired"]] == [fact["id"]]
+    (green,) = edited["fact"]
+    text, answer = await good(client, "ask_memory", question="Which boat does Alex have?", user="alex")
+    assert "a green canoe" in text
+    assert answer["facts"][0] == green["id"]
+    assert (answer["known"], answer["made_by"]) == (True, "offline")
+    ranked = (await good(client, "get_facts", query="which canoe", user="alex"))[1]["facts"]
+    assert ranked[0]["value"] == "a green canoe"
+    _, deleted = await good(client, "delete_fact", fact=green["id"], user="alex")
+    assert deleted["fact"] == []
+    assert "canoe" not in (await good(client, "get_facts", user="alex"))[0]
+    _, back = await good(client, "undo", id=deleted["undo_id"], user="alex")
+    assert [one["value"] for one in back["facts"]] == ["a green canoe"]
+    assert "no fact" in await bad(client, "edit_fact", fact="f0", value="x", user="alex")
+    assert "category" in await bad(client, "add_fact", category="gossip", key="k", value="v", user="alex")
+    await good(client, "delete_fact", fact=green["id"], user="alex")
+
+
 async def use_everything(client: Client) -> None:
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     hints = {name: tool.annotations for name, tool in tools.items()}
@@ -100,6 +124,11 @@ async def use_everything(client: Client) -> None:
         "get_context": (True, False, True),
         "get_facts": (True, False, True),
         "add_messages": (False, False, False),
+        "ask_memory": (True, False, True),
+        "add_fact": (False, False, False),
+        "edit_fact": (False, True, False),
+        "delete_fact": (False, True, False),
+        "undo": (False, False, False),
     }
     for tool in tools.values():
         assert tool.annotations is not None
@@ -135,19 +164,20 @@ async def use_everything(client: Client) -> None:
     context, receipt = await good(
         client, "get_context", text="Where do I live, and with whom?", conversation="chat", user="alex", tokens=2000
     )
-    assert "alex lives in Berlin." in context
+    assert "location: Berlin" in context
     assert "Otto" in context
     assert receipt["text"] == context
     assert 0 < receipt["tokens"] <= 2000
     assert "recent" in {section["name"] for section in receipt["sections"]}
 
+    await change_facts(client)
     facts, typed = await good(client, "get_facts", user="alex", category="identity")
     assert "location: Berlin (identity)" in facts
     assert ("location", "Berlin") in {(fact["key"], fact["value"]) for fact in typed["facts"]}
 
     listed = {str(one.uri) for one in (await client.list_resources()).resources}
     assert listed == {"recollect://profile", "recollect://conversations"}
-    assert "- alex lives in Berlin." in await read(client, "recollect://profile?user=alex")
+    assert "- location: Berlin" in await read(client, "recollect://profile?user=alex")
     chats = json.loads(await read(client, "recollect://conversations"))["conversations"]
     assert {one["id"]: one["messages"] for one in chats}["chat"] == 3
     assert [
@@ -242,7 +272,17 @@ async def be_alex_alone(client: Client) -> None:
     await good(client, "remember", text="I like tea")
     assert "tea" in await read(client, "recollect://profile")
     assert (await good(client, "search_memory", query="secret"))[1] == {"messages": []}
-    for tool, given in (("get_facts", {}), ("remember", {"text": "Sam snores"}), ("forget", {"what": "tea"})):
+    change: dict[str, str] = {"category": "identity", "key": "city", "value": "Rome"}
+    for tool, given in (
+        ("get_facts", {}),
+        ("remember", {"text": "Sam snores"}),
+        ("forget", {"what": "tea"}),
+        ("ask_memory", {"question": "What does Sam like?"}),
+        ("add_fact", change),
+        ("edit_fact", {"fact": "f1", "value": "Rome"}),
+        ("delete_fact", {"fact": "f1"}),
+        ("undo", {"id": "x"}),
+    ):
         assert "another" in await bad(client, tool, user="sam", **given)
     theirs = await good(client, "get_context", conversation="private", text="hello")
     assert theirs == await good(client, "get_context", conversation="not there", text="hello")
@@ -408,7 +448,7 @@ def test_without_keys_a_page_of_another_host_is_refused(tmp_path: Path) -> None:
 
         async def use() -> None:
             async with over_http(server) as client:
-                assert len((await client.list_tools()).tools) == 6
+                assert len((await client.list_tools()).tools) == 11
 
         asyncio.run(use())
 
@@ -429,7 +469,7 @@ def test_there_is_no_stream_that_stays_open_and_empty(serving: Serving) -> None:
 
     async def use() -> None:
         async with over_http(serving, door["Authorization"].removeprefix("Bearer "), mode="legacy") as client:
-            assert len((await client.list_tools()).tools) == 6
+            assert len((await client.list_tools()).tools) == 11
 
     asyncio.run(use())
 

@@ -16,7 +16,8 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult
 
 from recollect import AsyncMemory
-from recollect.server.mcp.tools import Who, build_server, local_caller
+from recollect.server.mcp.handlers import Who
+from recollect.server.mcp.tools import build_server, local_caller
 
 SAID = {"null": "a zebra in the hall", "[1]": "a zebra on the list", "sam": "a zebra knows the vault code"}
 
@@ -115,7 +116,7 @@ def test_schemas_are_plain_enough_for_any_model(tmp_path: Path) -> None:
     async def use() -> None:
         async with talking(tmp_path) as (client, _):
             tools = (await client.list_tools()).tools
-            assert len(tools) == 6
+            assert len(tools) == 11
             for tool in tools:
                 written = json.dumps(tool.input_schema)
                 assert not any(word in written for word in ("$ref", "$defs", "anyOf", '"title"', "null")), tool.name

@@ -27,11 +27,18 @@ VIEW = "facts"
 @click.argument("user")
 @click.option("--as-of", callback=parse_moment, metavar="DATE", help="What was so at this moment.")
 @click.option("--category", type=click.Choice(FACT_CATEGORIES), help="Only facts of this category.")
+@click.option("--about", "query", metavar="WORDS", help="What has most to do with these words first.")
 @click.option("--history", "key", metavar="KEY", help="Every value this key has had, oldest first.")
 @click.option("--refused", is_flag=True, help="What a model found and was not kept, and why.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with all that is kept of the fact.")
 def facts(
-    user: str, as_of: datetime | None, category: str | None, key: str | None, refused: bool, as_json: bool
+    user: str,
+    as_of: datetime | None,
+    category: str | None,
+    query: str | None,
+    key: str | None,
+    refused: bool,
+    as_json: bool,
 ) -> None:
     """Show what is known of a person, the most important first.
 
@@ -43,19 +50,20 @@ def facts(
     \b
     recollect facts alex
     recollect facts alex --as-of 2023-05-01
+    recollect facts alex --about "food"
     recollect facts alex --history location
     recollect facts alex --refused
     """
     if refused:
-        if key is not None or as_of is not None or category is not None:
-            raise click.UsageError("--refused shows what is not kept; use it without --as-of, --category and --history")
+        if key is not None or as_of is not None or category is not None or query is not None:
+            raise click.UsageError("--refused shows what is not kept; use it with no other choice of facts")
         show_refused(user, as_json)
         return
-    if key is not None and (as_of is not None or category is not None):
-        raise click.UsageError("--history shows every value of one key; use it without --as-of and --category")
+    if key is not None and (as_of is not None or category is not None or query is not None):
+        raise click.UsageError("--history shows every value of one key; use it without --as-of, --category and --about")
     with open_for_reading() as handle:
         if key is None:
-            listing = handle.memory.facts(user=user, as_of=as_of, category=category)
+            listing = handle.memory.facts(user=user, query=query, as_of=as_of, category=category)
         else:
             listing = handle.memory.fact_history(key, user=user)
         warning = unread_warning(handle.store, handle.settings.space)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from recollect.cli.facts import fact_fields, show_fact
 from recollect.cli.terminal.opening import MemoryHandle, find_conversation, open_for_reading
 from recollect.cli.terminal.options import StoreCommand, parse_moment, printable, report_remains, warn
 from recollect.cli.terminal.settling import index_state
@@ -39,6 +40,7 @@ PAGE = 500  # conversations read at a time
     type=click.FloatRange(0, 1),
     help="Only messages at least so relevant; 0.5 leaves out what has nothing to do with the query.",
 )
+@click.option("--facts", is_flag=True, help="Find facts too.")
 @click.option("--explain", is_flag=True, help="Show what each score is made of.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with the whole message.")
 def search(
@@ -50,6 +52,7 @@ def search(
     before: datetime | None,
     limit: int,
     floor: float | None,
+    facts: bool,
     explain: bool,
     as_json: bool,
 ) -> None:
@@ -62,6 +65,7 @@ def search(
     recollect search "databases" --user alex
     recollect search "what did we eat" --after 2023-05-01 --before 2023-06-01
     recollect search "deploy" --floor 0.5 --json | head -1
+    recollect search "what she eats" --user alex --facts
     """
     with open_for_reading(searching=True) as handle:
         hits = handle.memory.search(
@@ -73,6 +77,7 @@ def search(
             before=before,
             limit=limit,
             floor=floor,
+            kinds=("message", "fact") if facts else ("message",),
         )
         state = index_state(handle.store, handle.settings.space)
     if as_json:
@@ -95,7 +100,9 @@ def search(
 def hit_fields(hit: Hit) -> dict[str, Any]:
     from recollect.formats import dump
 
-    return {"score": hit.score, "relevance": hit.relevance, "parts": dict(hit.parts), **json.loads(dump(hit.message))}
+    fact = {} if hit.fact is None else {"kind": hit.kind, "fact": fact_fields(hit.fact)}
+    scores = {"score": hit.score, "relevance": hit.relevance, "parts": dict(hit.parts)}
+    return {**scores, **fact, **json.loads(dump(hit.message))}
 
 
 def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> None:
@@ -110,6 +117,8 @@ def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> 
     head.append(f"  {printable(message.conversation)}, turn {message.turn}")
     head.append(f"  score {hit.score:.2f}", style="dim")
     out.print(head)
+    if hit.fact is not None:
+        show_fact(out, hit.fact)
     print_indented(out, build_snippet(message.content, query), 5)
     if explain:
         named_values = {**hit.parts, "relevance": hit.relevance}

@@ -12,12 +12,14 @@ import click
 
 from recollect import __version__
 from recollect.cli import (
+    ask,
     bench,
     chat,
     context,
     digest,
     doctor,
     episodes,
+    fact,
     facts,
     keys,
     log,
@@ -66,6 +68,8 @@ for command in (
     topics.topics,
     facts.facts,
     facts.why,
+    fact.fact,
+    ask.ask,
     profile.profile,
     profile.remember,
     profile.forget,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import date, datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -27,9 +27,12 @@ from recollect.model import (
     Digest,
     Erasure,
     Fact,
+    FactChange,
     Forgotten,
     Hit,
+    HitKind,
     Member,
+    MemoryAnswer,
     Message,
     Profile,
     Retained,
@@ -40,7 +43,7 @@ from recollect.model import (
     Verification,
     Whom,
 )
-from recollect.rules.log import check_id
+from recollect.rules.log import check_day, check_id
 from recollect.wire import from_json_value
 
 T = TypeVar("T")
@@ -126,23 +129,89 @@ class AsyncClient(MemoryFace):
         before: datetime | None = None,
         limit: int = 10,
         floor: float | None = None,
+        kinds: Sequence[HitKind] = ("message",),
         space: str | None = None,
     ) -> list[Hit]:
         period = without_none(after=check_optional_time("after", after), before=check_optional_time("before", before))
         body = without_none(query=query, user=user, conversation=conversation, role=role, limit=limit, floor=floor)
+        body |= {"kinds": kinds if isinstance(kinds, str) else list(kinds)}
         return await self._ask_list(Hit, "POST", build_path("search"), space, body=body | period)
+
+    async def ask(
+        self, question: str, *, user: str, conversation: str | None = None, space: str | None = None
+    ) -> MemoryAnswer:
+        body = without_none(question=question, conversation=conversation)
+        return await self._ask(MemoryAnswer, "POST", user_path(user, "ask"), space, body)
 
     # -- what is known
 
     async def facts(
-        self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
+        self,
+        *,
+        user: str,
+        query: str | None = None,
+        as_of: datetime | None = None,
+        category: str | None = None,
+        space: str | None = None,
     ) -> list[Fact]:
         return await self._ask_pages(
             Fact,
             user_path(user, "facts"),
             space,
-            without_none(as_of=check_optional_time("as_of", as_of), category=category),
+            without_none(query=query, as_of=check_optional_time("as_of", as_of), category=category),
         )
+
+    async def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
+        return await self._ask(Fact, "GET", user_path(user, "facts", check_id("fact", id)), space)
+
+    async def add_fact(
+        self,
+        category: str,
+        key: str,
+        value: str,
+        *,
+        user: str,
+        valid_from: date | None = None,
+        valid_to: date | None = None,
+        subject: str | None = None,
+        speaker: str | None = None,
+        space: str | None = None,
+    ) -> FactChange:
+        body = without_none(
+            category=category,
+            key=key,
+            value=value,
+            valid_from=day_text("valid_from", valid_from),
+            valid_to=day_text("valid_to", valid_to),
+            subject=subject,
+            speaker=speaker,
+        )
+        return await self._ask(FactChange, "POST", user_path(user, "facts"), space, body)
+
+    async def edit_fact(
+        self,
+        id: str,
+        value: str,
+        *,
+        user: str,
+        valid_from: date | None = None,
+        valid_to: date | None = None,
+        speaker: str | None = None,
+        space: str | None = None,
+    ) -> FactChange:
+        body = without_none(
+            value=value,
+            valid_from=day_text("valid_from", valid_from),
+            valid_to=day_text("valid_to", valid_to),
+            speaker=speaker,
+        )
+        return await self._ask(FactChange, "PATCH", user_path(user, "facts", check_id("fact", id)), space, body)
+
+    async def delete_fact(
+        self, id: str, *, user: str, speaker: str | None = None, space: str | None = None
+    ) -> FactChange:
+        path = user_path(user, "facts", check_id("fact", id))
+        return await self._ask(FactChange, "DELETE", path, space, query=without_none(speaker=speaker))
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
         return await self._ask_list(Fact, "GET", user_path(user, "fact-history"), space, query={"key": key})
@@ -301,6 +370,12 @@ class AsyncClient(MemoryFace):
 
     async def _ask_pages(self, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> list[Any]:
         return [value async for value in iterate_pages(self.connection, kind, path, space, query)]
+
+
+def day_text(field: str, day: date | None) -> str | None:
+    """A day as it is sent."""
+    checked_day = check_day(field, day)
+    return None if checked_day is None else checked_day.isoformat()
 
 
 def wait_query(wait: float | None) -> tuple[dict[str, Any], float]:

@@ -14,7 +14,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
-from recollect.engine.context.people import hide_private_names, knowledge_for_viewer, profile_text
+from recollect.engine.context.people import (
+    hide_private_names,
+    knowledge_for_viewer,
+    profile_text,
+    statements_beside,
+)
 from recollect.engine.context.viewers import name_for, viewer_of_chat
 from recollect.engine.people import Knowledge
 from recollect.engine.runtime import Runtime
@@ -256,7 +261,8 @@ class CommandRun:
         name = await self.name_in_answer(person)
         answer_text = "I know nothing of that yet." if self.command.text else f"I know nothing about {name} yet."
         if facts or statements:
-            answer_text = f"What I know about {name}:\n{profile_text(facts, statements)}"
+            others = await self.knowledge.runtime.read(lambda tx: statements_beside(tx, statements, facts))
+            answer_text = f"What I know about {name}:\n{profile_text(facts, others)}"
         return Answer(self.kind, answer_text, self.message, person, tuple(statements), tuple(facts))
 
     def _visible_knowledge(self, tx: Tx, person: str) -> tuple[list[Fact], list[Statement]]:

@@ -6,7 +6,7 @@ the disk; what is derived from it comes later.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
@@ -15,10 +15,12 @@ from typing import Self
 
 from recollect.engine.conversation import AsyncConversation
 from recollect.engine.documents import AsyncDocuments
+from recollect.engine.fact_changes import FactChanges
 from recollect.engine.people import Knowledge
+from recollect.engine.questions import Questions
 from recollect.engine.runtime import Parts, Runtime
 from recollect.engine.scope import ConversationScope
-from recollect.engine.search import search_messages
+from recollect.engine.search import search
 from recollect.engine.tables import log
 from recollect.engine.views.digests import DaysView, bump_versions
 from recollect.engine.views.index import EMBEDDER
@@ -28,16 +30,20 @@ from recollect.engine.work.retry_set_aside import TOGETHER, retry_set_aside
 from recollect.errors import DamagedMessage, InvalidInput
 from recollect.faces import MemoryFace
 from recollect.model import (
+    HIT_KINDS,
     Added,
     Batch,
     Conversation,
     Digest,
     Erasure,
     Fact,
+    FactChange,
     Filter,
     Forgotten,
     Hit,
+    HitKind,
     Member,
+    MemoryAnswer,
     Message,
     Profile,
     Retained,
@@ -60,6 +66,13 @@ MAX_QUERY = 1 << 20  # bytes
 LEAVE_OUT = "To export what is readable: recollect export --salvage, or export(salvage=True)"
 
 
+def check_kinds(kinds: Sequence[HitKind]) -> tuple[HitKind, ...]:
+    """What a search is to find; it must be known, and not nothing."""
+    if isinstance(kinds, str) or not kinds or not set(kinds) <= set(HIT_KINDS):
+        raise InvalidInput("kinds", f"is {kinds!r}; must be one or more of {', '.join(HIT_KINDS)}")
+    return tuple(kinds)
+
+
 def read_page(where: Filter, after: tuple[str, int], damage: list[DamagedMessage], tx: Tx) -> list[Message]:
     return tx.messages(where, after=after, limit=PAGE, damaged=damage.append)
 
@@ -73,6 +86,8 @@ class MemoryEngine(MemoryFace):
     def __init__(self, build: Callable[[], Parts]) -> None:
         self.runtime = Runtime(build)
         self.knowledge = Knowledge(self.runtime)
+        self.fact_changes = FactChanges(self.runtime)
+        self.questions = Questions(self.runtime)
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -131,6 +146,7 @@ class MemoryEngine(MemoryFace):
         before: datetime | None = None,
         limit: int = 10,
         floor: float | None = None,
+        kinds: Sequence[HitKind] = ("message",),
         space: str | None = None,
     ) -> list[Hit]:
         rules.check_text("query", query, limit=MAX_QUERY)
@@ -144,14 +160,73 @@ class MemoryEngine(MemoryFace):
             after=None if after is None else rules.check_time("after", after),
             before=None if before is None else rules.check_time("before", before),
         )
-        return await search_messages(self.runtime, query, where, count, least)
+        return await search(self.runtime, query, where, count, least, check_kinds(kinds))
+
+    async def ask(
+        self, question: str, *, user: str, conversation: str | None = None, space: str | None = None
+    ) -> MemoryAnswer:
+        return await self.questions.ask(question, user=user, conversation=conversation, space=space)
 
     # -- people
 
     async def facts(
-        self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
+        self,
+        *,
+        user: str,
+        query: str | None = None,
+        as_of: datetime | None = None,
+        category: str | None = None,
+        space: str | None = None,
     ) -> list[Fact]:
-        return await self.knowledge.facts(user=user, as_of=as_of, category=category, space=space)
+        return await self.knowledge.facts(user=user, query=query, as_of=as_of, category=category, space=space)
+
+    async def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
+        return await self.fact_changes.fact(id, user=user, space=space)
+
+    async def add_fact(
+        self,
+        category: str,
+        key: str,
+        value: str,
+        *,
+        user: str,
+        valid_from: date | None = None,
+        valid_to: date | None = None,
+        subject: str | None = None,
+        speaker: str | None = None,
+        space: str | None = None,
+    ) -> FactChange:
+        return await self.fact_changes.add_fact(
+            category,
+            key,
+            value,
+            user=user,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            subject=subject,
+            speaker=speaker,
+            space=space,
+        )
+
+    async def edit_fact(
+        self,
+        id: str,
+        value: str,
+        *,
+        user: str,
+        valid_from: date | None = None,
+        valid_to: date | None = None,
+        speaker: str | None = None,
+        space: str | None = None,
+    ) -> FactChange:
+        return await self.fact_changes.edit_fact(
+            id, value, user=user, valid_from=valid_from, valid_to=valid_to, speaker=speaker, space=space
+        )
+
+    async def delete_fact(
+        self, id: str, *, user: str, speaker: str | None = None, space: str | None = None
+    ) -> FactChange:
+        return await self.fact_changes.delete_fact(id, user=user, speaker=speaker, space=space)
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
         return await self.knowledge.fact_history(key, user=user, space=space)

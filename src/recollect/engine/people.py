@@ -15,6 +15,7 @@ from functools import partial
 
 from recollect.engine.context import people as knowing
 from recollect.engine.context.viewers import own_name, viewer_alone
+from recollect.engine.fact_changes import check_category, undo_change
 from recollect.engine.profile_changes import (
     forgettable_knowledge,
     keep_statements,
@@ -23,6 +24,7 @@ from recollect.engine.profile_changes import (
     retire_knowledge,
 )
 from recollect.engine.runtime import Runtime
+from recollect.engine.search import rank_facts
 from recollect.engine.tables import log
 from recollect.engine.tables import people as profiles
 from recollect.engine.tables.facts import facts_of
@@ -32,7 +34,6 @@ from recollect.engine.views import facts
 from recollect.engine.views.digest_texts import recent_speakers
 from recollect.errors import EmbedderError, InvalidInput, NotFound
 from recollect.model import (
-    FACT_CATEGORIES,
     Batch,
     Digest,
     Draft,
@@ -72,7 +73,13 @@ class Knowledge:
         self.runtime = runtime
 
     async def facts(
-        self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
+        self,
+        *,
+        user: str,
+        query: str | None = None,
+        as_of: datetime | None = None,
+        category: str | None = None,
+        space: str | None = None,
     ) -> list[Fact]:
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
@@ -82,6 +89,9 @@ class Knowledge:
         now = self.runtime.parts.clock.now()
         valid_facts = facts_now(all_facts, now) if moment is None else facts_as_of(all_facts, moment)
         selection = [fact for fact in valid_facts if kind is None or fact.category == kind]
+        if query is not None:
+            rules.check_text("query", query, limit=MAX_STATEMENT)
+            return [fact for fact, _ in await rank_facts(self.runtime, query, selection)]
         return sorted(selection, key=importance_order)
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
@@ -197,10 +207,17 @@ class Knowledge:
         return await self.undo_for(id, user, self.runtime.resolve_space(space))
 
     async def undo_for(self, id: str, user: str, space: str, asker: str | None = None) -> Forgotten:
-        """Undo a `forget`; with an `asker`, only one that they asked for themselves."""
+        """Undo a `forget` or a change of a fact; with an `asker`, only one that they asked for themselves."""
         user_id = rules.check_id("user", user)
         request_id = rules.check_id("id", id)
-        return await self.runtime.write(lambda tx: restore_knowledge(tx, space, user_id, request_id, asker))
+
+        def restore(tx: Tx) -> Forgotten:
+            change = undo_change(tx, space, user_id, request_id, asker)
+            return change or restore_knowledge(tx, space, user_id, request_id, asker)
+
+        result = await self.runtime.write(restore)
+        self.runtime.wake()
+        return result
 
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
         space_id = self.runtime.resolve_space(space)
@@ -211,8 +228,11 @@ class Knowledge:
         """The profile of a person as far as a viewer may see it."""
         digest_request = await self.runtime.digests.prepare_request(space, self._check_wait(wait))
         profile: Profile = await self.runtime.read(lambda tx: knowing.profile_of(tx, space, person, viewer))
-        own_words = knowing.profile_text(*knowing.own_knowledge(profile.facts, profile.statements))
-        claims = knowing.profile_text(*knowing.claims_in(profile.facts, profile.statements))
+        statements = await self.runtime.read(
+            lambda tx: knowing.statements_beside(tx, profile.statements, profile.facts)
+        )
+        own_words = knowing.profile_text(*knowing.own_knowledge(profile.facts, statements))
+        claims = knowing.profile_text(*knowing.claims_in(profile.facts, statements))
         digest = await self.runtime.digests.merge_digests(digest_request, person, profile.name, own_words)
         context = "\n".join(filter(None, (digest.text, claims)))
         return replace(profile, today=digest.today, history=digest.history, context=context)
@@ -318,9 +338,3 @@ def importance_order(fact: Fact) -> tuple[float, str, str, datetime, str]:
 
 def time_order(message: Message) -> tuple[datetime, str, int]:
     return message.time, message.conversation, message.turn
-
-
-def check_category(value: str) -> str:
-    if value not in FACT_CATEGORIES:
-        raise InvalidInput("category", f"is {value!r}; must be one of {', '.join(FACT_CATEGORIES)}")
-    return value

@@ -91,6 +91,7 @@ class Parts:
     digest_seconds: float = 20.0
     digest_tokens: int = 24_000
     batch_seconds: int = 180
+    model_seconds: float = 60.0
     share_channels: bool = False
 
 

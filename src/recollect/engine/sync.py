@@ -29,9 +29,12 @@ from recollect.model import (
     Episode,
     Erasure,
     Fact,
+    FactChange,
     Forgotten,
     Hit,
+    HitKind,
     Member,
+    MemoryAnswer,
     Message,
     Profile,
     Reply,
@@ -113,6 +116,7 @@ class BlockingMemory:
         before: datetime | None = None,
         limit: int = 10,
         floor: float | None = None,
+        kinds: Sequence[HitKind] = ("message",),
         space: str | None = None,
     ) -> list[Hit]:
         return self._private.wait(
@@ -125,14 +129,78 @@ class BlockingMemory:
                 before=before,
                 limit=limit,
                 floor=floor,
+                kinds=kinds,
                 space=space,
             )
         )
 
+    def ask(
+        self, question: str, *, user: str, conversation: str | None = None, space: str | None = None
+    ) -> MemoryAnswer:
+        return self._private.wait(self._memory.ask(question, user=user, conversation=conversation, space=space))
+
     def facts(
-        self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
+        self,
+        *,
+        user: str,
+        query: str | None = None,
+        as_of: datetime | None = None,
+        category: str | None = None,
+        space: str | None = None,
     ) -> list[Fact]:
-        return self._private.wait(self._memory.facts(user=user, as_of=as_of, category=category, space=space))
+        return self._private.wait(
+            self._memory.facts(user=user, query=query, as_of=as_of, category=category, space=space)
+        )
+
+    def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
+        return self._private.wait(self._memory.fact(id, user=user, space=space))
+
+    def add_fact(
+        self,
+        category: str,
+        key: str,
+        value: str,
+        *,
+        user: str,
+        valid_from: date | None = None,
+        valid_to: date | None = None,
+        subject: str | None = None,
+        speaker: str | None = None,
+        space: str | None = None,
+    ) -> FactChange:
+        return self._private.wait(
+            self._memory.add_fact(
+                category,
+                key,
+                value,
+                user=user,
+                valid_from=valid_from,
+                valid_to=valid_to,
+                subject=subject,
+                speaker=speaker,
+                space=space,
+            )
+        )
+
+    def edit_fact(
+        self,
+        id: str,
+        value: str,
+        *,
+        user: str,
+        valid_from: date | None = None,
+        valid_to: date | None = None,
+        speaker: str | None = None,
+        space: str | None = None,
+    ) -> FactChange:
+        return self._private.wait(
+            self._memory.edit_fact(
+                id, value, user=user, valid_from=valid_from, valid_to=valid_to, speaker=speaker, space=space
+            )
+        )
+
+    def delete_fact(self, id: str, *, user: str, speaker: str | None = None, space: str | None = None) -> FactChange:
+        return self._private.wait(self._memory.delete_fact(id, user=user, speaker=speaker, space=space))
 
     def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
         return self._private.wait(self._memory.fact_history(key, user=user, space=space))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import date, datetime
 from types import TracebackType
 from typing import Protocol, Self
@@ -16,9 +16,12 @@ from recollect.model import (
     Digest,
     Erasure,
     Fact,
+    FactChange,
     Forgotten,
     Hit,
+    HitKind,
     Member,
+    MemoryAnswer,
     Message,
     Profile,
     Retained,
@@ -77,12 +80,25 @@ class MemoryFace(Protocol):
         before: datetime | None = None,
         limit: int = 10,
         floor: float | None = None,
+        kinds: Sequence[HitKind] = ("message",),
         space: str | None = None,
     ) -> list[Hit]:
         """Messages by word and by meaning, best first, within a space; of one user's memory, if given.
 
         With a `floor`, from 0 to 1, only hits whose `relevance` reaches it. At 0.5, as in a context, a query that has
-        nothing to do with the memory finds nothing.
+        nothing to do with the memory finds nothing. With "fact" among the `kinds`, facts are found too: such a hit has
+        the `kind` "fact", the `fact`, and the newest message that it comes from.
+        """
+        ...
+
+    async def ask(
+        self, question: str, *, user: str, conversation: str | None = None, space: str | None = None
+    ) -> MemoryAnswer:
+        """Answer a question about a person from facts and messages; says which of them the answer rests on.
+
+        The memory model answers, and only from what it is shown. Without a model, or if its answer cannot be used, the
+        answer is the facts and messages that fit best. Asked in a channel (`conversation`), it answers from what was
+        said there alone.
         """
         ...
 
@@ -135,9 +151,71 @@ class MemoryFace(Protocol):
         ...
 
     async def facts(
-        self, *, user: str, as_of: datetime | None = None, category: str | None = None, space: str | None = None
+        self,
+        *,
+        user: str,
+        query: str | None = None,
+        as_of: datetime | None = None,
+        category: str | None = None,
+        space: str | None = None,
     ) -> list[Fact]:
-        """What is known of a person, most important first: now, or as it was so at a time."""
+        """What is known of a person, most important first: now, or as it was so at a time.
+
+        With a `query`, what has most to do with it comes first.
+        """
+        ...
+
+    async def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
+        """One fact by its id, also one that no longer holds."""
+        ...
+
+    async def add_fact(
+        self,
+        category: str,
+        key: str,
+        value: str,
+        *,
+        user: str,
+        valid_from: date | None = None,
+        valid_to: date | None = None,
+        subject: str | None = None,
+        speaker: str | None = None,
+        space: str | None = None,
+    ) -> FactChange:
+        """Add a fact about a person, by hand. Of a key that has one value, it takes the place of the one before.
+
+        It is so from the day `valid_from`, or from now, to the day `valid_to`. `subject` names whom it is about, if not
+        the person: "brother". `speaker` adds it, the person themselves if nobody is named. What people decide by hand
+        stays when the facts are built again; `undo` takes it back.
+        """
+        ...
+
+    async def edit_fact(
+        self,
+        id: str,
+        value: str,
+        *,
+        user: str,
+        valid_from: date | None = None,
+        valid_to: date | None = None,
+        speaker: str | None = None,
+        space: str | None = None,
+    ) -> FactChange:
+        """Give a fact another value. The old one stays as history, with its times; `undo` brings it back.
+
+        A `speaker` who is somebody else can edit only what they said themselves. Whoever could see the fact sees the
+        new value. What the person says later counts again.
+        """
+        ...
+
+    async def delete_fact(
+        self, id: str, *, user: str, speaker: str | None = None, space: str | None = None
+    ) -> FactChange:
+        """Take a fact out of what is known: it does not come back from messages that were said until now.
+
+        It stays as history, and `undo` brings it back; to remove a person's words for good, `erase`. A `speaker` who is
+        somebody else can delete only what they said themselves.
+        """
         ...
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
@@ -169,7 +247,7 @@ class MemoryFace(Protocol):
         ...
 
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        """Bring back what a `forget` took out, by the id it gave."""
+        """Take back a `forget`, or a change of a fact by hand, by the id it gave. Returns what came back."""
         ...
 
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:

@@ -14,6 +14,7 @@ FactCategory = Literal[
 ]  # fmt: skip
 FACT_CATEGORIES: tuple[FactCategory, ...] = get_args(FactCategory)
 
+FactChangeKind = Literal["add", "edit", "delete"]
 Holds = Literal["now", "ended", "not"]
 HOLDS: tuple[Holds, ...] = get_args(Holds)
 
@@ -136,3 +137,19 @@ class Forgotten:
     @property
     def found(self) -> bool:
         return bool(self.statements or self.facts)
+
+
+@dataclass(frozen=True, slots=True)
+class FactChange:
+    """What somebody decided about the facts of a person: they added one, edited it or deleted it.
+
+    `fact` is the fact as it stands after the change; None if it was deleted. `retired` are the facts that no longer
+    hold, with their times. `id` takes the change back (`memory.undo`); it is also the id of the message in the log.
+    """
+
+    id: str
+    kind: FactChangeKind
+    speaker: str
+    changed_at: datetime
+    fact: Fact | None = None
+    retired: tuple[Fact, ...] = ()

@@ -7,8 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
+from recollect.model.facts import Fact
+
 Role = Literal["user", "assistant", "system", "tool"]
 ROLES: tuple[Role, ...] = get_args(Role)
+HitKind = Literal["message", "fact"]
+HIT_KINDS: tuple[HitKind, ...] = get_args(HitKind)
 
 DEFAULT_SPACE = "default"
 
@@ -129,16 +133,19 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One message found by search, its score, and the parts the score is made of.
+    """One message found by search, its score, and the parts the score is made of; or one fact.
 
-    The score orders the hits of one search. `relevance`, from 0 to 1, means the same in every memory and for every
-    query: from 0.5 on, a hit is better than the best one of an unrelated query is by chance.
+    Of a fact (`kind` is "fact") `message` is the newest message that it comes from. The score orders the hits of one
+    search. `relevance`, from 0 to 1, means the same in every memory and for every query: from 0.5 on, a hit is better
+    than the best one of an unrelated query is by chance.
     """
 
     message: Message
     score: float
     parts: Mapping[str, float]
     relevance: float = 1.0
+    kind: HitKind = "message"
+    fact: Fact | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,3 +95,18 @@ class Answer:
     def asks_back(self) -> bool:
         """Whether nothing was done, because it is not clear what was meant."""
         return self.person is None or (self.forgotten is not None and self.forgotten.everything)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAnswer:
+    """The answer to a question about a person, and the facts and messages it rests on, best first.
+
+    `made_by` is "model", or "offline" if there was none or its answer could not be used: then `text` is the facts and
+    messages themselves, as lines. If it is not `known`, nothing that is remembered answers the question.
+    """
+
+    text: str
+    known: bool
+    made_by: str
+    facts: tuple[Fact, ...] = ()
+    messages: tuple[Message, ...] = ()

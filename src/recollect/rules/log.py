@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from recollect.errors import InvalidInput
@@ -129,6 +129,15 @@ def clamp_time(draft: Draft) -> Draft:
 def canonical_json(metadata: Mapping[str, Any]) -> str:
     """Metadata as canonical JSON: equal metadata gives equal text."""
     return json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def check_day(field: str, value: object) -> date | None:
+    """The day, or None; of a moment, the day it is in UTC."""
+    if isinstance(value, datetime):
+        return check_time(field, value).astimezone(UTC).date()
+    if value is None or isinstance(value, date):
+        return value
+    raise InvalidInput(field, f"is a {type(value).__name__}; must be a date")
 
 
 def check_metadata(value: object) -> dict[str, Any]:

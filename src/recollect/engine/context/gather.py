@@ -198,7 +198,7 @@ class ContextBuilder:
         retrieved = [hit for hit in recalled.hits if hit.message.id not in window_ids]
         topic = self._current_topic(tx, request, spoken) if conversation is not None else None
         active_episodes = [record.episode for record in episodes.active_episodes(tx, *place)] if conversation else []
-        notes = self._profile_notes(tx, person, window, request.question, request.speaker)
+        notes = self._profile_notes(tx, person, window, request)
         asks_for_tiers = not is_terse([*(message.content for message in window), request.text])
         state = ContextState(
             text=request.text,
@@ -335,15 +335,15 @@ class ContextBuilder:
         tx: Tx,
         person: str | None,
         window: Sequence[Message],
-        question: Message | None,
-        speaker: tuple[str, MergedDigest] | None,
+        request: ContextRequest,
     ) -> list[Note]:
-        """Notes about the person, or about those who spoke last in a channel."""
+        """Notes about the person, or about those who spoke last in a channel; what the message is about first."""
+        query = request.query if request.vector is not None else ""
         if person is not None:
-            return knowing.person_notes(tx, self._scope.space, person, self._viewer(tx, person))
-        recent = [*window, *([question] if question else [])][-SPEAKERS:]
+            return knowing.person_notes(tx, self._scope.space, person, self._viewer(tx, person), query)
+        recent = [*window, *([request.question] if request.question else [])][-SPEAKERS:]
         people = dict.fromkeys(m.author for m in reversed(recent) if m.role == "user")
-        return knowing.group_notes(tx, self._scope.space, people, self._channel_viewer, speaker)
+        return knowing.group_notes(tx, self._scope.space, people, self._channel_viewer, request.speaker, query)
 
     def _viewer(self, tx: Tx, person: str | None) -> Viewer:
         """Who reads the context: the person of the chat, or everybody in the channel."""

@@ -20,7 +20,7 @@ from recollect.engine.context.render import Note
 from recollect.engine.context.viewers import hears_channel, name_for, own_name, public_name
 from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.log import warn_of_damage
-from recollect.engine.tables.people import statements_of
+from recollect.engine.tables.people import begins_with_name, name_in_statement, statements_of
 from recollect.engine.views.digest_texts import MergedDigest
 from recollect.model import FACT_CATEGORIES, Fact, Profile, Statement
 from recollect.ports import Tx
@@ -28,10 +28,12 @@ from recollect.rules.access import Viewer, is_claim
 from recollect.rules.facts.claims import without_answered_claims
 from recollect.rules.facts.deciding import MAX_SOURCES
 from recollect.rules.facts.profile_lines import HEADINGS, value_with_dates
+from recollect.rules.facts.relevance import fact_relevances
 from recollect.rules.facts_english.finder import find_facts
 from recollect.rules.facts_english.instructions import is_about_answering
-from recollect.rules.people.remembered_statements import parse_statement
+from recollect.rules.people.remembered_statements import is_said_by_facts, parse_statement
 from recollect.rules.prompt.fences import byline
+from recollect.rules.recall.floor import FLOOR
 
 IMPORTANT = 0.5  # less important facts are found by search, and not shown in every context
 LAST = len(FACT_CATEGORIES) + 2  # the position of digests: after all facts
@@ -40,16 +42,19 @@ CLAIMS = 50  # statements of others about a person that are shown, the newest on
 LINE = 300  # characters of a line, about: a key with many values takes several lines, so that some fit a small budget
 
 
-def person_notes(tx: Tx, space: str, person: str, viewer: Viewer) -> list[Note]:
-    """What a chat with one person shows of them, the most important first. What they said themselves comes first, so
-    that what others say takes no room from it; of what others say, the newest comes first."""
-    knowledge = knowledge_for_viewer(tx, space, person, viewer)
-    facts, statements = own_knowledge(*knowledge)
-    other_facts, other_statements = claims_in(*knowledge)
+def person_notes(tx: Tx, space: str, person: str, viewer: Viewer, query: str = "") -> list[Note]:
+    """What a chat with one person shows of them: what a query is about first, then the most important. What they said
+    themselves comes first, so that what others say takes no room from it; of what others say, the newest comes
+    first."""
+    all_facts, all_statements = knowledge_for_viewer(tx, space, person, viewer)
+    shown_facts = facts_to_show(all_facts, query)
+    all_statements = statements_beside(tx, all_statements, shown_facts)
+    facts, statements = own_knowledge(shown_facts, all_statements)
+    other_facts, other_statements = claims_in(shown_facts, all_statements)
     return [
-        *fact_notes(facts),
+        *lines_of_facts(facts),
         *statement_notes(statements),
-        *fact_notes(other_facts),
+        *lines_of_facts(other_facts),
         *reversed(statement_notes(other_statements)),
     ]
 
@@ -57,7 +62,7 @@ def person_notes(tx: Tx, space: str, person: str, viewer: Viewer) -> list[Note]:
 def profile_of(tx: Tx, space: str, person: str, viewer: Viewer) -> Profile:
     """What is known of a person, with the text that a chat of theirs would show."""
     facts, statements = knowledge_for_viewer(tx, space, person, viewer)
-    text = profile_text(facts, statements)
+    text = profile_text(facts, statements_beside(tx, statements, facts))
     return Profile(person, own_name(tx, space, person), tuple(facts), tuple(statements), text)
 
 
@@ -86,7 +91,12 @@ def profile_text(facts: Sequence[Fact], statements: Iterable[Statement]) -> str:
 
 
 def group_notes(
-    tx: Tx, space: str, people: Iterable[str], viewer: Viewer, speaker: tuple[str, MergedDigest] | None = None
+    tx: Tx,
+    space: str,
+    people: Iterable[str],
+    viewer: Viewer,
+    speaker: tuple[str, MergedDigest] | None = None,
+    query: str = "",
 ) -> list[Note]:
     """What a channel shows of those who speak in it: only what was said in it; what others say of them comes last. Of
     the `speaker` it also shows what they did lately: merged with what is known if a model did that, or separately."""
@@ -96,14 +106,14 @@ def group_notes(
         merged_digest = speaker[1] if speaker is not None and speaker[0] == person else None
         facts = facts_for_viewer(tx, space, person, viewer)
         own_facts = [fact for fact in facts if not is_claim(fact)]
-        claims += fact_notes([fact for fact in facts if is_claim(fact)], name=person, number=number)
+        claims += fact_notes([fact for fact in facts if is_claim(fact)], name=person, number=number, query=query)
         if merged_digest is not None and merged_digest.made_by == "model":
             member_notes.append(
                 Note(person, merged_digest.text, "merged", "In short", (number, "", -1, 0.0, "", 0), person)
             )
             merged_text = merged_digest.text.casefold()
             own_facts = [fact for fact in own_facts if fact.value.casefold() not in merged_text]
-        member_notes += fact_notes(own_facts, name=person, number=number)
+        member_notes += fact_notes(own_facts, name=person, number=number, query=query)
         member_notes += (
             digest_notes(merged_digest, person, number)
             if merged_digest is not None and merged_digest.made_by != "model"
@@ -131,9 +141,8 @@ def digest_notes(merged_digest: MergedDigest, person: str, number: int) -> list[
 
 def channel_profile(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[str, str]:
     """What a person is called in a channel, and what they said of themselves there."""
-    return public_name(tx, space, person), profile_text(
-        *own_knowledge(*knowledge_for_viewer(tx, space, person, viewer))
-    )
+    facts, statements = own_knowledge(*knowledge_for_viewer(tx, space, person, viewer))
+    return public_name(tx, space, person), profile_text(facts, statements_beside(tx, statements, facts))
 
 
 def own_knowledge(facts: Iterable[Fact], statements: Iterable[Statement]) -> tuple[list[Fact], list[Statement]]:
@@ -223,14 +232,52 @@ def says_how_to_answer(person: str, text: str) -> bool:
     return any(fact.category == "instruction" for fact in facts)
 
 
-def fact_notes(facts: Sequence[Fact], *, name: str = "", number: int = 0, least: float = IMPORTANT) -> list[Note]:
-    """One line for each key and speaker, or several if it has many values; the most important first."""
+def statements_beside(tx: Tx, statements: Sequence[Statement], facts: Sequence[Fact]) -> list[Statement]:
+    """The statements that say something beside the facts that are shown: what was remembered is shown once."""
+    names: dict[str, str] = {}
+    others = list[Statement]()
+    for statement in statements:
+        person = statement.user
+        names.setdefault(person, own_name(tx, statement.space, person))
+        name = names[person]
+        if not begins_with_name(statement.text, name):
+            name = name_in_statement(tx, statement)
+        own_facts = [fact for fact in facts if (fact.user, fact.speaker) == (person, statement.speaker)]
+        if not is_said_by_facts(parse_statement(name, statement.text), own_facts):
+            others.append(statement)
+    return others
+
+
+def facts_to_show(facts: Sequence[Fact], query: str, least: float = IMPORTANT) -> list[Fact]:
+    """The facts that are important or that a query is about, in the order in which they are shown: instructions and
+    what the query is about, then the most important. What others say how to answer is left out."""
+    relevances = fact_relevances(query, facts) if query else [0.0] * len(facts)
+    is_relevant = {
+        fact.id: fact.category == "instruction" or relevance >= FLOOR
+        for fact, relevance in zip(facts, relevances, strict=True)
+    }
+    return [
+        fact
+        for fact in sorted(facts, key=lambda fact: (bool(query) and not is_relevant[fact.id], *importance_rank(fact)))
+        if (fact.importance >= least or (query and is_relevant[fact.id]))
+        and not (is_claim(fact) and is_about_answering(f"{fact.key} {fact.value}"))
+    ]
+
+
+def fact_notes(
+    facts: Sequence[Fact], *, name: str = "", number: int = 0, least: float = IMPORTANT, query: str = ""
+) -> list[Note]:
+    """One line for each key and speaker, or several if it has many values; what a query is about first, then the most
+    important."""
+    return lines_of_facts(facts_to_show(facts, query, least), name=name, number=number)
+
+
+def lines_of_facts(ranked_facts: Sequence[Fact], *, name: str = "", number: int = 0) -> list[Note]:
+    """Facts as notes, in the order of the first fact of each."""
     groups: dict[tuple[str, str, str, str], list[Fact]] = {}
-    ranked_facts = sorted(facts, key=importance_rank)
     ranks = {fact.id: rank for rank, fact in enumerate(ranked_facts)}
     for fact in ranked_facts:
-        if fact.importance >= least and not (is_claim(fact) and is_about_answering(f"{fact.key} {fact.value}")):
-            groups.setdefault((fact.subject or "", fact.category, fact.key, fact.speaker), []).append(fact)
+        groups.setdefault((fact.subject or "", fact.category, fact.key, fact.speaker), []).append(fact)
     fact_lines = list[Note]()
     for (subject, category, key, _), values in groups.items():
         heading = f"About {subject}" if subject else HEADINGS[category]

@@ -6,11 +6,14 @@ channels they have spoken in, but not what others said of them in private.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 from recollect.engine.context.viewers import hears_channel, viewer_alone
+from recollect.engine.fact_changes import missing_fact
 from recollect.engine.memory import MemoryEngine
-from recollect.model import Fact, Forgotten, Message, Profile
+from recollect.model import Fact, FactChange, Forgotten, Hit, MemoryAnswer, Message, Profile
 from recollect.ports import Tx
 from recollect.rules.access import Access, Viewer
 
@@ -60,6 +63,37 @@ async def visible_profile(
     return await memory.knowledge.profile_for_viewer(user, space, wait, viewer)
 
 
+async def visible_fact(memory: MemoryEngine, access: Access, id: str, *, user: str, space: str) -> Fact:
+    """One fact; one that the access may not see does not exist."""
+    fact = await memory.fact(id, user=user, space=space)
+    if not await visible_facts(memory, access, space, [fact]):
+        raise missing_fact(space, user, id)
+    return fact
+
+
+async def visible_hits(memory: MemoryEngine, access: Access, space: str, hits: Sequence[Hit]) -> list[Hit]:
+    """What a search found, without facts that the access may not see."""
+    viewer = await viewer_for(memory, access, space)
+    return [hit for hit in hits if hit.fact is None or viewer is None or viewer.sees(hit.fact)]
+
+
+async def ask_for(
+    memory: MemoryEngine, access: Access, question: str, *, user: str, space: str, conversation: str | None
+) -> MemoryAnswer:
+    """Answer a question; with a key of one user, from what that user may see."""
+    viewer = await viewer_for(memory, access, space)
+    return await memory.questions.ask(question, user=user, conversation=conversation, space=space, viewer=viewer)
+
+
+async def change_for(
+    memory: MemoryEngine, access: Access, work: Callable[..., Awaitable[FactChange]], *, space: str, **arguments: Any
+) -> FactChange:
+    """Change a fact. Claims that it retired are shown only to who may see them."""
+    change = await work(space=space, **arguments)
+    return replace(change, retired=tuple(await visible_facts(memory, access, space, change.retired)))
+
+
 async def undo_for(memory: MemoryEngine, access: Access, id: str, *, user: str, space: str) -> Forgotten:
-    """Bring back what was forgotten; with a key of one user, only what that user had forgotten."""
-    return await memory.knowledge.undo_for(id, user, space, access.user)
+    """Bring back what was forgotten or changed; with a key of one user, only what that user did."""
+    outcome = await memory.knowledge.undo_for(id, user, space, access.user)
+    return replace(outcome, facts=tuple(await visible_facts(memory, access, space, outcome.facts)))

@@ -18,6 +18,12 @@ def facts_of(tx: Tx, space: str, person: str, *, active: bool = False) -> list[F
     return [to_fact(row) for row in tx.rows(TABLE, where=where | {"active": 1} if active else where)]
 
 
+def facts_in(tx: Tx, space: str, person: str | None = None) -> list[Fact]:
+    """The facts of a space that hold now; of one person, if given."""
+    where: dict[str, Any] = {"space": space, "active": 1}
+    return [to_fact(row) for row in tx.rows(TABLE, where=where if person is None else where | {"user_id": person})]
+
+
 def put_facts(tx: Tx, facts: Iterable[Fact]) -> None:
     tx.put(TABLE, [fact_row(fact) for fact in facts])
 

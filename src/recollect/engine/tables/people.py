@@ -32,6 +32,7 @@ from recollect.rules.people.remembered_statements import contradicts, facts_not_
 TABLE = "statements"
 SAID = "statement"
 FORGET = "forget"
+CHANGE = "change"  # of a fact, by hand: what was decided is in the metadata of the message
 SHOWN_BY_PLATFORM = ("display", "mention")  # names that only the platform sets, not the person's own API key
 KINDS = (*SHOWN_BY_PLATFORM, "nickname", "alias")
 
@@ -61,12 +62,12 @@ def to_statement(row: Mapping[str, Any]) -> Statement:
     return Statement(**{name: row[name] for name in NAMES}, user=row["user_id"], active=bool(row["active"]))
 
 
-def statements_in(tx: Tx, messages: Iterable[Message]) -> list[tuple[Message, Statement]]:
+def statements_in(tx: Tx, messages: Iterable[Message], *, kind: str = SAID) -> list[tuple[Message, Statement]]:
     """The statements these messages asked to remember, about anybody, active or not; each with its message."""
     messages_by_id = {message.id: message for message in messages if message.role == "user" and not message.erased}
     pairs = list[tuple[Message, Statement]]()
     for space, author in sorted({(message.space, message.author) for message in messages_by_id.values()}):
-        rows = tx.rows(TABLE, where={"space": space, "speaker": author, "kind": SAID})
+        rows = tx.rows(TABLE, where={"space": space, "speaker": author, "kind": kind})
         pairs += [
             (messages_by_id[id], statement)
             for statement in map(to_statement, rows)

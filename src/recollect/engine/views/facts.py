@@ -16,9 +16,20 @@ from datetime import datetime
 from typing import Any
 
 from recollect.engine.context.viewers import is_channel, own_name, viewer_alone
+from recollect.engine.tables.fact_changes import DecidedFacts, changes_in, name_retirements
 from recollect.engine.tables.facts import facts_of, put_facts
-from recollect.engine.tables.findings import RefusedFinding, record_findings, record_refusals, slot_of, weigh_findings
+from recollect.engine.tables.findings import (
+    Finding,
+    RefusedFinding,
+    drop_findings,
+    findings_of,
+    record_findings,
+    record_refusals,
+    slot_of,
+    weigh_findings,
+)
 from recollect.engine.tables.people import (
+    CHANGE,
     FORGET,
     name_in_statement,
     note_people,
@@ -156,7 +167,12 @@ class FactsView:
         conversation = result.run.lag.conversation
         note_people(tx, result.run.messages)
         store_facts(
-            tx, space, conversation, result.facts_by_message, from_commands=facts_from_commands(tx, result.run.messages)
+            tx,
+            space,
+            conversation,
+            result.facts_by_message,
+            from_commands=facts_from_commands(tx, result.run.messages),
+            decided=changes_in(tx, result.run.messages),
         )
         store_refusals(tx, space, conversation, result.refusals)
         return result.progress
@@ -195,18 +211,22 @@ def store_facts(
     facts_by_message: Iterable[tuple[Message, Sequence[FoundFact]]],
     *,
     from_commands: Iterable[tuple[str, Message, Sequence[FoundFact]]] = (),
+    decided: Iterable[DecidedFacts] = (),
 ) -> list[rules.Action]:
     """Weigh found facts against the known ones, and store the result. They are about their speaker; those
-    `from_commands` are about the person named with them."""
+    `from_commands` and those `decided` by hand are about the person named with them."""
     audience = conversation if is_channel(tx, space, conversation) else None
-    by_person: dict[str, list[tuple[Message, FoundFact]]] = {}
+    by_person: dict[tuple[str, str], list[tuple[Message, FoundFact]]] = {}
     for person, message, facts in (*((m.user or m.author, m, facts) for m, facts in facts_by_message), *from_commands):
-        for fact in facts:
-            by_person.setdefault(person, []).append((message, fact))
+        by_person.setdefault((person, audience or ""), []).extend((message, fact) for fact in facts)
+    for change in decided:
+        found_facts = by_person.setdefault((change.person, change.audience or ""), [])
+        found_facts.extend((change.message, fact) for fact in change.facts)
     actions: list[rules.Action] = []
-    for person in sorted(by_person):  # always in the same order, so that writers do not deadlock
-        tx.lock(LOCK, space, person)
-        actions += store_facts_of(tx, space, person, audience, by_person[person])
+    for person, heard_in in sorted(by_person):  # always in the same order, so that writers do not deadlock
+        if by_person[person, heard_in]:
+            tx.lock(LOCK, space, person)
+            actions += store_facts_of(tx, space, person, heard_in or None, by_person[person, heard_in])
     return actions
 
 
@@ -224,23 +244,40 @@ def store_refusals(tx: Tx, space: str, conversation: str, refusals: Iterable[Ref
 def store_facts_of(
     tx: Tx, space: str, person: str, audience: str | None, found_facts: Sequence[tuple[Message, FoundFact]]
 ) -> list[rules.Action]:
+    slots = record_findings(tx, person, audience, found_facts)
+    return weigh_slots(tx, space, person, slots, max((message.time for message, _ in found_facts)))
+
+
+def withdraw_facts(tx: Tx, space: str, person: str, message: Message) -> None:
+    """Weigh what is known of a person again, without what was found in a message."""
+    slots = drop_findings(tx, person, message)
+    findings_by_slot = {slot: (findings_of(tx, space, person, slot), True) for slot in sorted(slots)}
+    weigh_slots(tx, space, person, findings_by_slot, message.time)
+
+
+def weigh_slots(
+    tx: Tx, space: str, person: str, slots: Mapping[str, tuple[list[Finding], bool]], when: datetime
+) -> list[rules.Action]:
+    """Weigh the findings of slots, as `record_findings` returns them, and store what follows from them."""
     forget_requests = forget_requests_of(tx, space, person)
+    change_ids = frozenset(row.id for row in statements_of(tx, space, person, kind=CHANGE))
     by_slot: dict[str, list[Fact]] = {}
     for fact in facts_of(tx, space, person):
         by_slot.setdefault(slot_of(fact), []).append(fact)
     changed_facts: dict[str, Fact] = {}
     all_actions: list[rules.Action] = []
-    for slot, (findings, reweigh) in record_findings(tx, person, audience, found_facts).items():
+    for slot, (findings, reweigh) in slots.items():
         known_facts = {fact.id: fact for fact in by_slot.get(slot, ())}
         facts, actions = weigh_findings([] if reweigh else [*known_facts.values()], findings, person)
         facts = {id: retire_if_forgotten(fact, forget_requests) for id, fact in facts.items()}
+        facts = name_retirements(facts, change_ids)
         for id in known_facts.keys() - facts.keys():
             tx.remove("facts", {"space": space, "user_id": person, "id": id})
         changed_facts |= {id: fact for id, fact in facts.items() if fact != known_facts.get(id)}
         all_actions += actions
     put_facts(tx, changed_facts.values())
     retired_facts = [fact for fact in changed_facts.values() if not fact.active]
-    retire_contradicted_statements(tx, space, person, retired_facts, max((message.time for message, _ in found_facts)))
+    retire_contradicted_statements(tx, space, person, retired_facts, when)
     # A name is public only if the person said it themselves in a channel.
     public_facts = [
         fact for fact in changed_facts.values() if fact.active and fact.audience is not None and not is_claim(fact)

@@ -19,10 +19,10 @@ from functools import lru_cache
 
 from recollect.errors import InvalidInput
 from recollect.language.terms import analyse
-from recollect.model import FoundFact, Statement
+from recollect.model import Fact, FoundFact, Statement
 from recollect.rules.facts.deciding import MAX_SOURCES
 from recollect.rules.facts.keys import holds_several_values, normalise_key
-from recollect.rules.facts.values import fold, sense
+from recollect.rules.facts.values import fold, has_same_value, sense
 from recollect.rules.facts_english.finder import find_facts
 from recollect.rules.people.third_person import first_person, possessive, statements_about
 
@@ -216,6 +216,20 @@ def _implies(premise: FoundFact, fact: FoundFact) -> bool:
 
 def _slot(fact: FoundFact) -> tuple[object, ...]:
     return fact.subject and fold(fact.subject), fact.category, fact.key
+
+
+def is_said_by_facts(statement: ParsedStatement, facts: Sequence[Fact]) -> bool:
+    """Whether facts say all that a statement says."""
+    return (
+        bool(statement.facts)
+        and not statement.extra
+        and all(found.holds == "now" and any(_is_same_fact(fact, found) for fact in facts) for found in statement.facts)
+    )
+
+
+def _is_same_fact(fact: Fact, found: FoundFact) -> bool:
+    same_key = (fact.category, fact.key) == (found.category, found.key)
+    return same_key and fold(fact.subject or "") == fold(found.subject or "") and has_same_value(fact, found)
 
 
 def contradicts(old: ParsedStatement, new: ParsedStatement) -> bool:

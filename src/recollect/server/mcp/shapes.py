@@ -102,11 +102,36 @@ class FactsResult(BaseModel):
     facts: list[FactOut]
 
 
+class FactChangeResult(BaseModel):
+    model_config = ConfigDict(title="FactChange")
+
+    undo_id: Annotated[str, Field(description="Takes the change back, by the tool undo.")]
+    fact: Annotated[list[FactOut], Field(description="The fact as it stands now; empty if it was deleted.")]
+    retired: Annotated[list[FactOut], Field(description="Facts that no longer hold.")]
+
+
+class UndoResult(BaseModel):
+    model_config = ConfigDict(title="Undone")
+
+    statements: list[StatementOut]
+    facts: list[FactOut]
+
+
+class AskResult(BaseModel):
+    model_config = ConfigDict(title="Answer")
+
+    answer: str
+    known: Annotated[bool, Field(description="False if nothing that is remembered answers the question.")]
+    made_by: Annotated[str, Field(description="`model`, or `offline` if the best lines stand for an answer.")]
+    facts: Annotated[list[str], Field(description="The ids of the facts that the answer rests on.")]
+    messages: Annotated[list[str], Field(description="The ids of the messages that the answer rests on.")]
+
+
 class ForgetResult(BaseModel):
     model_config = ConfigDict(title="Forgotten")
 
     found: bool
-    undo_id: Annotated[str | None, Field(description="Brings it back: `recollect undo ID`.")]
+    undo_id: Annotated[str | None, Field(description="Brings it back, by the tool undo.")]
     statements: list[StatementOut]
     facts: list[FactOut]
 
@@ -171,6 +196,24 @@ def build_fact(fact: model.Fact) -> FactOut:
         said_at=fact.said_at,
         valid_from=fact.valid_from,
         valid_to=fact.valid_to,
+    )
+
+
+def build_change(change: model.FactChange) -> FactChangeResult:
+    return FactChangeResult(
+        undo_id=change.id,
+        fact=[] if change.fact is None else [build_fact(change.fact)],
+        retired=[build_fact(fact) for fact in change.retired],
+    )
+
+
+def build_answer(answer: model.MemoryAnswer) -> AskResult:
+    return AskResult(
+        answer=fences.escape(answer.text),
+        known=answer.known,
+        made_by=answer.made_by,
+        facts=[fact.id for fact in answer.facts],
+        messages=[escape_name(message.id) for message in answer.messages],
     )
 
 

@@ -36,13 +36,14 @@ def person_arguments(caller: Caller, id: str) -> dict[str, Any]:
 async def facts(
     caller: ReadCaller,
     id: Person,
+    query: Annotated[str | None, Query(description="What has most to do with it comes first.", max_length=4000)] = None,
     as_of: Annotated[AwareDatetime | None, Query(description="As it was so at a time.")] = None,
     category: FactCategory | None = None,
     cursor: Cursor = None,
     limit: Count = 100,
 ) -> Response:
     """What is known of a person, most important first: now, or as it was so at a time."""
-    all_facts = await caller.memory.facts(as_of=as_of, category=category, **person_arguments(caller, id))
+    all_facts = await caller.memory.facts(query=query, as_of=as_of, category=category, **person_arguments(caller, id))
     visible = await visible_facts(caller.memory, caller.access, caller.space, all_facts)
     return page_response(visible, cursor, limit, lambda fact: fact.id)
 
@@ -98,7 +99,7 @@ async def forget(caller: WriteCaller, id: Person, body: shapes.ForgetIn, key: Id
 
 @router.post("/users/{id:id}/undo", response_model=shapes.Forgotten)
 async def undo(caller: WriteCaller, id: Person, body: shapes.UndoIn, key: IdempotencyKey = None) -> Response:
-    """Bring back what a `forget` took out."""
+    """Take back a `forget`, or a change of a fact."""
     arguments = person_arguments(caller, id)
     return await answer_once(caller, key, lambda: undo_for(caller.memory, caller.access, body.id, **arguments))
 

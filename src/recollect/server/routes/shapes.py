@@ -140,6 +140,7 @@ class SearchIn(RequestBody):
     floor: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None, description="Only hits whose relevance reaches it; 0.5 leaves out what has nothing to do with the query."
     )
+    kinds: list[model.HitKind] = Field(default=["message"], min_length=1, description="What is looked for.")
 
 
 class CommandIn(RequestBody):
@@ -228,7 +229,7 @@ class ForgetIn(RequestBody):
 
 
 class UndoIn(RequestBody):
-    """The id that `forget` gave."""
+    """The id that `forget` or a change of a fact gave."""
 
     model_config = with_example(id="01jd3x8k2m9q4r7t5v6w")
 

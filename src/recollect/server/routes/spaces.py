@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
+from recollect.engine.context.visible import visible_hits
 from recollect.errors import NotSettled
 from recollect.rules.access import Access
 from recollect.server.door.access import AdminCaller, ReadCaller, WriteCaller, access_with
@@ -32,12 +33,14 @@ async def space(caller: ReadCaller) -> Response:
 
 @router.post("/search", response_model=list[shapes.Hit])
 async def search(caller: ReadCaller, body: shapes.SearchIn) -> Response:
-    """Messages by word and by meaning, best first, within a space; of one user's memory, if given."""
+    """Messages by word and by meaning, best first, within a space; of one user's memory, if given. Facts too, if asked
+    for by `kinds`."""
     filters = body.model_dump(exclude={"query"}) | {
         "user": caller.access.resolve_user(body.user),
         "space": caller.space,
     }
-    return json_response(await caller.memory.search(body.query, **filters))
+    hits = await caller.memory.search(body.query, **filters)
+    return json_response(await visible_hits(caller.memory, caller.access, caller.space, hits))
 
 
 @router.get("/spaces/{id:id}/digests", response_model=list[shapes.Digest])

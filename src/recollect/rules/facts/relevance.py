@@ -1,0 +1,108 @@
+"""How much facts have to do with a query: by the words they share and, if there are vectors, by their meaning.
+
+A fact is short, and a question often asks for its key and not its value: "what does she like", "where does she live".
+So a word of the query also counts if it is another name of the fact's key, and question words count for the keys that
+answer them. A rare word counts more than one that many facts have. The result is on the scale of `rules.recall.floor`:
+from 0.5 on, a fact is relevant. A fact has few words, so one that it shares with the query is enough for that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.language.terms import analyse, query_groups
+from recollect.model import Fact, FactCategory
+from recollect.rules.facts.keys import normalise_key
+from recollect.rules.recall.floor import rarity, relevance
+
+SHOWN_WORDS = 40
+"""Words of a query that are compared with keys; more are a text, and not a question."""
+ASKED_KEY = 0.8
+"""What a word counts that means the key of a fact, beside one that is in the fact."""
+HALF = 0.4
+"""What the shared words of a fact must be worth for a relevance of a half: about one word that half of the facts have.
+"""
+
+# Words of questions, with the categories and keys that answer them.
+_ANSWERS: dict[str, frozenset[str]] = {
+    word: frozenset(answers.split("; "))
+    for words, answers in (
+        ("where", "place; location; origin; birthplace; home"),
+        ("live lives living lived moved", "place; location; home"),
+        ("who", "relationship; name"),
+        ("when", "event; plan; birthday; anniversary"),
+        ("old", "age; birthday; birth year"),
+        ("work works working job profession living", "work; job; employer; occupation"),
+        ("own owns have has", "possession; pets"),
+        ("eat eats food cook drink", "diet; allergies; avoids"),
+        ("health sick ill doctor", "health; conditions; allergies"),
+        ("family married partner children kids", "relationship; marital status; number of children"),
+        ("plan plans planning going", "plan"),
+        ("enjoy enjoys love loves hobby hobbies fun", "likes"),
+        ("hate hates dislike", "dislikes"),
+    )
+    for word in words.split()
+}
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def fact_text(fact: Fact) -> str:
+    """A fact as a text that is searched: whom it is about, its key, its value, and the month of an event or plan."""
+    month = f"{fact.valid_from:%B %Y}" if fact.valid_from and fact.category in ("event", "plan") else ""
+    return " ".join(filter(None, (fact.subject, fact.key, fact.value, month)))
+
+
+def fact_relevances(
+    query: str, facts: Sequence[Fact], deviations: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """For each fact its relevance to a query, from 0 to 1. `deviations` tell how near each is to the query in meaning,
+    in standard deviations above unrelated texts."""
+    words = shared_words(query, facts)
+    nearness = np.zeros(len(facts)) if deviations is None else deviations
+    by_chance = relevance(words, nearness, len(facts), personal=False)
+    return np.asarray(np.maximum(by_chance, words / (words + HALF)))
+
+
+def shared_words(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
+    """For each fact how many words it shares with a query, each counted by how rare it is among the facts."""
+    if not facts:
+        return np.zeros(0)
+    terms = [_terms(fact_text(fact)) for fact in facts]
+    groups = query_groups(query, ("en",))
+    columns = [[float(not fact_terms.isdisjoint(group)) for fact_terms in terms] for group in groups]
+    columns += _key_columns(query, facts)
+    if not columns:
+        return np.zeros(len(facts))
+    shares = np.array(columns).T
+    weights = rarity([int(count) for count in (shares > 0).sum(axis=0)], len(facts))
+    return np.asarray(shares @ weights)
+
+
+@lru_cache(maxsize=16_384)
+def _terms(text: str) -> frozenset[str]:
+    """The terms of a fact. Whatever its language, they are made as in English: it is too short to tell, and the words
+    of a query are made so, too."""
+    return frozenset(analyse(text, "en").terms)
+
+
+def _key_columns(query: str, facts: Sequence[Fact]) -> list[list[float]]:
+    """For each word of a question the facts whose key it asks for, unless the key has the word itself."""
+    keys = {(fact.category, fact.key) for fact in facts}
+    columns = []
+    for word in dict.fromkeys(_WORD.findall(query.casefold())[:SHOWN_WORDS]):
+        asked_keys = {place for place in keys if _asks_for(word, *place)}
+        if asked_keys:
+            columns.append([ASKED_KEY if (fact.category, fact.key) in asked_keys else 0.0 for fact in facts])
+    return columns
+
+
+@lru_cache(maxsize=16_384)
+def _asks_for(word: str, category: FactCategory, key: str) -> bool:
+    """Whether a word of a question asks for a key, by another name than the key itself."""
+    answers = _ANSWERS.get(word, frozenset())
+    return word not in key and (category in answers or key in answers or key == normalise_key(category, word))
