@@ -92,8 +92,7 @@ class Reply:
     refused: tuple[RefusedFact, ...] = field(default=())
 
 
-_SYSTEM = f"""You read a chat for a memory and note facts about the people in it: who they are, their relations, work,
-places, health, possessions, likes, limits, plans, and events of their lives. Only what will still matter later.
+_SYSTEM = f"""You read a chat for a memory and note facts and events in the lives of its people that matter later.
 line: the number of the line that says it; lines with "-" are context. about: the speaker's name, or whom else it is
 about ("Bob", "brother"); never an assistant.
 category: {", ".join(FACT_CATEGORIES)}. instruction: how somebody wants to be answered.

@@ -25,7 +25,7 @@ name = "topic_summary"
 
 MAX_TITLE = 80
 """Characters of a title."""
-MAX_CHARACTERS = 3_200
+MAX_CHARACTERS = 2_400
 """Characters of messages that a model is shown; of more, the longest messages are cut first, in their middle."""
 
 

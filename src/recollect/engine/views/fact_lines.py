@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from recollect.engine.context.viewers import is_channel, names_in_context, viewer_alone
 from recollect.engine.tables.facts import facts_of
@@ -28,6 +29,8 @@ MAX_CHARACTERS = 16_000
 """Characters of all messages in one call."""
 MAX_KNOWN = 10
 """Facts that are shown as known in one call: those the lines speak of, then the most important."""
+LONGEST_PAUSE = timedelta(hours=6)
+"""From a message to the next, if it is shown as what came before."""
 MAX_VALUE = 50  # characters of a known value
 SPOKEN = ("user", "assistant")
 
@@ -75,12 +78,13 @@ def owner_of(message: Message) -> str:
 
 
 def messages_before(tx: Tx, first: Message) -> list[Message]:
-    """The last messages before one, oldest first."""
+    """The last messages before one, oldest first; not those of long before, which it neither answers nor continues."""
     if first.turn == 1:
         return []
     where = Filter(first.space, conversation=first.conversation)
     messages = tx.messages(where, upto=first.turn - 1, limit=NEAR, newest=True, damaged=warn_of_damage)
-    return sorted((message for message in messages if not message.erased), key=lambda message: message.turn)
+    near = [message for message in messages if not message.erased and first.time - message.time <= LONGEST_PAUSE]
+    return sorted(near, key=lambda message: message.turn)
 
 
 def last_reply_before(tx: Tx, run: Run) -> str:
