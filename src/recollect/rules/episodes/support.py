@@ -104,6 +104,7 @@ _LABEL = re.compile(
 _VALUE = re.compile(rf"[$€£¥]?\d|{WHEN.pattern}", WHEN.flags)
 _COUNTED = re.compile(r"\W*[^\W\d_]+\s#?\d+\W*$")
 _LONGEST_LABEL = 30  # characters
+_LABELLED = 6  # words after a label that say something without it
 _TITLE = 3  # words of a name before its value
 _DESCRIBES = re.compile(r"^(?:an?|the|his|her|its|their|your|one)\s", re.IGNORECASE)
 _INTRODUCED = 2  # words of an item after what introduces the list
@@ -179,7 +180,8 @@ def _english_support(statements: Sequence[SourcedSentence], supports: Sequence[S
 
 def _says_something(text: str) -> bool:
     is_farewell = _FAREWELL.match(text) and not WHEN.search(text)
-    is_labelled = ": " in text and _is_label(text.partition(": ")[0])
+    title, _, rest = text.partition(": ")
+    is_labelled = bool(rest) and _is_label(title) and len(words(rest)) < _LABELLED
     return has_predicate(text) and not is_labelled and not _EXCLAIMS.match(text) and not is_farewell
 
 
