@@ -277,6 +277,7 @@ def test_tiers_made_while_the_model_was_away_are_made_again_d9(store_url: str) -
     """D9: memory work that failed is done without the model for now, and by the model later."""
     text = (
         "My name is Alex, I live in Leeds, and on 4 May we decided to buy the second oven for 2,400 pounds after all."
+        " It bakes forty loaves at once, it fits beside the old one if the shelf goes, and it comes at the end of June."
     )
     tiers = {"tier1": "name = Alex; city = Leeds", "tier2": "Alex of Leeds buys an oven for 2,400 pounds."}
     model, clock = Answering(json.dumps(tiers)), FrozenClock(START)
