@@ -16,12 +16,12 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_f13_an_address_without_a_file_says_what_to_write() -> None:
+def test_an_address_without_a_file_says_what_to_write() -> None:
     Path("chat.jsonl").write_text(json.dumps({"role": "user", "content": "Hi", "conversation": "c"}) + "\n")
     assert "write json:FILE" in failed("--store", "json:", "import", "chat.jsonl")
 
 
-def test_f13_the_record_that_ends_an_import_is_counted_as_bad() -> None:
+def test_the_record_that_ends_an_import_is_counted_as_bad() -> None:
     good = {"role": "user", "content": "Hi", "conversation": "c", "author": "alex"}
     Path("chat.jsonl").write_text(f"{json.dumps(good)}\n{json.dumps({'role': 'alien'})}\n")
     result = recollect("import", "chat.jsonl")
@@ -30,7 +30,7 @@ def test_f13_the_record_that_ends_an_import_is_counted_as_bad() -> None:
     assert "skipped" not in result.output
 
 
-def test_f13_a_context_of_a_conversation_that_is_not_there_yet() -> None:
+def test_a_context_of_a_conversation_that_is_not_there_yet() -> None:
     with Memory("recollect.db") as memory:
         memory.conversation("old", user="alex").extend([{"role": "user", "content": "My cat is called Mia."}])
         memory.settle()
@@ -40,7 +40,7 @@ def test_f13_a_context_of_a_conversation_that_is_not_there_yet() -> None:
     assert "there is no conversation 'new' yet" in result.output
 
 
-def test_f13_at_80_columns_ids_are_whole_and_titles_readable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_at_80_columns_ids_are_whole_and_titles_readable(monkeypatch: pytest.MonkeyPatch) -> None:
     with Memory("recollect.db") as memory:
         memory.conversation("trip", user="alexandra-of-the-long-id").add("user", "My sister Ana lives in Oslo, Norway.")
         memory.settle()

@@ -94,7 +94,7 @@ def test_a_key_goes_where_it_may_f14() -> None:
     )
 
 
-def test_f13_a_client_on_pipes_is_told_of_its_connection_and_not_of_a_key() -> None:
+def test_a_client_on_pipes_is_told_of_its_connection_and_not_of_a_key() -> None:
     with pytest.raises(Forbidden, match="this connection is for one user"):
         Access(STDIO, user="alex").check_user("sam")
     with pytest.raises(Forbidden, match="this key is for one user"):

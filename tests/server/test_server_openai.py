@@ -492,7 +492,7 @@ def test_text_that_cannot_be_kept_is_made_text(world: World) -> None:
     assert world.said("odd") == [[("user", "ab \ufffd"), ("assistant", "Hello.")]]
 
 
-def test_f13_an_endpoint_that_is_not_there_is_an_error_that_clients_can_read(world: World) -> None:
+def test_an_endpoint_that_is_not_there_is_an_error_that_clients_can_read(world: World) -> None:
     client = world.anew()
     with pytest.raises(openai.NotFoundError, match="no such route") as caught:
         client.responses.create(model="model-x", input="Hi")

@@ -36,7 +36,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
     ],
     ids=["draft", "plain", "instruction", "parts", "own fields", "name and metadata", "tool"],
 )
-def test_f13_what_a_program_has_is_taken(message: Any, draft: Draft) -> None:
+def test_what_a_program_has_is_taken(message: Any, draft: Draft) -> None:
     assert as_draft(message) == draft
 
 
@@ -51,6 +51,6 @@ def test_f13_what_a_program_has_is_taken(message: Any, draft: Draft) -> None:
     ],
     ids=["text", "no role", "unknown role", "number", "unknown field"],
 )
-def test_f13_what_is_no_message_is_refused_with_what_to_give(message: Any, hint: str) -> None:
+def test_what_is_no_message_is_refused_with_what_to_give(message: Any, hint: str) -> None:
     with pytest.raises(InvalidInput, match=hint):
         as_draft(message)
