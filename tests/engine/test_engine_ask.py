@@ -64,7 +64,7 @@ def label_of(text: str, request: Request) -> str:
     return next(line.split(".")[0] for line in lines if line.endswith(text))
 
 
-def test_without_a_model_the_best_facts_and_messages_are_the_answer(tmp_path: Path) -> None:
+def test_without_a_model_the_best_facts_and_messages_are_the_answer_f10(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         fill(memory)
         answer = memory.ask("What does she like?", user="mia")
@@ -78,7 +78,7 @@ def test_without_a_model_the_best_facts_and_messages_are_the_answer(tmp_path: Pa
         assert (nothing.known, nothing.facts, nothing.messages) == (False, (), ())
 
 
-def test_a_model_answers_from_what_it_is_shown_and_cites_it(tmp_path: Path) -> None:
+def test_a_model_answers_from_what_it_is_shown_and_cites_it_f10(tmp_path: Path) -> None:
     def answer(request: Request) -> str:
         return reply("Mia likes rowing.", label_of("likes: rowing", request), "F99", "M77", "X1")
 
@@ -108,7 +108,7 @@ def test_a_model_answers_from_what_it_is_shown_and_cites_it(tmp_path: Path) -> N
         ModelTimeout("away"),
     ],
 )
-def test_an_answer_that_cannot_be_used_gives_way_to_the_lines(tmp_path: Path, answer: str | Exception) -> None:
+def test_an_answer_that_cannot_be_used_gives_way_to_the_lines_f10(tmp_path: Path, answer: str | Exception) -> None:
     with open_memory(tmp_path, Answering(lambda request: answer)) as memory:
         fill(memory)
         got = memory.ask("What does Mia like?", user="mia")
@@ -117,7 +117,7 @@ def test_an_answer_that_cannot_be_used_gives_way_to_the_lines(tmp_path: Path, an
         assert "rowing" in [fact.value for fact in got.facts]
 
 
-def test_a_model_that_hangs_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_model_that_hangs_is_not_waited_for_f10(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         fill(memory)
     with open_memory(tmp_path, Hanging(), model_seconds=1) as memory:
@@ -125,7 +125,7 @@ def test_a_model_that_hangs_is_not_waited_for(tmp_path: Path) -> None:
         assert (got.made_by, [fact.value for fact in got.facts][:1]) == ("offline", ["rowing"])
 
 
-def test_a_channel_is_answered_from_what_was_said_in_it(tmp_path: Path) -> None:
+def test_a_channel_is_answered_from_what_was_said_in_it_f10(tmp_path: Path) -> None:
     shown: list[str] = []
 
     def answer(request: Request) -> str:

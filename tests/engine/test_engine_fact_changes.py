@@ -61,7 +61,7 @@ def rebuild(memory: Memory) -> None:
     memory.settle()
 
 
-def test_an_edit_keeps_the_old_value_as_history_and_can_be_undone(memory: Memory, clock: FrozenClock) -> None:
+def test_an_edit_keeps_the_old_value_as_history_and_can_be_undone_f12(memory: Memory, clock: FrozenClock) -> None:
     tell(memory, clock, "I live in Utrecht.")
     old = only(memory, "location")
     change = memory.edit_fact(old.id, "Delft", user="alex")
@@ -86,7 +86,7 @@ def test_an_edit_keeps_the_old_value_as_history_and_can_be_undone(memory: Memory
         memory.undo(change.id, user="alex")
 
 
-def test_what_is_deleted_comes_back_only_if_it_is_said_again(memory: Memory, clock: FrozenClock) -> None:
+def test_what_is_deleted_comes_back_only_if_it_is_said_again_f12(memory: Memory, clock: FrozenClock) -> None:
     tell(memory, clock, "I like jazz. I like tea.")
     jazz = next(fact for fact in memory.facts(user="alex") if fact.value == "jazz")
     change = memory.delete_fact(jazz.id, user="alex")
@@ -234,7 +234,7 @@ STEPS = st.lists(
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS)
-def test_a_rebuild_keeps_every_decision_in_any_order(steps: list[tuple[str, str]]) -> None:
+def test_a_rebuild_keeps_every_decision_in_any_order_f12(steps: list[tuple[str, str]]) -> None:
     clock = FrozenClock(START)
     with TemporaryDirectory() as folder, Memory(f"{folder}/memory.db", followers=False, clock=clock) as memory:
         changes: list[str] = []

@@ -85,7 +85,7 @@ def active(facts: list[Fact], *keys: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("about", ["mother", "mom", "my mom"])
-def test_what_is_said_of_mom_is_kept(life: Life, about: str) -> None:
+def test_what_is_said_of_mom_is_kept_f6(life: Life, about: str) -> None:
     facts = life.say(
         f"dana {about}",
         "My mom teaches pottery in Ghent.",
@@ -103,14 +103,14 @@ def test_what_is_said_of_mom_is_kept(life: Life, about: str) -> None:
         ("By the way, my blood type is A negative.", "health", "blood type", "A negative"),
     ],
 )
-def test_capitalised_small_words_are_no_inventions(
+def test_capitalised_small_words_are_no_inventions_f6(
     life: Life, line: str, category: FactCategory, key: str, value: str
 ) -> None:
     facts = life.say(f"cap {value}", line, finds={line: [entry(category, key, value)]})
     assert (category, key, value) in {(fact.category, fact.key, fact.value) for fact in facts}
 
 
-def test_a_relative_day_that_the_model_works_out_is_kept(life: Life) -> None:
+def test_a_relative_day_that_the_model_works_out_is_kept_f8(life: Life) -> None:
     day = (life.clock.now() - timedelta(days=2)).date()
     facts = life.say(
         "nils",
@@ -122,7 +122,7 @@ def test_a_relative_day_that_the_model_works_out_is_kept(life: Life) -> None:
     assert fact.valid_from.date() == day
 
 
-def test_an_answer_is_understood_with_its_question(life: Life) -> None:
+def test_an_answer_is_understood_with_its_question_f7(life: Life) -> None:
     before = len(life.readings())
     facts = life.say(
         "olga", "> Any allergies?", "Yes, peanuts", finds={"peanuts": [entry("health", "allergy", "peanuts")]}
@@ -135,7 +135,7 @@ def test_an_answer_is_understood_with_its_question(life: Life) -> None:
 # -- time
 
 
-def test_a_move_to_come_does_not_end_the_present_home(life: Life) -> None:
+def test_a_move_to_come_does_not_end_the_present_home_f8(life: Life) -> None:
     life.say("pia", "I live in Utrecht.", finds={"Utrecht": [entry("identity", "location", "Utrecht")]})
     lyon = {**entry("identity", "location", "Lyon", status="corrected"), "from": "2027-03-01"}
     facts = life.say("pia", "We will move to Lyon on 1 March 2027.", finds={"Lyon": [lyon]})
@@ -158,7 +158,7 @@ def test_a_move_to_come_does_not_end_the_present_home(life: Life) -> None:
          []),
     ],
 )  # fmt: skip
-def test_what_changes_or_ends_does(
+def test_what_changes_or_ends_does_f8(
     life: Life, first: Any, then: Any, key: str, category: FactCategory, values_then: list[str]
 ) -> None:
     user = f"change {key}"
@@ -168,7 +168,7 @@ def test_what_changes_or_ends_does(
     assert len(life.memory.fact_history(key, user=user)) == len(values_then) + 1
 
 
-def test_what_was_sold_is_known_by_another_key(life: Life) -> None:
+def test_what_was_sold_is_known_by_another_key_f8(life: Life) -> None:
     life.say("rolf", "I bought a red canoe.", finds={"canoe": [entry("possession", "boat", "red canoe")]})
     ended = entry("possession", "sold items", "canoe", status="ended")
     assert life.say("rolf", "I sold the canoe.", finds={"canoe": [ended]}) == []
@@ -177,7 +177,7 @@ def test_what_was_sold_is_known_by_another_key(life: Life) -> None:
 # -- many values
 
 
-def test_a_second_goal_or_thing_does_not_retire_the_first(life: Life) -> None:
+def test_a_second_goal_or_thing_does_not_retire_the_first_f6(life: Life) -> None:
     finds = {
         "Spanish": [entry("identity", "goal", "learn Spanish")],
         "piano": [entry("identity", "goal", "play the piano")],
@@ -193,13 +193,13 @@ def test_a_second_goal_or_thing_does_not_retire_the_first(life: Life) -> None:
 
 
 @pytest.mark.parametrize("category", ["work", "place", "other", "identity"])
-def test_a_known_key_has_one_value_whatever_it_is_filed_under(life: Life, category: FactCategory) -> None:
+def test_a_known_key_has_one_value_whatever_it_is_filed_under_f6(life: Life, category: FactCategory) -> None:
     life.say(f"tom {category}", "I live in Ghent.", finds={"Ghent": [entry("identity", "location", "Ghent")]})
     facts = life.say(f"tom {category}", "I moved to Namur.", finds={"Namur": [entry(category, "lives in", "Namur")]})
     assert active(facts, "location") == {"location": ["Namur"]}
 
 
-def test_an_unknown_category_becomes_other(life: Life) -> None:
+def test_an_unknown_category_becomes_other_f6(life: Life) -> None:
     facts = life.say("uma", "I believe in luck.", finds={"luck": [entry("belief", "belief", "believes in luck")]})
     assert [(fact.category, fact.value) for fact in facts] == [("other", "believes in luck")]
 
@@ -207,7 +207,7 @@ def test_an_unknown_category_becomes_other(life: Life) -> None:
 # -- people
 
 
-def test_each_person_in_a_channel_has_their_facts_and_an_assistant_none(life: Life) -> None:
+def test_each_person_in_a_channel_has_their_facts_and_an_assistant_none_f6(life: Life) -> None:
     life.found.clear()
     life.found |= {
         "violin": [entry("preference", "plays", "the violin", about="vera")],
@@ -237,13 +237,13 @@ def test_what_is_known_is_shown_to_the_reader_and_nothing_private_in_a_channel(l
 # -- what costs nothing, and what is refused
 
 
-def test_pleasantries_and_bare_questions_cost_no_call(life: Life) -> None:
+def test_pleasantries_and_bare_questions_cost_no_call_f9(life: Life) -> None:
     before = len(life.readings())
     life.say("yan", "Hi!", "> Hello.", "How are you?", "Gotta run, bye!", "Thanks so much!", "What time is it?")
     assert len(life.readings()) == before
 
 
-def test_a_refused_fact_is_asked_about_once(life: Life) -> None:
+def test_a_refused_fact_is_asked_about_once_f6(life: Life) -> None:
     before = len(life.readings())
     facts = life.say("zoe", "I adopted a tortoise.", finds={"tortoise": [entry("identity", "location", "Atlantis")]})
     reading, repair = life.readings()[before:]
@@ -256,7 +256,7 @@ def test_a_refused_fact_is_asked_about_once(life: Life) -> None:
 
 
 @pytest.mark.parametrize("category", FACT_CATEGORIES)
-def test_no_category_confirms_itself_or_is_shown_to_many_c2(life: Life, category: FactCategory) -> None:
+def test_no_category_confirms_itself_or_is_shown_to_many_c2_f6(life: Life, category: FactCategory) -> None:
     """What a context shows is not read again, and what was said in private is not shown in a channel."""
     user = f"echo {category}"
     secret = f"zither{FACT_CATEGORIES.index(category)}"
@@ -280,7 +280,7 @@ def test_no_category_confirms_itself_or_is_shown_to_many_c2(life: Life, category
 # -- an import
 
 
-def test_a_backlog_is_read_by_the_model_in_large_batches(tmp_path: Path) -> None:
+def test_a_backlog_is_read_by_the_model_in_large_batches_f9(tmp_path: Path) -> None:
     found = {f"number {number} at": [entry("possession", "tea", f"tea number {number}")] for number in (7, 150)}
     model = ScriptedLLM(default=lambda request: answer_lines(found, request))
     with Memory(str(tmp_path / "memory.db"), memory=model, clock=FrozenClock(NOW), followers=False) as memory:
@@ -293,7 +293,7 @@ def test_a_backlog_is_read_by_the_model_in_large_batches(tmp_path: Path) -> None
         assert values(memory.facts(user="alex")) == {"tea": ["tea number 150", "tea number 7"]}
 
 
-def test_what_was_refused_is_counted_shown_and_erased_with_the_person(tmp_path: Path) -> None:
+def test_what_was_refused_is_counted_shown_and_erased_with_the_person_f6(tmp_path: Path) -> None:
     address = str(tmp_path / "memory.db")
     found = {"tortoise": [entry("identity", "location", "Atlantis"), entry("possession", "animal", "a tortoise")]}
     model = ScriptedLLM(default=lambda request: answer_lines(found, request))
