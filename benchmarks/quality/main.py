@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from quality.facts_command import facts
 from quality.floor_command import floor
 from quality.recall_command import recall
 from quality.speakers_command import speakers
@@ -24,6 +25,7 @@ def program() -> None:
     python -m benchmarks topics --data tiage_dev.json
     python -m benchmarks tokens --data locomo10.json
     python -m benchmarks floor --data locomo10.json
+    python -m benchmarks facts --data locomo10.json
     """
 
 
@@ -31,6 +33,7 @@ program.add_command(recall)
 program.add_command(speakers)
 program.add_command(topics)
 program.add_command(tokens)
+program.add_command(facts)
 program.add_command(floor)
 program.add_command(window)
 
