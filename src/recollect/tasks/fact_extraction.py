@@ -25,7 +25,7 @@ from recollect.rules.facts.deciding import acceptable_facts
 from recollect.rules.facts.echoes import is_echo
 from recollect.rules.facts.keys import category_of
 from recollect.rules.facts.own_words import own_words
-from recollect.rules.facts_english.finder import find_facts, keep_grounded_facts, reconcile_facts
+from recollect.rules.facts_english.finder import find_facts, keep_grounded_facts, read_facts, reconcile_facts
 from recollect.tasks import answers
 from recollect.tasks.task import DATA, build_request, fence_text, object_schema, repair_request
 
@@ -142,7 +142,7 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 
 
 def offline(inputs: Inputs) -> Reply:
-    return Reply(tuple(find_facts(inputs.text, inputs.today, inputs.shown)))
+    return Reply(tuple(read_facts(inputs.text, inputs.today, inputs.shown)))
 
 
 def read_entries(text: str) -> list[Mapping[str, Any]]:

@@ -22,6 +22,7 @@ from recollect.rules.facts_english.attributes import FactReading
 from recollect.rules.facts_english.clauses import Clause, assertions_in, parse_clauses, prose_sentences, supposes
 from recollect.rules.facts_english.instructions import instructions
 from recollect.rules.facts_english.patterns import readings
+from recollect.rules.facts_english.statements import find_statements
 from recollect.rules.facts_english.values import name
 from recollect.rules.facts_english.words import (
     FACT_HINTS,
@@ -45,11 +46,31 @@ def find_facts(text: str, today: date | None = None, shown_texts: Sequence[str] 
     if not _HINT.search(text):
         return []
     sentences = prose_sentences(text)
+    facts = _attribute_facts(sentences, assertions_in(sentences), today)
+    return _mark_echoes(facts, text, shown_texts)
+
+
+def read_facts(text: str, today: date | None = None, shown_texts: Sequence[str] = ()) -> list[FoundFact]:
+    """All that a message tells of its author: the facts that `find_facts` finds, and statements of what they did, do
+    and plan. If a statement says the same as a fact, only the fact is kept."""
+    sentences = prose_sentences(text)
     assertions = assertions_in(sentences)
-    found_facts = [*_facts_in_clauses(assertions, today), *_relation_mentions(sentences), *instructions(assertions)]
-    facts = acceptable_facts(found_facts)
+    facts: list[FoundFact] = []
+    for assertion in assertions:
+        own_facts = _attribute_facts((), [assertion], today)
+        facts += own_facts or find_statements([assertion], today)
+    return _mark_echoes(acceptable_facts([*facts, *_relation_mentions(sentences)]), text, shown_texts)
+
+
+def _attribute_facts(sentences, assertions, today):
+    return acceptable_facts(
+        [*_facts_in_clauses(assertions, today), *_relation_mentions(sentences), *instructions(assertions)]
+    )
+
+
+def _mark_echoes(facts, text, shown_texts):
     if shown_texts and facts and is_echo(text, shown_texts):
-        facts = [replace(fact, echo=True) for fact in facts]
+        return [replace(fact, echo=True) for fact in facts]
     return facts
 
 

@@ -165,6 +165,8 @@ def things(text: str) -> list[str]:
     parts = re.split(r"\s*,\s*(?:and\s|or\s)?|\s+(?:and|or|as\swell\sas)\s+|\s*&\s*", text)
     if not last and any(len(part.split()) > 2 for part in parts):
         parts = parts[:1]
+    if _DOING.match(parts[0]) and not any(part.split(" ", 1)[0].endswith("ing") for part in parts[1:]):
+        parts = [text]  # what is done with several things: "mending bikes and scooters"
     # The last is read with what follows it: "making it a better place" is no "making".
     tail = (
         whole_text[whole_text.find(parts[-1], len(text) - len(parts[-1])) :] if text.endswith(parts[-1]) else parts[-1]
@@ -172,6 +174,9 @@ def things(text: str) -> list[str]:
     items = [thing(part) for part in [*parts[:-1], tail]]
     # If the first only points at something, the others depend on it: "the idea of a walk and a swim".
     return [item for item in items if item] if items[0] else []
+
+
+_DOING = re.compile(r"\s*\w+ing\s\w")
 
 
 def thing(text: str) -> str:

@@ -1,0 +1,425 @@
+"""Statements: sentences in which somebody tells of their life, each as one fact in the third person, with its day.
+
+"I finished my first screenplay last Friday" is an event, "finished their first screenplay", since that Friday. Most
+sentences of a chat are none: they greet, thank, answer, wonder, feel something just now, or point at something that
+stands elsewhere ("I love it", "we did that there"). So a clause must be about the speaker, its verb must tell of what
+was done, is done or is planned, and what it names must be named in it. A clause in doubt is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from recollect.language.calendar_words import MONTHS, WEEKDAYS
+from recollect.language.dates import spans
+from recollect.language.fact_words import PETS, RELATIONS
+from recollect.language.since_until import parse_date, parse_times
+from recollect.language.stopwords import function_words
+from recollect.language.verbs import PAST_FORMS, is_past
+from recollect.language.word_weights import is_ordinary
+from recollect.model import FactCategory, FoundFact
+from recollect.rules.facts_english import statement_words as words
+from recollect.rules.facts_english.clauses import expand_short_forms
+from recollect.rules.facts_english.retelling import Predicate, retell_predicate, retell_pronouns
+from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of, word_tuple
+
+MAX_WORDS = 22
+"""Words of one statement; a longer one is a story, and is left out."""
+_CONFIDENCE = 0.8
+_IMPORTANCE: dict[FactCategory, float] = {
+    "relationship": 0.45,
+    "work": 0.45,
+    "health": 0.45,
+    "plan": 0.4,
+    "event": 0.4,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement in the third person, before its day is known."""
+
+    text: str
+    predicate: Predicate
+    about_other: bool = False
+
+
+def find_statements(assertions: Iterable[str], today: date | None = None) -> Iterator[FoundFact]:
+    """The statements in sentences that state something, as facts."""
+    for sentence in assertions:
+        if _HINT.search(sentence):
+            for unit, is_dependent in _units(sentence):
+                fact = _read_unit(unit, today)
+                if fact is not None and not (is_dependent and (fact.category != "event" or fact.since is None)):
+                    yield fact
+
+
+_HINT = re.compile(
+    rf"\b(?:i|we|my|our|me|us|i['’]\w+|we['’]\w+|gonna|been|{any_of(words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
+    re.IGNORECASE,
+)
+
+# Sentences are cut into units: a clause with its own subject, without what depends on it.
+
+_BRACKETS = re.compile(r"\[[^\[\]]{0,400}\]|\([^()]{0,200}\)")
+_SUBJECT = rf"{any_of(words.SUBJECT_WORDS)}\b"
+_CUT = re.compile(
+    rf"(?P<broken>\s*…\s*)|(?P<main>\s*;\s*|,\s+but\s+|\s+[–—-]+\s+|(?<=\w)-\s+|\s*(?:--|—|–)\s*|:\s+"
+    rf"|,?\s+{any_of(words.JOINTS)}\s+(?:then\s+|also\s+|now\s+|even\s+)?(?={_SUBJECT})|,\s+(?={_SUBJECT}|the\b))"
+    rf"|(?P<sub>,?\s+{any_of(words.SUBORDINATORS)}\s+(?=\S))",
+    re.IGNORECASE,
+)
+_OPENER = re.compile(
+    rf"(?:{any_of(words.OPENING_WORDS)}\b(?:,?\s(?-i:[A-Z][a-z]+)(?=[,!.]))?[\s,!.:–—-]*"
+    rf"|(?!{any_of(words.TIME_WORDS, MONTHS, WEEKDAYS)}\b)(?-i:[A-Z][a-z]+)(?:,|!)\s+(?=(?:i|we|my|our|gonna|just)\b))",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(r"^(?:if|unless|whenever|when|even\sif|what|how|why|although|though|while)\b", re.IGNORECASE)
+_LEADING_CLAUSE = re.compile(
+    rf"^{any_of(words.LEADING_WORDS)}"
+    r"\b[^,]{2,80},\s+(?=(?:i|we|my|our)\b)",
+    re.IGNORECASE,
+)
+
+_HANGING = re.compile(rf"[\s,]+{any_of(words.JOINTS)}$", re.IGNORECASE)
+_OPEN_END = re.compile(
+    rf"(?:[\s,]+(?:and|or|but))?(?:[\s,]+(?:{any_of(words.OPEN_ENDS)}|{any_of(words.THOUGHT_VERBS)}))+$", re.IGNORECASE
+)
+
+
+def _units(sentence: str) -> Iterator[tuple[str, bool]]:
+    """The clauses of a sentence, and whether each depends on another and yet states something: "after we moved"."""
+    text = expand_short_forms(_BRACKETS.sub(" ", sentence)).strip()
+    text = _strip_openers(text)
+    leading = _LEADING_CLAUSE.match(text)
+    if leading:
+        text = text[leading.end() :]
+    time_lead = _TIME_FIRST.match(text)
+    if time_lead:
+        text = f"{time_lead[1].replace(',', '')}{text[time_lead.end() :]}"
+    start = 0
+    joint = "if" if _CONDITION.match(text) else ""
+    for cut in (*_CUT.finditer(text), None):
+        unit = text[start : cut.start()] if cut else text[start:]
+        is_broken = cut is not None and cut["broken"] is not None
+        if unit.strip() and not is_broken and (not joint or joint in words.FACTIVE_JOINTS):
+            unit = _HANGING.sub("", unit.rstrip(" ,"))
+            unit = _strip_openers((_OPEN_END.sub("", unit) if cut and cut["sub"] else unit).strip(" ,"))
+            yield unit, bool(joint)
+        if cut is None:
+            break
+        start = cut.end()
+        joint = "…" if is_broken else cut["sub"].strip(" ,").casefold() if cut["sub"] else ""
+
+
+def _strip_openers(text: str) -> str:
+    for _ in range(6):
+        opener = _OPENER.match(text)
+        if opener is None or opener.end() == len(text):
+            break
+        text = text[opener.end() :]
+    return text
+
+
+# One unit
+
+_SELF = re.compile(r"(?:(?:my|our)\s[\w'’ -]{2,30}\sand\s)?(?:i|(?P<we>we))\s+(?=\w)(?!all\b|both\b)", re.IGNORECASE)
+_TIME_WORD = any_of(words.TIME_WORDS, MONTHS, WEEKDAYS)
+_TIME_FIRST = re.compile(
+    rf"((?:(?:{_TIME_WORD}|\d{{1,4}}(?:st|nd|rd|th)?),?\s+){{1,6}})(?=(?:i|we|my|our)\s)", re.IGNORECASE
+)
+_BARE = re.compile(
+    rf"(?:(?:just|recently|finally|also|even|have|already)\s+)*(?:(?P<past>{any_of(words.BARE_PAST)})|(?P<been>been\s\w+ing)"
+    rf"|(?P<gonna>gonna|going\sto)|(?P<doing>{any_of(words.BARE_PROGRESSIVE)}))\s+(?=\w)",
+    re.IGNORECASE,
+)
+_MINE = re.compile(
+    rf"(?:my|(?P<our>our))\s(?P<who>(?:[\w'’&-]+,?\s){{1,6}}?)(?P<verb>{any_of(words.FINITE_VERBS, sorted(PAST_FORMS))}|(?-i:[a-z]{{2,}}ed))\s+(?=\w)",
+    re.IGNORECASE,
+)
+_THING = re.compile(
+    rf"(?!{any_of(words.SUBJECTS_THAT_POINT)}\b)(?P<what>(?:[\w'’-]+\s){{1,6}}?)"
+    rf"(?P<verb>{any_of(words.FINITE_VERBS)}|{any_of(words.EFFECT_VERBS)})\s+(?=.*\b(?:me|my)\b)",
+    re.IGNORECASE,
+)
+
+
+def _read_unit(unit: str, today: date | None) -> FoundFact | None:
+    unit = unit.strip(" .!,")
+    if len(unit.split()) > MAX_WORDS:
+        return None
+    lead = _TIME_FIRST.match(unit)
+    if lead:
+        unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
+    unit = _name_thing(unit)
+    if _is_unclear(unit):
+        unit = _before_and(unit)
+        if _is_unclear(unit):
+            return None
+    statement = _read_statement(unit)
+    if statement is None or (statement.predicate.tense in ("present", "progressive") and _PASSING.search(unit)):
+        return None
+    return _build_fact(statement, today)
+
+
+def _is_unclear(unit: str) -> bool:
+    """Whether a clause speaks to somebody, supposes something, or points at what it does not name."""
+    return bool(_YOU.search(unit) or _UNREAL.search(unit) or _TALK.search(unit)) or _points_away(unit)
+
+
+def _before_and(unit: str) -> str:
+    """What a clause says before the last "and", if that is a clause of its own."""
+    head, joint, _ = unit.rpartition(" and ")
+    return head.strip(" ,") if joint else unit
+
+
+_PASSING = re.compile(rf"\b{any_of(words.PASSING_WORDS)}\b", re.IGNORECASE)
+_UNREAL = re.compile(rf"\b{any_of(words.UNREAL_WORDS)}\b")
+_THIS_THING = re.compile(r"(?<=\w)\s(?:this|that)\s(?=(?!is\b|was\b|has\b|had\b|will\b)([a-z])[a-z]+)")
+_YOU = re.compile(rf"\b{any_of(words.YOU_WORDS)}\b", re.IGNORECASE)
+
+
+def _name_thing(unit: str) -> str:
+    """The clause with "a bowl" for the first "this bowl", if it follows the verb."""
+    thing = _THIS_THING.search(unit)
+    words_before = unit[: thing.start()].split() if thing else []
+    if thing is None or not 1 <= len(words_before) <= 4 or not is_past(words_before[-1]):
+        return unit
+    return f"{unit[: thing.start()]} {'an' if thing[1] in 'aeiou' else 'a'} {unit[thing.end() :]}"
+
+
+def _read_statement(unit: str) -> Statement | None:
+    own = _SELF.match(unit)
+    if own:
+        predicate = retell_predicate(unit[own.end() :])
+        if predicate is None or not _tells(predicate):
+            return None
+        return None if own["we"] and _is_about_all(predicate) else Statement(predicate.text, predicate)
+    bare = _BARE.match(unit)
+    if bare and not re.match(r"(?:me|us)\b", unit[bare.end() :], re.IGNORECASE):
+        return None if bare["doing"] and _FINITE.search(unit, bare.end()) else _read_bare(unit, bare)
+    mine = _MINE.match(unit)
+    if mine:
+        return None if mine["our"] and not is_past(mine["verb"]) else _read_other(unit, mine["verb"], mine.end())
+    thing = _THING.match(unit)
+    if thing:
+        return _read_other(unit, thing["verb"], thing.end())
+    return None
+
+
+_FINITE = re.compile(rf"\b(?:{any_of(words.FINITE_VERBS)}|{any_of(words.UNREAL_WORDS)})\b", re.IGNORECASE)
+_COUNTED = re.compile(rf"(?:{any_of(NUMBERS_TO_SIX)}|an?|one|\d+|in)\s", re.IGNORECASE)
+_TOGETHER = re.compile(r"\beach\sother\b|\bone\sanother\b", re.IGNORECASE)
+
+
+def _is_about_all(predicate: Predicate) -> bool:
+    """Whether "we" may be everybody, or the two who talk: only what we did, do just now or have is of the speaker."""
+    if _TOGETHER.search(predicate.rest):
+        return True
+    if predicate.tense == "past":
+        return False
+    if predicate.tense == "progressive":
+        return predicate.verb not in words.WE_ARE_DOING
+    return not (predicate.verb in ("have", "own", "got", "live") and _COUNTED.match(predicate.rest))
+
+
+def _read_bare(unit: str, bare: re.Match[str]) -> Statement | None:
+    start = next(bare.start(name) for name in ("past", "been", "gonna", "doing") if bare[name])
+    helper = "have " if bare["been"] else "am " if bare["doing"] else "am " if bare["gonna"] else ""
+    action = re.sub(r"^gonna\b", "going to", unit[start:], flags=re.IGNORECASE)
+    predicate = retell_predicate(f"{helper}{action[0].lower()}{action[1:]}")
+    return Statement(predicate.text, predicate) if predicate and _tells(predicate) else None
+
+
+def _read_other(unit: str, verb: str, end: int) -> Statement | None:
+    first = re.sub(r"['’]s$", "", unit.split(" ", 1)[0].casefold())
+    if is_ordinary(first) or first in ("my", "our") or first.endswith(words.NOUN_ENDINGS):
+        unit = unit[0].lower() + unit[1:]
+    unit = re.sub(r"\s(?:just|really|also|actually)\s(?=\w)", " ", unit)
+    tense = "past" if is_past(verb) or verb.casefold() in ("was", "were") else "present"
+    predicate = Predicate(retell_pronouns(unit), tense, verb.casefold(), unit[end:])  # type: ignore[arg-type]
+    if predicate.verb in _THOUGHTS or (predicate.verb in ("is", "are") and not _WHAT_IT_IS.match(predicate.rest)):
+        return None  # how something is, it is for a while: "my train is late"
+    return Statement(predicate.text, predicate, about_other=True)
+
+
+_WHAT_IT_IS = re.compile(rf"{any_of(words.AFTER_LASTING_IS)}\b", re.IGNORECASE)
+
+# Whether a predicate tells something
+
+_THOUGHTS = frozenset(words.THOUGHT_VERBS)
+_FEELING = re.compile(rf"(?:so\s|very\s|really\s)*{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE)
+_LASTING = re.compile(rf"{any_of(words.LASTING_STATES)}\b", re.IGNORECASE)
+_POINTED = re.compile(rf"^(?:{any_of(words.POINTERS)})\b", re.IGNORECASE)
+_PLANS = re.compile(
+    rf"(?:thinking\s(?:about|of)\s(?:\w+ly\s)?|looking\sforward\sto\s)(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|my\b|an?\b|the\b)",
+    re.IGNORECASE,
+)
+_TO_THINK = re.compile(rf"(?:to\s)?{any_of(words.THOUGHT_VERBS)}\b", re.IGNORECASE)
+_MOMENT = re.compile(rf"^(?:\w+\s){{0,3}}?{any_of(words.THINGS_OF_THE_MOMENT)}\b", re.IGNORECASE)
+_LIKES = frozenset(word_tuple("love like enjoy adore loved liked enjoyed prefer hate hated dislike"))
+_POINTED_AT = re.compile(rf"(?:all\s)?{any_of(words.POINTING_OBJECTS)}\b", re.IGNORECASE)
+_TALKED = re.compile(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
+
+
+def _tells(predicate: Predicate) -> bool:
+    """Whether a predicate tells of a life, rather than of what somebody thinks or feels just now."""
+    if _PLANS.match(f"{predicate.verb} {predicate.rest}"):
+        return True
+    if predicate.verb in _THOUGHTS:
+        return False
+    if predicate.verb in ("am", "are", "was", "were", "been"):
+        return _LASTING.match(predicate.rest) is not None or (
+            predicate.tense == "past" and _FEELING.match(predicate.rest) is None and " " in predicate.rest
+        )
+    if _FEELING.match(f"{predicate.verb} {predicate.rest}") and not _LASTING.match(
+        f"{predicate.verb} {predicate.rest}"
+    ):
+        return False
+    if predicate.verb in ("want", "like", "love") and _TALKED.match(predicate.rest):
+        return False
+    if _TO_THINK.match(predicate.rest) or (predicate.verb in _LIKES and _POINTED_AT.match(predicate.rest)):
+        return False
+    if predicate.verb in ("have", "got") and predicate.tense == "present" and _MOMENT.search(predicate.rest):
+        return "coming up" in predicate.rest
+    return not predicate.is_negated or predicate.tense == "perfect"
+
+
+# The value
+
+_TALK = re.compile(rf"\b{any_of(words.TALK_WORDS)}\b", re.IGNORECASE)
+_SYMBOLS = re.compile(r"[^\w\s.,;:!?&%$€£+#'’\"“”/()-]+")
+_TAIL = re.compile(rf"(?:[\s,]+{any_of(words.END_PHRASES)})+$", re.IGNORECASE)
+_NO_FAVOURITE = re.compile(r"their\sfavou?rites?\s(?:is|are|was|were)\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_][\w'’-]*|\d+")
+
+
+def _build_fact(statement: Statement, today: date | None) -> FoundFact | None:
+    text = _TAIL.sub("", _VAGUE_TIME.sub("", statement.text))
+    text, since = _take_time(text, statement.predicate, today)
+    text = _TAIL.sub("", _SYMBOLS.sub("", text)).strip(" ,.!;:-–—'\"")
+    if not _says_something(text) or _NO_FAVOURITE.match(text):
+        return None
+    if statement.predicate.text.startswith("will ") and since is None:
+        return None  # a promise in the chat: "I'll ask around"
+    category = _category(statement, text) if since is None or today is None or since <= today else "plan"
+    liking = _LIKING.match(text) if category == "preference" else None
+    key = ("prefers" if liking[0].startswith("prefer") else "likes") if liking else category
+    value = text[liking.end() :] if liking else text
+    return FoundFact(category, key, value, _CONFIDENCE, _IMPORTANCE.get(category, 0.4), since=since)
+
+
+_POINTER = re.compile(rf"\b{any_of(words.POINTERS)}\b", re.IGNORECASE)
+_PERSON = re.compile(
+    rf"\b(?:{any_of(sorted(RELATIONS))}|{any_of(words.PERSON_NOUNS)}|\w+er|\w+or)s?\b"
+    r"|(?<=\s)[A-Z][a-z]+",
+)
+_NAMED_THING = re.compile(rf"\b{any_of(words.DETERMINERS, NUMBERS_TO_SIX)}\s+\w{{2,}}", re.IGNORECASE)
+_NEW_THING = re.compile(r"\ban?\s+\w{2,}", re.IGNORECASE)
+_POINTS_BACK = re.compile(rf"(?:\b{any_of(words.BEFORE_POINTER)}|^\w+\s\w+)\s*$", re.IGNORECASE)
+
+
+def _points_away(unit: str) -> bool:
+    """Whether a clause points at somebody or something that it does not name."""
+    for pointer in _POINTER.finditer(unit):
+        word = pointer[0].casefold()
+        if word in ("he", "she", "him", "his", "her"):
+            is_named = _PERSON.search(unit, 0, pointer.start()) is not None
+        elif word in ("they", "them", "their"):
+            is_named = _NAMED_THING.search(unit, 0, pointer.start()) is not None
+        elif word in ("it", "its"):
+            is_named = _NEW_THING.search(unit, 0, pointer.start()) is not None
+        elif word == "that":
+            is_named = not _POINTS_BACK.search(unit[: pointer.start()]) and pointer.end() < len(unit)
+        elif word == "one":
+            is_named = re.match(r"\s(?:of|day|year|week|month|time|night)\b", unit[pointer.end() :]) is not None
+        else:
+            is_named = False
+        if not is_named:
+            return True
+    return False
+
+
+_THIN = words.THIN_WORDS | function_words("en")
+
+
+def _says_something(text: str) -> bool:
+    content = {word for word in map(str.casefold, _WORD.findall(text)) if word not in _THIN and len(word) > 2}
+    return len(content) >= 2
+
+
+_DAY_WORD = re.compile(r"(?:last|this|next|yesterday|today|tomorrow|tonight)\b", re.IGNORECASE)
+_BEFORE_DAY = re.compile(rf"(?:\s*\b{any_of(words.BEFORE_DAY)})+\s*$", re.IGNORECASE)
+_BEFORE_TIME = re.compile(rf"(?:\s*\b{any_of(words.BEFORE_TIME)})+\s*$", re.IGNORECASE)
+_WEEKDAY = re.compile(any_of(WEEKDAYS), re.IGNORECASE)
+_FEW = re.compile(r"\b(?:few|several|couple)\b", re.IGNORECASE)
+_VAGUE_TIME = re.compile(rf",?\s+{any_of(words.VAGUE_TIMES)}\b", re.IGNORECASE)
+
+
+def _take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str, date | None]:
+    """The text without the time it names, and the day on which that time begins."""
+    if today is None:
+        return text, None
+    if predicate.tense in ("perfect", "present", "progressive"):
+        times = parse_times(text, today)
+        if times.since:
+            return times.rest, times.since
+    now = datetime(today.year, today.month, today.day, 12, tzinfo=UTC)
+    for span in spans(text, now):
+        before = (_BEFORE_DAY if _DAY_WORD.match(span.text) else _BEFORE_TIME).sub("", text[: span.at])
+        start = parse_date(span.text, today) if span.text.endswith("ago") else None
+        start = start or (span.start + (span.end - span.start) / 2 if _FEW.search(span.text) else span.start).date()
+        if predicate.tense in ("future", "progressive") and start < today:
+            if span.end.date() > today or _WEEKDAY.search(span.text) is None:
+                return " ".join(f"{before} {text[span.at + len(span.text) :]}".split()).replace(" ,", ","), None
+            start += timedelta(days=7)
+        return " ".join(f"{before} {text[span.at + len(span.text) :]}".split()).replace(" ,", ","), start
+    return text, None
+
+
+# Categories
+
+_WORK = re.compile(rf"\b(?:{any_of(words.WORK_WORDS)}|work(?:ed|ing|s)?\s(?:on|at|for|as|with))\b", re.IGNORECASE)
+_HEALTH = re.compile(rf"\b{any_of(words.HEALTH_WORDS)}\b", re.IGNORECASE)
+_RELATION = re.compile(rf"\b{any_of(words.RELATION_WORDS)}\b", re.IGNORECASE)
+_KIN = re.compile(
+    rf"^their\s(?:\w+\s)?(?:{any_of(sorted(RELATIONS))}|kids|family|friends|parents|grandparents)\b", re.IGNORECASE
+)
+_PET = re.compile(rf"\b(?:{any_of(sorted(PETS))})s?\b", re.IGNORECASE)
+
+
+_LIKING = re.compile(
+    rf"(?:always\s|still\s|also\s)*(?:{any_of(words.LIKING_VERBS)}"
+    rf"|(?:is|has\s(?:always\s)?been)\s(?:\w+ly\s)?{any_of(words.FOND_OF)})\s+"
+)
+
+
+def _category(statement: Statement, text: str) -> FactCategory:
+    predicate = statement.predicate
+    verb = predicate.verb
+    if predicate.tense == "future" or (
+        verb in ("want", "plan", "planning", "intend", "aim") and predicate.rest.startswith("to ")
+    ):
+        return "plan"
+    if statement.about_other and _KIN.match(text):
+        return "relationship"
+    if _RELATION.search(text):
+        return "relationship" if predicate.tense != "past" else "event"
+    if _HEALTH.search(text):
+        return "health"
+    if verb in words.POSSESSION_VERBS or (
+        not statement.about_other
+        and verb in ("have", "has", "got")
+        and re.match(r"(?:an?|my|two|three|some|new)\b(?!\slot)", predicate.rest)
+    ):
+        return "possession"
+    if _WORK.search(text):
+        return "work"
+    if predicate.tense == "past":
+        return "event"
+    if _LIKING.match(text):
+        return "preference"
+    return "place" if verb in words.PLACE_VERBS else "other"
