@@ -33,6 +33,12 @@ _FIXED = PAST_FORMS | wordlist(
     shouldn't mustn't didn't hadn't wasn't cant wont let put quit cut hit hurt set
     and or but in at on for with to of from not no the a an my your"""
 )
+COMMON_VERBS = wordlist(
+    """live work love like hate prefer speak play drink eat drive own use study teach enjoy dislike collect write read
+    watch need want know believe support travel cook bake run swim ride wear keep train volunteer smoke paint sing
+    dance have suffer adore avoid follow manage build sell design code go identify come grow hail reside commute"""
+)
+"""Verbs of plain statements about people, as they are after "I"."""
 _PRESENT_IN_ED = wordlist("need feed breed speed bleed heed seed weed shed embed proceed succeed exceed")
 _BASES = {
     "is": "am",

@@ -22,6 +22,7 @@ from recollect.rules.facts_english.attributes import FactReading
 from recollect.rules.facts_english.clauses import Clause, assertions_in, parse_clauses, prose_sentences, supposes
 from recollect.rules.facts_english.instructions import instructions
 from recollect.rules.facts_english.patterns import readings
+from recollect.rules.facts_english.retelling import retell_pronouns
 from recollect.rules.facts_english.statements import find_statements
 from recollect.rules.facts_english.values import name
 from recollect.rules.facts_english.words import (
@@ -54,21 +55,29 @@ def read_facts(text: str, today: date | None = None, shown_texts: Sequence[str] 
     """All that a message tells of its author: the facts that `find_facts` finds, and statements of what they did, do
     and plan. If a statement says the same as a fact, only the fact is kept."""
     sentences = prose_sentences(text)
-    assertions = assertions_in(sentences)
-    facts: list[FoundFact] = []
-    for assertion in assertions:
-        own_facts = _attribute_facts((), [assertion], today)
-        facts += own_facts or find_statements([assertion], today)
-    return _mark_echoes(acceptable_facts([*facts, *_relation_mentions(sentences)]), text, shown_texts)
+    facts: list[FoundFact] = list(_relation_mentions(sentences))
+    for assertion in assertions_in(sentences):
+        attributes = _attribute_facts((), [assertion], today)
+        facts += attributes
+        facts += [fact for fact in find_statements([assertion], today) if not _repeats(fact, attributes)]
+    return _mark_echoes(acceptable_facts(facts), text, shown_texts)
 
 
-def _attribute_facts(sentences, assertions, today):
-    return acceptable_facts(
-        [*_facts_in_clauses(assertions, today), *_relation_mentions(sentences), *instructions(assertions)]
-    )
+def _repeats(statement: FoundFact, facts: Iterable[FoundFact]) -> bool:
+    """Whether a statement says in a sentence what a fact says."""
+    words = fold(statement.value)
+    return any(fold(fact.value.partition(" (")[0]) in words or fact.key == statement.key for fact in facts)
 
 
-def _mark_echoes(facts, text, shown_texts):
+def _attribute_facts(
+    sentences: Iterable[Sentence], assertions: Sequence[str], today: date | None
+) -> list[FoundFact]:
+    found_facts = [*_facts_in_clauses(assertions, today), *_relation_mentions(sentences), *instructions(assertions)]
+    return acceptable_facts(found_facts)
+
+
+def _mark_echoes(facts: list[FoundFact], text: str, shown_texts: Sequence[str]) -> list[FoundFact]:
+    """The facts, marked if the text only repeats what was shown."""
     if shown_texts and facts and is_echo(text, shown_texts):
         return [replace(fact, echo=True) for fact in facts]
     return facts
@@ -90,7 +99,7 @@ def _build_fact(reading: FactReading, clause: Clause) -> FoundFact:
     return FoundFact(
         reading.category,
         reading.key,
-        reading.value,
+        retell_pronouns(reading.value) if reading.category == "preference" else reading.value,
         confidence,
         reading.importance,
         subject=clause.subject,

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from recollect.language.verbs import PAST_FORMS, SAME_IN_THE_PAST, form_after_name, is_past
+from recollect.language.verbs import COMMON_VERBS, PAST_FORMS, SAME_IN_THE_PAST, form_after_name, is_past
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.words import BEFORE_PERFECT, any_of
 
@@ -32,7 +32,7 @@ class Predicate:
 
 
 _ADVERBS = re.compile(
-    rf"(?:(?:{any_of(words.EMPTY_ADVERBS)}|(?!{any_of(words.VERBS_IN_LY)}\b)\w{{3,}}ly)\s+)+", re.IGNORECASE
+    rf"(?:(?:{any_of(words.EMPTY_ADVERBS)}|(?!{any_of(words.VERBS_IN_LY, words.ADVERBS_OF_HABIT)}\b)\w{{3,}}ly)\s+)+", re.IGNORECASE
 )
 _KEPT_ADVERBS = re.compile(rf"(?:{any_of(words.ADVERBS_OF_HABIT)}\s+)+", re.IGNORECASE)
 _WORD = re.compile(r"[a-z][a-z'-]*(?=\s|$|[,.!])", re.IGNORECASE)
@@ -73,9 +73,15 @@ def retell_predicate(predicate: str) -> Predicate | None:
             begins = "has" if first == "have" else "had"
             main = _strip_adverbs(rest.partition(" ")[2]) if participle == "been" else rest
             return _build(f"{begins} {adverb}{rest}", "perfect", main)
-    if first in SAME_IN_THE_PAST or is_past(first):
+    if (first in SAME_IN_THE_PAST and not adverb) or is_past(first):
         return _build(f"{adverb}{verb[0]} {rest}", "past", f"{verb[0]} {rest}")
-    return _build(f"{adverb}{form_after_name(verb[0])} {rest}", "present", f"{verb[0]} {rest}")
+    told = _SECOND_VERB.sub(lambda second: f"{second[1]}{form_after_name(second[2])}", rest)
+    return _build(f"{adverb}{form_after_name(verb[0])} {told}", "present", f"{verb[0]} {rest}")
+
+
+_SECOND_VERB = re.compile(
+    rf"((?:,|\b(?:and|but|then))\s(?:{any_of(words.ADVERBS_OF_HABIT)}\s)?)({any_of(sorted(COMMON_VERBS))})(?=[\s,])(?!\s(?:is|are|was)\b)"
+)
 
 
 def is_participle(word: str) -> bool:
@@ -125,7 +131,8 @@ _PRONOUNS = {
     "ourselves": "themselves", "mine": "theirs", "ours": "theirs",
 }  # fmt: skip
 _PRONOUN = re.compile(
-    r"\b(?:I|i|[Ww]e|[Mm]y|MY|[Oo]ur|[Mm]e|ME|us|[Mm]yself|[Oo]urselves|[Mm]ine|[Oo]urs)\b(?!['’.]\w)"
+    r"(?P<numeral>\b[A-Z][\w-]+\sI\b(?!\s(?:am|was|have|had|\w+ed)\b))"  # a number in a name: "Mustang I"
+    r"|\b(?:I|i|[Ww]e|[Mm]y|MY|[Oo]ur|[Mm]e|ME|us|[Mm]yself|[Oo]urselves|[Mm]ine|[Oo]urs)\b(?!['’.]\w)"
 )
 _SPACE = re.compile(r"\s+(?:([,.;:!?])(?=\s|$))?")
 
@@ -133,4 +140,5 @@ _SPACE = re.compile(r"\s+(?:([,.;:!?])(?=\s|$))?")
 def retell_pronouns(text: str) -> str:
     """A text with "they" and "their" where the speaker is meant."""
     text = _BE_AFTER.sub(lambda be: f"they {be[1] or ''}{'were' if be[2].casefold() == 'was' else 'are'}", text)
-    return _SPACE.sub(lambda space: space[1] or " ", _PRONOUN.sub(lambda word: _PRONOUNS[word[0].casefold()], text))
+    text = _PRONOUN.sub(lambda word: word[0] if word["numeral"] else _PRONOUNS[word[0].casefold()], text)
+    return _SPACE.sub(lambda space: space[1] or " ", text)

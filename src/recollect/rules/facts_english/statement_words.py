@@ -56,10 +56,12 @@ SUBJECT_WORDS = word_tuple(
 )
 JOINTS = word_tuple("and but so yet or plus then")
 SUBORDINATORS = word_tuple(
-    """because 'cause cuz cos although though while whereas which who whose where when whenever as since before after
-    until till if unless so_that even_if even_though as_if as_though in_case once how what why except than"""
+    """because 'cause cuz cos although though whereas which who whose where when whenever if unless so_that even_if
+    even_though as_if as_though in_case how what why except especially particularly"""
 )
-OPEN_ENDS = word_tuple("for with of about to at in on by from and or the a")
+JOINTS_OF_TIME = word_tuple("as since before after until till once while than")
+CONDITION_LEADS = word_tuple("if unless whenever even_if what how why")
+OPEN_ENDS = word_tuple("especially particularly including such like as was were am is are have for with of about to at in on by from and or the a")
 LEADING_WORDS = word_tuple(
     "when after since before while as once because even_though although though during despite besides with without"
 )
@@ -75,10 +77,14 @@ TIME_WORDS = word_tuple(
     morning afternoon evening summer winter spring fall autumn yesterday today tonight tomorrow recently lately mon tues
     tue wed thurs thu fri sat sun"""
 )
+STRONG_TIME_WORDS = word_tuple(
+    """day night week month year morning afternoon evening summer winter spring autumn yesterday today tonight tomorrow
+    ago"""
+)
 BEFORE_TIME = word_tuple(
     "later on in at during over from by just back for about around almost nearly over earlier late the"
 )
-BEFORE_DAY = word_tuple("later earlier late early just back about around almost nearly over")
+BEFORE_DAY = word_tuple("for later earlier late early just back about around almost nearly over")
 VAGUE_TIMES = word_tuple(
     "recently lately the_other_day a_while_ago a_while_back not_long_ago these_days nowadays earlier"
 )
@@ -114,6 +120,10 @@ UNREAL_WORDS = word_tuple("would could might may should can must if whether mayb
 PERSON_NOUNS = word_tuple("kid children girl boy woman man guy lady teen people folks friend")
 DETERMINERS = word_tuple("a an the my our some many several new")
 
+AFTER_RELATIVE = word_tuple("is was has had have will are were i we they he she my our the helped makes")
+QUANTITIES = word_tuple("some several many a_few few more most all lots plenty enough")
+AFTER_QUANTITY = word_tuple("from for in at on to with so left already too")
+
 # Verbs that tell nothing of a life
 
 THOUGHT_VERBS = word_tuple(
@@ -125,7 +135,7 @@ THOUGHT_VERBS = word_tuple(
     assume expect expected wanted worry worried worrying miss missed missing relate pray prayed dig mind guess wonder hate_to
     let look looking looked sound sounded sounds want_to_hear respect admire admired support_you need needed seen
     kidding joking saying doing done sending showing checking sure glad thinking believing lol wanna gotta bet
-    stand deserve owe count check please got_to got_it got_you get_it get_that guessing dunno reckon dare mention
+    struggling struggled stand deserve owe count check please got_to got_it got_you get_it get_that guessing dunno reckon dare mention
     mentioned referring suspect gather"""
 )
 POINTING_OBJECTS = word_tuple(
@@ -136,7 +146,7 @@ FEELING_WORDS = word_tuple(
     """glad happy excited proud thankful grateful thrilled stoked pumped sorry sure curious amazed blessed honored
     honoured touched impressed surprised shocked sad upset tired exhausted stressed overwhelmed nervous anxious worried
     scared afraid relieved pleased delighted jealous bored hungry thirsty sleepy busy swamped fine good great well okay
-    ok better bad alright here there back home ready done free late early lost stuck confused hopeful hyped psyched
+    ok better bad alright here there back home ready all done free late early lost stuck confused hopeful hyped psyched
     eager down game all_ears speechless in_awe awestruck blown moved inspired humbled bummed disappointed frustrated
     annoyed angry mad lonely calm awake able unable aware certain positive optimistic confident right wrong serious
     kidding joking not so too just very really super feeling doing looking hoping wondering thinking saying kind
@@ -145,7 +155,7 @@ FEELING_WORDS = word_tuple(
 )
 LASTING_STATES = word_tuple(
     """passionate_about interested_in into lucky_to_have blessed_to_have blessed_with fortunate_to_have dedicated_to
-    committed_to involved_in involved_with responsible_for good_at bad_at afraid_of scared_of terrified_of used_to
+    committed_to able_to involved_in involved_with responsible_for good_at bad_at afraid_of scared_of terrified_of used_to
     determined_to new_to keen_on fascinated_by fascinated_with obsessed_with addicted_to diagnosed_with drawn_to
     trained_in trained_as based_in originally_from married engaged divorced single retired pregnant vegan vegetarian
     allergic_to a an the part_of one_of in_charge_of in_a on_a member_of a_member proud_of_my inspired_by_my
@@ -158,6 +168,13 @@ WANT_TO_TALK = word_tuple(
 
 WANT_TO_TALK_DOING = word_tuple("hearing seeing knowing chatting talking catching meeting sharing")
 
+LIFE_VERBS = word_tuple("become live adopt move open travel pursue study retire marry get_married volunteer settle emigrate")
+LIFE_EFFORTS = word_tuple(
+    """eat lose save cut quit learn improve balance spend exercise live prioritize prioritise reduce recover grow write
+    build cook bake paint garden"""
+)
+PLANNING_VERBS = word_tuple("want plan planning intend aim thinking considering looking hoping meaning")
+
 # Verbs with which a sentence may begin that has no subject: "Just got back from Rome"
 
 BARE_PAST = word_tuple(
@@ -167,11 +184,12 @@ BARE_PAST = word_tuple(
     landed quit sold created recorded practiced practised worked learned learnt traveled travelled"""
 )
 BARE_PROGRESSIVE = word_tuple(
-    "planning_to planning_on planning_a working_on trying_to trying_out training_for preparing_for moving_to"
+    """planning_to planning_on planning_a working_on trying_to trying_out training_for preparing_for moving_to loving_my
+    enjoying_my"""
 )
 WE_ARE_DOING = word_tuple(
     """considering planning moving adopting building expecting organizing organising hosting launching developing
-    renovating training going getting having opening"""
+    renovating training going getting having opening putting hosting"""
 )
 
 # Verbs with which something else than the speaker is told of
@@ -205,7 +223,7 @@ THIN_WORDS = frozenset(
         tomorrow weekend super special important wonderful fantastic incredible perfect definitely always never
         recently blast pretty real happy sure able help place part while moment moments world life back experience
         hard work reminder huge difference key long old first last next also still even every well many few couple
-        home early late impact together busy positive stay stays staying keeping keeps options situation attitude energy idea ideas effort efforts vibe vibes step steps plan plans
+        home early late one two three four five six seven eight nine ten setback quiet adventure wild similar turnout hang hard impact together busy weekend night hour hours positive stay stays staying keeping keeps options situation attitude energy idea ideas effort efforts vibe vibes step steps plan plans
         them their they themself theirs is are was were has will would can could not"""
     )
 )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
-from recollect.language.dates import spans
+from recollect.language.dates import TimeSpan, spans
 from recollect.language.fact_words import PETS, RELATIONS
 from recollect.language.since_until import parse_date, parse_times
 from recollect.language.stopwords import function_words
@@ -68,8 +68,9 @@ _BRACKETS = re.compile(r"\[[^\[\]]{0,400}\]|\([^()]{0,200}\)")
 _SUBJECT = rf"{any_of(words.SUBJECT_WORDS)}\b"
 _CUT = re.compile(
     rf"(?P<broken>\s*…\s*)|(?P<main>\s*;\s*|,\s+but\s+|\s+[–—-]+\s+|(?<=\w)-\s+|\s*(?:--|—|–)\s*|:\s+"
-    rf"|,?\s+{any_of(words.JOINTS)}\s+(?:then\s+|also\s+|now\s+|even\s+)?(?={_SUBJECT})|,\s+(?={_SUBJECT}|the\b))"
-    rf"|(?P<sub>,?\s+{any_of(words.SUBORDINATORS)}\s+(?=\S))",
+    rf"|,?\s+{any_of(words.JOINTS)}\s+(?:then\s+|also\s+|now\s+|even\s+)?(?={_SUBJECT})|,\s+(?={_SUBJECT}|the\b)"
+    rf"|\s+and\s+(?=the\s(?:[\w'-]+\s){{1,3}}(?:is|are|was|were|looks|has)\b))"
+    rf"|(?P<sub>,?\s+(?:{any_of(words.SUBORDINATORS)}\s+(?=\S)|{any_of(words.JOINTS_OF_TIME)}\s+(?={_SUBJECT})))",
     re.IGNORECASE,
 )
 _OPENER = re.compile(
@@ -77,13 +78,16 @@ _OPENER = re.compile(
     rf"|(?!{any_of(words.TIME_WORDS, MONTHS, WEEKDAYS)}\b)(?-i:[A-Z][a-z]+)(?:,|!)\s+(?=(?:i|we|my|our|gonna|just)\b))",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(r"^(?:if|unless|whenever|when|even\sif|what|how|why|although|though|while)\b", re.IGNORECASE)
+_CONDITION = re.compile(rf"^{any_of(words.CONDITION_LEADS, words.LEADING_WORDS)}\b", re.IGNORECASE)
 _LEADING_CLAUSE = re.compile(
     rf"^{any_of(words.LEADING_WORDS)}"
     r"\b[^,]{2,80},\s+(?=(?:i|we|my|our)\b)",
     re.IGNORECASE,
 )
 
+_SHORT_DAY = re.compile(r"\b(last|this|next|on)\s(mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\b\.?", re.IGNORECASE)
+_FULL_DAYS = {day[:3]: day.capitalize() for day in WEEKDAYS}
+_COMPLEMENTS = frozenset({"what", "how", "why"})
 _HANGING = re.compile(rf"[\s,]+{any_of(words.JOINTS)}$", re.IGNORECASE)
 _OPEN_END = re.compile(
     rf"(?:[\s,]+(?:and|or|but))?(?:[\s,]+(?:{any_of(words.OPEN_ENDS)}|{any_of(words.THOUGHT_VERBS)}))+$", re.IGNORECASE
@@ -93,18 +97,23 @@ _OPEN_END = re.compile(
 def _units(sentence: str) -> Iterator[tuple[str, bool]]:
     """The clauses of a sentence, and whether each depends on another and yet states something: "after we moved"."""
     text = expand_short_forms(_BRACKETS.sub(" ", sentence)).strip()
+    text = _SHORT_DAY.sub(lambda day: f"{day[1]} {_FULL_DAYS[day[2][:3].casefold()]}", text)
     text = _strip_openers(text)
     leading = _LEADING_CLAUSE.match(text)
     if leading:
         text = text[leading.end() :]
     time_lead = _TIME_FIRST.match(text)
-    if time_lead:
+    if time_lead and _TIME_HINT.search(time_lead[1]):
         text = f"{time_lead[1].replace(',', '')}{text[time_lead.end() :]}"
+    own = _SELF.match(text)
+    first = own.end() if own else 0
     start = 0
-    joint = "if" if _CONDITION.match(text) else ""
-    for cut in (*_CUT.finditer(text), None):
+    condition = _CONDITION.match(text)
+    joint = condition[0].casefold() if condition else ""
+    for cut in (*_CUT.finditer(text, first), None):
         unit = text[start : cut.start()] if cut else text[start:]
         is_broken = cut is not None and cut["broken"] is not None
+        is_broken = is_broken or (cut is not None and (cut["sub"] or "").strip(" ,").casefold() in _COMPLEMENTS)
         if unit.strip() and not is_broken and (not joint or joint in words.FACTIVE_JOINTS):
             unit = _HANGING.sub("", unit.rstrip(" ,"))
             unit = _strip_openers((_OPEN_END.sub("", unit) if cut and cut["sub"] else unit).strip(" ,"))
@@ -126,11 +135,16 @@ def _strip_openers(text: str) -> str:
 
 # One unit
 
-_SELF = re.compile(r"(?:(?:my|our)\s[\w'’ -]{2,30}\sand\s)?(?:i|(?P<we>we))\s+(?=\w)(?!all\b|both\b)", re.IGNORECASE)
+_SELF = re.compile(
+    rf"(?:(?!{any_of(words.SUBJECTS_THAT_POINT)}\b|i\b|we\b)(?P<other>(?:[\w'’-]+\s){{1,6}}?)and\s(?=i\b))?"
+    r"(?:i|(?P<we>we))\s+(?=\w)(?!all\b|both\b)",
+    re.IGNORECASE,
+)
 _TIME_WORD = any_of(words.TIME_WORDS, MONTHS, WEEKDAYS)
 _TIME_FIRST = re.compile(
     rf"((?:(?:{_TIME_WORD}|\d{{1,4}}(?:st|nd|rd|th)?),?\s+){{1,6}})(?=(?:i|we|my|our)\s)", re.IGNORECASE
 )
+_TIME_HINT = re.compile(rf"\d|\b{any_of(words.STRONG_TIME_WORDS, MONTHS, WEEKDAYS)}", re.IGNORECASE)
 _BARE = re.compile(
     rf"(?:(?:just|recently|finally|also|even|have|already)\s+)*(?:(?P<past>{any_of(words.BARE_PAST)})|(?P<been>been\s\w+ing)"
     rf"|(?P<gonna>gonna|going\sto)|(?P<doing>{any_of(words.BARE_PROGRESSIVE)}))\s+(?=\w)",
@@ -141,18 +155,18 @@ _MINE = re.compile(
     re.IGNORECASE,
 )
 _THING = re.compile(
-    rf"(?!{any_of(words.SUBJECTS_THAT_POINT)}\b)(?P<what>(?:[\w'’-]+\s){{1,6}}?)"
+    rf"(?:the\s(?=\w+\s\w+\s)|(?!{any_of(words.SUBJECTS_THAT_POINT)}\b))(?P<what>(?:[\w'’-]+\s){{1,6}}?)"
     rf"(?P<verb>{any_of(words.FINITE_VERBS)}|{any_of(words.EFFECT_VERBS)})\s+(?=.*\b(?:me|my)\b)",
     re.IGNORECASE,
 )
 
 
 def _read_unit(unit: str, today: date | None) -> FoundFact | None:
-    unit = unit.strip(" .!,")
-    if len(unit.split()) > MAX_WORDS:
-        return None
+    unit = _shorten(unit.strip(" .!,"))
     lead = _TIME_FIRST.match(unit)
-    if lead:
+    if lead and not _TIME_HINT.search(lead[1]):
+        unit = unit[lead.end() :]
+    elif lead:
         unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
     unit = _name_thing(unit)
     if _is_unclear(unit):
@@ -163,6 +177,15 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     if statement is None or (statement.predicate.tense in ("present", "progressive") and _PASSING.search(unit)):
         return None
     return _build_fact(statement, today)
+
+
+def _shorten(unit: str) -> str:
+    """The clause up to a comma or an "and" if it is long: a story has more than one fact can tell."""
+    if len(unit.split()) <= MAX_WORDS:
+        return unit
+    head = " ".join(unit.split()[:MAX_WORDS])
+    ends = [end.start() for end in re.finditer(r",\s|\s(?:and|with|to|for|in|on|at|by|from)\s", head)]
+    return head[: ends[-1]] if ends else ""
 
 
 def _is_unclear(unit: str) -> bool:
@@ -178,7 +201,7 @@ def _before_and(unit: str) -> str:
 
 _PASSING = re.compile(rf"\b{any_of(words.PASSING_WORDS)}\b", re.IGNORECASE)
 _UNREAL = re.compile(rf"\b{any_of(words.UNREAL_WORDS)}\b")
-_THIS_THING = re.compile(r"(?<=\w)\s(?:this|that)\s(?=(?!is\b|was\b|has\b|had\b|will\b)([a-z])[a-z]+)")
+_THIS_THING = re.compile(r"(?<=\w)\s(?:this|that)\s(?=(?!is\b|was\b|has\b|had\b|will\b|the\b)([a-z])[a-z]+)")
 _YOU = re.compile(rf"\b{any_of(words.YOU_WORDS)}\b", re.IGNORECASE)
 
 
@@ -197,9 +220,12 @@ def _read_statement(unit: str) -> Statement | None:
         predicate = retell_predicate(unit[own.end() :])
         if predicate is None or not _tells(predicate):
             return None
-        return None if own["we"] and _is_about_all(predicate) else Statement(predicate.text, predicate)
+        if own["we"] and _is_about_all(predicate):
+            return None
+        other = retell_pronouns(own["other"].strip()) if own["other"] else ""
+        return Statement(f"{predicate.text} with {_lower_first(other)}" if other else predicate.text, predicate)
     bare = _BARE.match(unit)
-    if bare and not re.match(r"(?:me|us)\b", unit[bare.end() :], re.IGNORECASE):
+    if bare and not re.match(r"(?:me|us|be)\b", unit[bare.end() :], re.IGNORECASE):
         return None if bare["doing"] and _FINITE.search(unit, bare.end()) else _read_bare(unit, bare)
     mine = _MINE.match(unit)
     if mine:
@@ -211,6 +237,7 @@ def _read_statement(unit: str) -> Statement | None:
 
 
 _FINITE = re.compile(rf"\b(?:{any_of(words.FINITE_VERBS)}|{any_of(words.UNREAL_WORDS)})\b", re.IGNORECASE)
+_HABIT = re.compile(rf"{any_of(words.ADVERBS_OF_HABIT)}\s")
 _COUNTED = re.compile(rf"(?:{any_of(NUMBERS_TO_SIX)}|an?|one|\d+|in)\s", re.IGNORECASE)
 _TOGETHER = re.compile(r"\beach\sother\b|\bone\sanother\b", re.IGNORECASE)
 
@@ -223,6 +250,8 @@ def _is_about_all(predicate: Predicate) -> bool:
         return False
     if predicate.tense == "progressive":
         return predicate.verb not in words.WE_ARE_DOING
+    if _HABIT.match(predicate.text) or (predicate.tense == "perfect" and predicate.verb.endswith("ing")):
+        return False
     return not (predicate.verb in ("have", "own", "got", "live") and _COUNTED.match(predicate.rest))
 
 
@@ -235,9 +264,7 @@ def _read_bare(unit: str, bare: re.Match[str]) -> Statement | None:
 
 
 def _read_other(unit: str, verb: str, end: int) -> Statement | None:
-    first = re.sub(r"['’]s$", "", unit.split(" ", 1)[0].casefold())
-    if is_ordinary(first) or first in ("my", "our") or first.endswith(words.NOUN_ENDINGS):
-        unit = unit[0].lower() + unit[1:]
+    unit = _lower_first(unit)
     unit = re.sub(r"\s(?:just|really|also|actually)\s(?=\w)", " ", unit)
     tense = "past" if is_past(verb) or verb.casefold() in ("was", "were") else "present"
     predicate = Predicate(retell_pronouns(unit), tense, verb.casefold(), unit[end:])  # type: ignore[arg-type]
@@ -246,20 +273,37 @@ def _read_other(unit: str, verb: str, end: int) -> Statement | None:
     return Statement(predicate.text, predicate, about_other=True)
 
 
+def _lower_first(text: str) -> str:
+    """The text with a small letter, if it does not begin with a name."""
+    first = re.sub(r"['’]s$", "", text.split(" ", 1)[0].casefold())
+    is_plain = is_ordinary(first) or first in ("my", "our", "their", "the") or first.endswith(words.NOUN_ENDINGS)
+    return text[0].lower() + text[1:] if is_plain else text
+
+
 _WHAT_IT_IS = re.compile(rf"{any_of(words.AFTER_LASTING_IS)}\b", re.IGNORECASE)
 
 # Whether a predicate tells something
 
 _THOUGHTS = frozenset(words.THOUGHT_VERBS)
 _FEELING = re.compile(rf"(?:so\s|very\s|really\s)*{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE)
+_BE = re.compile(r"(?:is|was|(?:has|had)\s(?:\w+\s)?been)\b")
 _LASTING = re.compile(rf"{any_of(words.LASTING_STATES)}\b", re.IGNORECASE)
 _POINTED = re.compile(rf"^(?:{any_of(words.POINTERS)})\b", re.IGNORECASE)
 _PLANS = re.compile(
-    rf"(?:thinking\s(?:about|of)\s(?:\w+ly\s)?|looking\sforward\sto\s)(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|my\b|an?\b|the\b)",
+    rf"(?:has\sbeen\sthinking\s(?:about|of)\s|(?:is|has\sbeen)\slooking\sforward\sto\s)"
+    rf"(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|their\b|an?\b)",
     re.IGNORECASE,
 )
+_CONVICTION = re.compile(r"(?:believe\sin|care\s(?:a\slot\s|deeply\s)?about)\s(?!it\b|that\b|this\b|us\b|them\b)\w", re.IGNORECASE)
 _TO_THINK = re.compile(rf"(?:to\s)?{any_of(words.THOUGHT_VERBS)}\b", re.IGNORECASE)
 _MOMENT = re.compile(rf"^(?:\w+\s){{0,3}}?{any_of(words.THINGS_OF_THE_MOMENT)}\b", re.IGNORECASE)
+_SOME = re.compile(rf"{any_of(words.QUANTITIES, NUMBERS_TO_SIX)}(?:\s(?:{any_of(words.AFTER_QUANTITY)})\b|$)", re.IGNORECASE)
+_OF_THE_MOMENT = re.compile(
+    rf"(?:(?:am\s|are\s)?interested\sin\s(?:\w+ing|the|this|your)|want\sto\s(?!{any_of(words.LIFE_VERBS)}\b)"
+    r"|am\san?\s(?:bit|little|tad|lot)|(?:make|making)\ssure)\b"
+    rf"|trying\sto\s(?!{any_of(words.LIFE_EFFORTS)}\b)",
+    re.IGNORECASE,
+)
 _LIKES = frozenset(word_tuple("love like enjoy adore loved liked enjoyed prefer hate hated dislike"))
 _POINTED_AT = re.compile(rf"(?:all\s)?{any_of(words.POINTING_OBJECTS)}\b", re.IGNORECASE)
 _TALKED = re.compile(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
@@ -267,21 +311,24 @@ _TALKED = re.compile(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
 
 def _tells(predicate: Predicate) -> bool:
     """Whether a predicate tells of a life, rather than of what somebody thinks or feels just now."""
-    if _PLANS.match(f"{predicate.verb} {predicate.rest}"):
+    if _PLANS.match(predicate.text):
         return True
-    if predicate.verb in _THOUGHTS:
+    if _CONVICTION.match(f"{predicate.verb} {predicate.rest}"):
+        return not predicate.is_negated
+    if predicate.verb in _THOUGHTS or _OF_THE_MOMENT.match(f"{predicate.verb} {predicate.rest}"):
         return False
     if predicate.verb in ("am", "are", "was", "were", "been"):
         return _LASTING.match(predicate.rest) is not None or (
             predicate.tense == "past" and _FEELING.match(predicate.rest) is None and " " in predicate.rest
         )
-    if _FEELING.match(f"{predicate.verb} {predicate.rest}") and not _LASTING.match(
+    is_state = _BE.match(predicate.text) is not None
+    if is_state and _FEELING.match(f"{predicate.verb} {predicate.rest}") and not _LASTING.match(
         f"{predicate.verb} {predicate.rest}"
     ):
         return False
     if predicate.verb in ("want", "like", "love") and _TALKED.match(predicate.rest):
         return False
-    if _TO_THINK.match(predicate.rest) or (predicate.verb in _LIKES and _POINTED_AT.match(predicate.rest)):
+    if _SOME.match(predicate.rest) or _TO_THINK.match(predicate.rest) or (predicate.verb in _LIKES and _POINTED_AT.match(predicate.rest)):
         return False
     if predicate.verb in ("have", "got") and predicate.tense == "present" and _MOMENT.search(predicate.rest):
         return "coming up" in predicate.rest
@@ -301,7 +348,7 @@ def _build_fact(statement: Statement, today: date | None) -> FoundFact | None:
     text = _TAIL.sub("", _VAGUE_TIME.sub("", statement.text))
     text, since = _take_time(text, statement.predicate, today)
     text = _TAIL.sub("", _SYMBOLS.sub("", text)).strip(" ,.!;:-–—'\"")
-    if not _says_something(text) or _NO_FAVOURITE.match(text):
+    if not _says_something(text, statement.predicate) or _NO_FAVOURITE.match(text):
         return None
     if statement.predicate.text.startswith("will ") and since is None:
         return None  # a promise in the chat: "I'll ask around"
@@ -318,7 +365,11 @@ _PERSON = re.compile(
     r"|(?<=\s)[A-Z][a-z]+",
 )
 _NAMED_THING = re.compile(rf"\b{any_of(words.DETERMINERS, NUMBERS_TO_SIX)}\s+\w{{2,}}", re.IGNORECASE)
+_RELATIVE = re.compile(rf"\s(?:{any_of(words.AFTER_RELATIVE)}|\w+s|\w+ed)\b", re.IGNORECASE)
 _NEW_THING = re.compile(r"\ban?\s+\w{2,}", re.IGNORECASE)
+_THIS_TIME = re.compile(rf"\s{any_of(words.STRONG_TIME_WORDS, WEEKDAYS, MONTHS)}", re.IGNORECASE)
+_THOSE_WHO = re.compile(r"\s(?:in\sneed|who|with|an?)\b", re.IGNORECASE)
+_ABOUT = re.compile(r"\b(?:about|of|from)\s$", re.IGNORECASE)
 _POINTS_BACK = re.compile(rf"(?:\b{any_of(words.BEFORE_POINTER)}|^\w+\s\w+)\s*$", re.IGNORECASE)
 
 
@@ -331,9 +382,13 @@ def _points_away(unit: str) -> bool:
         elif word in ("they", "them", "their"):
             is_named = _NAMED_THING.search(unit, 0, pointer.start()) is not None
         elif word in ("it", "its"):
-            is_named = _NEW_THING.search(unit, 0, pointer.start()) is not None
+            is_named = _NEW_THING.search(unit, 0, pointer.start()) and not _ABOUT.search(unit[: pointer.start()])
         elif word == "that":
-            is_named = not _POINTS_BACK.search(unit[: pointer.start()]) and pointer.end() < len(unit)
+            is_named = _RELATIVE.match(unit, pointer.end()) and not _POINTS_BACK.search(unit[: pointer.start()])
+        elif word == "this":
+            is_named = _THIS_TIME.match(unit, pointer.end()) is not None
+        elif word in ("those", "such"):
+            is_named = _THOSE_WHO.match(unit, pointer.end()) is not None
         elif word == "one":
             is_named = re.match(r"\s(?:of|day|year|week|month|time|night)\b", unit[pointer.end() :]) is not None
         else:
@@ -346,9 +401,10 @@ def _points_away(unit: str) -> bool:
 _THIN = words.THIN_WORDS | function_words("en")
 
 
-def _says_something(text: str) -> bool:
-    content = {word for word in map(str.casefold, _WORD.findall(text)) if word not in _THIN and len(word) > 2}
-    return len(content) >= 2
+def _says_something(text: str, predicate: Predicate) -> bool:
+    """Whether a text names something: beside the verb, if it tells of the past."""
+    names = {word for word in map(str.casefold, _WORD.findall(text)) if word not in _THIN and len(word) > 2}
+    return len(names) >= 2 or (predicate.tense == "past" and bool(names - {predicate.verb}))
 
 
 _DAY_WORD = re.compile(r"(?:last|this|next|yesterday|today|tomorrow|tonight)\b", re.IGNORECASE)
@@ -368,16 +424,34 @@ def _take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str
         if times.since:
             return times.rest, times.since
     now = datetime(today.year, today.month, today.day, 12, tzinfo=UTC)
-    for span in spans(text, now):
-        before = (_BEFORE_DAY if _DAY_WORD.match(span.text) else _BEFORE_TIME).sub("", text[: span.at])
-        start = parse_date(span.text, today) if span.text.endswith("ago") else None
-        start = start or (span.start + (span.end - span.start) / 2 if _FEW.search(span.text) else span.start).date()
-        if predicate.tense in ("future", "progressive") and start < today:
-            if span.end.date() > today or _WEEKDAY.search(span.text) is None:
-                return " ".join(f"{before} {text[span.at + len(span.text) :]}".split()).replace(" ,", ","), None
-            start += timedelta(days=7)
-        return " ".join(f"{before} {text[span.at + len(span.text) :]}".split()).replace(" ,", ","), start
+    for span in spans(text, now)[:1]:
+        after = text[span.at + len(span.text) :]
+        if predicate.tense != "past" and after.lstrip().startswith(","):
+            return text, None  # the time of one thing of several
+        return _cut_time(text, span, after), _first_day(span, predicate, today)
     return text, None
+
+
+def _cut_time(text: str, span: TimeSpan, after: str) -> str:
+    before = (_BEFORE_DAY if _DAY_WORD.match(span.text) else _BEFORE_TIME).sub("", text[: span.at])
+    if _ARTICLE.search(before) or _PART_OF_DAY.match(after):
+        return text
+    return " ".join(f"{before} {after}".split()).replace(" ,", ",")
+
+
+def _first_day(span: TimeSpan, predicate: Predicate, today: date) -> date | None:
+    """The first day of a time; of a plan, None if it has begun."""
+    start = parse_date(span.text, today) if span.text.endswith("ago") else None
+    start = start or (span.start + (span.end - span.start) / 2 if _FEW.search(span.text) else span.start).date()
+    if predicate.tense == "past" or start >= today:
+        return start
+    if _WEEKDAY.search(span.text) and span.end.date() <= today:
+        return start + timedelta(days=7)
+    return start if predicate.tense == "perfect" else None
+
+
+_ARTICLE = re.compile(r"\b(?:an?\s*(?:\w+\s*)?|their\s*)$", re.IGNORECASE)
+_PART_OF_DAY = re.compile(r"\s(?:morning|afternoon|evening|night)\b", re.IGNORECASE)
 
 
 # Categories
@@ -400,9 +474,7 @@ _LIKING = re.compile(
 def _category(statement: Statement, text: str) -> FactCategory:
     predicate = statement.predicate
     verb = predicate.verb
-    if predicate.tense == "future" or (
-        verb in ("want", "plan", "planning", "intend", "aim") and predicate.rest.startswith("to ")
-    ):
+    if predicate.tense == "future" or verb in words.PLANNING_VERBS:
         return "plan"
     if statement.about_other and _KIN.match(text):
         return "relationship"

@@ -15,7 +15,7 @@ from recollect.language.detect import detect
 from recollect.language.fact_words import CONDITION_ADJECTIVES, DIETS
 from recollect.language.sentences import split_sentences
 from recollect.language.stopwords import function_words
-from recollect.language.verbs import FORMS_AFTER_I, PERSON_FORMS, form_after_i, form_after_name
+from recollect.language.verbs import COMMON_VERBS, FORMS_AFTER_I, PERSON_FORMS, form_after_i, form_after_name
 from recollect.rules.facts_english.values import trade
 from recollect.rules.prompt.fences import strip_invisible
 
@@ -247,12 +247,6 @@ def _name_speaker(clause: str, speaker_name: str) -> str:
 
 # A clause without a subject is about the person, if it begins as a statement about a person does.
 
-_COMMON_VERBS = """
-    live work love like hate prefer speak play drink eat drive own use study teach enjoy dislike collect write read
-    watch need want know believe support travel cook bake run swim ride wear keep train volunteer smoke paint sing
-    dance have suffer adore avoid follow manage build sell design code go identify come grow hail reside commute
-"""
-_COMMON = frozenset(_COMMON_VERBS.split())
 _THIRD_BEGINS = re.compile(
     r"^(?:is|was|has|does|doesn['’]t|isn['’]t|goes|can|cannot|can['’]t|used\sto|moved|\w{2,}s)\s", re.IGNORECASE
 )
@@ -285,7 +279,7 @@ def _add_subject(clause: str, name: str) -> str:
         return " ".join([name, *bare["adverbs"].split(), form_after_name(verb), *rest, clause[bare.end() :]])
     first = clause.split(" ", 1)[0].casefold().strip(".,")
     opens = _THIRD_BEGINS.match(f"{clause} ")
-    if opens and (first in _CLOSED or form_after_i(first) in _COMMON):
+    if opens and (first in _CLOSED or form_after_i(first) in COMMON_VERBS):
         return f"{name} {clause[0].lower()}{clause[1:]}"
     if _ADJECTIVE.match(f"{clause} ") or first in _OF_ADJECTIVES or clause.casefold().strip(". ") in _OF_ADJECTIVES:
         # A clause with a verb of its own is about something else: "vegan food is dear".
@@ -332,4 +326,4 @@ def _capitalise_start(text: str, name: str, speaker_name: str) -> str:
 
 def _is_verb(word: str) -> bool:
     plain = word.casefold().strip(".,!")
-    return plain in _COMMON or plain in FORMS_AFTER_I or (plain.endswith("s") and form_after_i(plain) in _COMMON)
+    return plain in COMMON_VERBS or plain in FORMS_AFTER_I or (plain.endswith("s") and form_after_i(plain) in COMMON_VERBS)
