@@ -43,6 +43,9 @@ _PERFECT = re.compile(rf"(?:have|has|had)\s+(?:{any_of(BEFORE_PERFECT)}\s+)*", r
 _NOT = re.compile(rf"(?P<do>{any_of(words.HELPERS)})\s+(?:not|never)\s+", re.IGNORECASE)
 
 
+_EMPHASIS = re.compile(rf"do\s(?={any_of(sorted(COMMON_VERBS))}\s)", re.IGNORECASE)
+
+
 def retell_predicate(predicate: str) -> Predicate | None:
     """What follows "I" or "we", in the third person; None if it says only what may be."""
     predicate = _strip_adverbs(predicate)
@@ -57,6 +60,7 @@ def retell_predicate(predicate: str) -> Predicate | None:
         action = _strip_adverbs(predicate[future.end() :])
         begins = "will" if future[0].casefold().startswith("will") else "is going to"
         return _build(f"{begins} {adverb}{action}", "future", action)
+    predicate = _EMPHASIS.sub("", predicate)
     verb = _WORD.match(predicate)
     if verb is None or verb[0].casefold() in words.POSSIBLE:
         return None
@@ -75,6 +79,8 @@ def retell_predicate(predicate: str) -> Predicate | None:
             return _build(f"{begins} {adverb}{rest}", "perfect", main)
     if (first in SAME_IN_THE_PAST and not adverb) or is_past(first):
         return _build(f"{adverb}{verb[0]} {rest}", "past", f"{verb[0]} {rest}")
+    if first in SAME_IN_THE_PAST:
+        return _build(f"{adverb}{verb[0]}s {rest}", "present", f"{verb[0]} {rest}")
     told = _SECOND_VERB.sub(lambda second: f"{second[1]}{form_after_name(second[2])}", rest)
     return _build(f"{adverb}{form_after_name(verb[0])} {told}", "present", f"{verb[0]} {rest}")
 

@@ -66,8 +66,9 @@ LEADING_WORDS = word_tuple(
     "when after since before while as once because even_though although though during despite besides with without"
 )
 FACTIVE_JOINTS = frozenset(word_tuple("after when since because 'cause where while as though although"))
+PHRASE_STARTS = word_tuple("and with to for in on at by from")
 END_PHRASES = word_tuple(
-    """though_it too as_well at_all haha lol these_days again so_far for_sure to_be_honest
+    """speaking_of speaking_of_which though_it too as_well at_all haha lol these_days again so_far for_sure to_be_honest
     of_course by_the_way btw and_stuff and_all or_something or_so you_know"""
 )
 
@@ -85,8 +86,11 @@ BEFORE_TIME = word_tuple(
     "later on in at during over from by just back for about around almost nearly over earlier late the"
 )
 BEFORE_DAY = word_tuple("for later earlier late early just back about around almost nearly over")
+NO_NOUNS = word_tuple(
+    "is was has had will the with in for on at to from by and or as after before when because so while during of too"
+)
 VAGUE_TIMES = word_tuple(
-    "recently lately the_other_day a_while_ago a_while_back not_long_ago these_days nowadays earlier"
+    "recently lately the_other_day a_while_ago a_while_back not_long_ago not_too_long_ago these_days nowadays earlier"
 )
 
 # Pointers: who or what is meant stands elsewhere
@@ -98,8 +102,8 @@ BEFORE_POINTER = word_tuple(
 )
 YOU_WORDS = word_tuple("you your yours yourself u ur y'all you're you've you'd you'll")
 TALK_WORDS = word_tuple(
-    """chat chatting talk_soon pic pics photo photos picture pictures image screenshot link message question questions news
-    to_share advice tips recommendation recommendations suggestions suggestion"""
+    """chat chatting talk_soon pic pics photo photos picture pictures image screenshot link message question questions great_news good_news
+    news_to_share recommendation recommendations suggestions suggestion"""
 )
 
 PASSING_WORDS = word_tuple(
@@ -112,7 +116,7 @@ AFTER_LASTING_IS = word_tuple(
 )
 THINGS_OF_THE_MOMENT = word_tuple(
     """meeting meetings call appointment exam deadline question questions problem problems issue issues idea ideas
-    headache cold feeling look chance trouble doubt doubts time fun blast good great point bug error errors clue hunch
+    headache cold feeling look chance trouble doubt doubts time fun blast good great point bug error errors clue story stories no hunch
     sense"""
 )
 
@@ -134,8 +138,8 @@ THOUGHT_VERBS = word_tuple(
     forget forgot forgotten care cared notice noticed realize realized realise realised figure figured doubt sense
     assume expect expected wanted worry worried worrying miss missed missing relate pray prayed dig mind guess wonder hate_to
     let look looking looked sound sounded sounds want_to_hear respect admire admired support_you need needed seen
-    kidding joking saying doing done sending showing checking sure glad thinking believing lol wanna gotta bet
-    struggling struggled stand deserve owe count check please got_to got_it got_you get_it get_that guessing dunno reckon dare mention
+    kidding joking saying doing sending showing checking sure glad thinking believing lol wanna gotta bet
+    struggling stand deserve owe count check please got_to got_it got_you get_it get_that guessing dunno reckon dare mention
     mentioned referring suspect gather"""
 )
 POINTING_OBJECTS = word_tuple(
@@ -151,12 +155,19 @@ FEELING_WORDS = word_tuple(
     annoyed angry mad lonely calm awake able unable aware certain positive optimistic confident right wrong serious
     kidding joking not so too just very really super feeling doing looking hoping wondering thinking saying kind
     sort lucky_you with_you on_it in_love_with_it always_here so_happy so_glad fortunate lucky interested_in_hearing
-    mesmerized mesmerised captivated stunned floored hooked beyond over_the_moon content comfortable sick cold hot wet full set open up alive"""
+    determined mesmerized mesmerised captivated stunned floored hooked beyond over_the_moon content comfortable sick cold hot wet full set open up alive"""
+)
+MOODS = word_tuple("surge rush boost sense feeling kick laugh vibe urge hunch")
+DOING_JUST_NOW = frozenset(
+    word_tuple(
+        """finding keeping staying hanging chilling relaxing resting heading waiting sitting standing watching listening
+        eating drinking walking driving leaving coming taking_the_time getting running_late reaching_out hearing"""
+    )
 )
 LASTING_STATES = word_tuple(
-    """passionate_about interested_in into lucky_to_have blessed_to_have blessed_with fortunate_to_have dedicated_to
+    """passionate_about interested_in into lucky_to_have_my lucky_to_have_a lucky_to_have_such blessed_to_have_my blessed_with fortunate_to_have_my dedicated_to
     committed_to able_to involved_in involved_with responsible_for good_at bad_at afraid_of scared_of terrified_of used_to
-    determined_to new_to keen_on fascinated_by fascinated_with obsessed_with addicted_to diagnosed_with drawn_to
+    new_to keen_on fascinated_by fascinated_with obsessed_with addicted_to diagnosed_with drawn_to
     trained_in trained_as based_in originally_from married engaged divorced single retired pregnant vegan vegetarian
     allergic_to a an the part_of one_of in_charge_of in_a on_a member_of a_member proud_of_my inspired_by_my
     friends_with best_friends in_touch self-employed working studying fluent_in terrible_at great_at hooked_on
@@ -195,7 +206,7 @@ WE_ARE_DOING = word_tuple(
 # Verbs with which something else than the speaker is told of
 
 FINITE_VERBS = word_tuple(
-    """is are was were has have had will got loves love likes like enjoys enjoy lives live works work helps help makes make
+    """is are was were has have had got loves love likes like enjoys enjoy lives live works work helps help makes make
     keeps keep means mean reminds remind motivates motivate inspires inspire gives give brings bring plays play goes go
     runs run wants want teaches teach supports support lets let shows show includes include takes take represents symbolizes
     consists starts gets get loved liked enjoyed"""
@@ -223,7 +234,7 @@ THIN_WORDS = frozenset(
         tomorrow weekend super special important wonderful fantastic incredible perfect definitely always never
         recently blast pretty real happy sure able help place part while moment moments world life back experience
         hard work reminder huge difference key long old first last next also still even every well many few couple
-        home early late one two three four five six seven eight nine ten setback quiet adventure wild similar turnout hang hard impact together busy weekend night hour hours positive stay stays staying keeping keeps options situation attitude energy idea ideas effort efforts vibe vibes step steps plan plans
+        home early late one two three four five six seven eight nine ten ton sore spot major challenge activities group whole collection setback snag hurdle interesting learned learnt quiet adventure wild similar turnout hang hard impact together busy weekend night hour hours positive stay stays staying keeping keeps options situation attitude energy idea ideas effort efforts vibe vibes step steps plan plans
         them their they themself theirs is are was were has will would can could not"""
     )
 )
@@ -233,7 +244,7 @@ THIN_WORDS = frozenset(
 POSSESSION_VERBS = word_tuple("bought purchased own owned inherited adopted collect collected ordered")
 WORK_WORDS = word_tuple(
     """job jobs company career business boss colleague colleagues coworker coworkers client clients promotion promoted
-    startup employer office hired interview internship project projects firm workplace salary campaign shop store degree
+    startup employer office hired interview internship firm workplace salary campaign degree
     freelance freelancing manager coding programming software contract gig profession"""
 )
 HEALTH_WORDS = word_tuple(
@@ -248,3 +259,14 @@ RELATION_WORDS = word_tuple(
 LIKING_VERBS = word_tuple("loves likes enjoys adores prefers cherishes treasures")
 FOND_OF = word_tuple("passionate_about interested_in into keen_on fond_of obsessed_with fascinated_by fascinated_with")
 PLACE_VERBS = word_tuple("live lived living moved moving grew relocated reside")
+
+# Answers
+
+ANSWERS_YES = word_tuple("yes yeah yep yup yea sure of_course i_do i_am i_have absolutely definitely indeed a_lot")
+ANSWERS_NO = word_tuple("no nope nah not_really none never no_i_don't i_don't no,_i_do_not nothing")
+BEFORE_ANSWER = word_tuple("well just only mostly mainly in at on from it's it_is that's to for as i'd_say oh um")
+NO_VALUES = word_tuple(
+    """please thanks thank_you maybe why what that this good great fine not_sure no_idea depends same hmm lol haha secret
+    private guess anything everything all a_few many some lots and but"""
+)
+ASKED_STATES = word_tuple("vegan vegetarian pescatarian diabetic married single retired left-handed")

@@ -47,16 +47,22 @@ class Statement:
     about_other: bool = False
 
 
-def find_statements(assertions: Iterable[str], today: date | None = None) -> Iterator[FoundFact]:
-    """The statements in sentences that state something, as facts."""
+def find_statements(
+    assertions: Iterable[str], today: date | None = None, *, in_request: bool = False
+) -> Iterator[FoundFact]:
+    """The statements in sentences that state something, as facts. If they are `in_request`, in a message that asks
+    something, what somebody only thinks of doing is what they ask about."""
     for sentence in assertions:
         if _HINT.search(sentence):
             for unit, is_dependent in _units(sentence):
                 fact = _read_unit(unit, today)
-                if fact is not None and not (is_dependent and (fact.category != "event" or fact.since is None)):
+                if fact is None or (in_request and _TENTATIVE.match(fact.value)):
+                    continue
+                if not (is_dependent and (fact.category != "event" or fact.since is None)):
                     yield fact
 
 
+_TENTATIVE = re.compile(r"is\sthinking\b")
 _HINT = re.compile(
     rf"\b(?:i|we|my|our|me|us|i['’]\w+|we['’]\w+|gonna|been|{any_of(words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
     re.IGNORECASE,
@@ -85,6 +91,9 @@ _LEADING_CLAUSE = re.compile(
     re.IGNORECASE,
 )
 
+_AGE_OF_LIFE = re.compile(
+    r"as\san?\s(?:little\s|small\s)?(?:kid|child|boy|girl|teen(?:ager)?|student)\b", re.IGNORECASE
+)
 _SHORT_DAY = re.compile(r"\b(last|this|next|on)\s(mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\b\.?", re.IGNORECASE)
 _FULL_DAYS = {day[:3]: day.capitalize() for day in WEEKDAYS}
 _COMPLEMENTS = frozenset({"what", "how", "why"})
@@ -102,6 +111,8 @@ def _units(sentence: str) -> Iterator[tuple[str, bool]]:
     leading = _LEADING_CLAUSE.match(text)
     if leading:
         text = text[leading.end() :]
+        if _AGE_OF_LIFE.match(leading[0]):
+            text = f"{text.rstrip(' .!')} {leading[0].strip(' ,').lower()}"
     time_lead = _TIME_FIRST.match(text)
     if time_lead and _TIME_HINT.search(time_lead[1]):
         text = f"{time_lead[1].replace(',', '')}{text[time_lead.end() :]}"
@@ -164,9 +175,7 @@ _THING = re.compile(
 def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     unit = _shorten(unit.strip(" .!,"))
     lead = _TIME_FIRST.match(unit)
-    if lead and not _TIME_HINT.search(lead[1]):
-        unit = unit[lead.end() :]
-    elif lead:
+    if lead and _TIME_HINT.search(lead[1]):
         unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
     unit = _name_thing(unit)
     if _is_unclear(unit):
@@ -179,12 +188,15 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     return _build_fact(statement, today)
 
 
+_PAUSE = re.compile(rf",\s|\s{any_of(words.PHRASE_STARTS)}\s", re.IGNORECASE)
+
+
 def _shorten(unit: str) -> str:
     """The clause up to a comma or an "and" if it is long: a story has more than one fact can tell."""
     if len(unit.split()) <= MAX_WORDS:
         return unit
     head = " ".join(unit.split()[:MAX_WORDS])
-    ends = [end.start() for end in re.finditer(r",\s|\s(?:and|with|to|for|in|on|at|by|from)\s", head)]
+    ends = [end.start() for end in _PAUSE.finditer(head)]
     return head[: ends[-1]] if ends else ""
 
 
@@ -201,7 +213,7 @@ def _before_and(unit: str) -> str:
 
 _PASSING = re.compile(rf"\b{any_of(words.PASSING_WORDS)}\b", re.IGNORECASE)
 _UNREAL = re.compile(rf"\b{any_of(words.UNREAL_WORDS)}\b")
-_THIS_THING = re.compile(r"(?<=\w)\s(?:this|that)\s(?=(?!is\b|was\b|has\b|had\b|will\b|the\b)([a-z])[a-z]+)")
+_THIS_THING = re.compile(rf"(?<=\w)\s(?:this|that)\s(?=(?!{any_of(words.NO_NOUNS)}\b)([a-z])[a-z]+)")
 _YOU = re.compile(rf"\b{any_of(words.YOU_WORDS)}\b", re.IGNORECASE)
 
 
@@ -225,13 +237,13 @@ def _read_statement(unit: str) -> Statement | None:
         other = retell_pronouns(own["other"].strip()) if own["other"] else ""
         return Statement(f"{predicate.text} with {_lower_first(other)}" if other else predicate.text, predicate)
     bare = _BARE.match(unit)
-    if bare and not re.match(r"(?:me|us|be)\b", unit[bare.end() :], re.IGNORECASE):
+    if bare and not re.match(r"(?:me|us|be|some|lots|time|\d+|two|three|a\s(?:lot|while|bit|few|day|week))\b", unit[bare.end() :], re.IGNORECASE):
         return None if bare["doing"] and _FINITE.search(unit, bare.end()) else _read_bare(unit, bare)
     mine = _MINE.match(unit)
     if mine:
         return None if mine["our"] and not is_past(mine["verb"]) else _read_other(unit, mine["verb"], mine.end())
     thing = _THING.match(unit)
-    if thing:
+    if thing and not (unit[:4].casefold() == "the " and is_past(thing["verb"])):
         return _read_other(unit, thing["verb"], thing.end())
     return None
 
@@ -268,7 +280,7 @@ def _read_other(unit: str, verb: str, end: int) -> Statement | None:
     unit = re.sub(r"\s(?:just|really|also|actually)\s(?=\w)", " ", unit)
     tense = "past" if is_past(verb) or verb.casefold() in ("was", "were") else "present"
     predicate = Predicate(retell_pronouns(unit), tense, verb.casefold(), unit[end:])  # type: ignore[arg-type]
-    if predicate.verb in _THOUGHTS or (predicate.verb in ("is", "are") and not _WHAT_IT_IS.match(predicate.rest)):
+    if (predicate.verb in _THOUGHTS and not is_past(verb)) or (predicate.verb in ("is", "are") and not _WHAT_IT_IS.match(predicate.rest)):
         return None  # how something is, it is for a while: "my train is late"
     return Statement(predicate.text, predicate, about_other=True)
 
@@ -290,12 +302,14 @@ _BE = re.compile(r"(?:is|was|(?:has|had)\s(?:\w+\s)?been)\b")
 _LASTING = re.compile(rf"{any_of(words.LASTING_STATES)}\b", re.IGNORECASE)
 _POINTED = re.compile(rf"^(?:{any_of(words.POINTERS)})\b", re.IGNORECASE)
 _PLANS = re.compile(
-    rf"(?:has\sbeen\sthinking\s(?:about|of)\s|(?:is|has\sbeen)\slooking\sforward\sto\s)"
+    rf"(?:(?:is|has\sbeen)\sthinking\s(?:about|of)\s|(?:is|has\sbeen)\slooking\sforward\sto\s|always\slooks\sforward\sto\s)"
     rf"(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|their\b|an?\b)",
     re.IGNORECASE,
 )
 _CONVICTION = re.compile(r"(?:believe\sin|care\s(?:a\slot\s|deeply\s)?about)\s(?!it\b|that\b|this\b|us\b|them\b)\w", re.IGNORECASE)
 _TO_THINK = re.compile(rf"(?:to\s)?{any_of(words.THOUGHT_VERBS)}\b", re.IGNORECASE)
+_BACKGROUND = re.compile(r"(?:was|were)\s\w+ing\b|had\sto\s", re.IGNORECASE)
+_MOOD = re.compile(rf"(?:an?|the|some|this|that)\s(?:\w+\s)?{any_of(words.MOODS)}\b", re.IGNORECASE)
 _MOMENT = re.compile(rf"^(?:\w+\s){{0,3}}?{any_of(words.THINGS_OF_THE_MOMENT)}\b", re.IGNORECASE)
 _SOME = re.compile(rf"{any_of(words.QUANTITIES, NUMBERS_TO_SIX)}(?:\s(?:{any_of(words.AFTER_QUANTITY)})\b|$)", re.IGNORECASE)
 _OF_THE_MOMENT = re.compile(
@@ -318,9 +332,11 @@ def _tells(predicate: Predicate) -> bool:
     if predicate.verb in _THOUGHTS or _OF_THE_MOMENT.match(f"{predicate.verb} {predicate.rest}"):
         return False
     if predicate.verb in ("am", "are", "was", "were", "been"):
-        return _LASTING.match(predicate.rest) is not None or (
-            predicate.tense == "past" and _FEELING.match(predicate.rest) is None and " " in predicate.rest
-        )
+        if predicate.tense == "past":
+            if predicate.rest.startswith("able to "):
+                return True
+            return " " in predicate.rest and not _FEELING.match(predicate.rest) and not _BACKGROUND.match(predicate.text)
+        return _LASTING.match(predicate.rest) is not None
     is_state = _BE.match(predicate.text) is not None
     if is_state and _FEELING.match(f"{predicate.verb} {predicate.rest}") and not _LASTING.match(
         f"{predicate.verb} {predicate.rest}"
@@ -328,18 +344,24 @@ def _tells(predicate: Predicate) -> bool:
         return False
     if predicate.verb in ("want", "like", "love") and _TALKED.match(predicate.rest):
         return False
+    if _BACKGROUND.match(predicate.text):
+        return False
+    if predicate.tense == "progressive" and predicate.verb in words.DOING_JUST_NOW:
+        return False
+    if predicate.verb in ("have", "got", "had") and _MOOD.match(predicate.rest):
+        return False
     if _SOME.match(predicate.rest) or _TO_THINK.match(predicate.rest) or (predicate.verb in _LIKES and _POINTED_AT.match(predicate.rest)):
         return False
     if predicate.verb in ("have", "got") and predicate.tense == "present" and _MOMENT.search(predicate.rest):
-        return "coming up" in predicate.rest
-    return not predicate.is_negated or predicate.tense == "perfect"
+        return "coming up" in predicate.rest and not predicate.rest.startswith("no ")
+    return not predicate.is_negated or " never " in predicate.text
 
 
 # The value
 
 _TALK = re.compile(rf"\b{any_of(words.TALK_WORDS)}\b", re.IGNORECASE)
 _SYMBOLS = re.compile(r"[^\w\s.,;:!?&%$€£+#'’\"“”/()-]+")
-_TAIL = re.compile(rf"(?:[\s,]+{any_of(words.END_PHRASES)})+$", re.IGNORECASE)
+_TAIL = re.compile(rf"(?:[\s,]+{any_of(words.END_PHRASES)}|,\sso\s\w+)+$", re.IGNORECASE)
 _NO_FAVOURITE = re.compile(r"their\sfavou?rites?\s(?:is|are|was|were)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_][\w'’-]*|\d+")
 
@@ -352,7 +374,8 @@ def _build_fact(statement: Statement, today: date | None) -> FoundFact | None:
         return None
     if statement.predicate.text.startswith("will ") and since is None:
         return None  # a promise in the chat: "I'll ask around"
-    category = _category(statement, text) if since is None or today is None or since <= today else "plan"
+    is_ahead = since is not None and today is not None and since > today
+    category = "plan" if is_ahead else _category(statement, text)
     liking = _LIKING.match(text) if category == "preference" else None
     key = ("prefers" if liking[0].startswith("prefer") else "likes") if liking else category
     value = text[liking.end() :] if liking else text
@@ -369,6 +392,7 @@ _RELATIVE = re.compile(rf"\s(?:{any_of(words.AFTER_RELATIVE)}|\w+s|\w+ed)\b", re
 _NEW_THING = re.compile(r"\ban?\s+\w{2,}", re.IGNORECASE)
 _THIS_TIME = re.compile(rf"\s{any_of(words.STRONG_TIME_WORDS, WEEKDAYS, MONTHS)}", re.IGNORECASE)
 _THOSE_WHO = re.compile(r"\s(?:in\sneed|who|with|an?)\b", re.IGNORECASE)
+_ONE_OF = re.compile(r"\s(?:of(?!\smy\sown)|day|year|week|month|time|night)\b", re.IGNORECASE)
 _ABOUT = re.compile(r"\b(?:about|of|from)\s$", re.IGNORECASE)
 _POINTS_BACK = re.compile(rf"(?:\b{any_of(words.BEFORE_POINTER)}|^\w+\s\w+)\s*$", re.IGNORECASE)
 
@@ -390,7 +414,7 @@ def _points_away(unit: str) -> bool:
         elif word in ("those", "such"):
             is_named = _THOSE_WHO.match(unit, pointer.end()) is not None
         elif word == "one":
-            is_named = re.match(r"\s(?:of|day|year|week|month|time|night)\b", unit[pointer.end() :]) is not None
+            is_named = _ONE_OF.match(unit, pointer.end()) is not None
         else:
             is_named = False
         if not is_named:
@@ -403,16 +427,22 @@ _THIN = words.THIN_WORDS | function_words("en")
 
 def _says_something(text: str, predicate: Predicate) -> bool:
     """Whether a text names something: beside the verb, if it tells of the past."""
+    rest = text.partition(predicate.verb)[2]
+    return _names(text, 2) or (predicate.tense == "past" and _names(rest, 1))
+
+
+def _names(text: str, count: int) -> bool:
+    """Whether a text has so many words that say something."""
     names = {word for word in map(str.casefold, _WORD.findall(text)) if word not in _THIN and len(word) > 2}
-    return len(names) >= 2 or (predicate.tense == "past" and bool(names - {predicate.verb}))
+    return len(names) >= count
 
 
-_DAY_WORD = re.compile(r"(?:last|this|next|yesterday|today|tomorrow|tonight)\b", re.IGNORECASE)
+_DAY_WORD = re.compile(r"(?:last|this|next|yesterday|today|tomorrow|tonight)\b|.*\bago$", re.IGNORECASE)
 _BEFORE_DAY = re.compile(rf"(?:\s*\b{any_of(words.BEFORE_DAY)})+\s*$", re.IGNORECASE)
 _BEFORE_TIME = re.compile(rf"(?:\s*\b{any_of(words.BEFORE_TIME)})+\s*$", re.IGNORECASE)
 _WEEKDAY = re.compile(any_of(WEEKDAYS), re.IGNORECASE)
 _FEW = re.compile(r"\b(?:few|several|couple)\b", re.IGNORECASE)
-_VAGUE_TIME = re.compile(rf",?\s+{any_of(words.VAGUE_TIMES)}\b", re.IGNORECASE)
+_VAGUE_TIME = re.compile(rf",?(?:\s+just)?\s+{any_of(words.VAGUE_TIMES)}\b", re.IGNORECASE)
 
 
 def _take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str, date | None]:
@@ -434,7 +464,7 @@ def _take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str
 
 def _cut_time(text: str, span: TimeSpan, after: str) -> str:
     before = (_BEFORE_DAY if _DAY_WORD.match(span.text) else _BEFORE_TIME).sub("", text[: span.at])
-    if _ARTICLE.search(before) or _PART_OF_DAY.match(after):
+    if _PART_OF_DAY.match(after) or (_ARTICLE.search(before) and not _DAY_WORD.match(span.text)):
         return text
     return " ".join(f"{before} {after}".split()).replace(" ,", ",")
 
@@ -443,7 +473,9 @@ def _first_day(span: TimeSpan, predicate: Predicate, today: date) -> date | None
     """The first day of a time; of a plan, None if it has begun."""
     start = parse_date(span.text, today) if span.text.endswith("ago") else None
     start = start or (span.start + (span.end - span.start) / 2 if _FEW.search(span.text) else span.start).date()
-    if predicate.tense == "past" or start >= today:
+    if predicate.tense == "past":
+        return start if start <= today else start - timedelta(days=7)  # "this weekend" is then the last one
+    if start >= today:
         return start
     if _WEEKDAY.search(span.text) and span.end.date() <= today:
         return start + timedelta(days=7)
