@@ -20,23 +20,24 @@ PERSON_FORMS = frozenset(_AFTER_A_NAME.values())
 """Forms that a verb has only after a name."""
 
 PAST_FORMS = wordlist(
-    """was were had did used went got came saw made took met found bought thought felt left kept lost told said knew grew
-    began became broke chose drove ate fell forgot gave heard held led learnt lent lay meant paid rode ran sang sat sent
-    shot slept sold spent spoke stood swam taught understood woke won wore wrote built flew drank caught brought fought
-    sought slid stuck hung dreamt burnt spelt threw drew froze hid rose shook stole tore bent bled bred dug fed fled knelt
-    leapt sank spun sprang stung struck swore swept swung wept wound"""
+    """was were had did used went got came saw made took met found bought thought felt left kept lost told said
+    knew grew began became broke chose drove ate fell forgot gave heard held led learnt lent lay meant paid rode
+    ran sang sat sent shot slept sold spent spoke stood swam taught understood woke won wore wrote built flew
+    drank caught brought fought sought slid stuck hung dreamt burnt spelt threw drew froze hid rose shook stole
+    tore bent bled bred dug fed fled knelt leapt sank spun sprang stung struck swore swept swung wept wound"""
 )
 """Irregular verbs in the past, which have one form."""
 SAME_IN_THE_PAST = wordlist("let put quit read cut hit hurt set cost shut split spread bet burst")
 _FIXED = PAST_FORMS | wordlist(
     """is has does can could will would shall should must may might ought cannot can't won't wouldn't couldn't
-    shouldn't mustn't didn't hadn't wasn't cant wont let put quit cut hit hurt set
-    and or but in at on for with to of from not no the a an my your"""
+    shouldn't mustn't didn't hadn't wasn't cant wont let put quit cut hit hurt set and or but in at on for with
+    to of from not no the a an my your"""
 )
 COMMON_VERBS = wordlist(
-    """live work love like hate prefer speak play drink eat drive own use study teach enjoy dislike collect write read
-    watch need want know believe support travel cook bake run swim ride wear keep train volunteer smoke paint sing
-    dance have suffer adore avoid follow manage build sell design code go identify come grow hail reside commute"""
+    """live work love like hate prefer speak play drink eat drive own use study teach enjoy dislike collect write
+    read watch need want know believe support travel cook bake run swim ride wear keep train volunteer smoke
+    paint sing dance have suffer adore avoid follow manage build sell design code go identify come grow hail
+    reside commute"""
 )
 """Verbs of plain statements about people, as they are after "I"."""
 _PRESENT_IN_ED = wordlist("need feed breed speed bleed heed seed weed shed embed proceed succeed exceed")

@@ -79,7 +79,7 @@ def _repeats(statement: FoundFact, facts: Iterable[FoundFact]) -> bool:
     return any(fold(fact.value.partition(" (")[0]) in words or fact.key == statement.key for fact in facts)
 
 
-def _attribute_facts(assertions: Sequence[str], today: date | None) -> list[FoundFact]:
+def _attribute_facts(assertions: list[str], today: date | None) -> list[FoundFact]:
     return acceptable_facts([*_facts_in_clauses(assertions, today), *instructions(assertions)])
 
 

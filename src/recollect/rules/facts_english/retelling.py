@@ -32,7 +32,8 @@ class Predicate:
 
 
 _ADVERBS = re.compile(
-    rf"(?:(?:{any_of(words.EMPTY_ADVERBS)}|(?!{any_of(words.VERBS_IN_LY, words.ADVERBS_OF_HABIT)}\b)\w{{3,}}ly)\s+)+", re.IGNORECASE
+    rf"(?:(?:{any_of(words.EMPTY_ADVERBS)}|(?!{any_of(words.VERBS_IN_LY, words.ADVERBS_OF_HABIT)}\b)\w{{3,}}ly)\s+)+",
+    re.IGNORECASE,
 )
 _KEPT_ADVERBS = re.compile(rf"(?:{any_of(words.ADVERBS_OF_HABIT)}\s+)+", re.IGNORECASE)
 _WORD = re.compile(r"[a-z][a-z'-]*(?=\s|$|[,.!])", re.IGNORECASE)

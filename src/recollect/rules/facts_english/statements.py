@@ -11,19 +11,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
-from recollect.language.dates import TimeSpan, spans
 from recollect.language.fact_words import PETS, RELATIONS
-from recollect.language.since_until import parse_date, parse_times
 from recollect.language.stopwords import function_words
 from recollect.language.verbs import PAST_FORMS, is_past
 from recollect.language.word_weights import is_ordinary
 from recollect.model import FactCategory, FoundFact
 from recollect.rules.facts_english import statement_words as words
-from recollect.rules.facts_english.clauses import expand_short_forms
 from recollect.rules.facts_english.retelling import Predicate, retell_predicate, retell_pronouns
+from recollect.rules.facts_english.statement_clauses import SELF, TIME_FIRST, TIME_HINT, statement_clauses
+from recollect.rules.facts_english.statement_days import take_time
 from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of, word_tuple
 
 MAX_WORDS = 22
@@ -39,7 +38,7 @@ _IMPORTANCE: dict[FactCategory, float] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class LifeStatement:
     """A statement in the third person, before its day is known."""
 
     text: str
@@ -54,7 +53,7 @@ def find_statements(
     something, what somebody only thinks of doing is what they ask about."""
     for sentence in assertions:
         if _HINT.search(sentence):
-            for unit, is_dependent in _units(sentence):
+            for unit, is_dependent in statement_clauses(sentence):
                 fact = _read_unit(unit, today)
                 if fact is None or (in_request and _TENTATIVE.match(fact.value)):
                     continue
@@ -68,101 +67,16 @@ _HINT = re.compile(
     re.IGNORECASE,
 )
 
-# Sentences are cut into units: a clause with its own subject, without what depends on it.
-
-_BRACKETS = re.compile(r"\[[^\[\]]{0,400}\]|\([^()]{0,200}\)")
-_SUBJECT = rf"{any_of(words.SUBJECT_WORDS)}\b"
-_CUT = re.compile(
-    rf"(?P<broken>\s*…\s*)|(?P<main>\s*;\s*|,\s+but\s+|\s+[–—-]+\s+|(?<=\w)-\s+|\s*(?:--|—|–)\s*|:\s+"
-    rf"|,?\s+{any_of(words.JOINTS)}\s+(?:then\s+|also\s+|now\s+|even\s+)?(?={_SUBJECT})|,\s+(?={_SUBJECT}|the\b)"
-    rf"|\s+and\s+(?=the\s(?:[\w'-]+\s){{1,3}}(?:is|are|was|were|looks|has)\b))"
-    rf"|(?P<sub>,?\s+(?:{any_of(words.SUBORDINATORS)}\s+(?=\S)|{any_of(words.JOINTS_OF_TIME)}\s+(?={_SUBJECT})))",
-    re.IGNORECASE,
-)
-_OPENER = re.compile(
-    rf"(?:{any_of(words.OPENING_WORDS)}\b(?:,?\s(?-i:[A-Z][a-z]+)(?=[,!.]))?[\s,!.:–—-]*"
-    rf"|(?!{any_of(words.TIME_WORDS, MONTHS, WEEKDAYS)}\b)(?-i:[A-Z][a-z]+)(?:,|!)\s+(?=(?:i|we|my|our|gonna|just)\b))",
-    re.IGNORECASE,
-)
-_CONDITION = re.compile(rf"^{any_of(words.CONDITION_LEADS, words.LEADING_WORDS)}\b", re.IGNORECASE)
-_LEADING_CLAUSE = re.compile(
-    rf"^{any_of(words.LEADING_WORDS)}"
-    r"\b[^,]{2,80},\s+(?=(?:i|we|my|our)\b)",
-    re.IGNORECASE,
-)
-
-_AGE_OF_LIFE = re.compile(
-    r"as\san?\s(?:little\s|small\s)?(?:kid|child|boy|girl|teen(?:ager)?|student)\b", re.IGNORECASE
-)
-_SHORT_DAY = re.compile(r"\b(last|this|next|on)\s(mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\b\.?", re.IGNORECASE)
-_FULL_DAYS = {day[:3]: day.capitalize() for day in WEEKDAYS}
-_COMPLEMENTS = frozenset({"what", "how", "why"})
-_HANGING = re.compile(rf"[\s,]+{any_of(words.JOINTS)}$", re.IGNORECASE)
-_OPEN_END = re.compile(
-    rf"(?:[\s,]+(?:and|or|but))?(?:[\s,]+(?:{any_of(words.OPEN_ENDS)}|{any_of(words.THOUGHT_VERBS)}))+$", re.IGNORECASE
-)
-
-
-def _units(sentence: str) -> Iterator[tuple[str, bool]]:
-    """The clauses of a sentence, and whether each depends on another and yet states something: "after we moved"."""
-    text = expand_short_forms(_BRACKETS.sub(" ", sentence)).strip()
-    text = _SHORT_DAY.sub(lambda day: f"{day[1]} {_FULL_DAYS[day[2][:3].casefold()]}", text)
-    text = _strip_openers(text)
-    leading = _LEADING_CLAUSE.match(text)
-    if leading:
-        text = text[leading.end() :]
-        if _AGE_OF_LIFE.match(leading[0]):
-            text = f"{text.rstrip(' .!')} {leading[0].strip(' ,').lower()}"
-    time_lead = _TIME_FIRST.match(text)
-    if time_lead and _TIME_HINT.search(time_lead[1]):
-        text = f"{time_lead[1].replace(',', '')}{text[time_lead.end() :]}"
-    own = _SELF.match(text)
-    first = own.end() if own else 0
-    start = 0
-    condition = _CONDITION.match(text)
-    joint = condition[0].casefold() if condition else ""
-    for cut in (*_CUT.finditer(text, first), None):
-        unit = text[start : cut.start()] if cut else text[start:]
-        is_broken = cut is not None and cut["broken"] is not None
-        is_broken = is_broken or (cut is not None and (cut["sub"] or "").strip(" ,").casefold() in _COMPLEMENTS)
-        if unit.strip() and not is_broken and (not joint or joint in words.FACTIVE_JOINTS):
-            unit = _HANGING.sub("", unit.rstrip(" ,"))
-            unit = _strip_openers((_OPEN_END.sub("", unit) if cut and cut["sub"] else unit).strip(" ,"))
-            yield unit, bool(joint)
-        if cut is None:
-            break
-        start = cut.end()
-        joint = "…" if is_broken else cut["sub"].strip(" ,").casefold() if cut["sub"] else ""
-
-
-def _strip_openers(text: str) -> str:
-    for _ in range(6):
-        opener = _OPENER.match(text)
-        if opener is None or opener.end() == len(text):
-            break
-        text = text[opener.end() :]
-    return text
-
-
 # One unit
 
-_SELF = re.compile(
-    rf"(?:(?!{any_of(words.SUBJECTS_THAT_POINT)}\b|i\b|we\b)(?P<other>(?:[\w'’-]+\s){{1,6}}?)and\s(?=i\b))?"
-    r"(?:i|(?P<we>we))\s+(?=\w)(?!all\b|both\b)",
-    re.IGNORECASE,
-)
-_TIME_WORD = any_of(words.TIME_WORDS, MONTHS, WEEKDAYS)
-_TIME_FIRST = re.compile(
-    rf"((?:(?:{_TIME_WORD}|\d{{1,4}}(?:st|nd|rd|th)?),?\s+){{1,6}})(?=(?:i|we|my|our)\s)", re.IGNORECASE
-)
-_TIME_HINT = re.compile(rf"\d|\b{any_of(words.STRONG_TIME_WORDS, MONTHS, WEEKDAYS)}", re.IGNORECASE)
 _BARE = re.compile(
     rf"(?:(?:just|recently|finally|also|even|have|already)\s+)*(?:(?P<past>{any_of(words.BARE_PAST)})|(?P<been>been\s\w+ing)"
     rf"|(?P<gonna>gonna|going\sto)|(?P<doing>{any_of(words.BARE_PROGRESSIVE)}))\s+(?=\w)",
     re.IGNORECASE,
 )
 _MINE = re.compile(
-    rf"(?:my|(?P<our>our))\s(?P<who>(?:[\w'’&-]+,?\s){{1,6}}?)(?P<verb>{any_of(words.FINITE_VERBS, sorted(PAST_FORMS))}|(?-i:[a-z]{{2,}}ed))\s+(?=\w)",
+    r"(?:my|(?P<our>our))\s(?P<who>(?:[\w'’&-]+,?\s){1,6}?)"
+    rf"(?P<verb>{any_of(words.FINITE_VERBS, sorted(PAST_FORMS))}|(?-i:[a-z]{{2,}}ed))\s+(?=\w)",
     re.IGNORECASE,
 )
 _THING = re.compile(
@@ -174,8 +88,8 @@ _THING = re.compile(
 
 def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     unit = _shorten(unit.strip(" .!,"))
-    lead = _TIME_FIRST.match(unit)
-    if lead and _TIME_HINT.search(lead[1]):
+    lead = TIME_FIRST.match(unit)
+    if lead and TIME_HINT.search(lead[1]):
         unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
     unit = _name_thing(unit)
     if _is_unclear(unit):
@@ -226,8 +140,8 @@ def _name_thing(unit: str) -> str:
     return f"{unit[: thing.start()]} {'an' if thing[1] in 'aeiou' else 'a'} {unit[thing.end() :]}"
 
 
-def _read_statement(unit: str) -> Statement | None:
-    own = _SELF.match(unit)
+def _read_statement(unit: str) -> LifeStatement | None:
+    own = SELF.match(unit)
     if own:
         predicate = retell_predicate(unit[own.end() :])
         if predicate is None or not _tells(predicate):
@@ -235,9 +149,9 @@ def _read_statement(unit: str) -> Statement | None:
         if own["we"] and _is_about_all(predicate):
             return None
         other = retell_pronouns(own["other"].strip()) if own["other"] else ""
-        return Statement(f"{predicate.text} with {_lower_first(other)}" if other else predicate.text, predicate)
+        return LifeStatement(f"{predicate.text} with {_lower_first(other)}" if other else predicate.text, predicate)
     bare = _BARE.match(unit)
-    if bare and not re.match(r"(?:me|us|be|some|lots|time|\d+|two|three|a\s(?:lot|while|bit|few|day|week))\b", unit[bare.end() :], re.IGNORECASE):
+    if bare and not _NO_ACTOR.match(unit, bare.end()):
         return None if bare["doing"] and _FINITE.search(unit, bare.end()) else _read_bare(unit, bare)
     mine = _MINE.match(unit)
     if mine:
@@ -248,6 +162,9 @@ def _read_statement(unit: str) -> Statement | None:
     return None
 
 
+_NO_ACTOR = re.compile(  # "took some time", "gave me hope": something else is the subject
+    r"(?:me|us|be|some|lots|time|\d+|two|three|a\s(?:lot|while|bit|few|day|week))\b", re.IGNORECASE
+)
 _FINITE = re.compile(rf"\b(?:{any_of(words.FINITE_VERBS)}|{any_of(words.UNREAL_WORDS)})\b", re.IGNORECASE)
 _HABIT = re.compile(rf"{any_of(words.ADVERBS_OF_HABIT)}\s")
 _COUNTED = re.compile(rf"(?:{any_of(NUMBERS_TO_SIX)}|an?|one|\d+|in)\s", re.IGNORECASE)
@@ -267,22 +184,26 @@ def _is_about_all(predicate: Predicate) -> bool:
     return not (predicate.verb in ("have", "own", "got", "live") and _COUNTED.match(predicate.rest))
 
 
-def _read_bare(unit: str, bare: re.Match[str]) -> Statement | None:
+def _read_bare(unit: str, bare: re.Match[str]) -> LifeStatement | None:
     start = next(bare.start(name) for name in ("past", "been", "gonna", "doing") if bare[name])
     helper = "have " if bare["been"] else "am " if bare["doing"] else "am " if bare["gonna"] else ""
     action = re.sub(r"^gonna\b", "going to", unit[start:], flags=re.IGNORECASE)
     predicate = retell_predicate(f"{helper}{action[0].lower()}{action[1:]}")
-    return Statement(predicate.text, predicate) if predicate and _tells(predicate) else None
+    return LifeStatement(predicate.text, predicate) if predicate and _tells(predicate) else None
 
 
-def _read_other(unit: str, verb: str, end: int) -> Statement | None:
-    unit = _lower_first(unit)
-    unit = re.sub(r"\s(?:just|really|also|actually)\s(?=\w)", " ", unit)
-    tense = "past" if is_past(verb) or verb.casefold() in ("was", "were") else "present"
-    predicate = Predicate(retell_pronouns(unit), tense, verb.casefold(), unit[end:])  # type: ignore[arg-type]
-    if (predicate.verb in _THOUGHTS and not is_past(verb)) or (predicate.verb in ("is", "are") and not _WHAT_IT_IS.match(predicate.rest)):
+def _read_other(unit: str, verb: str, end: int) -> LifeStatement | None:
+    """What is said of somebody or something of the speaker's: "my car broke down"."""
+    rest = _EMPTY.sub("", unit[end:])
+    if (verb.casefold() in _THOUGHTS and not is_past(verb)) or (_IS.match(verb) and not _WHAT_IT_IS.match(rest)):
         return None  # how something is, it is for a while: "my train is late"
-    return Statement(predicate.text, predicate, about_other=True)
+    text = retell_pronouns(_EMPTY.sub("", _lower_first(unit)))
+    predicate = Predicate(text, "past" if is_past(verb) else "present", verb.casefold(), rest)
+    return LifeStatement(text, predicate, about_other=True)
+
+
+_EMPTY = re.compile(r"\b(?:just|really|also|actually)\s(?=\w)")
+_IS = re.compile(r"(?:is|are)\b", re.IGNORECASE)
 
 
 def _lower_first(text: str) -> str:
@@ -306,12 +227,16 @@ _PLANS = re.compile(
     rf"(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|their\b|an?\b)",
     re.IGNORECASE,
 )
-_CONVICTION = re.compile(r"(?:believe\sin|care\s(?:a\slot\s|deeply\s)?about)\s(?!it\b|that\b|this\b|us\b|them\b)\w", re.IGNORECASE)
+_CONVICTION = re.compile(
+    r"(?:believe\sin|care\s(?:a\slot\s|deeply\s)?about)\s(?!it\b|that\b|this\b|us\b|them\b)\w", re.IGNORECASE
+)
 _TO_THINK = re.compile(rf"(?:to\s)?{any_of(words.THOUGHT_VERBS)}\b", re.IGNORECASE)
 _BACKGROUND = re.compile(r"(?:was|were)\s\w+ing\b|had\sto\s", re.IGNORECASE)
 _MOOD = re.compile(rf"(?:an?|the|some|this|that)\s(?:\w+\s)?{any_of(words.MOODS)}\b", re.IGNORECASE)
 _MOMENT = re.compile(rf"^(?:\w+\s){{0,3}}?{any_of(words.THINGS_OF_THE_MOMENT)}\b", re.IGNORECASE)
-_SOME = re.compile(rf"{any_of(words.QUANTITIES, NUMBERS_TO_SIX)}(?:\s(?:{any_of(words.AFTER_QUANTITY)})\b|$)", re.IGNORECASE)
+_SOME = re.compile(
+    rf"{any_of(words.QUANTITIES, NUMBERS_TO_SIX)}(?:\s(?:{any_of(words.AFTER_QUANTITY)})\b|$)", re.IGNORECASE
+)
 _OF_THE_MOMENT = re.compile(
     rf"(?:(?:am\s|are\s)?interested\sin\s(?:\w+ing|the|this|your)|want\sto\s(?!{any_of(words.LIFE_VERBS)}\b)"
     r"|am\san?\s(?:bit|little|tad|lot)|(?:make|making)\ssure)\b"
@@ -335,11 +260,15 @@ def _tells(predicate: Predicate) -> bool:
         if predicate.tense == "past":
             if predicate.rest.startswith("able to "):
                 return True
-            return " " in predicate.rest and not _FEELING.match(predicate.rest) and not _BACKGROUND.match(predicate.text)
+            return (
+                " " in predicate.rest and not _FEELING.match(predicate.rest) and not _BACKGROUND.match(predicate.text)
+            )
         return _LASTING.match(predicate.rest) is not None
     is_state = _BE.match(predicate.text) is not None
-    if is_state and _FEELING.match(f"{predicate.verb} {predicate.rest}") and not _LASTING.match(
-        f"{predicate.verb} {predicate.rest}"
+    if (
+        is_state
+        and _FEELING.match(f"{predicate.verb} {predicate.rest}")
+        and not _LASTING.match(f"{predicate.verb} {predicate.rest}")
     ):
         return False
     if predicate.verb in ("want", "like", "love") and _TALKED.match(predicate.rest):
@@ -350,7 +279,11 @@ def _tells(predicate: Predicate) -> bool:
         return False
     if predicate.verb in ("have", "got", "had") and _MOOD.match(predicate.rest):
         return False
-    if _SOME.match(predicate.rest) or _TO_THINK.match(predicate.rest) or (predicate.verb in _LIKES and _POINTED_AT.match(predicate.rest)):
+    if (
+        _SOME.match(predicate.rest)
+        or _TO_THINK.match(predicate.rest)
+        or (predicate.verb in _LIKES and _POINTED_AT.match(predicate.rest))
+    ):
         return False
     if predicate.verb in ("have", "got") and predicate.tense == "present" and _MOMENT.search(predicate.rest):
         return "coming up" in predicate.rest and not predicate.rest.startswith("no ")
@@ -361,14 +294,15 @@ def _tells(predicate: Predicate) -> bool:
 
 _TALK = re.compile(rf"\b{any_of(words.TALK_WORDS)}\b", re.IGNORECASE)
 _SYMBOLS = re.compile(r"[^\w\s.,;:!?&%$€£+#'’\"“”/()-]+")
+_VAGUE_TIME = re.compile(rf",?(?:\s+just)?\s+{any_of(words.VAGUE_TIMES)}\b", re.IGNORECASE)
 _TAIL = re.compile(rf"(?:[\s,]+{any_of(words.END_PHRASES)}|,\sso\s\w+)+$", re.IGNORECASE)
 _NO_FAVOURITE = re.compile(r"their\sfavou?rites?\s(?:is|are|was|were)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_][\w'’-]*|\d+")
 
 
-def _build_fact(statement: Statement, today: date | None) -> FoundFact | None:
+def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | None:
     text = _TAIL.sub("", _VAGUE_TIME.sub("", statement.text))
-    text, since = _take_time(text, statement.predicate, today)
+    text, since = take_time(text, statement.predicate, today)
     text = _TAIL.sub("", _SYMBOLS.sub("", text)).strip(" ,.!;:-–—'\"")
     if not _says_something(text, statement.predicate) or _NO_FAVOURITE.match(text):
         return None
@@ -406,9 +340,11 @@ def _points_away(unit: str) -> bool:
         elif word in ("they", "them", "their"):
             is_named = _NAMED_THING.search(unit, 0, pointer.start()) is not None
         elif word in ("it", "its"):
-            is_named = _NEW_THING.search(unit, 0, pointer.start()) and not _ABOUT.search(unit[: pointer.start()])
+            is_new = _NEW_THING.search(unit, 0, pointer.start()) is not None
+            is_named = is_new and not _ABOUT.search(unit[: pointer.start()])
         elif word == "that":
-            is_named = _RELATIVE.match(unit, pointer.end()) and not _POINTS_BACK.search(unit[: pointer.start()])
+            is_relative = _RELATIVE.match(unit, pointer.end()) is not None
+            is_named = is_relative and not _POINTS_BACK.search(unit[: pointer.start()])
         elif word == "this":
             is_named = _THIS_TIME.match(unit, pointer.end()) is not None
         elif word in ("those", "such"):
@@ -437,55 +373,6 @@ def _names(text: str, count: int) -> bool:
     return len(names) >= count
 
 
-_DAY_WORD = re.compile(r"(?:last|this|next|yesterday|today|tomorrow|tonight)\b|.*\bago$", re.IGNORECASE)
-_BEFORE_DAY = re.compile(rf"(?:\s*\b{any_of(words.BEFORE_DAY)})+\s*$", re.IGNORECASE)
-_BEFORE_TIME = re.compile(rf"(?:\s*\b{any_of(words.BEFORE_TIME)})+\s*$", re.IGNORECASE)
-_WEEKDAY = re.compile(any_of(WEEKDAYS), re.IGNORECASE)
-_FEW = re.compile(r"\b(?:few|several|couple)\b", re.IGNORECASE)
-_VAGUE_TIME = re.compile(rf",?(?:\s+just)?\s+{any_of(words.VAGUE_TIMES)}\b", re.IGNORECASE)
-
-
-def _take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str, date | None]:
-    """The text without the time it names, and the day on which that time begins."""
-    if today is None:
-        return text, None
-    if predicate.tense in ("perfect", "present", "progressive"):
-        times = parse_times(text, today)
-        if times.since:
-            return times.rest, times.since
-    now = datetime(today.year, today.month, today.day, 12, tzinfo=UTC)
-    for span in spans(text, now)[:1]:
-        after = text[span.at + len(span.text) :]
-        if predicate.tense != "past" and after.lstrip().startswith(","):
-            return text, None  # the time of one thing of several
-        return _cut_time(text, span, after), _first_day(span, predicate, today)
-    return text, None
-
-
-def _cut_time(text: str, span: TimeSpan, after: str) -> str:
-    before = (_BEFORE_DAY if _DAY_WORD.match(span.text) else _BEFORE_TIME).sub("", text[: span.at])
-    if _PART_OF_DAY.match(after) or (_ARTICLE.search(before) and not _DAY_WORD.match(span.text)):
-        return text
-    return " ".join(f"{before} {after}".split()).replace(" ,", ",")
-
-
-def _first_day(span: TimeSpan, predicate: Predicate, today: date) -> date | None:
-    """The first day of a time; of a plan, None if it has begun."""
-    start = parse_date(span.text, today) if span.text.endswith("ago") else None
-    start = start or (span.start + (span.end - span.start) / 2 if _FEW.search(span.text) else span.start).date()
-    if predicate.tense == "past":
-        return start if start <= today else start - timedelta(days=7)  # "this weekend" is then the last one
-    if start >= today:
-        return start
-    if _WEEKDAY.search(span.text) and span.end.date() <= today:
-        return start + timedelta(days=7)
-    return start if predicate.tense == "perfect" else None
-
-
-_ARTICLE = re.compile(r"\b(?:an?\s*(?:\w+\s*)?|their\s*)$", re.IGNORECASE)
-_PART_OF_DAY = re.compile(r"\s(?:morning|afternoon|evening|night)\b", re.IGNORECASE)
-
-
 # Categories
 
 _WORK = re.compile(rf"\b(?:{any_of(words.WORK_WORDS)}|work(?:ed|ing|s)?\s(?:on|at|for|as|with))\b", re.IGNORECASE)
@@ -503,7 +390,7 @@ _LIKING = re.compile(
 )
 
 
-def _category(statement: Statement, text: str) -> FactCategory:
+def _category(statement: LifeStatement, text: str) -> FactCategory:
     predicate = statement.predicate
     verb = predicate.verb
     if predicate.tense == "future" or verb in words.PLANNING_VERBS:

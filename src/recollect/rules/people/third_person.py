@@ -326,4 +326,6 @@ def _capitalise_start(text: str, name: str, speaker_name: str) -> str:
 
 def _is_verb(word: str) -> bool:
     plain = word.casefold().strip(".,!")
-    return plain in COMMON_VERBS or plain in FORMS_AFTER_I or (plain.endswith("s") and form_after_i(plain) in COMMON_VERBS)
+    return (
+        plain in COMMON_VERBS or plain in FORMS_AFTER_I or (plain.endswith("s") and form_after_i(plain) in COMMON_VERBS)
+    )
