@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from recollect.errors import ModelNonsense
 from recollect.model import FACT_CATEGORIES
 from recollect.ports import Request
-from recollect.rules.facts_english.finder import find_facts
+from recollect.rules.facts_english.finder import read_facts
 from recollect.tasks import fact_extraction
 from recollect.tasks.fact_extraction import MAX_FACTS, Inputs, Reply, build, offline, parse, repair
 from recollect.tasks.task import Task
@@ -47,7 +47,7 @@ def asked(request: Request) -> str:
 def test_it_is_a_task() -> None:
     task: Task[Inputs, Reply] = fact_extraction
     assert task.name == "fact_extraction"
-    assert task.offline(INPUTS).facts == tuple(find_facts(TEXT, TODAY))
+    assert task.offline(INPUTS).facts == tuple(read_facts(TEXT, TODAY))
 
 
 class TestBuild:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
+from recollect.language.sentences import MAX_SENTENCE
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.clauses import expand_short_forms
 from recollect.rules.facts_english.words import any_of
@@ -61,7 +62,7 @@ _OPEN_END = re.compile(
 
 def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
     """The clauses of a sentence, and whether each depends on another and yet states something: "after we moved"."""
-    text = expand_short_forms(_BRACKETS.sub(" ", sentence)).strip()
+    text = expand_short_forms(_BRACKETS.sub(" ", sentence[:MAX_SENTENCE])).strip()
     text = _SHORT_DAY.sub(lambda day: f"{day[1]} {_FULL_DAYS[day[2][:3].casefold()]}", text)
     text = _strip_openers(text)
     leading = _LEADING_CLAUSE.match(text)
