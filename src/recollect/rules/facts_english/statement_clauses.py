@@ -42,6 +42,7 @@ _OPENER = re.compile(
     re.IGNORECASE,
 )
 _CONDITION = re.compile(rf"^{any_of(words.CONDITION_LEADS, words.LEADING_WORDS)}\b", re.IGNORECASE)
+_UNREAL_LEAD = re.compile(r"(?:even\s)?(?:if|unless)\b", re.IGNORECASE)
 _LEADING_CLAUSE = re.compile(
     rf"^{any_of(words.LEADING_WORDS)}"
     r"\b[^,]{2,80},\s+(?=(?:i|we|my|our)\b)",
@@ -76,6 +77,8 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
     own = SELF.match(text)
     first = own.end() if own else 0
     start = 0
+    if _UNREAL_LEAD.match(text):
+        return
     condition = _CONDITION.match(text)
     joint = condition[0].casefold() if condition else ""
     for cut in (*_CUT.finditer(text, first), None):

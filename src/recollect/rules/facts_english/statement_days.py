@@ -42,7 +42,7 @@ def take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str,
 
 def _cut_time(text: str, span: TimeSpan, after: str) -> str:
     before = (_BEFORE_DAY if _DAY_WORD.match(span.text) else _BEFORE_TIME).sub("", text[: span.at])
-    if _PART_OF_DAY.match(after) or (_ARTICLE.search(before) and not _DAY_WORD.match(span.text)):
+    if _PART_OF_DAY.match(after) or (_ARTICLE.search(text[: span.at]) and not _DAY_WORD.match(span.text)):
         return text
     return " ".join(f"{before} {after}".split()).replace(" ,", ",")
 
@@ -60,5 +60,5 @@ def _first_day(span: TimeSpan, predicate: Predicate, today: date) -> date | None
     return start if predicate.tense == "perfect" else None
 
 
-_ARTICLE = re.compile(r"\b(?:an?\s*(?:\w+\s*)?|their\s*)$", re.IGNORECASE)
+_ARTICLE = re.compile(r"\b(?:an?(?:\s+\w+)?|their)\s+$", re.IGNORECASE)
 _PART_OF_DAY = re.compile(r"\s(?:morning|afternoon|evening|night)\b", re.IGNORECASE)

@@ -245,7 +245,7 @@ THIN_WORDS = frozenset(
         still even every well many few couple home early late one two three four five six seven eight nine ten
         ton sore spot major challenge activities group whole collection setback snag hurdle interesting learned
         learnt quiet adventure wild similar turnout hang hard impact together busy weekend night hour hours
-        positive stay stays staying keeping keeps options situation attitude energy idea ideas effort efforts
+        positive stay stays staying options situation attitude energy idea ideas effort efforts
         vibe vibes step steps plan plans them their they themself theirs is are was were has will would can
         could not"""
     )

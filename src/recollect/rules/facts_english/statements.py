@@ -195,7 +195,9 @@ def _read_bare(unit: str, bare: re.Match[str]) -> LifeStatement | None:
 def _read_other(unit: str, verb: str, end: int) -> LifeStatement | None:
     """What is said of somebody or something of the speaker's: "my car broke down"."""
     rest = _EMPTY.sub("", unit[end:])
-    if (verb.casefold() in _THOUGHTS and not is_past(verb)) or (_IS.match(verb) and not _WHAT_IT_IS.match(rest)):
+    if (verb.casefold() in _THOUGHTS and verb.casefold() != "believed") or (
+        _IS.match(verb) and not _WHAT_IT_IS.match(rest)
+    ):
         return None  # how something is, it is for a while: "my train is late"
     text = retell_pronouns(_EMPTY.sub("", _lower_first(unit)))
     predicate = Predicate(text, "past" if is_past(verb) else "present", verb.casefold(), rest)

@@ -197,7 +197,9 @@ def thing(text: str) -> str:
     return text.removeprefix("the ")
 
 
-_HANGING = wordlist("what that how about to of with for by in at and or the a an this these those is are you're")
+_HANGING = wordlist(
+    "them it him her me us what that how about to of with for by in at and or the a an this these those is are you're"
+)
 _OBJECTS = frozenset({"it", "you", "myself"})
 _THING_END = re.compile(
     r"[.!?;:()…\n]|\s[–—-]+\s|\s"

@@ -139,7 +139,7 @@ RELATIVE_ADJECTIVES = word_tuple(
 )
 SUBJECT_ADJECTIVES = word_tuple("middle lovely beloved first second only")
 NOT_HERE = word_tuple(
-    "Same Nothing Anyone Anything Right Over Up Down Out Back Not New Newbie Stuck Look Come Sign Click"
+    "Same Nothing Anyone Anything Right Over Up Down Out Back Not New Newbie Stuck Look Looky Come Sign Click"
 )
 PRONOUNS_NOT_NAMES = word_tuple(
     """The A An This That These Those There It He She They You Your His Her Their Its Everyone Everybody Nobody Someone
