@@ -30,10 +30,10 @@ TIME_HINT = re.compile(rf"\d|\b{any_of(words.STRONG_TIME_WORDS, MONTHS, WEEKDAYS
 _BRACKETS = re.compile(r"\[[^\[\]]{0,400}\]|\([^()]{0,200}\)")
 _SUBJECT = rf"{any_of(words.SUBJECT_WORDS)}\b"
 _CUT = re.compile(
-    rf"(?P<broken>\s*…\s*)|(?P<main>\s*;\s*|,\s+but\s+|\s+[–—-]+\s+|(?<=\w)-\s+|\s*(?:--|—|–)\s*|:\s+"
+    rf"(?P<broken>\s*…\s*)|(?P<main>,?\s+(?:and,?\s+)?{any_of(words.EXCLAMATIONS)}\b,?\s*|\s*;\s*|,\s+but\s+|\s+[–—-]+\s+|(?<=\w)-\s+|\s*(?:--|—|–)\s*|:\s+"
     rf"|,?\s+{any_of(words.JOINTS)}\s+(?:then\s+|also\s+|now\s+|even\s+)?(?={_SUBJECT})|,\s+(?={_SUBJECT}|the\b)"
     rf"|\s+and\s+(?=the\s(?:[\w'-]+\s){{1,3}}(?:is|are|was|were|looks|has)\b))"
-    rf"|(?P<sub>,?\s+(?:{any_of(words.SUBORDINATORS)}\s+(?=\S)|{any_of(words.JOINTS_OF_TIME)}\s+(?={_SUBJECT})))",
+    rf"|(?P<sub>,?\s+and\s+(?={any_of(words.THOUGHTS_THEN)}\b)|,?\s+(?:{any_of(words.SUBORDINATORS)}\s+(?=\S)|{any_of(words.JOINTS_OF_TIME)}\s+(?={_SUBJECT})))",
     re.IGNORECASE,
 )
 _OPENER = re.compile(

@@ -62,14 +62,16 @@ SUBORDINATORS = word_tuple(
 JOINTS_OF_TIME = word_tuple("as since before after until till once while than")
 CONDITION_LEADS = word_tuple("if unless whenever even_if what how why")
 OPEN_ENDS = word_tuple(
-    """especially particularly including such like as was were am is are have for with of about to at in on by from
-    and or the a"""
+    """i we especially particularly including such like as was were am is are have for with of about to at in on by
+    from and or the a"""
 )
 LEADING_WORDS = word_tuple(
     "when after since before while as once because even_though although though during despite besides with without"
 )
 FACTIVE_JOINTS = frozenset(word_tuple("after when since because 'cause where while as though although"))
 PHRASE_STARTS = word_tuple("and with to for in on at by from")
+EXCLAMATIONS = word_tuple("wow yikes boy check_it_out check_this_out take_a_look look_at")
+THOUGHTS_THEN = word_tuple("thought felt knew realized realised hoped figured wondered wow wanted")
 END_PHRASES = word_tuple(
     """speaking_of speaking_of_which though_it too as_well at_all haha lol these_days again so_far for_sure
     to_be_honest of_course by_the_way btw and_stuff and_all or_something or_so you_know"""
@@ -124,8 +126,9 @@ THINGS_OF_THE_MOMENT = word_tuple(
 )
 
 UNREAL_WORDS = word_tuple("would could might may should can must if whether maybe perhaps")
+GROUPS = word_tuple("kids children people folks family team friends parents dogs cats pets others")
 PERSON_NOUNS = word_tuple("kid children girl boy woman man guy lady teen people folks friend")
-DETERMINERS = word_tuple("a an the my our some many several new")
+NEW_SEVERAL = word_tuple("some many several other the")
 
 AFTER_RELATIVE = word_tuple("is was has had have will are were i we they he she my our the helped makes")
 QUANTITIES = word_tuple("some several many a_few few more most all lots plenty enough")
@@ -156,7 +159,7 @@ FEELING_WORDS = word_tuple(
     great well okay ok better bad alright here there back home ready all done free late early lost stuck
     confused hopeful hyped psyched eager down game all_ears speechless in_awe awestruck blown moved inspired
     humbled bummed disappointed frustrated annoyed angry mad lonely calm awake able unable aware certain
-    positive optimistic confident right wrong serious kidding joking not so too just very really super feeling
+    positive optimistic confident right wrong serious kidding joking out_of not so too just very really super feeling
     doing looking hoping wondering thinking saying kind sort lucky_you with_you on_it in_love_with_it
     always_here so_happy so_glad fortunate lucky interested_in_hearing determined mesmerized mesmerised
     captivated stunned floored hooked beyond over_the_moon content comfortable sick cold hot wet full set open
@@ -243,11 +246,11 @@ THIN_WORDS = frozenset(
         perfect definitely always never recently blast pretty real happy sure able help place part while moment
         moments world life back experience hard work reminder huge difference key long old first last next also
         still even every well many few couple home early late one two three four five six seven eight nine ten
-        ton sore spot major challenge activities group whole collection setback snag hurdle interesting learned
-        learnt quiet adventure wild similar turnout hang hard impact together busy weekend night hour hours
-        positive stay stays staying options situation attitude energy idea ideas effort efforts
-        vibe vibes step steps plan plans them their they themself theirs is are was were has will would can
-        could not"""
+        ton sore spot major challenge activities group whole collection alright eventful accomplishment call frustrating
+        issue issues scare setback snag hurdle interesting learned learnt quiet adventure wild similar turnout
+        hang hard impact together busy weekend night hour hours positive stay stays staying options situation
+        attitude energy idea ideas effort efforts vibe vibes step steps plan plans them their they themself
+        theirs is are was were has will would can could not"""
     )
 )
 

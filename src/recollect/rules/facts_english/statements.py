@@ -23,7 +23,7 @@ from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.retelling import Predicate, retell_predicate, retell_pronouns
 from recollect.rules.facts_english.statement_clauses import SELF, TIME_FIRST, TIME_HINT, statement_clauses
 from recollect.rules.facts_english.statement_days import take_time
-from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of, word_tuple
+from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of, longest_first, word_tuple
 
 MAX_WORDS = 22
 """Words of one statement; a longer one is a story, and is left out."""
@@ -75,7 +75,7 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 _MINE = re.compile(
-    r"(?:my|(?P<our>our))\s(?P<who>(?:[\w'’&-]+,?\s){1,6}?)"
+    r"(?:my|(?P<our>our))\s(?P<who>(?:(?!to\s)[\w'’&-]+,?\s){1,6}?)"
     rf"(?P<verb>{any_of(words.FINITE_VERBS, sorted(PAST_FORMS))}|(?-i:[a-z]{{2,}}ed))\s+(?=\w)",
     re.IGNORECASE,
 )
@@ -199,13 +199,16 @@ def _read_other(unit: str, verb: str, end: int) -> LifeStatement | None:
         _IS.match(verb) and not _WHAT_IT_IS.match(rest)
     ):
         return None  # how something is, it is for a while: "my train is late"
+    if _MADE_ME.match(rest):
+        return None
     text = retell_pronouns(_EMPTY.sub("", _lower_first(unit)))
     predicate = Predicate(text, "past" if is_past(verb) else "present", verb.casefold(), rest)
     return LifeStatement(text, predicate, about_other=True)
 
 
-_EMPTY = re.compile(r"\b(?:just|really|also|actually)\s(?=\w)")
+_MADE_ME = re.compile(rf"(?:me|us)\s(?:feel\s)?(?:so\s)?{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE)
 _IS = re.compile(r"(?:is|are)\b", re.IGNORECASE)
+_EMPTY = re.compile(r"\b(?:just|really|also|actually)\s(?=\w)")
 
 
 def _lower_first(text: str) -> str:
@@ -240,7 +243,7 @@ _SOME = re.compile(
     rf"{any_of(words.QUANTITIES, NUMBERS_TO_SIX)}(?:\s(?:{any_of(words.AFTER_QUANTITY)})\b|$)", re.IGNORECASE
 )
 _OF_THE_MOMENT = re.compile(
-    rf"(?:(?:am\s|are\s)?interested\sin\s(?:\w+ing|the|this|your)|want\sto\s(?!{any_of(words.LIFE_VERBS)}\b)"
+    rf"(?:(?:am\s|are\s)?interested\sin\s(?:\w+ing|the|this|your)|want\s(?!to\s{any_of(words.LIFE_VERBS)}\b)"
     r"|am\san?\s(?:bit|little|tad|lot)|(?:make|making)\ssure)\b"
     rf"|trying\sto\s(?!{any_of(words.LIFE_EFFORTS)}\b)",
     re.IGNORECASE,
@@ -320,10 +323,12 @@ def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | Non
 
 _POINTER = re.compile(rf"\b{any_of(words.POINTERS)}\b", re.IGNORECASE)
 _PERSON = re.compile(
-    rf"\b(?:{any_of(sorted(RELATIONS))}|{any_of(words.PERSON_NOUNS)}|\w+er|\w+or)s?\b"
-    r"|(?<=\s)[A-Z][a-z]+",
+    rf"\b(?:{any_of(longest_first(RELATIONS))}|{any_of(words.PERSON_NOUNS)})s?\b|(?<=\s)(?!I\b)[A-Z][a-z]+"
 )
-_NAMED_THING = re.compile(rf"\b{any_of(words.DETERMINERS, NUMBERS_TO_SIX)}\s+\w{{2,}}", re.IGNORECASE)
+_SEVERAL = re.compile(
+    rf"\b(?:{any_of(words.NEW_SEVERAL, NUMBERS_TO_SIX)}\s(?:[\w'’-]+\s){{0,3}}?\w+s\b|{any_of(words.GROUPS)}\b)",
+    re.IGNORECASE,
+)
 _RELATIVE = re.compile(rf"\s(?:{any_of(words.AFTER_RELATIVE)}|\w+s|\w+ed)\b", re.IGNORECASE)
 _NEW_THING = re.compile(r"\ban?\s+\w{2,}", re.IGNORECASE)
 _THIS_TIME = re.compile(rf"\s{any_of(words.STRONG_TIME_WORDS, WEEKDAYS, MONTHS)}", re.IGNORECASE)
@@ -340,7 +345,9 @@ def _points_away(unit: str) -> bool:
         if word in ("he", "she", "him", "his", "her"):
             is_named = _PERSON.search(unit, 0, pointer.start()) is not None
         elif word in ("they", "them", "their"):
-            is_named = _NAMED_THING.search(unit, 0, pointer.start()) is not None
+            is_named = _SEVERAL.search(unit, 0, pointer.start()) is not None and not unit[: pointer.start()].endswith(
+                "of "
+            )
         elif word in ("it", "its"):
             is_new = _NEW_THING.search(unit, 0, pointer.start()) is not None
             is_named = is_new and not _ABOUT.search(unit[: pointer.start()])

@@ -14,6 +14,7 @@ from recollect.language.stopwords import function_words
 from recollect.rules.facts_english.words import (
     AFTER_THING_COMMA,
     ANIMAL_ENDS,
+    BEFORE_THINGS,
     LANGUAGE_ENDS,
     NUMBERS_TO_SIX,
     NUMBERS_TO_TEN,
@@ -190,13 +191,19 @@ def thing(text: str) -> str:
         return ""
     if words[0] in _POINTING or (words[0] == "the" and not (len(words) > 1 and _is_capital(text.split()[1]))):
         return ""
-    if words[-1] in _HANGING or _TALK & set(words) or all(word in function_words("en") for word in words):
+    if (
+        _POINTS_ELSEWHERE.search(text)
+        or words[-1] in _HANGING
+        or _TALK & set(words)
+        or all(word in function_words("en") for word in words)
+    ):
         return ""
     if len(words) == 1 and words[0].endswith("ing") and after in _OBJECTS:
         return ""  # "making it …": what is done is not said
     return text.removeprefix("the ")
 
 
+_POINTS_ELSEWHERE = re.compile(rf"\b{any_of(BEFORE_THINGS)}\s(?:this|that|these|those)\b", re.IGNORECASE)
 _HANGING = wordlist(
     "them it him her me us what that how about to of with for by in at and or the a an this these those is are you're"
 )
