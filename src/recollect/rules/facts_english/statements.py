@@ -99,6 +99,8 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     statement = _read_statement(unit)
     if statement is None or (statement.predicate.tense in ("present", "progressive") and _PASSING.search(unit)):
         return None
+    if statement.predicate.tense == "perfect" and _MINUTES.search(unit):
+        return None
     return _build_fact(statement, today)
 
 
@@ -125,6 +127,7 @@ def _before_and(unit: str) -> str:
     return head.strip(" ,") if joint else unit
 
 
+_MINUTES = re.compile(r"\b(?:minutes?|hours?)\b", re.IGNORECASE)
 _PASSING = re.compile(rf"\b{any_of(words.PASSING_WORDS)}\b", re.IGNORECASE)
 _UNREAL = re.compile(rf"\b{any_of(words.UNREAL_WORDS)}\b")
 _THIS_THING = re.compile(rf"(?<=\w)\s(?:this|that)\s(?=(?!{any_of(words.NO_NOUNS)}\b)([a-z])[a-z]+)")
