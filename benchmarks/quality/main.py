@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from quality.cost_command import cost
+from quality.facts_command import facts
 from quality.floor_command import floor
 from quality.recall_command import recall
 from quality.speakers_command import speakers
@@ -27,6 +28,7 @@ def program() -> None:
     python -m benchmarks tokens --data locomo10.json
     python -m benchmarks cost --data locomo10.json
     python -m benchmarks floor --data locomo10.json
+    python -m benchmarks facts --data locomo10.json
     """
 
 
@@ -36,6 +38,7 @@ program.add_command(speakers)
 program.add_command(summaries)
 program.add_command(topics)
 program.add_command(tokens)
+program.add_command(facts)
 program.add_command(floor)
 program.add_command(window)
 

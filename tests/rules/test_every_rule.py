@@ -41,10 +41,15 @@ UNITS_OF_ALL = 2  # for each of all others
 # What reads the whole of a text or of a model's answer, some of it in the event loop.
 LINEAR = (
     "rules.recall.query.parse_query",
+    "rules.facts_english.answers.complete_answer",
     "rules.facts_english.attributes.name_readings",
     "rules.facts_english.clauses.supposes",
     "language.since_until.parse_date",
     "rules.facts_english.instructions.instructions",
+    "rules.facts_english.retelling.retell_predicate",
+    "rules.facts_english.retelling.retell_pronouns",
+    "rules.facts_english.statement_clauses.statement_clauses",
+    "rules.facts_english.statements.find_statements",
     "rules.facts_english.values.animals",
     "rules.facts_english.values.company",
     "rules.facts_english.values.condition",
@@ -119,6 +124,7 @@ def test_f15_a_date_is_reckoned_from_any_day(moment: datetime) -> None:
     for text in ("I moved to Rome last week.", "Yesterday I quit.", "I have lived here for 90 years.", ODD[4]):
         for name in (
             "rules.facts_english.finder.find_facts",
+            "rules.facts_english.finder.read_facts",
             "language.dates.spans",
             "language.since_until.parse_times",
             "tasks.reading.offline",

@@ -27,7 +27,7 @@ from recollect.rules.facts.echoes import is_echo
 from recollect.rules.facts.evidence import Evidence, ReadLine, settle_time
 from recollect.rules.facts.keys import category_of
 from recollect.rules.facts.own_words import own_words
-from recollect.rules.facts_english.finder import find_facts, reconcile_facts
+from recollect.rules.facts_english.finder import find_facts, read_facts, reconcile_facts
 from recollect.rules.prompt.fences import Fenced, escape_line, section
 from recollect.tasks import answers
 from recollect.tasks.task import DATA, build_request, object_schema, repair_request
@@ -175,8 +175,15 @@ def offline(inputs: Inputs) -> Reply:
     facts: list[FactInLine] = []
     for place, line in enumerate(inputs.lines):
         if line.may_state and not is_small_talk(line.text):
-            facts += [FactInLine(place, fact) for fact in find_facts(line.text, line.day, line.shown)]
+            question = question_before(inputs.lines, place)
+            facts += [FactInLine(place, fact) for fact in read_facts(line.text, line.day, line.shown, question)]
     return Reply(tuple(facts))
+
+
+def question_before(lines: Sequence[ReadLine], place: int) -> str:
+    """What somebody else said just before a line; an empty text if nobody did."""
+    before = lines[place - 1] if place > 0 else None
+    return before.text if before is not None and before.speaker != lines[place].speaker else ""
 
 
 # -- what a model is shown

@@ -47,12 +47,15 @@ class ReadingScene:
 
 
 def reading_scene(tx: Tx, run: Run, asks: bool) -> ReadingScene:
-    """The scene of a run. Without a model only the assistant's last words count: whether they are repeated."""
+    """The scene of a run. Without a model only two things count: the assistant's last words, whether they are repeated,
+    and the message before, whether it was a question."""
     last_reply = last_reply_before(tx, run)
-    if not asks or not run.messages:
+    if not run.messages:
         return ReadingScene(last_reply=last_reply)
     first = run.messages[0]
     before = messages_before(tx, first)
+    if not asks:
+        return ReadingScene(before[-1:], last_reply)
     people = {message.author for message in (*before, *run.messages) if message.role == "user"}
     owners = sorted({owner_of(message) for message in run.messages if message.role == "user"})
     viewers = {owner: viewer_of_lines(tx, first, owner) for owner in owners}

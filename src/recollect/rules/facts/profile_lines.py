@@ -78,9 +78,11 @@ def _section(title: str, facts: Sequence[Fact]) -> list[str]:
     facts_by_key: dict[str, list[Fact]] = {}
     for fact in sorted(facts, key=_rank):
         facts_by_key.setdefault(fact.key, []).append(fact)
-    lines = [
-        f"- {key}: {', '.join(map(value_with_source, facts_of_key))}" for key, facts_of_key in facts_by_key.items()
-    ]
+    lines: list[str] = []
+    for key, facts_of_key in facts_by_key.items():
+        values = [value_with_source(fact) for fact in facts_of_key]
+        is_statement = facts_of_key[0].key == facts_of_key[0].category
+        lines += [f"- {value}" for value in values] if is_statement else [f"- {key}: {', '.join(values)}"]
     return [title, *lines] if lines else []
 
 

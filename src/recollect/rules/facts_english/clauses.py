@@ -156,13 +156,17 @@ _SHORT_FORMS = tuple(
         (r"\bi'll\b", "I will"),
         (r"\bwe're\b", "we are"),
         (r"\bwe've\b", "we have"),
-        (r"\bwe'(?:d|ll)\b", "we would"),
+        (r"\bwe'd\b", "we would"),
+        (r"\bwe'll\b", "we will"),
         (r"\bcan'?t\b|\bcannot\b", "can not"),
         (r"\bwon'?t\b", "will not"),
         (rf"\b({any_of(words.BEFORE_NOT)})n'?t\b", r"\1 not"),
         (rf"\b({any_of(words.BEFORE_IS)})'s\b", r"\1 is"),
         (r"\bany\s?more\b|\bany\slonger\b", "anymore"),
     )
+)
+_SHORT_FORM = re.compile(
+    rf"['’]|\b(?:im|ive|cant|cannot|wont|{any_of(words.BEFORE_NOT)}nt|any\s?more|any\slonger)\b", re.IGNORECASE
 )
 _OPENERS = re.compile(
     rf"""^(?:
@@ -217,7 +221,7 @@ def parse_clauses(texts: Iterable[str], today: date | None = None) -> Iterator[C
     """The clauses in texts that state something about somebody."""
     count = 0
     for text in texts:
-        body, corrects = _strip_openers(_expand_short_forms(text))
+        body, corrects = _strip_openers(expand_short_forms(text))
         for piece in _clause_texts(body):
             count += 1
             if count > _MAX_CLAUSES:
@@ -227,8 +231,10 @@ def parse_clauses(texts: Iterable[str], today: date | None = None) -> Iterator[C
                 yield replace(clause, corrects=corrects or clause.corrects, lowercase=text.islower())
 
 
-def _expand_short_forms(sentence: str) -> str:
+def expand_short_forms(sentence: str) -> str:
     """The sentence with short forms written out, so that fewer wordings are left."""
+    if not _SHORT_FORM.search(sentence):
+        return " ".join(sentence.split())
     for pattern, full in _SHORT_FORMS:
         sentence = pattern.sub(full, sentence)
     return " ".join(sentence.split())

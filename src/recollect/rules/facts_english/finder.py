@@ -17,10 +17,13 @@ from recollect.model import FoundFact, Holds
 from recollect.rules.facts.deciding import acceptable_facts
 from recollect.rules.facts.echoes import is_echo
 from recollect.rules.facts.values import fold
+from recollect.rules.facts_english.answers import complete_answer
 from recollect.rules.facts_english.attributes import FactReading
 from recollect.rules.facts_english.clauses import Clause, assertions_in, parse_clauses, prose_sentences, supposes
 from recollect.rules.facts_english.instructions import instructions
 from recollect.rules.facts_english.patterns import readings
+from recollect.rules.facts_english.retelling import retell_pronouns
+from recollect.rules.facts_english.statements import find_statements
 from recollect.rules.facts_english.values import name
 from recollect.rules.facts_english.words import (
     FACT_HINTS,
@@ -40,17 +43,51 @@ HEARSAY = 0.8
 _HINT = re.compile(rf"(?:\b(?:{any_of(FACT_HINTS)}|i['’]m|don['’]?t)\b|\bis\b|\b\w+s\s)", re.IGNORECASE)
 
 
-def find_facts(text: str, today: date | None = None, shown_texts: Sequence[str] = ()) -> list[FoundFact]:
+def find_facts(
+    text: str, today: date | None = None, shown_texts: Sequence[str] = (), question: str = ""
+) -> list[FoundFact]:
     """The facts a message states. `today` is the day it was written; `shown_texts` is what the assistant said or was
-    shown of memory, so that a repetition of it is marked as an echo."""
-    if not _HINT.search(text):
+    shown of memory, so that a repetition of it is marked as an echo; `question` is the line before, by anybody else: an
+    answer to it may be no sentence."""
+    answer = complete_answer(text, question) if question else ""
+    if not answer and not _HINT.search(text):
         return []
     sentences = prose_sentences(text)
-    assertions = assertions_in(sentences)
-    found_facts = [*_facts_in_clauses(assertions, today), *_relation_mentions(sentences), *instructions(assertions)]
-    facts = acceptable_facts(found_facts)
+    assertions = [*assertions_in(sentences), *filter(None, [answer])]
+    facts = [*_relation_mentions(sentences), *_attribute_facts(assertions, today)]
+    return _mark_echoes(acceptable_facts(facts), text, shown_texts)
+
+
+def read_facts(
+    text: str, today: date | None = None, shown_texts: Sequence[str] = (), question: str = ""
+) -> list[FoundFact]:
+    """All that a message tells of its author: the facts that `find_facts` finds, and statements of what they did, do
+    and plan. If a statement says the same as a fact, only the fact is kept."""
+    sentences = prose_sentences(text)
+    facts = list(_relation_mentions(sentences))
+    answer = complete_answer(text, question) if question else ""
+    in_request = any(sentence.is_question for sentence in sentences)
+    for assertion in (*assertions_in(sentences), *filter(None, [answer])):
+        attributes = _attribute_facts([assertion], today)
+        statements = find_statements([assertion], today, in_request=in_request)
+        facts += [*attributes, *(statement for statement in statements if not _repeats(statement, attributes))]
+    return _mark_echoes(acceptable_facts(facts), text, shown_texts)
+
+
+def _repeats(statement: FoundFact, facts: Iterable[FoundFact]) -> bool:
+    """Whether a statement says in a sentence what a fact says."""
+    words = fold(statement.value)
+    return any(fold(fact.value.partition(" (")[0]) in words or fact.key == statement.key for fact in facts)
+
+
+def _attribute_facts(assertions: list[str], today: date | None) -> list[FoundFact]:
+    return acceptable_facts([*_facts_in_clauses(assertions, today), *instructions(assertions)])
+
+
+def _mark_echoes(facts: list[FoundFact], text: str, shown_texts: Sequence[str]) -> list[FoundFact]:
+    """The facts, marked if the text only repeats what was shown."""
     if shown_texts and facts and is_echo(text, shown_texts):
-        facts = [replace(fact, echo=True) for fact in facts]
+        return [replace(fact, echo=True) for fact in facts]
     return facts
 
 
@@ -70,7 +107,7 @@ def _build_fact(reading: FactReading, clause: Clause) -> FoundFact:
     return FoundFact(
         reading.category,
         reading.key,
-        reading.value,
+        retell_pronouns(reading.value) if reading.category == "preference" else reading.value,
         confidence,
         reading.importance,
         subject=clause.subject,

@@ -24,7 +24,9 @@ _FOR_GOOD = re.compile(
 )
 _FOR_GOOD_AFTER = re.compile(rf"[,\s]+(?:{any_of(words.FOR_GOOD)}|always)(?=\W*$)", re.IGNORECASE)
 _ALWAYS = re.compile(r"^always\s+", re.IGNORECASE)
-_NEVER = re.compile(r"^(?:never|don['’]?t\sever|do\snot\sever)\s+(?!mind\b|ever\b)", re.IGNORECASE)
+_NEVER = re.compile(
+    r"^(?:never|don['’]?t\sever|do\snot\sever)\s+(?!mind\b|ever\b|say\snever\b|forget\b)", re.IGNORECASE
+)
 _NOT = re.compile(rf"^(?:don['’]?t|{any_of(words.NOT_TO)})\s+", re.IGNORECASE)
 _ORDER = re.compile(rf"^{any_of(words.ORDERS)}\b", re.IGNORECASE)
 _REPLY = re.compile(rf"^{any_of(words.REPLY_VERBS)}(?:\s(?:to\s)?me)?(?:\sback)?\s(?:only\s)?in\s", re.IGNORECASE)

@@ -14,6 +14,7 @@ from recollect.language.stopwords import function_words
 from recollect.rules.facts_english.words import (
     AFTER_THING_COMMA,
     ANIMAL_ENDS,
+    BEFORE_THINGS,
     LANGUAGE_ENDS,
     NUMBERS_TO_SIX,
     NUMBERS_TO_TEN,
@@ -165,6 +166,8 @@ def things(text: str) -> list[str]:
     parts = re.split(r"\s*,\s*(?:and\s|or\s)?|\s+(?:and|or|as\swell\sas)\s+|\s*&\s*", text)
     if not last and any(len(part.split()) > 2 for part in parts):
         parts = parts[:1]
+    if _DOING.match(parts[0]) and not any(part.split(" ", 1)[0].endswith("ing") for part in parts[1:]):
+        parts = [text]  # what is done with several things: "mending bikes and scooters"
     # The last is read with what follows it: "making it a better place" is no "making".
     tail = (
         whole_text[whole_text.find(parts[-1], len(text) - len(parts[-1])) :] if text.endswith(parts[-1]) else parts[-1]
@@ -172,6 +175,9 @@ def things(text: str) -> list[str]:
     items = [thing(part) for part in [*parts[:-1], tail]]
     # If the first only points at something, the others depend on it: "the idea of a walk and a swim".
     return [item for item in items if item] if items[0] else []
+
+
+_DOING = re.compile(r"\s*\w+ing\s\w")
 
 
 def thing(text: str) -> str:
@@ -185,14 +191,22 @@ def thing(text: str) -> str:
         return ""
     if words[0] in _POINTING or (words[0] == "the" and not (len(words) > 1 and _is_capital(text.split()[1]))):
         return ""
-    if words[-1] in _HANGING or _TALK & set(words) or all(word in function_words("en") for word in words):
+    if (
+        _POINTS_ELSEWHERE.search(text)
+        or words[-1] in _HANGING
+        or _TALK & set(words)
+        or all(word in function_words("en") for word in words)
+    ):
         return ""
     if len(words) == 1 and words[0].endswith("ing") and after in _OBJECTS:
         return ""  # "making it …": what is done is not said
     return text.removeprefix("the ")
 
 
-_HANGING = wordlist("what that how about to of with for by in at and or the a an this these those is are you're")
+_POINTS_ELSEWHERE = re.compile(rf"\b{any_of(BEFORE_THINGS)}\s(?:this|that|these|those)\b", re.IGNORECASE)
+_HANGING = wordlist(
+    "them it him her me us what that how about to of with for by in at and or the a an this these those is are you're"
+)
 _OBJECTS = frozenset({"it", "you", "myself"})
 _THING_END = re.compile(
     r"[.!?;:()…\n]|\s[–—-]+\s|\s"

@@ -139,7 +139,7 @@ RELATIVE_ADJECTIVES = word_tuple(
 )
 SUBJECT_ADJECTIVES = word_tuple("middle lovely beloved first second only")
 NOT_HERE = word_tuple(
-    "Same Nothing Anyone Anything Right Over Up Down Out Back Not New Newbie Stuck Look Come Sign Click"
+    "Same Nothing Anyone Anything Right Over Up Down Out Back Not New Newbie Stuck Look Looky Come Sign Click"
 )
 PRONOUNS_NOT_NAMES = word_tuple(
     """The A An This That These Those There It He She They You Your His Her Their Its Everyone Everybody Nobody Someone
@@ -212,6 +212,7 @@ RARELY = word_tuple("much often enough yet very")
 THING_LEADS = word_tuple(
     "to both all_kinds_of all_sorts_of all_types_of any some eating drinking an a really most only also"
 )
+BEFORE_THINGS = word_tuple("to in of with at on for about from")
 THING_CONJUNCTIONS = word_tuple(
     """but because since although though while when where which who so if as_it as_they as_well as_much especially
     that_is that_are"""

@@ -15,6 +15,7 @@ from recollect.language.detect import detect
 from recollect.language.fact_words import CONDITION_ADJECTIVES, DIETS
 from recollect.language.sentences import split_sentences
 from recollect.language.stopwords import function_words
+from recollect.language.verbs import COMMON_VERBS, FORMS_AFTER_I, PERSON_FORMS, form_after_i, form_after_name
 from recollect.rules.facts_english.values import trade
 from recollect.rules.prompt.fences import strip_invisible
 
@@ -55,7 +56,7 @@ def first_person(name: str, statement: str) -> str:
     before, predicate = (adverbs[0], predicate[adverbs.end() :]) if adverbs else ("", predicate)
     verb, _, tail = predicate.partition(" ")
     stop = "." if verb.endswith(".") else ""
-    return f"I {before}{_base_form(verb.rstrip('.'))}{stop} {tail}".rstrip()
+    return f"I {before}{form_after_i(verb.rstrip('.'))}{stop} {tail}".rstrip()
 
 
 def possessive(name: str) -> str:
@@ -74,7 +75,7 @@ def _says_something(text: str, name: str, speaker_name: str) -> bool:
     for person in (name, speaker_name):
         text = re.sub(rf"^{re.escape(person)}(?:['’]s)?(?!\w)", "", text)
     words = text.strip(" .…").casefold().split()
-    return bool(words) and not (len(words) == 1 and words[0] in _PERSON.values())
+    return bool(words) and not (len(words) == 1 and words[0] in PERSON_FORMS)
 
 
 def _finish_statement(text: str) -> str:
@@ -217,7 +218,7 @@ def _name_subject(clause: str, name: str) -> str:
         return f"{possessive(name) if mention['own'] else name}{clause[mention.end() :]}"
     somebody = _SOMEBODY.match(clause)
     if somebody:
-        verb = _inflect(somebody["verb"]) if somebody["they"] else somebody["verb"]
+        verb = form_after_name(somebody["verb"]) if somebody["they"] else somebody["verb"]
         return f"{name} {somebody['adverbs']}{verb}{clause[somebody.end() :]}"
     theirs = _THEIRS.match(clause)
     if theirs and not re.match(r"her\s+(?:and|or|is|was)\b", clause, re.IGNORECASE):
@@ -234,7 +235,7 @@ def _name_speaker(clause: str, speaker_name: str) -> str:
         clause = re.sub(rf"(?<={re.escape(speaker_name)})\sam\b", " are", clause, count=1)
 
     def name_and_verb(match: re.Match[str]) -> str:
-        return f"{speaker_name} {match['adverbs']}{_inflect(match['verb'])}"
+        return f"{speaker_name} {match['adverbs']}{form_after_name(match['verb'])}"
 
     clause = _I.sub(name_and_verb, clause)
     clause = re.sub(r"\b(?:myself|ourselves)\b", "themself", clause, flags=re.IGNORECASE)
@@ -246,12 +247,6 @@ def _name_speaker(clause: str, speaker_name: str) -> str:
 
 # A clause without a subject is about the person, if it begins as a statement about a person does.
 
-_COMMON_VERBS = """
-    live work love like hate prefer speak play drink eat drive own use study teach enjoy dislike collect write read
-    watch need want know believe support travel cook bake run swim ride wear keep train volunteer smoke paint sing
-    dance have suffer adore avoid follow manage build sell design code go identify come grow hail reside commute
-"""
-_COMMON = frozenset(_COMMON_VERBS.split())
 _THIRD_BEGINS = re.compile(
     r"^(?:is|was|has|does|doesn['’]t|isn['’]t|goes|can|cannot|can['’]t|used\sto|moved|\w{2,}s)\s", re.IGNORECASE
 )
@@ -281,10 +276,10 @@ def _add_subject(clause: str, name: str) -> str:
     bare = _BARE_BEGINS.match(clause)
     if bare:
         verb, *rest = bare["verb"].split()
-        return " ".join([name, *bare["adverbs"].split(), _inflect(verb), *rest, clause[bare.end() :]])
+        return " ".join([name, *bare["adverbs"].split(), form_after_name(verb), *rest, clause[bare.end() :]])
     first = clause.split(" ", 1)[0].casefold().strip(".,")
     opens = _THIRD_BEGINS.match(f"{clause} ")
-    if opens and (first in _CLOSED or _base_form(first) in _COMMON):
+    if opens and (first in _CLOSED or form_after_i(first) in COMMON_VERBS):
         return f"{name} {clause[0].lower()}{clause[1:]}"
     if _ADJECTIVE.match(f"{clause} ") or first in _OF_ADJECTIVES or clause.casefold().strip(". ") in _OF_ADJECTIVES:
         # A clause with a verb of its own is about something else: "vegan food is dear".
@@ -329,62 +324,8 @@ def _capitalise_start(text: str, name: str, speaker_name: str) -> str:
     return text
 
 
-# Verbs
-
-_PERSON = {
-    "am": "is", "are": "is", "have": "has", "haven't": "hasn't", "do": "does", "don't": "doesn't", "dont": "doesn't",
-    "were": "was", "weren't": "wasn't", "ain't": "isn't", "aren't": "isn't", "havent": "hasn't",
-}  # fmt: skip
-_FIXED_WORDS = """
-    is was has had did does can could will would shall should must may might ought cannot can't won't wouldn't couldn't
-    shouldn't mustn't didn't hadn't wasn't cant wont used went got came saw made took met found bought thought felt left
-    kept lost told said knew grew began became broke chose drove ate fell forgot gave heard held led learnt lent let lay
-    meant paid put quit rode ran sang sat sent shot slept sold spent spoke stood swam taught took understood woke won
-    wore wrote built cut hit hurt set flew drank caught brought fought sought slid stuck hung dreamt burnt spelt had
-    and or but in at on for with to of from not no the a an my your
-"""
-_FIXED = frozenset(_FIXED_WORDS.split())
-_PRESENT_IN_ED = frozenset(
-    {"need", "feed", "breed", "speed", "bleed", "heed", "seed", "weed", "shed", "embed", "proceed", "succeed", "exceed"}
-)
-
-
-def _inflect(verb: str) -> str:
-    """The form after a name of a verb after "I"."""
-    plain = verb.casefold().replace("’", "'")
-    if plain in _PERSON:
-        return _PERSON[plain]
-    if plain in _FIXED or (plain.endswith("ed") and plain not in _PRESENT_IN_ED):
-        return verb
-    if re.search(r"[^aeiou]y$", plain):
-        return f"{verb[:-1]}ies"
-    return f"{verb}es" if plain.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{verb}s"
-
-
-_BASES = {
-    "is": "am",
-    "isn't": "am not",
-    "has": "have",
-    "hasn't": "haven't",
-    "does": "do",
-    "doesn't": "don't",
-    "goes": "go",
-}
-_ENDS_IN_S = frozenset({"was", "wasn't", "always", "sometimes", "this", "its", "as"})
-
-
-def _base_form(verb: str) -> str:
-    """The form after "I" of a verb after a name."""
-    plain = verb.casefold().replace("’", "'")
-    if plain in _BASES:
-        return _BASES[plain]
-    if plain in _ENDS_IN_S or not plain.endswith("s") or plain.endswith("ss") or len(plain) < 4:
-        return verb
-    if plain.endswith("ies") and len(plain) > 4:
-        return f"{verb[:-3]}y"
-    return verb[:-2] if plain.endswith(("sses", "xes", "zes", "ches", "shes", "oes")) else verb[:-1]
-
-
 def _is_verb(word: str) -> bool:
     plain = word.casefold().strip(".,!")
-    return plain in _COMMON or plain in _PERSON or (plain.endswith("s") and _base_form(plain) in _COMMON)
+    return (
+        plain in COMMON_VERBS or plain in FORMS_AFTER_I or (plain.endswith("s") and form_after_i(plain) in COMMON_VERBS)
+    )

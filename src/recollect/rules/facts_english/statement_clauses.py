@@ -1,0 +1,104 @@
+"""A sentence cut into clauses that may be statements: each with its own subject, without what depends on it.
+
+"When I was ill, I read a lot, which helped" is one clause: "I read a lot". Short forms are written out and opening
+words are gone: "Yeah, Ann, I'm in a band" is "I am in a band".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from recollect.language.calendar_words import MONTHS, WEEKDAYS
+from recollect.language.sentences import MAX_SENTENCE
+from recollect.rules.facts_english import statement_words as words
+from recollect.rules.facts_english.clauses import expand_short_forms
+from recollect.rules.facts_english.words import any_of
+
+SELF = re.compile(
+    rf"(?:(?!{any_of(words.SUBJECTS_THAT_POINT)}\b|i\b|we\b)(?P<other>(?:[\w'’-]+\s){{1,6}}?)and\s(?=i\b))?"
+    r"(?:i|(?P<we>we))\s+(?=\w)(?!all\b|both\b)",
+    re.IGNORECASE,
+)
+"""The speaker as the subject, alone, as "we", or with somebody else."""
+_TIME_WORD = any_of(words.TIME_WORDS, MONTHS, WEEKDAYS)
+TIME_FIRST = re.compile(
+    rf"((?:(?:{_TIME_WORD}|\d{{1,4}}(?:st|nd|rd|th)?),?\s+){{1,6}})(?=(?:i|we|my|our)\s)", re.IGNORECASE
+)
+"""A time before the subject: "last week, I"."""
+TIME_HINT = re.compile(rf"\d|\b{any_of(words.STRONG_TIME_WORDS, MONTHS, WEEKDAYS)}", re.IGNORECASE)
+_BRACKETS = re.compile(r"\[[^\[\]]{0,400}\]|\([^()]{0,200}\)")
+_SUBJECT = rf"{any_of(words.SUBJECT_WORDS)}\b"
+_CUT = re.compile(
+    rf"(?P<broken>\s*…\s*)|(?P<main>,?\s+(?:and,?\s+)?{any_of(words.EXCLAMATIONS)}\b,?\s*|\s*;\s*|,\s+but\s+|\s+[–—-]+\s+|(?<=\w)-\s+|\s*(?:--|—|–)\s*|:\s+"
+    rf"|,?\s+{any_of(words.JOINTS)}\s+(?:then\s+|also\s+|now\s+|even\s+)?(?={_SUBJECT})|,\s+(?={_SUBJECT}|the\b)"
+    rf"|\s+and\s+(?=the\s(?:[\w'-]+\s){{1,3}}(?:is|are|was|were|looks|has)\b))"
+    rf"|(?P<sub>,?\s+and\s+(?={any_of(words.THOUGHTS_THEN)}\b)|,?\s+(?:{any_of(words.SUBORDINATORS)}\s+(?=\S)|{any_of(words.JOINTS_OF_TIME)}\s+(?={_SUBJECT})))",
+    re.IGNORECASE,
+)
+_OPENER = re.compile(
+    rf"(?:{any_of(words.OPENING_WORDS)}\b(?:,?\s(?-i:[A-Z][a-z]+)(?=[,!.]))?[\s,!.:–—-]*"
+    rf"|(?!{any_of(words.TIME_WORDS, MONTHS, WEEKDAYS)}\b)(?-i:[A-Z][a-z]+)(?:,|!)\s+(?=(?:i|we|my|our|gonna|just)\b))",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(rf"^{any_of(words.CONDITION_LEADS, words.LEADING_WORDS)}\b", re.IGNORECASE)
+_UNREAL_LEAD = re.compile(r"(?:even\s)?(?:if|unless)\b", re.IGNORECASE)
+_LEADING_CLAUSE = re.compile(
+    rf"^{any_of(words.LEADING_WORDS)}"
+    r"\b[^,]{2,80},\s+(?=(?:i|we|my|our)\b)",
+    re.IGNORECASE,
+)
+
+_AGE_OF_LIFE = re.compile(
+    r"as\san?\s(?:little\s|small\s)?(?:kid|child|boy|girl|teen(?:ager)?|student)\b", re.IGNORECASE
+)
+_SHORT_DAY = re.compile(r"\b(last|this|next|on)\s(mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\b\.?", re.IGNORECASE)
+_FULL_DAYS = {day[:3]: day.capitalize() for day in WEEKDAYS}
+_COMPLEMENTS = frozenset({"what", "how", "why"})
+_HANGING = re.compile(rf"[\s,]+{any_of(words.JOINTS)}$", re.IGNORECASE)
+_OPEN_END = re.compile(
+    rf"(?:[\s,]+(?:and|or|but))?(?:[\s,]+(?:{any_of(words.OPEN_ENDS)}|{any_of(words.THOUGHT_VERBS)}))+$", re.IGNORECASE
+)
+
+
+def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
+    """The clauses of a sentence, and whether each depends on another and yet states something: "after we moved"."""
+    text = expand_short_forms(_BRACKETS.sub(" ", sentence[:MAX_SENTENCE])).strip()
+    text = _SHORT_DAY.sub(lambda day: f"{day[1]} {_FULL_DAYS[day[2][:3].casefold()]}", text)
+    text = _strip_openers(text)
+    leading = _LEADING_CLAUSE.match(text)
+    if leading:
+        text = text[leading.end() :]
+        if _AGE_OF_LIFE.match(leading[0]):
+            text = f"{text.rstrip(' .!')} {leading[0].strip(' ,').lower()}"
+    time_lead = TIME_FIRST.match(text)
+    if time_lead and TIME_HINT.search(time_lead[1]):
+        text = f"{time_lead[1].replace(',', '')}{text[time_lead.end() :]}"
+    own = SELF.match(text)
+    first = own.end() if own else 0
+    start = 0
+    if _UNREAL_LEAD.match(text):
+        return
+    condition = _CONDITION.match(text)
+    joint = condition[0].casefold() if condition else ""
+    for cut in (*_CUT.finditer(text, first), None):
+        unit = text[start : cut.start()] if cut else text[start:]
+        is_broken = cut is not None and cut["broken"] is not None
+        is_broken = is_broken or (cut is not None and (cut["sub"] or "").strip(" ,").casefold() in _COMPLEMENTS)
+        if unit.strip() and not is_broken and (not joint or joint in words.FACTIVE_JOINTS):
+            unit = _HANGING.sub("", unit.rstrip(" ,"))
+            unit = _strip_openers((_OPEN_END.sub("", unit) if cut and cut["sub"] else unit).strip(" ,"))
+            yield unit, bool(joint)
+        if cut is None:
+            break
+        start = cut.end()
+        joint = "…" if is_broken else cut["sub"].strip(" ,").casefold() if cut["sub"] else ""
+
+
+def _strip_openers(text: str) -> str:
+    for _ in range(6):
+        opener = _OPENER.match(text)
+        if opener is None or opener.end() == len(text):
+            break
+        text = text[opener.end() :]
+    return text

@@ -1,0 +1,98 @@
+"""Statements that are read without a model: what people did, do and plan, in the third person, with their day."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from recollect.rules.facts_english.finder import find_facts, read_facts
+from recollect.rules.facts_english.retelling import retell_pronouns
+
+TODAY = date(2024, 9, 11)  # a Wednesday
+
+
+def told(text: str) -> list[tuple[str, str, date | None]]:
+    return [(fact.category, fact.value, fact.since) for fact in read_facts(text, TODAY)]
+
+
+@pytest.mark.parametrize(
+    ("text", "category", "value", "since"),
+    [
+        ("I finished my first novel last Friday!", "event", "finished their first novel", date(2024, 9, 6)),
+        ("Last week, we hiked around the reservoir.", "event", "hiked around the reservoir", date(2024, 9, 2)),
+        ("Yesterday I sold my old canoe.", "event", "sold their old canoe", date(2024, 9, 10)),
+        ("Just got back from a sailing course.", "event", "got back from a sailing course", None),
+        ("My cousins and I built a raft.", "event", "built a raft with their cousins", None),
+        ("I'm opening a bakery next month.", "plan", "is opening a bakery", date(2024, 10, 1)),
+        ("Gonna repaint the boat shed.", "plan", "is going to repaint the boat shed", None),
+        ("I bought a loom three weeks ago.", "possession", "bought a loom", date(2024, 8, 21)),
+        ("I got promoted at the shipyard, my boss told me.", "work", "got promoted at the shipyard", None),
+        ("My brother crashed his scooter.", "relationship", "their brother crashed his scooter", None),
+        ("I sprained my ankle on Monday.", "health", "sprained their ankle", date(2024, 9, 9)),
+        ("I've been keeping bees since 2019.", "other", "has been keeping bees", date(2019, 1, 1)),
+        ("I usually swim before breakfast.", "other", "usually swims before breakfast", None),
+        ("Weaving helps me forget my worries.", "other", "weaving helps them forget their worries", None),
+        ("I carved this spoon for my niece.", "event", "carved a spoon for their niece", None),
+    ],
+)
+def test_a_statement_is_told_in_the_third_person(text: str, category: str, value: str, since: date | None) -> None:
+    assert told(text) == [(category, value, since)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I love it!",
+        "We did that there.",
+        "I like holding them.",
+        "Never say never.",
+        "I'm so happy for you.",
+        "I can't wait to hear about it.",
+        "I appreciate your help.",
+        "I hope I win the raffle.",
+        "I would move to Crete.",
+        "If I win, I buy a yacht.",
+        "I think the ferry is late.",
+        "I'm tired today.",
+        "I have a meeting at three.",
+        "My train is late again.",
+        "I'm debugging the parser right now.",
+        "I want to know more about tides.",
+        "I'm interested in learning more about tides.",
+        "I'll ask around.",
+        "We make a great team!",
+        "I loved your painting of the harbour.",
+        "He said I sold the farm.",
+        "I had a great time.",
+        "Did I sell the farm?",
+        '"I sold the farm and moved to sea", she wrote.',
+        "```\nI sold the farm\n```",
+    ],
+)
+def test_talk_thoughts_moods_and_pointers_are_no_statements(text: str) -> None:
+    assert read_facts(text, TODAY) == []
+
+
+def test_a_fact_is_not_told_again_as_a_statement() -> None:
+    for text in ("I moved to Lyon last year.", "I'm allergic to kiwi.", "I live in Bergen and I love sailing."):
+        assert read_facts(text, TODAY) == find_facts(text, TODAY) != []
+
+
+def test_this_weekend_lies_behind_what_was_done_and_ahead_of_a_plan() -> None:
+    assert told("We tried curling this weekend.") == [("event", "tried curling", date(2024, 9, 7))]
+    assert told("I'm hosting a quiz night this weekend.") == [("plan", "is hosting a quiz night", date(2024, 9, 14))]
+
+
+def test_a_time_without_a_day_gives_no_date() -> None:
+    assert [fact.since for fact in read_facts("I joined a choir last month.")] == [None]
+
+
+def test_what_somebody_only_thinks_of_is_what_a_request_is_about() -> None:
+    assert told("I'm thinking of keeping goats.") == [("plan", "is thinking of keeping goats", None)]
+    assert told("I'm thinking of keeping goats. What do they eat?") == []
+
+
+def test_pronouns_are_told_of_them() -> None:
+    assert retell_pronouns("I was there when my boat left me") == "they were there when their boat left them"
+    assert retell_pronouns("bought a Vespa I for us") == "bought a Vespa I for them"
