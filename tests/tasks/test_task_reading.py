@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from recollect.errors import ModelNonsense
 from recollect.model import FACT_CATEGORIES, FoundFact
 from recollect.rules.facts.evidence import ReadLine
-from recollect.rules.facts_english.finder import find_facts
+from recollect.rules.facts_english.finder import read_facts
 from recollect.tasks import fact_repair, reading
 from recollect.tasks.reading import Inputs, Reply
 from recollect.tasks.task import Task
@@ -67,7 +67,7 @@ def test_it_is_a_task() -> None:
     task: Task[Inputs, Reply] = reading
     repair: Task[fact_repair.Inputs, Reply] = fact_repair
     assert (task.name, repair.name) == ("reading", "fact_repair")
-    assert [found.fact for found in task.offline(INPUTS).facts] == find_facts(TEXT, TIME.date())
+    assert [found.fact for found in task.offline(INPUTS).facts] == read_facts(TEXT, TIME.date())
 
 
 class TestBuild:

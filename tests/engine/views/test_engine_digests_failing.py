@@ -83,7 +83,7 @@ def test_a_stand_in_is_replaced_when_the_model_is_back_c7(store_url: str) -> Non
     """C7, C4: marked, tried again after a pause that grows and not before, one day by itself."""
     clock, scribe = clock_at(), Scribe(kinds={"day": ModelTimeout("away")})
     with Memory(store_url, clock=clock, memory=scribe, followers=False) as memory:
-        memory.conversation("c").add("user", "I saw a zebra", author="ann")
+        memory.conversation("c").add("user", "look, a zebra in the yard", author="ann")
         for _ in range(3):
             (found,) = memory.digests()
             assert (found.made_by, found.pending) == ("offline", True)
@@ -129,7 +129,7 @@ def test_without_a_model_everything_is_there_and_a_model_writes_it_later_c7(stor
 def test_one_member_left_out_has_their_own_words_c7(store_url: str) -> None:
     only = json.dumps({"members": [{"id": "ann", "summary": "ann saw a zebra"}, {"id": "eve", "summary": "a spy"}]})
     with Memory(store_url, clock=clock_at(), memory=Scribe(kinds={"day": only}), followers=False) as memory:
-        memory.conversation("c").add("user", "I saw a zebra", author="ann")
+        memory.conversation("c").add("user", "look, a zebra in the yard", author="ann")
         memory.conversation("c").add("user", "I saw a giraffe", author="bob")
         ann, bob = memory.digests()
         assert (ann.text, ann.made_by) == ("ann saw a zebra", "model")
@@ -143,7 +143,7 @@ def test_nobody_waits_longer_than_they_can_and_the_work_goes_on_c13(store_url: s
         clock, gate = clock_at(), asyncio.Event()
         scribe = Scribe()
         async with AsyncMemory(store_url, clock=clock, memory=scribe, followers=False) as memory:
-            await memory.conversation("c").add("user", "I saw a zebra", author="ann")
+            await memory.conversation("c").add("user", "look, a zebra in the yard", author="ann")
             assert (await memory.profile(user="ann", wait=0)).context == ""
             assert scribe.since() == {}
             assert "zebra" in (await memory.profile(user="ann")).context
@@ -167,7 +167,7 @@ def test_closing_gives_up_what_is_under_way_and_leaves_no_lease(store_url: str) 
         clock, scribe = clock_at(), Scribe(kinds={"day": [asyncio.Event(), "never"]})
         memory = AsyncMemory(store_url, clock=clock, memory=scribe, followers=False)
         async with memory:
-            await memory.conversation("c").add("user", "I saw a zebra", author="ann")
+            await memory.conversation("c").add("user", "look, a zebra in the yard", author="ann")
             asked = asyncio.create_task(memory.digests())
             await scribe.waiting.wait()
         assert await asyncio.gather(asked, return_exceptions=True)
@@ -182,7 +182,7 @@ def test_a_lease_of_a_process_that_died_is_taken_over_c13(store_url: str) -> Non
     clock, scribe = clock_at(), Scribe()
     store = open_store(store_url, Settings())
     with Memory(store, clock=clock, memory=scribe, followers=False) as memory:
-        memory.conversation("c").add("user", "I saw a zebra", author="ann")
+        memory.conversation("c").add("user", "look, a zebra in the yard", author="ann")
         until = NOON + timedelta(minutes=1)
         store.write(lambda tx: tx.claim(VIEW, "default", f"day {TODAY} UTC", "a dead one", NOON, until))
         assert memory.digests(wait=0.1) == [], "somebody else is at it"
@@ -195,7 +195,7 @@ def test_a_lease_of_a_process_that_died_is_taken_over_c13(store_url: str) -> Non
 
 def test_two_processes_that_ask_at_once_make_one_call_c13(postgres_url: str) -> None:
     with Memory(postgres_url, clock=clock_at(), followers=False) as memory:
-        memory.conversation("c").add("user", "I saw a zebra", author="ann")
+        memory.conversation("c").add("user", "look, a zebra in the yard", author="ann")
         memory.conversation("c").add("user", "I saw one, too: a zebra", author="bob")
         memory.settle()
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -227,7 +227,7 @@ def test_small_merges_have_a_model_of_their_own_and_each_a_chain_c9(store_url: s
     with Memory(store_url, clock=clock, memory=batch, small=small, followers=False) as memory:
         memory.remember("ann lives in Oslo", user="ann")
         for _ in range(3):
-            memory.conversation("c").add("user", "I saw a zebra", author="ann")
+            memory.conversation("c").add("user", "look, a zebra in the yard", author="ann")
             memory.profile(user="ann")
             clock.advance(DAY)
         assert batch.since() == {"day": 3}

@@ -290,8 +290,8 @@ def lines_of_facts(ranked_facts: Sequence[Fact], *, name: str = "", number: int 
                 key,
                 len(fact_lines),
             )
-            values = [value_with_dates(fact) for fact in line_facts]
-            text = "; ".join(values) if key == category else f"{key}: {', '.join(values)}"
+            shown_values = [value_with_dates(fact) for fact in line_facts]
+            text = "; ".join(shown_values) if key == category else f"{key}: {', '.join(shown_values)}"
             reason = f"known, importance {line_facts[0].importance:.1f}"
             speaker = line_facts[0].speaker if is_claim(line_facts[0]) else ""
             fact_lines.append(Note(line_facts[0].id, text, reason, heading, place, name, speaker))

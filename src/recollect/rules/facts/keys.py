@@ -143,6 +143,8 @@ def category_of(name: str) -> FactCategory:
 
 def find_home(category: FactCategory, key: str, value: str = "") -> tuple[FactCategory, str]:
     """The category and the normalised key under which a fact is kept, whatever it was filed under."""
+    if key == category:  # a statement, which has no key but its category
+        return category, category
     own_key = normalise_key(category, key, value)
     if not own_key or is_known(category, own_key):
         return category, own_key
