@@ -29,6 +29,10 @@ _YES = re.compile(rf"(?:{any_of(ANSWERS_YES)})\b[\s,.!:–—-]*", re.IGNORECASE
 _LEAD = re.compile(rf"(?:{any_of(BEFORE_ANSWER)})\b[\s,:–—-]*", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?:i|i['’]\w+|we|we['’]\w+|my|our|you|it|he|she|they)\b", re.IGNORECASE)
 _POLITE = re.compile(rf"(?:{any_of(NO_VALUES)})\b", re.IGNORECASE)
+_NAME = re.compile(r"[A-Z][a-z]+")
+_VAGUE = re.compile(
+    r"\b(?:other|any|different|too|as\swell|either|more|else|it|that|this|them|those|these)\b", re.IGNORECASE
+)
 _DO_YOU_HAVE = r"(?:do\syou\s(?:have|own|keep)|have\syou\s(?:got)?|got)\s(?:any\s|an?\s)?"
 
 # Each question with the sentence for a value, and the sentences for a bare "yes" and a bare "no".
@@ -74,6 +78,8 @@ def complete_answer(text: str, question: str) -> str:
         match = pattern.search(asked)
         if match:
             what = (match.groupdict().get("what") or "").strip()
+            if _VAGUE.search(what):
+                return ""
             return _complete(first.strip(), value_form, yes_form, no_form).replace("{what}", what)
     return ""
 
@@ -90,6 +96,8 @@ def _complete(answer: str, value_form: str, yes_form: str, no_form: str) -> str:
     value = answer[no.end() if no else yes.end() if yes else 0 :]
     lead = _LEAD.match(value)
     value = (value[lead.end() :] if lead else value).strip(" .!,")
+    if yes and _NAME.fullmatch(value):
+        value = ""  # who asked: "Yep, John!"
     if _SENTENCE.match(value) or _POLITE.match(value) or len(value.split()) > MAX_ANSWER:
         return ""
     if no:
