@@ -168,7 +168,7 @@ def test_facts_are_ranked_by_a_query(tmp_path: Path) -> None:
         memory.add_fact("identity", "name", "Mia", user="mia")
         for question, key in (("where does she live", "location"), ("rowing", "likes"), ("what is she called", "name")):
             assert memory.facts(user="mia", query=question)[0].key == key
-        assert len(memory.facts(user="mia", query="where does she live")) == 3
+        assert len(memory.facts(user="mia", query="where does she live")) == len(memory.facts(user="mia")) >= 3
 
 
 def test_search_finds_facts_if_asked_to(tmp_path: Path) -> None:

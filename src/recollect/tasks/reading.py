@@ -182,8 +182,9 @@ def offline(inputs: Inputs) -> Reply:
 
 def question_before(lines: Sequence[ReadLine], place: int) -> str:
     """What somebody else said just before a line; an empty text if nobody did."""
-    before = lines[place - 1] if place > 0 else None
-    return before.text if before is not None and before.speaker != lines[place].speaker else ""
+    if not 0 < place < len(lines) or lines[place - 1].speaker == lines[place].speaker:
+        return ""
+    return lines[place - 1].text
 
 
 # -- what a model is shown

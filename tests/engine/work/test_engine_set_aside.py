@@ -91,7 +91,8 @@ def test_a_model_is_not_asked_again_about_messages_that_did_not_fail_f15(store_u
             return "{}"
         if POISON in text:
             return OverflowError(f"cannot read {text!r}")
-        answered_calls.update(word for word in text.split() if word.startswith("number-"))
+        read_lines = [line for line in text.splitlines() if line[:1].isdigit()]  # the others are context
+        answered_calls.update(word for line in read_lines for word in line.split() if word.startswith("number-"))
         return '{"facts": []}'
 
     texts = [f"I have a zebra called number-{n} {POISON if n in (3, 20) else 'Bob'} at home" for n in range(24)]

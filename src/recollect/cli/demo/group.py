@@ -20,7 +20,7 @@ TALK = (
     (3, "alex", "Take the cargo bike, Noor, it has a new chain."),
     (2, "noor", "The garage wants 900 euros for the van. I am fed up with it."),
     (1, "noor", "I sold the van this morning. The cargo bike stays."),
-    (0, "noor", "Forty orders by bicycle before ten! I like the mornings now."),
+    (0, "noor", "I brought forty orders by bicycle before ten! I like the mornings now."),
     (0, "alex", "Noor, you are the fastest. I baked you a lemon cake."),
 )
 

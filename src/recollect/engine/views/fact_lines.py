@@ -14,6 +14,7 @@ from datetime import timedelta
 from recollect.engine.context.viewers import is_channel, names_in_context, viewer_alone
 from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.log import warn_of_damage
+from recollect.engine.work.faults import set_aside_rows
 from recollect.engine.work.view import Run
 from recollect.language.terms import analyse
 from recollect.model import Fact, Filter, Message
@@ -23,6 +24,8 @@ from recollect.rules.facts.evidence import NEAR, ReadLine
 from recollect.rules.facts.keys import is_known
 from recollect.rules.facts.profile_lines import value_with_dates
 
+FACTS = "facts"
+"""The name of the view."""
 MAX_LINES = 48
 """Messages that are read in one call."""
 MAX_CHARACTERS = 16_000
@@ -53,7 +56,8 @@ def reading_scene(tx: Tx, run: Run, asks: bool) -> ReadingScene:
     if not run.messages:
         return ReadingScene(last_reply=last_reply)
     first = run.messages[0]
-    before = messages_before(tx, first)
+    failed_turns = {row.turn for row in set_aside_rows(tx, FACTS, run.place)}  # they would make others fail, too
+    before = [message for message in messages_before(tx, first) if message.turn not in failed_turns]
     if not asks:
         return ReadingScene(before[-1:], last_reply)
     people = {message.author for message in (*before, *run.messages) if message.role == "user"}

@@ -15,6 +15,7 @@ from recollect.rules.facts_english.statement_words import (
     ASKED_STATES,
     BEFORE_ANSWER,
     NO_VALUES,
+    VAGUE_OBJECTS,
 )
 from recollect.rules.facts_english.words import any_of
 
@@ -30,9 +31,7 @@ _LEAD = re.compile(rf"(?:{any_of(BEFORE_ANSWER)})\b[\s,:–—-]*", re.IGNORECAS
 _SENTENCE = re.compile(r"(?:i|i['’]\w+|we|we['’]\w+|my|our|you|it|he|she|they)\b", re.IGNORECASE)
 _POLITE = re.compile(rf"(?:{any_of(NO_VALUES)})\b", re.IGNORECASE)
 _NAME = re.compile(r"[A-Z][a-z]+")
-_VAGUE = re.compile(
-    r"\b(?:other|any|different|too|as\swell|either|more|else|it|that|this|them|those|these)\b", re.IGNORECASE
-)
+_VAGUE = re.compile(rf"\b(?:{any_of(VAGUE_OBJECTS)})\b", re.IGNORECASE)
 _DO_YOU_HAVE = r"(?:do\syou\s(?:have|own|keep)|have\syou\s(?:got)?|got)\s(?:any\s|an?\s)?"
 
 # Each question with the sentence for a value, and the sentences for a bare "yes" and a bare "no".

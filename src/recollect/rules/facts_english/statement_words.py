@@ -286,4 +286,5 @@ NO_VALUES = word_tuple(
     """please thanks thank_you maybe why what that this good great fine not_sure no_idea depends same hmm lol haha
     secret private guess anything everything all a_few many some lots and but"""
 )
+VAGUE_OBJECTS = word_tuple("other any different too as_well either more else it that this them those these")
 ASKED_STATES = word_tuple("vegan vegetarian pescatarian diabetic married single retired left-handed")
