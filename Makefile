@@ -27,7 +27,7 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 suite: $(VENV)/.dev
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(BIN)/pytest -n 3 --dist loadfile
 
 docs: $(VENV)/.dev
 	$(BIN)/python scripts/reference.py

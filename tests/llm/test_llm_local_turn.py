@@ -26,9 +26,15 @@ SHORT = 12  # tokens of a reply: enough to be one
 class Brief(LocalModel):
     """The local model, given few words: the test is of the turn, not of its wit."""
 
+    asked_for: list[str]
+
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
         async for piece in super().stream(replace(request, temperature=0.0, max_tokens=SHORT)):
             yield piece
+
+    async def complete(self, request: Request) -> Completion:
+        self.asked_for = [*getattr(self, "asked_for", ()), *(request.schema or {}).get("required", ())]
+        return await super().complete(replace(request, temperature=0.0, max_tokens=SHORT))
 
 
 def test_a_turn_with_a_real_model_is_kept_with_its_tiers(tmp_path: Path) -> None:
@@ -49,3 +55,20 @@ def test_a_turn_with_a_real_model_is_kept_with_its_tiers(tmp_path: Path) -> None
     assert tiers[1].made_by in ("model", "offline")
     assert tiers[1].tier1
     assert len(tiers[1].tier2) < len(SAID)
+
+
+def test_the_nonsense_of_a_real_model_never_becomes_a_fact_f6(tmp_path: Path) -> None:
+    """F6: the whole path, from lines to facts, with a model that is too small for it."""
+    model = Brief()
+    with Memory(str(tmp_path / "memory.db"), memory=model, followers=False) as memory:
+        chat = memory.conversation("demo", user="alex")
+        chat.extend(
+            [{"role": "user", "content": SAID}, {"role": "user", "content": "Oh, and I have a cat called Mia."}]
+        )
+        memory.settle(timeout=300)
+        facts = memory.facts(user="alex")
+    assert "facts" in model.asked_for
+    assert {"Alex", "peanuts"} <= {fact.value for fact in facts}
+    words = f"{SAID} I have a cat called Mia.".casefold()
+    said = {word.strip(".,()") for word in words.split()} | {"they", "their", "them", "runs", "travels", "has"}
+    assert all(set(fact.value.casefold().replace("(", "").replace(")", "").split()) <= said for fact in facts), facts
