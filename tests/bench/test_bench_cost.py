@@ -40,7 +40,7 @@ def test_calls_and_tokens_are_counted_by_task_in_both_ways_f9(file: Path) -> Non
     live, imported = json.loads(result.stdout)["costs"]
     assert (live["way"], imported["way"]) == ("live", "import")
     assert live["messages"] == imported["messages"] == SESSIONS * len(LINES)
-    assert 2 <= live["tasks"]["reading"]["calls"] <= 4, "nothing before the fiftieth message, then at each pause"
+    assert 2 <= live["tasks"]["reading"]["calls"] <= 4, "nothing before the sixtieth message, then at each pause"
     assert imported["tasks"]["reading"]["calls"] == 2, "a backlog is read at once, at most 48 lines a call"
     assert all(cost["tasks"]["reading"]["out"] > 0 for cost in (live, imported))
 

@@ -57,7 +57,7 @@ CATCH_UP = 2.0  # seconds that a search waits for what this process has just add
 # Views whose results others wait for.
 FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
 FACT_TURNS = 40  # messages that the model reads for facts at once, if they come without a pause
-FIRST_TURNS = 50  # messages of a person before which it reads nothing in the background
+FIRST_TURNS = 60  # messages of a person before which it reads nothing in the background
 SUMMARY_TURNS = 80  # messages after which it writes summaries
 TITLE_TURNS = 200  # messages after which it writes titles of topics: one has a title from its first message on
 TIER_TURNS = 40  # messages after which it writes the tiers that did not come with a reply
