@@ -181,4 +181,6 @@ async def line_response(source: AsyncIterator[Message]) -> Response:
 async def erase(caller: AdminCaller, id: Person, key: IdempotencyKey = None) -> Response:
     """Remove a person's messages and all that was derived from them, for good. Needs the scope `admin`."""
     arguments = person_arguments(caller, id)
-    return await answer_once(caller, key, lambda: caller.memory.erase(**arguments), repeats_words=False)
+    return await answer_once(
+        caller, key, lambda: caller.memory.deletions.erase(by=caller.access.key_id, **arguments), repeats_words=False
+    )

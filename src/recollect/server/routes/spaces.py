@@ -116,7 +116,8 @@ async def retry(caller: AdminCaller, body: shapes.RetryIn, key: IdempotencyKey =
 async def retain(caller: AdminCaller, body: shapes.RetainIn, key: IdempotencyKey = None) -> Response:
     """Say what the settings `retain_…` no longer keep of a space, or remove it. Needs the scope `admin`."""
     caller.access.check_unbound()
-    return await answer_once(caller, key, lambda: caller.memory.retain(dry_run=body.dry_run, space=caller.space))
+    options = {"dry_run": body.dry_run, "space": caller.space, "by": caller.access.key_id}
+    return await answer_once(caller, key, lambda: caller.memory.deletions.retain(**options))
 
 
 @router.get("/verify", response_model=shapes.Verification)
