@@ -19,9 +19,7 @@ SHOWN = 10  # conversations that a preview names
 
 
 @click.command(cls=StoreCommand)
-@click.option(
-    "--message", metavar="ID", help="One message of --conversation: its id, its platform's, or its turn as #7."
-)
+@click.option("--message", metavar="ID", help="A message of --conversation: its id, its platform's, or its turn as #7.")
 @click.option("--conversation", metavar="ID", help="A whole conversation, or where --message is.")
 @click.option("--before", callback=parse_moment, metavar="DATE", help="Messages of before this moment.")
 @click.option("--user", metavar="ID", help="Messages of this person.")
