@@ -4,6 +4,7 @@ space; and the audit says by which key."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import httpx2
 import pytest
@@ -21,7 +22,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield running
 
 
-def client(server: Serving, **options: object) -> httpx2.Client:
+def client(server: Serving, **options: Any) -> httpx2.Client:
     key = server.key(**{"space": "default", "scopes": ALL, **options})
     return httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {key}"})
 

@@ -93,21 +93,19 @@ class Deletions:
         self, space: str, select: removal.Select, what: str, by: str, dry_run: bool, missing: str
     ) -> Deletion:
         now = self.runtime.parts.clock.now()
-        if dry_run:
-            preview = await self.runtime.read(lambda tx: preview_deletion(tx, space, select, now))
-            if not preview.messages:
-                raise NotFound(missing)
-            return preview
         order = removal.make_order(now, "delete", what, by)
-
-        def remove(tx: Tx) -> Deletion:
-            preview = preview_deletion(tx, space, select, now)
-            messages = removal.delete_messages(tx, space, select, order)
-            return replace(preview, id=order.id, dry_run=False, messages=len(messages))
-
-        deletion = await self.runtime.write(remove)
-        if not deletion.messages:
+        selection: removal.Selection = (
+            await self.runtime.read(lambda tx: removal.preview_messages(tx, space, select))
+            if dry_run
+            else await self.runtime.write(lambda tx: removal.delete_messages(tx, space, select, order))
+        )
+        if not selection.messages:
             raise NotFound(missing)
+        conversations = dict(Counter(message.conversation for message in selection.messages))
+        count = len(selection.messages)
+        deletion = Deletion("" if dry_run else order.id, space, now, dry_run, count, conversations, selection.views)
+        if dry_run:
+            return deletion
         self.runtime.digests.clear()
         left = await self.runtime.scrub()
         self.runtime.wake()
@@ -137,14 +135,6 @@ class Deletions:
         space_id = self.runtime.resolve_space(space)
         count = rules.check_number("limit", limit, MAX_LINES)
         return await self.runtime.read(lambda tx: audit.lines_of(tx, space_id, count))
-
-
-def preview_deletion(tx: Tx, space: str, select: removal.Select, now: datetime) -> Deletion:
-    """What would go if the selected messages were deleted."""
-    messages = removal.select_with_answers(tx, select)
-    conversations = Counter(message.conversation for message in messages)
-    views = removal.count_by_view(tx, space, messages)
-    return Deletion("", space, now, True, len(messages), dict(conversations), views)
 
 
 def at_turn(tx: Tx, scope: ConversationScope, turn: int) -> list[Message]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.engine.context.viewers import CHANNEL, PEOPLE
@@ -54,6 +54,14 @@ OF_PEOPLE = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Messages that are deleted, or would be, and how much of each view rests on them."""
+
+    messages: Sequence[Message]
+    views: Mapping[str, int]
+
+
 def make_order(now: datetime, kind: RemovalKind, what: str, by: str = LOCAL) -> Order:
     return Order(new_id(now), now, kind, what, by)
 
@@ -80,19 +88,26 @@ def put_tombstones(
     return replace(erasure, entries=entry_count)
 
 
-def delete_messages(tx: Tx, space: str, select: Select, order: Order) -> list[Message]:
-    """Delete the messages that are selected, and what memory answered to those that were commands. Returns them."""
+def delete_messages(tx: Tx, space: str, select: Select, order: Order) -> Selection:
+    """Delete the messages that are selected, and what memory answered to those that were commands."""
     conversations = lock_conversations(tx, space, {message.conversation for message in select(tx)}, order.at)
     # Selected again, now that nobody else can change them.
     messages = [message for message in select_with_answers(tx, select) if message.conversation in conversations]
     if not messages:
-        return []
+        return Selection([], {})
+    selection = Selection(messages, count_by_view(tx, space, messages))
     remove_messages(tx, space, messages, order)
     withdraw_knowledge(tx, space, messages, order.at)
     for conversation in conversations.values():
         if is_empty(tx, conversation):  # nobody speaks there any more, and nobody hears anything
             tx.remove(PEOPLE, {"space": space, "kind": CHANNEL, "name": conversation.id})
-    return messages
+    return selection
+
+
+def preview_messages(tx: Tx, space: str, select: Select) -> Selection:
+    """What `delete_messages` would delete now."""
+    messages = select_with_answers(tx, select)
+    return Selection(messages, count_by_view(tx, space, messages))
 
 
 def select_with_answers(tx: Tx, select: Select) -> list[Message]:

@@ -60,7 +60,8 @@ class MemoryFace(Protocol):
     async def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
     ) -> list[Conversation]:
-        """Conversations of a space in order of id, those after `after`; of one user, if given."""
+        """Conversations of a space in order of id, those after `after`; of one user, if given. One from which
+        everything was removed is not listed."""
         ...
 
     async def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
