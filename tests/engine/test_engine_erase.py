@@ -333,8 +333,11 @@ def test_only_the_method_of_that_name_erases() -> None:
     assert {(module, name) for module, name in callers if not module.startswith("cli/")} == {
         ("engine/sync.py", "erase"),
         ("engine/memory.py", "erase"),
-        ("engine/deletion.py", "erase"),
-        ("engine/removal.py", "put_tombstones"),  # the one place that removes messages, by whomever it is asked
+        ("engine/removal/deletion.py", "erase"),
+        (
+            "engine/removal/messages.py",
+            "put_tombstones",
+        ),  # the one place that removes messages
         ("server/routes/people.py", "erase"),  # the route of that name, for keys with the scope `admin`
     }
     assert calls_by_name(root, "put_tombstones") == {"remove_messages", "expire_page"}

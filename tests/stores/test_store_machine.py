@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from recollect.config import Settings
-from recollect.engine.removal import erase_person
+from recollect.engine.removal.messages import erase_person
 from recollect.engine.tables import log
 from recollect.errors import InvalidInput, NotFound, ScopeError
 from recollect.model import Batch, Draft, Entry, Filter, Message

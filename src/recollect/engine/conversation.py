@@ -16,8 +16,8 @@ from recollect.engine import turn
 from recollect.engine.commands import run_command
 from recollect.engine.context.gather import ContextBuilder
 from recollect.engine.conversation_topics import ConversationTopics
-from recollect.engine.deletion import Deletions
 from recollect.engine.people import Knowledge
+from recollect.engine.removal.deletion import Deletions
 from recollect.engine.scope import ConversationScope
 from recollect.engine.views import episodes
 from recollect.engine.views.window import load_chunks

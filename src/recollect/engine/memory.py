@@ -14,11 +14,11 @@ from types import TracebackType
 from typing import Self
 
 from recollect.engine.conversation import AsyncConversation
-from recollect.engine.deletion import Deletions
 from recollect.engine.documents import AsyncDocuments
 from recollect.engine.fact_changes import FactChanges
 from recollect.engine.people import Knowledge
 from recollect.engine.questions import Questions
+from recollect.engine.removal.deletion import Deletions
 from recollect.engine.runtime import Parts, Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.search import search

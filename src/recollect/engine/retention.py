@@ -19,7 +19,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from recollect.engine.removal import lock_conversations, make_order, put_tombstones
+from recollect.engine.removal.messages import lock_conversations, make_order, put_tombstones
 from recollect.engine.tables.audit import Order, note_removal
 from recollect.engine.tables.log import every_conversation, new_id, unreadable_message
 from recollect.engine.views import digests

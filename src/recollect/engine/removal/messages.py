@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.engine.context.viewers import CHANNEL, PEOPLE
-from recollect.engine.removed_knowledge import facts_resting_on, statements_resting_on, withdraw_knowledge
+from recollect.engine.removal.knowledge import facts_resting_on, statements_resting_on, withdraw_knowledge
 from recollect.engine.tables import audit
 from recollect.engine.tables.audit import Order
 from recollect.engine.tables.log import (
