@@ -16,7 +16,7 @@ from recollect import Draft, InvalidInput, Memory, NotFound, ScopeError
 from recollect.config import Settings
 from recollect.ports import Tx
 from recollect.rules.topics.byte_compression import unpack
-from recollect.testing import FrozenClock
+from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.wiring import open_store
 
 DAY = timedelta(days=1)
@@ -151,6 +151,37 @@ def test_what_was_told_goes_with_the_telling_and_what_it_had_changed_is_back(sto
         memory.settle()
         assert [fact.value for fact in memory.facts(user="alex")] == ["Delft"]
         assert memory.verify().ok
+
+
+def test_what_remember_this_meant_goes_with_the_message_that_said_it(store_url: str) -> None:
+    with Memory(store_url) as memory:
+        chat = memory.conversation("chat", user="alex")
+        chat.add("user", "I keep a boat called Zorbling in Leiden.")
+        answer = chat.command("Recollect, remember this")
+        assert answer is not None
+        assert "Zorbling" in answer.text
+        memory.settle()
+        assert "Zorbling" in memory.profile(user="alex", wait=0).text
+        assert memory.delete(query="zorbling").messages == 2, "the message, and the answer that repeats it"
+        assert "Zorbling" not in memory.profile(user="alex", wait=0).text
+        assert words_in(store_url, "zorbling") == []
+        assert memory.verify().ok
+
+
+def test_a_request_that_is_deleted_while_it_is_merged_leaves_nothing(store_url: str) -> None:
+    with Memory(store_url, followers=False) as other:
+
+        def delete_at_once(_: object) -> str:
+            if len(list(other.export())) == 1 and not other.verify().erased:
+                other.delete(query="zorbling")
+            return "not what was asked for, so the rules merge it"
+
+        model = ScriptedLLM(default=delete_at_once)
+        with Memory(store_url, memory=model, followers=False) as memory:
+            with pytest.raises(InvalidInput):
+                memory.remember("Alex likes zorbling", user="alex")
+            assert memory.profile(user="alex", wait=0).statements == ()
+        assert words_in(store_url, "zorbling") == []
 
 
 def test_a_name_that_was_deleted_is_no_name_any_more(store_url: str) -> None:
