@@ -3,6 +3,7 @@ holds, and every process that has the store open knows at once. Who removed how 
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,7 +15,7 @@ from raw_tables import path_of, rows_of
 
 from recollect import Draft, InvalidInput, Memory, NotFound, ScopeError
 from recollect.config import Settings
-from recollect.ports import Tx
+from recollect.ports import Request, Tx
 from recollect.rules.topics.byte_compression import unpack
 from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.wiring import open_store
@@ -121,6 +122,38 @@ def test_a_fact_that_has_its_words_from_another_message_is_read_again(store_url:
         assert memory.facts(user="alex") == seen
         assert [fact.value for fact in seen] == ["Delft"]
         assert len(before) <= len(seen)
+
+
+@pytest.mark.parametrize("remove", ["delete", "erase"])
+def test_a_fact_of_another_that_has_its_words_from_a_removed_message_goes(store_url: str, remove: str) -> None:
+    """A model reads an answer with the question before it: the fact is of who answered, the word of who asked."""
+
+    def read(request: Request) -> str:
+        lines = request.messages[-1]["content"]
+        fact = {
+            "line": 2,
+            "about": "alex",
+            "category": "place",
+            "key": "location",
+            "value": "Quuxberg",
+            "importance": 1,
+        }
+        return json.dumps({"facts": [fact | {"importance": 1}] if "2. alex: Yes, I live there" in lines else []})
+
+    with Memory(store_url, memory=ScriptedLLM(default=read), followers=False, batch_seconds=0) as memory:
+        channel = memory.conversation("all")
+        channel.add("user", "Do you live in Quuxberg, alex?", author="kim")
+        channel.add("user", "Yes, I live there since May.", author="alex")
+        memory.settle()
+        assert [fact.value for fact in memory.facts(user="alex")] == ["Quuxberg"]
+        if remove == "delete":
+            channel.delete(1)
+        else:
+            memory.erase(user="kim")
+        assert memory.facts(user="alex") == []
+        memory.settle()
+        assert memory.facts(user="alex") == []
+        assert words_in(store_url, "quuxberg") == []
 
 
 def test_what_was_told_goes_with_the_telling_and_what_it_had_changed_is_back(store_url: str) -> None:
