@@ -84,8 +84,10 @@ class Tx(Protocol):
         user: str | None = None,
         after: tuple[str, str] = ("", ""),
         limit: int = 1000,
+        with_empty: bool = True,
     ) -> list[Conversation]:
-        """Conversations in order of (space, id), those after `after`."""
+        """Conversations in order of (space, id), those after `after`; if not `with_empty`, without those from which
+        everything was erased."""
 
     def save_conversation(self, conversation: Conversation) -> None: ...
 

@@ -333,12 +333,31 @@ def test_only_the_method_of_that_name_erases() -> None:
     assert {(module, name) for module, name in callers if not module.startswith("cli/")} == {
         ("engine/sync.py", "erase"),
         ("engine/memory.py", "erase"),
-        ("engine/tables/log.py", "erase_person"),
+        ("engine/removal/deletion.py", "erase"),
+        (
+            "engine/removal/messages.py",
+            "put_tombstones",
+        ),  # the one place that removes messages
         ("server/routes/people.py", "erase"),  # the route of that name, for keys with the scope `admin`
-        ("engine/retention.py", "expire_page"),  # what the settings no longer keep, and somebody asked for
     }
+    assert calls_by_name(root, "put_tombstones") == {"remove_messages", "expire_page"}
+    assert calls_by_name(root, "remove_messages") == {"erase_person", "delete_messages"}
     assert {name for module, name in callers if module.startswith("cli/")} <= {"erase"}
     assert not any("erase" in name for name in vars(BlockingConversation))
+
+
+def calls_by_name(root: Path, name: str) -> set[str]:
+    """The functions of the package that call a function of this name."""
+    sources = [path.read_text(encoding="utf-8") for path in root.rglob("*.py")]
+    return {
+        function.name
+        for source in sources
+        if name in source
+        for function in ast.walk(ast.parse(source))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+    }
 
 
 def erasing_calls(function: ast.AST) -> list[ast.Call]:

@@ -139,7 +139,10 @@ def talk(memory: Memory | Client) -> Iterator[Any]:
     memory.rebuild("facts")
     yield memory.retry(), memory.retry("facts", conversation="chat"), memory.settle()
     yield memory.retain().dry_run, memory.stats().messages, memory.verify().ok
-    yield memory.erase(user="bo").messages
+    preview = chat.delete("p1", dry_run=True)
+    yield preview.messages, preview.conversations, preview.views, chat.delete("p1").messages, chat.delete(2).messages
+    yield memory.delete(query="prefer python").conversations, memory.delete_conversation("über/uns?#1").dry_run
+    yield memory.erase(user="bo").messages, [(line.kind, line.what, line.count) for line in memory.audit()]
 
 
 def keep(documents: BlockingDocuments) -> Iterator[Any]:

@@ -69,6 +69,10 @@ OF_A_SPACE: dict[str, Any] = {
     "GET /v1/users/{id}/export": None,
     "GET /v1/export": None,
     "POST /v1/users/{id}/erase": None,
+    f"DELETE {TALK}/messages/{{message}}": None,
+    f"DELETE {TALK}": None,
+    "POST /v1/delete": {"query": "vault"},
+    "GET /v1/audit": None,
     "POST /v1/search": {"query": "vault"},
     "GET /v1/spaces/{id}/digests?wait=0": None,
     "PUT /v1/spaces/{id}/time-zone": {"name": "UTC"},
@@ -87,7 +91,7 @@ OF_A_SPACE: dict[str, Any] = {
     "POST /v1/chat/completions": {"model": "scripted", "messages": [{"role": "user", "content": "vault?"}]},
 }
 MOUNTED = {"POST /mcp"}  # what is behind it, its own tests walk
-FILLED = {"{key}": "k", "{topic}": "t1", "{fact}": "f1", "{name}": "scripted"}
+FILLED = {"{key}": "k", "{message}": "m1", "{topic}": "t1", "{fact}": "f1", "{name}": "scripted"}
 
 
 def routes_of(app: FastAPI) -> Iterator[str]:

@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from recollect.config import Settings
+from recollect.engine.removal.messages import erase_person
 from recollect.engine.tables import log
 from recollect.errors import InvalidInput, NotFound, ScopeError
 from recollect.model import Batch, Draft, Entry, Filter, Message
@@ -232,7 +233,7 @@ class Stores(RuleBasedStateMachine):
 
     @rule(batches=batches, space=st.sampled_from(SPACES), user=st.sampled_from(USERS))
     def erase_and_come_back(self, batches: list[tuple[Place, str | None, list[Draft]]], space: str, user: str) -> None:
-        self.all(lambda tx: log.erase_person(tx, space, user, self.now).messages, lambda: self.model.erase(space, user))
+        self.all(lambda tx: erase_person(tx, space, user, self.now).messages, lambda: self.model.erase(space, user))
         self.append(batches)
 
     @rule(where=st.lists(st.tuples(places, st.integers(1, 5)), min_size=1, max_size=4))

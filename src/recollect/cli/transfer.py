@@ -155,7 +155,8 @@ def report_import(name: str, format: str, totals: ImportProgress, has_failed: bo
         click.echo(f"skipped: {printable(f'{name}, {line}')}", err=True)
     if totals.bad_count > len(totals.bad):
         click.echo(f"skipped: {printable(name)}, {totals.bad_count - len(totals.bad):,} more", err=True)
-    counts = f"{totals.known:,} known already, {totals.bad_count + has_failed:,} bad"
+    erased = f"{totals.erased:,} erased before, " if totals.erased else ""
+    counts = f"{totals.known:,} known already, {erased}{totals.bad_count + has_failed:,} bad"
     click.echo(f"{printable(name)} ({format}): {plural(totals.read, 'message')} read, {totals.new:,} new, {counts}")
 
 

@@ -25,6 +25,7 @@ from recollect.model import (
     ChatMessage,
     Chunk,
     Context,
+    Deletion,
     Draft,
     Episode,
     Message,
@@ -106,6 +107,13 @@ class AsyncClientConversation(ConversationFace):
             if cursor is None:
                 break
         return messages
+
+    async def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
+        is_turn = isinstance(message, int)
+        name = str(check_number("message", message, MAX_TURN) if is_turn else check_id("message", message))
+        query = without_none(by="turn" if is_turn else None, dry_run=dry_run or None)
+        deletion: Deletion = await self._ask(Deletion, "DELETE", "messages", name, query=query)
+        return deletion
 
     async def context(
         self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True
@@ -244,7 +252,7 @@ class AsyncClientConversation(ConversationFace):
     ) -> Any:
         user_field = without_none(user=self.user)
         path = build_path("conversations", self.id, *parts)
-        if method == "GET":
+        if method in ("GET", "DELETE"):
             return await self._server.ask(kind, method, path, space=self.space, query=(query or {}) | user_field)
         return await self._server.ask(kind, method, path, space=self.space, body=(body or {}) | user_field)
 

@@ -22,8 +22,10 @@ from recollect.errors import InvalidInput, NotSettled
 from recollect.faces import MemoryFace
 from recollect.model import (
     Added,
+    AuditLine,
     Batch,
     Conversation,
+    Deletion,
     Digest,
     Erasure,
     Fact,
@@ -320,6 +322,26 @@ class AsyncClient(MemoryFace):
 
     async def erase(self, *, user: str, space: str | None = None) -> Erasure:
         return await self._ask(Erasure, "POST", user_path(user, "erase"), space)
+
+    async def delete_conversation(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Deletion:
+        path = build_path("conversations", check_id("conversation", id))
+        return await self._ask(Deletion, "DELETE", path, space, query=without_none(dry_run=dry_run or None))
+
+    async def delete(
+        self,
+        *,
+        before: datetime | None = None,
+        user: str | None = None,
+        query: str | None = None,
+        dry_run: bool = False,
+        space: str | None = None,
+    ) -> Deletion:
+        time = check_optional_time("before", before)
+        body = without_none(before=time, user=user, query=query, dry_run=dry_run)
+        return await self._ask(Deletion, "POST", build_path("delete"), space, body)
+
+    async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
+        return await self._ask_list(AuditLine, "GET", build_path("audit"), space, query={"limit": limit})
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
         """Say what the settings `retain_…` no longer keep, in one space. If not `dry_run`, remove it."""

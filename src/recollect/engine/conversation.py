@@ -17,6 +17,7 @@ from recollect.engine.commands import run_command
 from recollect.engine.context.gather import ContextBuilder
 from recollect.engine.conversation_topics import ConversationTopics
 from recollect.engine.people import Knowledge
+from recollect.engine.removal.deletion import Deletions
 from recollect.engine.scope import ConversationScope
 from recollect.engine.views import episodes
 from recollect.engine.views.window import load_chunks
@@ -29,6 +30,7 @@ from recollect.model import (
     ChatMessage,
     Chunk,
     Context,
+    Deletion,
     Draft,
     Episode,
     Message,
@@ -54,8 +56,9 @@ class AsyncConversation(ConversationFace):
 
     space: str
 
-    def __init__(self, knowledge: Knowledge, scope: ConversationScope) -> None:
+    def __init__(self, knowledge: Knowledge, deletions: Deletions, scope: ConversationScope) -> None:
         self._knowledge = knowledge
+        self._deletions = deletions
         self._runtime = knowledge.runtime
         self._scope = scope
         self._contexts = ContextBuilder(self._runtime, scope)
@@ -94,6 +97,9 @@ class AsyncConversation(ConversationFace):
         return await self._contexts.recent_messages(
             count, None if before is None else check_number("before", before, MAX_TURN)
         )
+
+    async def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
+        return await self._deletions.delete_message(self._scope, message, dry_run=dry_run)
 
     async def context(
         self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True

@@ -11,7 +11,8 @@ from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
 
-from recollect.engine.context.viewers import own_name, viewer_alone
+from recollect.engine.context.viewers import viewer_alone
+from recollect.engine.profile_changes import restore_statements
 from recollect.engine.runtime import Runtime
 from recollect.engine.tables import people as profiles
 from recollect.engine.tables.fact_changes import change_metadata, decided_facts
@@ -38,7 +39,6 @@ from recollect.rules import log as rules
 from recollect.rules.access import may_take_back
 from recollect.rules.facts.deciding import MAX_VALUE, refusal, tidy_fact
 from recollect.rules.facts.keys import MAX_KEY
-from recollect.rules.people.remembered_statements import contradicts, parse_statement, restore_statement
 
 BYTES_PER_CHARACTER = 4  # at most, in UTF-8
 
@@ -197,22 +197,6 @@ def undo_change(tx: Tx, space: str, person: str, id: str, asker: str | None) -> 
 def statements_of_change(tx: Tx, space: str, person: str, id: str, asker: str | None) -> list[Statement]:
     rows = profiles.statements_of(tx, space, person, kind=profiles.CHANGE)
     return [row for row in rows if row.id == id and asker in (None, row.speaker)]
-
-
-def restore_statements(tx: Tx, space: str, person: str, retired_by: set[str]) -> list[Statement]:
-    """Bring back the statements that a change retired, if nothing contradicts them that was said since."""
-    statements = profiles.statements_of(tx, space, person, active=False)
-    name = own_name(tx, space, person)
-    standing = [parse_statement(name, statement.text) for statement in statements if statement.active]
-    restored = [
-        restore_statement(statement)
-        for statement in statements
-        if not statement.active
-        and statement.retired_by in retired_by
-        and not any(contradicts(parse_statement(name, statement.text), reading) for reading in standing)
-    ]
-    profiles.put_statements(tx, restored)
-    return restored
 
 
 # -- facts

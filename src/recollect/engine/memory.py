@@ -18,6 +18,7 @@ from recollect.engine.documents import AsyncDocuments
 from recollect.engine.fact_changes import FactChanges
 from recollect.engine.people import Knowledge
 from recollect.engine.questions import Questions
+from recollect.engine.removal.deletion import Deletions
 from recollect.engine.runtime import Parts, Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.search import search
@@ -32,8 +33,10 @@ from recollect.faces import MemoryFace
 from recollect.model import (
     HIT_KINDS,
     Added,
+    AuditLine,
     Batch,
     Conversation,
+    Deletion,
     Digest,
     Erasure,
     Fact,
@@ -88,6 +91,7 @@ class MemoryEngine(MemoryFace):
         self.knowledge = Knowledge(self.runtime)
         self.fact_changes = FactChanges(self.runtime)
         self.questions = Questions(self.runtime)
+        self.deletions = Deletions(self.runtime)
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -114,7 +118,7 @@ class MemoryEngine(MemoryFace):
 
     def open_conversation(self, scope: ConversationScope) -> AsyncConversation:
         """The conversation of a scope, which says who acts: for the server, whose callers have rights."""
-        return AsyncConversation(self.knowledge, scope)
+        return AsyncConversation(self.knowledge, self.deletions, scope)
 
     async def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
@@ -123,7 +127,9 @@ class MemoryEngine(MemoryFace):
         count = check_number("limit", limit, MAX_LIMIT)
         user_id = None if user is None else rules.check_id("user", user)
         start = (space_id, after if after == "" else rules.check_id("after", after))
-        return await self.runtime.read(lambda tx: tx.conversations(space_id, user_id, after=start, limit=count))
+        return await self.runtime.read(
+            lambda tx: tx.conversations(space_id, user_id, after=start, limit=count, with_empty=False)
+        )
 
     async def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
         results = await self.runtime.append_messages(batches)
@@ -357,22 +363,28 @@ class MemoryEngine(MemoryFace):
             after = (page[-1].conversation, page[-1].turn)
 
     async def erase(self, *, user: str, space: str | None = None) -> Erasure:
-        space_id = self.runtime.resolve_space(space)
-        user_id = rules.check_id("user", user)
-        now = self.runtime.parts.clock.now()
-        erasure = await self.runtime.write(lambda tx: log.erase_person(tx, space_id, user_id, now))
-        self.runtime.digests.clear()
-        return replace(erasure, left=await self.runtime.scrub())
+        return await self.deletions.erase(user=user, space=space)
+
+    async def delete_conversation(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Deletion:
+        scope = ConversationScope(self.runtime.resolve_space(space), rules.check_id("conversation", id), None)
+        return await self.deletions.delete_conversation(scope, dry_run=dry_run)
+
+    async def delete(
+        self,
+        *,
+        before: datetime | None = None,
+        user: str | None = None,
+        query: str | None = None,
+        dry_run: bool = False,
+        space: str | None = None,
+    ) -> Deletion:
+        return await self.deletions.delete(before=before, user=user, query=query, dry_run=dry_run, space=space)
+
+    async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
+        return await self.deletions.audit(limit=limit, space=space)
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
-        now = self.runtime.parts.clock.now()
-        space_id = None if space is None else rules.check_id("space", space)
-        if dry_run:
-            return await self.runtime.retention.plan(now, space_id)
-        result = await self.runtime.retention.apply(now, space_id)
-        leftovers = await self.runtime.scrub()
-        self.runtime.wake()
-        return replace(result, left=leftovers)
+        return await self.deletions.retain(dry_run=dry_run, space=space)
 
     async def verify(self) -> Verification:
         return await self.runtime.read(log.verify)

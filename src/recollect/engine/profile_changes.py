@@ -70,6 +70,8 @@ def keep_statements(
 ) -> list[Statement] | None:
     """Store a merge if the profile has not changed since; on the last try, merge again in this transaction."""
     tx.lock(facts.LOCK, message.space, user)
+    if is_removed(tx, message):
+        return []
     _, _, current = read_merge_inputs(tx, user, message)
     if [statement.id for statement in current] != [statement.id for statement in known_statements]:
         if not is_last:
@@ -114,6 +116,11 @@ def keep_statements(
     facts.store_facts(tx, message.space, message.conversation, (), from_commands=[(user, message, new_facts)])
     facts.mark_command_read(tx, message)
     return standing
+
+
+def is_removed(tx: Tx, message: Message) -> bool:
+    """Whether a message was removed while something was made of it."""
+    return any(found.erased for found in tx.find_messages(message.space, ids=[message.id], damaged=log.warn_of_damage))
 
 
 def statements_after(tx: Tx, reference: Message, statements: Sequence[Statement]) -> list[Statement]:
@@ -213,3 +220,19 @@ def restore_knowledge(tx: Tx, space: str, user: str, id: str, asker: str | None)
     profiles.put_statements(tx, restored_statements)
     put_facts(tx, restored_facts)
     return Forgotten(id, tuple(restored_statements), tuple(restored_facts))
+
+
+def restore_statements(tx: Tx, space: str, person: str, retired_by: set[str]) -> list[Statement]:
+    """Bring back the statements that a change retired, if nothing contradicts them that was said since."""
+    statements = profiles.statements_of(tx, space, person, active=False)
+    name = own_name(tx, space, person)
+    standing = [parse_statement(name, statement.text) for statement in statements if statement.active]
+    restored = [
+        restore_statement(statement)
+        for statement in statements
+        if not statement.active
+        and statement.retired_by in retired_by
+        and not any(contradicts(parse_statement(name, statement.text), reading) for reading in standing)
+    ]
+    profiles.put_statements(tx, restored)
+    return restored

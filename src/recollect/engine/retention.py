@@ -19,13 +19,15 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
+from recollect.engine.removal.messages import lock_conversations, make_order, put_tombstones
+from recollect.engine.tables.audit import Order, note_removal
 from recollect.engine.tables.log import every_conversation, new_id, unreadable_message
 from recollect.engine.views import digests
 from recollect.engine.views.facts import LOCK
 from recollect.errors import DamagedMessage, RecollectError
-from recollect.model import Conversation, Erasure, Expired, Filter, Message, Retained
+from recollect.model import Expired, Filter, Message, Retained
 from recollect.ports import Clock, Telemetry, Tx
-from recollect.rules.log import tombstone
+from recollect.rules.access import LOCAL
 from recollect.rules.retention import KINDS, OVER, Retention, day_is_over, find_expired_topics
 
 log = logging.getLogger("recollect.retention")
@@ -95,14 +97,15 @@ class RetentionJob:
                 results.append(Expired(kind, before, count))
         return Retained(now, True, tuple(results))
 
-    async def apply(self, now: datetime, space: str | None) -> Retained:
+    async def apply(self, now: datetime, space: str | None, by: str = LOCAL) -> Retained:
         """Remove what has expired."""
         results: list[Expired] = []
+        order = make_order(now, "retention", "messages", by)
         for kind, before in self._cutoffs(now):
             if kind == "messages":
-                result = await self._expire_messages(before, now, space)
+                result = await self._expire_messages(before, order, space)
             else:
-                result = Expired(kind, before, await self._remove_rows(kind, before, space))
+                result = Expired(kind, before, await self._remove_rows(kind, before, space, order))
             self._telemetry.count("retention", kind=kind, outcome="removed", amount=result.count)
             results.append(result)
         return Retained(now, False, tuple(results))
@@ -120,24 +123,26 @@ class RetentionJob:
         kinds = sorted(KINDS, key=lambda kind: kind == "messages")
         return [(kind, before) for kind in kinds if (before := self._policy.cutoff(kind, now)) is not None]
 
-    async def _expire_messages(self, before: datetime, now: datetime, space: str | None) -> Expired:
+    async def _expire_messages(self, before: datetime, order: Order, space: str | None) -> Expired:
         count = waiting = 0
         for space_id in await self._read(lambda tx: spaces_of(tx, space)):
             after: tuple[str, int] | None = ("", 0)
             while after is not None:
-                page: ExpiredPage = await self._write(lambda tx: expire_page(tx, space_id, before, after, now))  # noqa: B023
+                page: ExpiredPage = await self._write(lambda tx: expire_page(tx, space_id, before, after, order))  # noqa: B023
                 count = count + page.count
                 waiting = waiting + page.waiting
                 after = page.end
         return Expired("messages", before, count, waiting)
 
-    async def _remove_rows(self, kind: str, before: datetime, space: str | None) -> int:
+    async def _remove_rows(self, kind: str, before: datetime, space: str | None, order: Order) -> int:
         rows_by_table: dict[str, list[Row]] = await self._read(lambda tx: find_expired_rows(tx, kind, space, before))
         count = 0
         for table, rows in rows_by_table.items():
             for start in range(0, len(rows), PAGE):
                 part = rows[start : start + PAGE]
-                count += await self._write(lambda tx: remove_expired(tx, table, part, before))  # noqa: B023
+                for space_id in sorted({row["space"] for row in part}):
+                    own = [row for row in part if row["space"] == space_id]
+                    count += await self._write(lambda tx: remove_noted(tx, space_id, kind, table, own, before, order))  # noqa: B023
         return count
 
 
@@ -188,7 +193,7 @@ def split_by_readiness(tx: Tx, page: Iterable[Message]) -> tuple[list[Message], 
     return ready, late
 
 
-def expire_page(tx: Tx, space: str, before: datetime, after: tuple[str, int], now: datetime) -> ExpiredPage:
+def expire_page(tx: Tx, space: str, before: datetime, after: tuple[str, int], order: Order) -> ExpiredPage:
     """Replace a page of expired messages by tombstones."""
     page = messages_before(tx, space, before, after)
     if not page:
@@ -197,15 +202,13 @@ def expire_page(tx: Tx, space: str, before: datetime, after: tuple[str, int], no
     conversations = sorted({message.conversation for message in page if not message.erased})
     if not conversations:
         return ExpiredPage(end=end)
-    for conversation in conversations:
-        tx.lock_conversation(Conversation(space, conversation, None, now, now))
+    lock_conversations(tx, space, conversations, order.at)
     # Read them again, now that nobody else can change them.
     page = [message for message in messages_before(tx, space, before, after) if message.conversation in conversations]
     ready, late = split_by_readiness(tx, page)
     if ready:
         expired_conversations = {message.conversation for message in ready}
-        erasure = Erasure(new_id(now), space, now, len(ready), len(expired_conversations), entries=0)
-        tx.erase(erasure, [tombstone(message) for message in ready], keep=KEPT)
+        put_tombstones(tx, space, ready, order, keep=KEPT, id=new_id(order.at))
         for conversation in sorted(expired_conversations):
             settle_days(tx, space, conversation, before)
     return ExpiredPage(len(ready), len(late), end)
@@ -283,6 +286,14 @@ def remove_expired(tx: Tx, table: str, rows: Sequence[Row], before: datetime) ->
     if table in ("digests", "days"):
         for space in sorted({row["space"] for row in rows}):
             digests.bump_version(tx, space)
+    return count
+
+
+def remove_noted(tx: Tx, space: str, kind: str, table: str, rows: Sequence[Row], before: datetime, order: Order) -> int:
+    """Remove rows of a space that have expired, and note in the audit how many."""
+    count = remove_expired(tx, table, rows, before)
+    if count:
+        note_removal(tx, space, order, count, kind)
     return count
 
 

@@ -16,6 +16,7 @@ from recollect.faces import ConversationFace, DocumentsFace, MemoryFace, documen
 from recollect.model import (
     Added,
     Answer,
+    AuditLine,
     Batch,
     Budget,
     Change,
@@ -23,6 +24,7 @@ from recollect.model import (
     Chunk,
     Context,
     Conversation,
+    Deletion,
     Digest,
     Document,
     Draft,
@@ -270,6 +272,25 @@ class BlockingMemory:
     def erase(self, *, user: str, space: str | None = None) -> Erasure:
         return self._private.wait(self._memory.erase(user=user, space=space))
 
+    def delete_conversation(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Deletion:
+        return self._private.wait(self._memory.delete_conversation(id, space=space, dry_run=dry_run))
+
+    def delete(
+        self,
+        *,
+        before: datetime | None = None,
+        user: str | None = None,
+        query: str | None = None,
+        dry_run: bool = False,
+        space: str | None = None,
+    ) -> Deletion:
+        return self._private.wait(
+            self._memory.delete(before=before, user=user, query=query, dry_run=dry_run, space=space)
+        )
+
+    def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
+        return self._private.wait(self._memory.audit(limit=limit, space=space))
+
     def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
         return self._private.wait(self._memory.retain(dry_run=dry_run, space=space))
 
@@ -324,6 +345,9 @@ class BlockingConversation:
 
     def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
         return self._private.wait(self._inner.history(limit=limit, before=before))
+
+    def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
+        return self._private.wait(self._inner.delete(message, dry_run=dry_run))
 
     def context(
         self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True

@@ -55,6 +55,7 @@ TABLES = (
     "documents",
     "usage",
     "api_keys",
+    "audit",
 )
 
 
@@ -65,6 +66,7 @@ class ImportProgress:
     read: int = 0
     new: int = 0
     known: int = 0
+    erased: int = 0  # these were removed from the log before, and stay out
     bad: list[str] = field(default_factory=list)
     bad_count: int = 0
 
@@ -137,7 +139,8 @@ async def add_records(memory: MemoryEngine, batch: list[Record], space: str, tot
     for results in await memory.add_many(batches):
         totals.read += len(results)
         totals.new += sum(result.new for result in results)
-        totals.known += sum(not result.new for result in results)
+        totals.known += sum(not result.new and not result.message.erased for result in results)
+        totals.erased += sum(not result.new and result.message.erased for result in results)
 
 
 def import_failure(location: str, reason: str) -> ImportFailed:

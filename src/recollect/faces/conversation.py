@@ -13,6 +13,7 @@ from recollect.model import (
     ChatMessage,
     Chunk,
     Context,
+    Deletion,
     Draft,
     Episode,
     Message,
@@ -58,6 +59,11 @@ class ConversationFace(Protocol):
 
     async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
         """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
+        ...
+
+    async def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
+        """Remove a message and all that was derived from it, for good: by its id, its turn (a number) or the id that
+        its platform gave it. What others said too stays. On a `dry_run`, say only what would go from which view."""
         ...
 
     async def context(

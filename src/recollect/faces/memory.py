@@ -11,8 +11,10 @@ from recollect.faces.conversation import ConversationFace
 from recollect.faces.documents import DocumentsFace
 from recollect.model import (
     Added,
+    AuditLine,
     Batch,
     Conversation,
+    Deletion,
     Digest,
     Erasure,
     Fact,
@@ -58,7 +60,8 @@ class MemoryFace(Protocol):
     async def conversations(
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
     ) -> list[Conversation]:
-        """Conversations of a space in order of id, those after `after`; of one user, if given."""
+        """Conversations of a space in order of id, those after `after`; of one user, if given. One from which
+        everything was removed is not listed."""
         ...
 
     async def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
@@ -135,7 +138,32 @@ class MemoryFace(Protocol):
         ...
 
     async def erase(self, *, user: str, space: str | None = None) -> Erasure:
-        """Remove a person's messages and all that was derived from them, for good. Only `retain` removes besides."""
+        """Remove a person's messages and all that was derived from them, for good."""
+        ...
+
+    async def delete_conversation(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Deletion:
+        """Remove all messages of a conversation and all that was derived from them, for good. On a `dry_run`, say only
+        what would go from which view."""
+        ...
+
+    async def delete(
+        self,
+        *,
+        before: datetime | None = None,
+        user: str | None = None,
+        query: str | None = None,
+        dry_run: bool = False,
+        space: str | None = None,
+    ) -> Deletion:
+        """Remove the messages that fit all that is given, and all that was derived from them, for good.
+
+        Those of before a time, of one user as `erase` means it, and with a phrase in them: `query` is matched word for
+        word, whatever its case, and not by meaning. On a `dry_run`, say only what would go from which view.
+        """
+        ...
+
+    async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
+        """Who removed something from a space, when, of what kind and how many: the last ones, the newest first."""
         ...
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:

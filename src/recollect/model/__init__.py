@@ -64,6 +64,7 @@ from recollect.model.people import (
     Unknown,
     Whom,
 )
+from recollect.model.removal import AuditLine, Deletion, RemovalKind
 from recollect.model.topics import Topic, TopicHit, TopicKind, TopicMessage, TopicStats
 from recollect.model.views import (
     Activity,
@@ -88,6 +89,7 @@ __all__ = [
     "Added",
     "Ambiguous",
     "Answer",
+    "AuditLine",
     "BadRecord",
     "Batch",
     "Budget",
@@ -98,6 +100,7 @@ __all__ = [
     "CommandKind",
     "Context",
     "Conversation",
+    "Deletion",
     "Digest",
     "DigestKind",
     "Document",
@@ -127,6 +130,7 @@ __all__ = [
     "Profile",
     "Receipt",
     "Record",
+    "RemovalKind",
     "Reply",
     "Resolved",
     "Retained",

@@ -82,7 +82,8 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What `add` did: the message as it is in the log, and whether it was new or known already."""
+    """What `add` did: the message as it is in the log, and whether it was new or known already. One that was removed
+    from the log stays out: then the message is `erased`."""
 
     message: Message
     new: bool

@@ -310,6 +310,14 @@ DELETE FROM cursors WHERE view IN ('window', 'episodes') AND NOT EXISTS (SELECT 
 DELETE FROM leases WHERE view IN ('window', 'episodes')
 """
 
+# Who removed something, when, and how much of it: never what it said.
+AUDIT = """
+CREATE TABLE audit (
+    space {key} NOT NULL, id {key} NOT NULL, what {key} NOT NULL,
+    at BIGINT NOT NULL, kind TEXT NOT NULL, by {key} NOT NULL, count BIGINT NOT NULL,
+    PRIMARY KEY (space, id, what))
+"""
+
 SPELLING = {
     "sqlite": {"key": "TEXT", "blob": "BLOB", "vector": "BLOB", "clustered": " WITHOUT ROWID", "tsv": ""},
     "postgresql": {
@@ -341,6 +349,7 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": SQLITE_SOURCES + ";" + MENDED, "postgresql": POSTGRES_SOURCES + ";" + MENDED},
     {"sqlite": SET_ASIDE, "postgresql": SET_ASIDE},
     {"sqlite": EXTRACTS, "postgresql": EXTRACTS},
+    {"sqlite": AUDIT, "postgresql": AUDIT},
 )
 CURRENT = len(STEPS)
 CONDITION = re.compile(r"IF (?P<unless>NOT )?(?P<table>\w+)(?:\.(?P<column>\w+))?: ")

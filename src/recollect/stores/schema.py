@@ -3,7 +3,7 @@
 Every primary key begins with the space, so that the same schema can be used on a sharded PostgreSQL. The one
 exception is `meta`, which is about the store itself. `conversations`, `messages` and `erasures` are the log; `cursors`
 and `leases` say how far each view is and who works on it, `set_aside` which messages a view skipped because it failed
-on them; all other tables are views, and can be dropped and rebuilt.
+on them; `audit` has a line for each removal; all other tables are views, and can be dropped and rebuilt.
 """
 
 from __future__ import annotations
@@ -424,6 +424,18 @@ answers = Table(
     Column("at", Instant, nullable=False),
     Column("status", Integer),
     Column("body", Blob),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("what", Text, primary_key=True),
+    Column("at", Instant, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("count", BigInteger, nullable=False),
 )
 
 LOG: tuple[Table, ...] = (conversations, messages, erasures)

@@ -133,6 +133,7 @@ class SqlTx(RowReader, ABC):
         user: str | None = None,
         after: tuple[str, str] = ("", ""),
         limit: int = 1000,
+        with_empty: bool = True,
     ) -> list[Conversation]:
         key = tuple_(conversations.c.space, conversations.c.id)
         query = (
@@ -142,6 +143,8 @@ class SqlTx(RowReader, ABC):
             query = query.where(conversations.c.space == space)
         if user is not None:
             query = query.where(conversations.c.user_id == user)
+        if not with_empty:
+            query = query.where(queries.HAS_SOMETHING)
         with self.naming_damage(conversations, query, {}):
             return [to_conversation(row) for row in self.connection.execute(query)]
 

@@ -347,6 +347,8 @@ class LogContract:
         )
         assert all(message.erased for message in store.read(lambda tx: tx.messages(Filter("s"))))
         assert store.read(lambda tx: tx.tally("s", None)).docs == 0
+        assert len(store.read(lambda tx: tx.conversations())) == 1
+        assert store.read(lambda tx: tx.conversations(with_empty=False)) == []
 
     def test_a_conversation_is_renamed_wherever_it_is_named(self, store: Store) -> None:
         original = make_message(1)

@@ -1,24 +1,22 @@
-"""The log, as transactions: append, verify, erase. Each is a function of a `Tx` and can be run again.
+"""The log, as transactions: append and verify. Each is a function of a `Tx` and can be run again.
 
 Appending locks the conversation, so turns are numbered without gaps, also with concurrent writers. Nothing here changes
-a message; only `erase_person` replaces messages by tombstones, and it is called only at a person's explicit request.
+a message; only `engine.removal` replaces messages by tombstones, and only because somebody asked for it.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
-from recollect.errors import DamagedMessage, InvalidInput, NotFound, ScopeError, StoreError
-from recollect.model import Added, Batch, Conversation, Draft, Erasure, Fault, Filter, Message, Verification
+from recollect.errors import DamagedMessage, InvalidInput, ScopeError, StoreError
+from recollect.model import Added, Batch, Conversation, Draft, Fault, Filter, Message, Verification
 from recollect.ports import Tx
 from recollect.rules import log as rules
-from recollect.rules.documents.validation_and_filters import names_in
 
 logger = logging.getLogger("recollect.log")
 
@@ -109,7 +107,7 @@ def existing_messages(
     for message in tx.find_messages(
         conversation.space, ids=ids, conversation=conversation.id, platform_ids=platform_ids
     ):
-        if message.conversation != conversation.id:
+        if message.conversation != conversation.id and not is_anonymous(message):
             raise InvalidInput("id", f"{message.id!r} is the id of a message in another conversation")
         existing["id " + message.id] = message
         if message.platform_id is not None:
@@ -118,6 +116,11 @@ def existing_messages(
         if "platform " + erased_id in existing:
             existing["platform " + platform_id] = existing["platform " + erased_id]
     return existing
+
+
+def is_anonymous(message: Message) -> bool:
+    """Whether a message was erased with the name of its conversation: then it was perhaps in any other."""
+    return message.erased and message.conversation.startswith(rules.ERASED)
 
 
 def message_from_draft(draft: Draft, conversation: Conversation, turn: int, now: datetime) -> Message:
@@ -225,12 +228,13 @@ def every_conversation(tx: Tx, space: str | None = None, user: str | None = None
 
 
 def every_message(
-    tx: Tx, where: Filter, on_damage: Callable[[DamagedMessage], None] | None = None
+    tx: Tx, where: Filter, on_damage: Callable[[DamagedMessage], None] | None = None, *, after: int = 0
 ) -> Iterator[Message]:
-    after = (where.conversation or "", 0)
-    while page := tx.messages(where, after=after, limit=PAGE, damaged=on_damage):
+    """The messages that match a filter; of one conversation, those after a turn."""
+    place = (where.conversation or "", after)
+    while page := tx.messages(where, after=place, limit=PAGE, damaged=on_damage):
         yield from page
-        after = (page[-1].conversation, page[-1].turn)
+        place = (page[-1].conversation, page[-1].turn)
 
 
 def warn_of_damage(error: DamagedMessage) -> None:
@@ -257,122 +261,8 @@ def unreadable_message(error: DamagedMessage) -> Message:
     return Message(error.space, error.conversation, error.turn, "", "user", "", None, "", EPOCH)
 
 
-# -- erasing
-
-# Tables and columns with rows about a person, or by a person about others.
-OF_PEOPLE = (
-    ("facts", "user_id"),
-    ("facts", "speaker"),
-    ("findings", "user_id"),
-    ("findings", "author"),
-    ("statements", "user_id"),
-    ("statements", "speaker"),
-    ("people", "user_id"),
-    ("days", "user_id"),
-    ("digests", "user_id"),
-    ("api_keys", "user_id"),
-    ("documents", "user_id"),
-)
-
-
-def erase_person(tx: Tx, space: str, user: str, now: datetime) -> Erasure:
-    """Erase a person's messages: what they wrote, and what was written to them in their own chats."""
-    conversations = lock_conversations_of(tx, space, user, now)
-    drop_answers(tx, space)
-    tx.remove("leases", {"space": space, "view": DIGESTING})  # their names contain user ids
-    messages = {(m.conversation, m.turn): m for m in messages_of(tx, space, user) if m.conversation in conversations}
-    if not messages:
-        # Others may have stated facts about a person who never wrote, or given them a name.
-        if not remove_rows_of_person(tx, space, user) + anonymise_conversations(
-            tx, space, user, conversations.values(), now
-        ):
-            raise NotFound(f"user {user!r} has no messages in space {space!r}; nothing was erased")
-        return Erasure(new_id(now), space, now, messages=0, conversations=0, entries=0)
-    drop_digests(tx, space, messages)
-    tombstones = [rules.tombstone(message) for message in messages.values()]
-    conversation_ids = {conversation for conversation, _ in messages}
-    erasure = Erasure(new_id(now), space, now, len(tombstones), len(conversation_ids), entries=0)
-    entry_count = tx.erase(erasure, tombstones)
-    remove_rows_of_person(tx, space, user)
-    for conversation in conversations.values():
-        if conversation.user == user:
-            tx.save_conversation(replace(conversation, user=None))
-    anonymise_conversations(tx, space, user, conversations.values(), now)
-    return replace(erasure, entries=entry_count)
-
-
-def anonymise_conversations(tx: Tx, space: str, user: str, conversations: Iterable[Conversation], now: datetime) -> int:
-    """Give a random id to each empty conversation of this person, or of nobody, whose id contains the person's id. The
-    seals of erased messages do not cover the id, so the chain stays valid. Returns how many were renamed."""
-    count = 0
-    for conversation in conversations:
-        is_own = conversation.user in (user, None) or conversation.id == rules.profile_conversation(user)
-        if is_own and rules.names_person(conversation.id, user) and is_empty(tx, conversation):
-            tx.rename_conversation(space, conversation.id, f"{rules.ERASED}{new_id(now)}")
-            count += 1
-    return count
-
-
 def is_empty(tx: Tx, conversation: Conversation) -> bool:
     """Whether every message of a conversation is erased."""
     errors: list[DamagedMessage] = []
     messages = every_message(tx, Filter(conversation.space, conversation=conversation.id), errors.append)
     return all(message.erased for message in messages) and not errors
-
-
-def remove_rows_of_person(tx: Tx, space: str, user: str) -> int:
-    """Delete what is stored about a person outside the log. A document without a user is theirs if its namespace names
-    them. Returns the number of rows."""
-    documents = [
-        row
-        for row in tx.rows("documents", where={"space": space, "user_id": None})
-        if user in names_in(row["namespace"])
-    ]
-    document_count = sum(
-        tx.remove("documents", {name: row[name] for name in ("space", "namespace", "key")}) for row in documents
-    )
-    return document_count + sum(tx.remove(table, {"space": space, role: user}) for table, role in OF_PEOPLE)
-
-
-def drop_answers(tx: Tx, space: str) -> None:
-    """Delete the stored answers to requests: they may repeat anybody's messages. A claim of a request that is being
-    worked on stays, so that nobody repeats the work; an empty body before its answer marks it as void."""
-    tx.lock(ANSWERS, space)
-    claims = tx.rows(ANSWERS, where={"space": space, "status": None})
-    tx.remove(ANSWERS, {"space": space})
-    tx.put(ANSWERS, [{**claim, "body": b""} for claim in claims])
-
-
-def drop_digests(tx: Tx, space: str, message_keys: Collection[tuple[str, int]]) -> None:
-    """Delete every digest that may mention these messages: those of their days, and all that are made from days."""
-    turns_by_conversation: dict[str, list[int]] = {}
-    for conversation, turn in sorted(message_keys):
-        turns_by_conversation.setdefault(conversation, []).append(turn)
-    days = set[str]()
-    for conversation, turns in turns_by_conversation.items():
-        for row in tx.rows("days", where={"space": space, "conversation": conversation}):
-            position = bisect_left(turns, row["first"])
-            if position < len(turns) and turns[position] <= row["last"]:
-                days.add(row["day"])
-    for day in sorted(days):
-        tx.remove("digests", {"space": space, "kind": "day", "day": day})
-    for kind in ("week", "merge"):
-        tx.remove("digests", {"space": space, "kind": kind})
-    tx.put("spaces", [{"space": space, "version": 1}], add=("version",))
-
-
-def messages_of(tx: Tx, space: str, user: str) -> Iterator[Message]:
-    """What a person wrote, and what is in their chats; some messages twice. Includes messages that cannot be read."""
-    for where in (Filter(space, user=user), Filter(space, author=user)):
-        errors: list[DamagedMessage] = []
-        yield from (message for message in every_message(tx, where, errors.append) if not message.erased)
-        yield from (unreadable_message(error) for error in errors if error.turn)
-
-
-def lock_conversations_of(tx: Tx, space: str, user: str, now: datetime) -> dict[str, Conversation]:
-    """Lock and return the conversations a person is in: nobody else appends or erases until the transaction ends."""
-    ids = {message.conversation for message in messages_of(tx, space, user)}
-    ids |= {conversation.id for conversation in every_conversation(tx, space, user)}
-    if tx.conversation(space, rules.profile_conversation(user)) is not None:
-        ids.add(rules.profile_conversation(user))
-    return {id: tx.lock_conversation(Conversation(space, id, None, now, now)) for id in sorted(ids)}

@@ -180,5 +180,5 @@ async def line_response(source: AsyncIterator[Message]) -> Response:
 @router.post("/users/{id:id}/erase", response_model=shapes.Erasure)
 async def erase(caller: AdminCaller, id: Person, key: IdempotencyKey = None) -> Response:
     """Remove a person's messages and all that was derived from them, for good. Needs the scope `admin`."""
-    arguments = person_arguments(caller, id)
-    return await answer_once(caller, key, lambda: caller.memory.erase(**arguments), repeats_words=False)
+    arguments = person_arguments(caller, id) | {"by": caller.access.key_id}
+    return await answer_once(caller, key, lambda: caller.memory.deletions.erase(**arguments), repeats_words=False)

@@ -286,6 +286,17 @@ class RetainIn(RequestBody):
     dry_run: bool = True
 
 
+class DeleteIn(RequestBody):
+    """Which messages to delete: those that fit all that is given. `query` is a phrase, matched word for word."""
+
+    model_config = with_example(query="hunter2", dry_run=True)
+
+    before: AwareDatetime | None = None
+    user: Id | None = None
+    query: Text | None = None
+    dry_run: bool = False
+
+
 # -- answers
 
 _models: dict[Any, Any] = {}
@@ -402,6 +413,8 @@ Forgotten = answer_model(model.Forgotten)
 Profile = answer_model(model.Profile)
 Digest = answer_model(model.Digest)
 Erasure = answer_model(model.Erasure)
+Deletion = answer_model(model.Deletion)
+AuditLine = answer_model(model.AuditLine)
 Stats = answer_model(model.Stats)
 Retained = answer_model(model.Retained)
 Retried = answer_model(model.Retried)

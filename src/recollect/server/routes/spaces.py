@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
@@ -116,7 +117,9 @@ async def retry(caller: AdminCaller, body: shapes.RetryIn, key: IdempotencyKey =
 async def retain(caller: AdminCaller, body: shapes.RetainIn, key: IdempotencyKey = None) -> Response:
     """Say what the settings `retain_…` no longer keep of a space, or remove it. Needs the scope `admin`."""
     caller.access.check_unbound()
-    return await answer_once(caller, key, lambda: caller.memory.retain(dry_run=body.dry_run, space=caller.space))
+    by = caller.access.key_id
+    work = partial(caller.memory.deletions.retain, dry_run=body.dry_run, space=caller.space, by=by)
+    return await answer_once(caller, key, work)
 
 
 @router.get("/verify", response_model=shapes.Verification)

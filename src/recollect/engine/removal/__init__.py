@@ -1,0 +1,1 @@
+"""Removing messages for good: for erase, delete and retention."""
