@@ -82,7 +82,7 @@ class Settings:
     batch_seconds: int = setting(
         180,
         "How long memory work by a model waits for more messages of a conversation, so that one call serves many; it "
-        "does not wait when 40 have come (80 for summaries, 200 for titles), and waits for the first 60 messages of a "
+        "does not wait when 40 have come (80 for summaries, 400 for titles), and waits for the first 60 messages of a "
         "person in any case. 0: it never waits.",
         least=0,
     )

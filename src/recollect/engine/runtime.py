@@ -59,7 +59,7 @@ FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("
 FACT_TURNS = 40  # messages that the model reads for facts at once, if they come without a pause
 FIRST_TURNS = 60  # messages of a person before which it reads nothing in the background
 SUMMARY_TURNS = 80  # messages after which it writes summaries
-TITLE_TURNS = 200  # messages after which it writes titles of topics: one has a title from its first message on
+TITLE_TURNS = 400  # messages after which it writes titles of topics: one has a title from its first message on
 TIER_TURNS = 60  # messages after which it writes the tiers that did not come with a reply
 CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
