@@ -49,7 +49,7 @@ def keep_an_answer(tx: Tx) -> None:
 
 
 @pytest.mark.every_store
-def test_not_a_word_of_what_was_deleted_is_left(store_url: str) -> None:
+def test_not_a_word_of_what_was_deleted_is_left_f11(store_url: str) -> None:
     """Of each kind one word, and one look at the bytes: facts, refusals, summaries of three levels, packed topics, a
     day of a group, what was told by command, answers kept for a repeated request."""
     words = ("zorbling", "quuxberg", "flibbers", "snarkov", "vonkel")
@@ -85,7 +85,7 @@ def test_not_a_word_of_what_was_deleted_is_left(store_url: str) -> None:
     assert words_in(store_url, *words) == []
 
 
-def test_a_fact_with_another_source_stays_and_what_was_replaced_is_back(store_url: str) -> None:
+def test_a_fact_with_another_source_stays_and_what_was_replaced_is_back_f11(store_url: str) -> None:
     with Memory(store_url) as memory:
         chat = memory.conversation("chat", user="alex")
         first = chat.add("user", "I live in Delft.")
@@ -231,7 +231,7 @@ def test_a_name_that_was_deleted_is_no_name_any_more(store_url: str) -> None:
 # -- what is meant
 
 
-def test_a_message_is_named_by_its_id_its_turn_or_its_platforms_id(store_url: str) -> None:
+def test_a_message_is_named_by_its_id_its_turn_or_its_platforms_id_f11(store_url: str) -> None:
     with Memory(store_url, followers=False) as memory:
         chat = memory.conversation("chat", user="alex")
         messages = [chat.add("user", f"number {n}", platform_id=str(n)) for n in (4, 1, 2, 3)]
@@ -252,7 +252,7 @@ def test_a_message_is_named_by_its_id_its_turn_or_its_platforms_id(store_url: st
         assert memory.verify().ok
 
 
-def test_what_fits_goes_and_a_dry_run_names_it_first(store_url: str) -> None:
+def test_what_fits_goes_and_a_dry_run_names_it_first_f12(store_url: str) -> None:
     start = datetime(2026, 1, 1, tzinfo=UTC)
     with Memory(store_url, followers=False) as memory:
         for number, (place, user, author) in enumerate(
@@ -279,7 +279,7 @@ def test_what_fits_goes_and_a_dry_run_names_it_first(store_url: str) -> None:
         assert [message.author for message in memory.export() if not message.erased] == ["kim", "kim"]
 
 
-def test_a_conversation_goes_as_a_whole_and_its_owner_may_begin_again(store_url: str) -> None:
+def test_a_conversation_goes_as_a_whole_and_its_owner_may_begin_again_f12(store_url: str) -> None:
     with Memory(store_url) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.extend([Draft("user", f"I have {n} parrots and a walrus") for n in range(3)])
@@ -304,7 +304,7 @@ def test_a_conversation_goes_as_a_whole_and_its_owner_may_begin_again(store_url:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
-def test_whoever_has_the_store_open_finds_nothing_once_it_is_deleted(store_url: str) -> None:
+def test_whoever_has_the_store_open_finds_nothing_once_it_is_deleted_f11(store_url: str) -> None:
     with Memory(store_url) as memory, Memory(store_url, followers=False) as other:
         chat = memory.conversation("chat", user="alex")
         chat.add("user", "My locker opens with flibber. I like zorbling.")

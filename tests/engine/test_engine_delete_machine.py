@@ -150,7 +150,7 @@ class Deleting(RuleBasedStateMachine):
             shutil.rmtree(self.folder)
 
 
-def test_what_is_left_is_what_a_rebuild_gives() -> None:
+def test_what_is_left_is_what_a_rebuild_gives_f11() -> None:
     run_state_machine_as_test(
         Deleting,
         settings=settings(
