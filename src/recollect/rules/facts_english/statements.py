@@ -253,6 +253,9 @@ _OF_THE_MOMENT = re.compile(
 )
 _LIKES = frozenset(word_tuple("love like enjoy adore loved liked enjoyed prefer hate hated dislike"))
 _POINTED_AT = re.compile(rf"(?:all\s)?{any_of(words.POINTING_OBJECTS)}\b", re.IGNORECASE)
+_UNNAMED = re.compile(
+    r"(?:\w+\s)?(?:something|things|stuff|a\snew\s(?:hobby|thing|project)|out\son\stop)(?:\s\w+)?\W*$", re.IGNORECASE
+)
 _TALKED = re.compile(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
 
 
@@ -281,7 +284,7 @@ def _tells(predicate: Predicate) -> bool:
         return False
     if predicate.verb in ("want", "like", "love") and _TALKED.match(predicate.rest):
         return False
-    if _BACKGROUND.match(predicate.text):
+    if _BACKGROUND.match(predicate.text) or _UNNAMED.match(predicate.rest):
         return False
     if predicate.tense == "progressive" and predicate.verb in words.DOING_JUST_NOW:
         return False
