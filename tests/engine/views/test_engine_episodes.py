@@ -466,6 +466,7 @@ def make_older(path: Path) -> None:
         file.execute("ALTER TABLE episodes DROP COLUMN extract")
         file.execute("ALTER TABLE topic_summaries DROP COLUMN extract")
         file.execute("UPDATE episodes SET summary = 'Kim: I said what Alex said.'")
+        file.execute("DROP TABLE audit")
         file.execute("UPDATE meta SET value = '15' WHERE key = 'schema'")
         file.commit()
 
@@ -502,6 +503,7 @@ def test_an_older_summary_of_messages_that_are_gone_stays_and_is_never_taken_apa
     make_older(path)
     with closing(sqlite3.connect(path)) as file:
         file.execute("UPDATE messages SET erasure = 'x' WHERE turn = 2")
+        file.execute("DROP TABLE audit")
         file.execute("UPDATE meta SET value = '15' WHERE key = 'schema'")
         file.commit()
     with Memory(str(path), followers=False) as memory:
