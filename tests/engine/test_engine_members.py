@@ -15,6 +15,7 @@ from recollect import Draft, InvalidInput, Memory
 from recollect.engine.views.digests import public_names
 from recollect.model import Ambiguous, Member, Resolved, Unknown
 from recollect.rules.people.transcript import transcript
+from recollect.stores.prepared import open_cursor
 from recollect.testing import FrozenClock
 
 GUILD = "guild"
@@ -213,5 +214,8 @@ def allocated() -> int:
     """Bytes that Python holds, without cursors of the database that are let go some hundred at a time."""
     gc.collect()
     tracemalloc.start()
-    shot = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(False, "*/sqlalchemy/pool/*")])
+    code = open_cursor.__code__
+    lines = {line for _, _, line in code.co_lines() if line}
+    cursors = [tracemalloc.Filter(False, code.co_filename, lineno=line) for line in lines]
+    shot = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(False, "*/sqlalchemy/pool/*"), *cursors])
     return sum(trace.size for trace in shot.traces)

@@ -64,14 +64,14 @@ class PreparedStatement:
     def run(self, connection: Any, params: Mapping[str, Any]) -> list[Any]:
         """Run the statement on a SQLAlchemy connection; returns its rows as the driver gives them."""
         try:
-            return driver_of(connection).execute(self.sql, self.values(params)).fetchall()
+            return open_cursor(connection).execute(self.sql, self.values(params)).fetchall()
         except sqlite3.Error as error:
             raise self._wrap_error(error) from error
 
     def run_for_each(self, connection: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         """Run the statement for each of these rows."""
         try:
-            driver_of(connection).executemany(self.sql, map(self.values, rows))
+            open_cursor(connection).executemany(self.sql, map(self.values, rows))
         except sqlite3.Error as error:
             raise self._wrap_error(error) from error
 
@@ -115,6 +115,6 @@ def prepare(statement: Any, dialect: Dialect, params: Mapping[str, Any]) -> Prep
     return found
 
 
-def driver_of(connection: Any) -> sqlite3.Connection:
-    driver: sqlite3.Connection = connection.connection.driver_connection
-    return driver
+def open_cursor(connection: Any) -> sqlite3.Cursor:
+    """A cursor of the driver. The driver keeps a mark of each, and lets these go some hundred at a time."""
+    return connection.connection.driver_connection.cursor()  # type: ignore[no-any-return]
