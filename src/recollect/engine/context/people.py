@@ -36,6 +36,7 @@ from recollect.rules.prompt.fences import byline
 from recollect.rules.recall.floor import FLOOR
 
 IMPORTANT = 0.5  # less important facts are found by search, and not shown in every context
+LESSER_FACTS = 4  # facts of little importance that a context shows, if they have to do with the message
 LAST = len(FACT_CATEGORIES) + 2  # the position of digests: after all facts
 ANY_DAY = date(2000, 1, 1)  # whether a text is an instruction does not depend on the day
 CLAIMS = 50  # statements of others about a person that are shown, the newest ones
@@ -256,10 +257,15 @@ def facts_to_show(facts: Sequence[Fact], query: str, least: float = IMPORTANT) -
         fact.id: fact.category == "instruction" or relevance >= FLOOR
         for fact, relevance in zip(facts, relevances, strict=True)
     }
+    # Of what is not important by itself only the nearest few: the messages it comes from may be retrieved as well.
+    lesser = [
+        (-relevance, fact.id) for fact, relevance in zip(facts, relevances, strict=True) if fact.importance < least
+    ]
+    nearest_ids = {id for relevance, id in sorted(lesser)[:LESSER_FACTS] if query and -relevance >= FLOOR}
     return [
         fact
         for fact in sorted(facts, key=lambda fact: (bool(query) and not is_relevant[fact.id], *importance_rank(fact)))
-        if (fact.importance >= least or (query and is_relevant[fact.id]))
+        if (fact.importance >= least or fact.id in nearest_ids or (query and fact.category == "instruction"))
         and not (is_claim(fact) and is_about_answering(f"{fact.key} {fact.value}"))
     ]
 
