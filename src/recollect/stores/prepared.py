@@ -1,7 +1,7 @@
 """Statements that are compiled once and then run by SQLite's driver itself.
 
-For each statement SQLAlchemy makes a context, a result and rows: for a query of one row that takes eight times as long
-as the query. Here a statement is compiled for its shape once, and what is left for each run is to convert its values.
+For each statement SQLAlchemy makes a context, a result and rows: for a query of one row that takes longer than the
+query itself. Here a statement is compiled for its shape once, and what is left for each run is to convert its values.
 Errors are those that SQLAlchemy raises.
 """
 
