@@ -125,6 +125,9 @@ class Tx(Protocol):
         """Replace messages by their tombstones and drop what was derived from them. Of the views in `keep`, only what
         they hold of single messages is dropped. Returns how many index entries were dropped."""
 
+    def rewrite_messages(self, messages: Sequence[Message]) -> None:
+        """Replace what messages say and whose they are, and drop what was derived from them; their seals stay."""
+
     def rename_conversation(self, space: str, old: str, new: str) -> None:
         """Rename a conversation whose messages are all erased, in every table."""
 

@@ -30,6 +30,7 @@ TABLES = (
     "meta",
     "conversations",
     "messages",
+    "changes",
     "erasures",
     "cursors",
     "set_aside",
@@ -273,6 +274,7 @@ def tombstone_row(error: DamagedMessage, row: Row, erasure: str) -> Row:
         "salt": b"",
         "digest": row.get("digest", b""),
         "link": row.get("link", b""),
+        "expires_at": None,
     }
 
 
@@ -282,4 +284,7 @@ def recover_conversation_row(tx: Tx, row: Row) -> Row:
     ends = tx.rows("messages", limit=1, where=where, newest=True, damaged=lambda *_: None)
     last: Row = ends[0] if ends else {"turn": 0, "link": b"", "user_id": None, "time": EPOCH}
     defaults = {"user_id": last["user_id"], "created_at": last["time"], "changed_at": last["time"]}
+    changes = tx.rows("changes", limit=1, where=where, newest=True, damaged=lambda *_: None)
+    change: Row = changes[0] if changes else {"number": 0, "link": b""}
+    defaults |= {"changes": change["number"], "changes_head": change["link"]}
     return {**defaults, "turns": last["turn"], "head": last["link"], **row}

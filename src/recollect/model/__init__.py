@@ -4,6 +4,7 @@ A message is said once and never changes. Everything that can be derived from me
 and built again.
 """
 
+from recollect.model.changes import ChangeKind, LogChange
 from recollect.model.context import (
     Budget,
     ChatMessage,
@@ -95,6 +96,7 @@ __all__ = [
     "Budget",
     "Candidate",
     "Change",
+    "ChangeKind",
     "ChatMessage",
     "Chunk",
     "CommandKind",
@@ -122,6 +124,7 @@ __all__ = [
     "HitKind",
     "Holds",
     "Item",
+    "LogChange",
     "Member",
     "MemoryAnswer",
     "Message",

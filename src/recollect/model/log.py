@@ -34,6 +34,7 @@ class Draft:
     platform_id: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     id: str | None = None
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class Message:
     platform_id: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     erased: bool = False
+    expires_at: datetime | None = None
     seal: Seal = field(default=Seal(b"", b"", b""), repr=False, compare=False)
 
 
@@ -68,7 +70,8 @@ class Message:
 class Conversation:
     """One thread of messages: a chat with one `user`, or a channel with many (`user` is None).
 
-    `turns` is the number of the last message and `head` its link: with them a missing tail is noticed.
+    `turns` is the number of the last message and `head` its link: with them a missing tail is noticed. `changes` and
+    `changes_head` are the same of the changes made to it.
     """
 
     space: str
@@ -78,6 +81,8 @@ class Conversation:
     changed_at: datetime
     turns: int = 0
     head: bytes = field(default=b"", repr=False)
+    changes: int = 0
+    changes_head: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,7 @@ class Entry:
     terms: tuple[str, ...]
     vector: Sequence[float]
     author: str = ""
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

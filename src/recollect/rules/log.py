@@ -214,6 +214,8 @@ def compute_digest(message: Message, salt: bytes) -> bytes:
         message.platform_id,
         canonical_json(message.metadata),
     ]
+    if message.expires_at is not None:
+        fields.append((message.expires_at - EPOCH) // MICROSECOND)
     return hashlib.sha256(salt + json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()).digest()
 
 
@@ -240,6 +242,7 @@ def tombstone(message: Message) -> Message:
         platform_id=None if message.platform_id is None else hash_platform_id(message.platform_id),
         metadata={},
         erased=True,
+        expires_at=None,
         seal=replace(message.seal, salt=b""),
     )
 
@@ -248,14 +251,16 @@ def hash_platform_id(platform_id: str) -> str:
     return "erased:" + hashlib.sha256(platform_id.encode()).hexdigest()
 
 
-def message_problem(message: Message, turn: int, previous_link: bytes | None) -> str | None:
-    """What is wrong with a message that should have this turn and follow this link (None: not known). Its id is named
-    only if its digest proves it: in a damaged row it may be anything, even what somebody said."""
+def message_problem(message: Message, turn: int, previous_link: bytes | None, original: Message | None) -> str | None:
+    """What is wrong with a message that should have this turn and follow this link (None: not known). `original` is the
+    message as it was said, None if that is erased. Its id is named only if its digest proves it: in a damaged row it
+    may be anything, even what somebody said."""
     if message.turn != turn:
         return "is missing" if message.turn > turn else "is there twice"
     if message.erased and (message.author or message.user or message.content or message.metadata or message.seal.salt):
         return "is marked as erased and is not empty"
-    if not message.erased and compute_digest(message, message.seal.salt) != message.seal.digest:
+    is_known = not message.erased and original is not None
+    if is_known and compute_digest(original or message, message.seal.salt) != message.seal.digest:
         return "was changed"
     if previous_link is not None and compute_link(previous_link, message.seal.digest) != message.seal.link:
         return "does not follow from the message before it" + ("" if message.erased else f" (message {message.id})")

@@ -145,6 +145,7 @@ class IndexTx(ViewTx):
                     "length": len(entry.terms),
                     "terms": entry_terms(entry),
                     "author": entry.author,
+                    "expires_at": entry.expires_at,
                 }
             )
             vec = np.asarray(entry.vector, dtype=np.float16)

@@ -318,11 +318,36 @@ CREATE TABLE audit (
     PRIMARY KEY (space, id, what))
 """
 
+# What messages said, and whose conversations were, before somebody changed that; and until when something is shown.
+CHANGES = """
+CREATE TABLE changes (
+    space {key} NOT NULL, conversation {key} NOT NULL, number INTEGER NOT NULL,
+    kind TEXT NOT NULL, turn INTEGER NOT NULL, at BIGINT NOT NULL, by {key} NOT NULL,
+    before TEXT NOT NULL, after TEXT NOT NULL,
+    erasure {key}, salt {blob} NOT NULL, digest {blob} NOT NULL, link {blob} NOT NULL,
+    PRIMARY KEY (space, conversation, number));
+ALTER TABLE conversations ADD COLUMN changes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE conversations ADD COLUMN changes_head {blob} NOT NULL DEFAULT {empty};
+ALTER TABLE messages ADD COLUMN expires_at BIGINT;
+ALTER TABLE entries ADD COLUMN expires_at BIGINT;
+ALTER TABLE statements ADD COLUMN expires_at BIGINT;
+ALTER TABLE documents ADD COLUMN expires_at BIGINT;
+CREATE INDEX messages_expiring ON messages (space, expires_at) WHERE expires_at IS NOT NULL
+"""
+
 SPELLING = {
-    "sqlite": {"key": "TEXT", "blob": "BLOB", "vector": "BLOB", "clustered": " WITHOUT ROWID", "tsv": ""},
+    "sqlite": {
+        "key": "TEXT",
+        "blob": "BLOB",
+        "empty": "x''",
+        "vector": "BLOB",
+        "clustered": " WITHOUT ROWID",
+        "tsv": "",
+    },
     "postgresql": {
         "key": 'TEXT COLLATE "C"',
         "blob": "BYTEA",
+        "empty": "''",
         "vector": "halfvec",
         "clustered": "",
         "tsv": ", tsv tsvector GENERATED ALWAYS AS (array_to_tsvector(string_to_array(btrim(terms), '  '))) STORED",
@@ -350,6 +375,7 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": SET_ASIDE, "postgresql": SET_ASIDE},
     {"sqlite": EXTRACTS, "postgresql": EXTRACTS},
     {"sqlite": AUDIT, "postgresql": AUDIT},
+    {"sqlite": CHANGES, "postgresql": CHANGES},
 )
 CURRENT = len(STEPS)
 CONDITION = re.compile(r"IF (?P<unless>NOT )?(?P<table>\w+)(?:\.(?P<column>\w+))?: ")

@@ -23,10 +23,12 @@ BATCH = 500  # values in one IN (...): every database takes this many
 
 def to_conversation(row: Sequence[Any]) -> Conversation:
     """A conversation from its row. Raises ValueError if a value has a wrong type."""
-    space, id, user, created_at, changed_at, turns, head = row
-    if type(turns) is not int or type(id) is not str or type(head) not in BYTES:
+    space, id, user, created_at, changed_at, turns, head, changes, changes_head = row
+    if not (type(turns) is type(changes) is int) or type(id) is not str:
         raise ValueError(UNREADABLE)
-    return Conversation(space, id, user, created_at, changed_at, turns, bytes(head))
+    if type(head) not in BYTES or type(changes_head) not in BYTES:
+        raise ValueError(UNREADABLE)
+    return Conversation(space, id, user, created_at, changed_at, turns, bytes(head), changes, bytes(changes_head))
 
 
 def conversation_row(value: Conversation) -> dict[str, Any]:
@@ -38,6 +40,8 @@ def conversation_row(value: Conversation) -> dict[str, Any]:
         "changed_at": value.changed_at,
         "turns": value.turns,
         "head": value.head,
+        "changes": value.changes,
+        "changes_head": value.changes_head,
     }
 
 
@@ -62,6 +66,7 @@ def to_message(row: Any) -> Message:
         salt,
         digest,
         link,
+        expires_at,
     ) = row
     if (
         not (type(id) is type(author) is type(content) is str)
@@ -71,6 +76,7 @@ def to_message(row: Any) -> Message:
         or "\x00" in content
         or type(user) not in TEXT_OR_NONE
         or type(platform_id) not in TEXT_OR_NONE
+        or (expires_at is not None and type(expires_at) is not int)
         or not (type(salt) in BYTES and type(digest) in BYTES and type(link) in BYTES)
     ):
         raise ValueError(UNREADABLE)
@@ -88,6 +94,7 @@ def to_message(row: Any) -> Message:
         platform_id,
         parse_strict_object(data) if data != "{}" else {},
         erasure is not None,
+        None if expires_at is None else EPOCH + timedelta(microseconds=expires_at),
         seal,
     )
 
@@ -109,6 +116,7 @@ def message_row(message: Message, erasure: str | None = None) -> dict[str, Any]:
         "salt": message.seal.salt,
         "digest": message.seal.digest,
         "link": message.seal.link,
+        "expires_at": message.expires_at,
     }
 
 

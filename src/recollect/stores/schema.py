@@ -1,9 +1,9 @@
 """The tables, defined once for every database. Migrations create them; a test compares the two.
 
 Every primary key begins with the space, so that the same schema can be used on a sharded PostgreSQL. The one
-exception is `meta`, which is about the store itself. `conversations`, `messages` and `erasures` are the log; `cursors`
-and `leases` say how far each view is and who works on it, `set_aside` which messages a view skipped because it failed
-on them; `audit` has a line for each removal; all other tables are views, and can be dropped and rebuilt.
+exception is `meta`, which is about the store itself. `conversations`, `messages`, `changes` and `erasures` are the log;
+`cursors` and `leases` say how far each view is and who works on it, `set_aside` which messages a view skipped because
+it failed on them; `audit` has a line for each removal; all other tables are views, and can be dropped and rebuilt.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ conversations = Table(
     Column("changed_at", Instant, nullable=False),
     Column("turns", Integer, nullable=False),
     Column("head", Blob, nullable=False),
+    Column("changes", Integer, nullable=False),
+    Column("changes_head", Blob, nullable=False),
 )
 
 messages = Table(
@@ -42,6 +44,25 @@ messages = Table(
     Column("time", Instant, nullable=False),
     Column("platform_id", Text),
     Column("metadata", Object, nullable=False),
+    Column("erasure", Text),
+    Column("salt", Blob, nullable=False),
+    Column("digest", Blob, nullable=False),
+    Column("link", Blob, nullable=False),
+    Column("expires_at", Instant),
+)
+
+changes = Table(
+    "changes",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("conversation", Text, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("turn", Integer, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("before", Object, nullable=False),
+    Column("after", Object, nullable=False),
     Column("erasure", Text),
     Column("salt", Blob, nullable=False),
     Column("digest", Blob, nullable=False),
@@ -107,6 +128,7 @@ entries = Table(
     Column("length", Integer, nullable=False),
     Column("terms", Text, nullable=False),
     Column("author", Text, nullable=False),
+    Column("expires_at", Instant),
 )
 
 vectors = Table(
@@ -231,6 +253,7 @@ statements = Table(
     Column("active", Integer, nullable=False),
     Column("retired_at", Instant),
     Column("retired_by", Text),
+    Column("expires_at", Instant),
 )
 
 people = Table(
@@ -396,6 +419,7 @@ documents = Table(
     Column("updated_at", Instant, nullable=False),
     Column("embedder", Text),
     Column("vecs", Blob),
+    Column("expires_at", Instant),
 )
 
 api_keys = Table(
@@ -438,7 +462,7 @@ audit = Table(
     Column("count", BigInteger, nullable=False),
 )
 
-LOG: tuple[Table, ...] = (conversations, messages, erasures)
+LOG: tuple[Table, ...] = (conversations, messages, changes, erasures)
 VIEW_TABLES: dict[str, tuple[Table, ...]] = {
     "index": (entries, vectors, tallies),
     "tiers": (tiers,),

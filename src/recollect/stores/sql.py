@@ -62,11 +62,13 @@ FIRST_PAUSE = 0.005  # seconds between two attempts at a busy database
 LONGEST_PAUSE = 0.25  # seconds
 
 
+SAVED = ("user_id", "created_at", "changed_at", "turns", "head", "changes", "changes_head")  # of a conversation
+
 # Built once: these run for every message, and to build a statement costs more than to run it.
 SAVE_CONVERSATION = (
     update(conversations)
     .where(conversations.c.space == bindparam("at_space"), conversations.c.id == bindparam("at_id"))
-    .values({name: bindparam(name) for name in ("user_id", "created_at", "changed_at", "turns", "head")})
+    .values({name: bindparam(name) for name in SAVED})
 )
 ADD_MESSAGES = messages.insert()
 
@@ -197,31 +199,46 @@ class SqlTx(RowReader, ABC):
         return page[::-1] if newest else page
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
-        self.revoke_leases(tombstones)  # first: it waits for a worker that is storing at this moment
-        count = self.drop_entries(tombstones)
-        self.drop_tiers(tombstones)
-        self.reset_conversation_views(tombstones, keep)
-        table = messages
-        columns = ("author", "user_id", "content", "time", "platform_id", "metadata", "erasure", "salt")
-        is_at_turn = and_(
-            table.c.space == bindparam("in_space"),
-            table.c.conversation == bindparam("in_conversation"),
-            table.c.turn == bindparam("at_turn"),
-        )
-        statement = update(table).where(is_at_turn).values({name: bindparam(name) for name in columns})
-        rows = [message_row(message, erasure.id) for message in tombstones]
-        for row in rows:
-            row |= {"in_space": row["space"], "in_conversation": row["conversation"], "at_turn": row["turn"]}
-        self.write(table, statement, [{k: v for k, v in row.items() if k not in FIXED} for row in rows])
+        count = self.drop_derived(tombstones, keep)
+        self.drop_rows_of_turns(tombstones, schema.topic_notes)
+        self.update_messages([message_row(message, erasure.id) for message in tombstones])
         row = {"space": erasure.space, "id": erasure.id, "at": erasure.at, "messages": erasure.messages}
         self.write(erasures, erasures.insert(), row)
         return count
 
-    def drop_tiers(self, erased_messages: Sequence[Message]) -> None:
-        """Delete what belongs to single messages: their tiers, the notes on topics they opened, and the failures of
-        views on them."""
-        for table in (schema.tiers, schema.topic_notes, schema.set_aside):
-            for conditions in turn_conditions(erased_messages, table):
+    def rewrite_messages(self, changed: Sequence[Message]) -> None:
+        if changed:
+            self.drop_derived(changed)
+            self.update_messages([message_row(message) for message in changed])
+
+    def update_messages(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Replace the rows of messages, but for what is FIXED."""
+        is_at_turn = and_(
+            messages.c.space == bindparam("in_space"),
+            messages.c.conversation == bindparam("in_conversation"),
+            messages.c.turn == bindparam("at_turn"),
+        )
+        names = [column.name for column in messages.c if column.name not in FIXED]
+        statement = update(messages).where(is_at_turn).values({name: bindparam(name) for name in names})
+        places = (("in_space", "space"), ("in_conversation", "conversation"), ("at_turn", "turn"))
+        values = [
+            {name: row[name] for name in names} | {parameter: row[name] for parameter, name in places} for row in rows
+        ]
+        self.write(messages, statement, values)
+
+    def drop_derived(self, changed: Sequence[Message], keep: Collection[str] = ()) -> int:
+        """Drop what was derived from messages: entries, tiers, and the views of their conversations. Returns how many
+        entries there were."""
+        self.revoke_leases(changed)  # first: it waits for a worker that is storing at this moment
+        count = self.drop_entries(changed)
+        self.drop_rows_of_turns(changed, schema.tiers, schema.set_aside)
+        self.reset_conversation_views(changed, keep)
+        return count
+
+    def drop_rows_of_turns(self, changed: Sequence[Message], *tables: Table) -> None:
+        """Delete what tables have of single messages."""
+        for table in tables:
+            for conditions in turn_conditions(changed, table):
                 self.write(table, sql_delete(table).where(*conditions))
 
     def reset_conversation_views(self, erased_messages: Sequence[Message], keep: Collection[str] = ()) -> None:

@@ -467,6 +467,12 @@ def make_older(path: Path) -> None:
         file.execute("ALTER TABLE topic_summaries DROP COLUMN extract")
         file.execute("UPDATE episodes SET summary = 'Kim: I said what Alex said.'")
         file.execute("DROP TABLE audit")
+        file.execute("DROP TABLE changes")
+        file.execute("DROP INDEX messages_expiring")
+        for column in ("changes", "changes_head"):
+            file.execute(f"ALTER TABLE conversations DROP COLUMN {column}")
+        for table in ("messages", "entries", "statements", "documents"):
+            file.execute(f"ALTER TABLE {table} DROP COLUMN expires_at")
         file.execute("UPDATE meta SET value = '15' WHERE key = 'schema'")
         file.commit()
 

@@ -18,6 +18,7 @@ from recollect.engine.context.viewers import CHANNEL, PEOPLE
 from recollect.engine.removal.knowledge import facts_resting_on, statements_resting_on, withdraw_knowledge
 from recollect.engine.tables import audit
 from recollect.engine.tables.audit import Order
+from recollect.engine.tables.changes import erase_edits
 from recollect.engine.tables.log import (
     ANSWERS,
     DIGESTING,
@@ -84,6 +85,7 @@ def put_tombstones(
     conversations = {message.conversation for message in messages}
     erasure = Erasure(id or order.id, space, order.at, len(messages), len(conversations), entries=0)
     entry_count = tx.erase(erasure, [rules.tombstone(message) for message in messages], keep=keep)
+    erase_edits(tx, space, messages, erasure.id)
     audit.note_removal(tx, space, order, len(messages))
     return replace(erasure, entries=entry_count)
 

@@ -13,10 +13,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
+from recollect.engine.tables.changes import changes_of, find_change_faults
 from recollect.errors import DamagedMessage, InvalidInput, ScopeError, StoreError
-from recollect.model import Added, Batch, Conversation, Draft, Fault, Filter, Message, Verification
+from recollect.model import Added, Batch, Conversation, Draft, Fault, Filter, LogChange, Message, Verification
 from recollect.ports import Tx
 from recollect.rules import log as rules
+from recollect.rules.changes import is_as_changed, original_message
 
 logger = logging.getLogger("recollect.log")
 
@@ -180,6 +182,8 @@ def verify(tx: Tx) -> Verification:
         turn = 0
         last_link: bytes | None = b""
         where = Filter(conversation.space, conversation=conversation.id)
+        changes = changes_of(tx, conversation)
+        faults += find_change_faults(conversation, changes)
 
         def note_damage(error: DamagedMessage, damage_by_turn: dict[int, str] = damage_by_turn) -> None:
             damage_by_turn[error.turn] = error.reason
@@ -189,7 +193,7 @@ def verify(tx: Tx) -> Verification:
                 turn = message.turn
                 last_link = None  # the next message cannot be checked against a damaged one
                 continue
-            problem = rules.message_problem(message, turn + 1, last_link)
+            problem = find_message_problem(message, turn + 1, last_link, changes)
             if problem is not None:
                 faults.append(rules.fault(conversation, min(turn + 1, message.turn), problem))
             messages += not message.erased
@@ -203,8 +207,18 @@ def verify(tx: Tx) -> Verification:
             rules.fault(conversation, damaged_turn, f"cannot be read: {reason}")
             for damaged_turn, reason in sorted(damage_by_turn.items())
         ]
-        root.update(conversation.head)
+        root.update(conversation.head + conversation.changes_head)
     return Verification(conversations, messages, tombstones, (*faults, *erasure_faults(tx)), root.hexdigest())
+
+
+def find_message_problem(
+    message: Message, turn: int, last_link: bytes | None, changes: Sequence[LogChange]
+) -> str | None:
+    """What is wrong with a message, given the changes of its conversation."""
+    if not changes or message.erased:
+        return rules.message_problem(message, turn, last_link, message)
+    problem = rules.message_problem(message, turn, last_link, original_message(message, changes))
+    return problem if problem or is_as_changed(message, changes) else "is not what its last change made of it"
 
 
 def erasure_faults(tx: Tx) -> Iterator[Fault]:

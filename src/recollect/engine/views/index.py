@@ -99,6 +99,7 @@ def entries_of(run_passages: Sequence[Passage], vectors: Vectors) -> list[Entry]
             terms=analysis.terms,
             vector=vector,
             author=message.author,
+            expires_at=message.expires_at,
         )
         for (message, part, _, analysis), vector in zip(run_passages, vectors, strict=True)
     ]
