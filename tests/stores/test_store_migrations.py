@@ -24,9 +24,17 @@ from recollect.errors import SchemaMismatch
 from recollect.model import Filter
 from recollect.ports import Store, Tx
 from recollect.stores import migrations
-from recollect.stores.postgres import HNSW, SCHEMA, PostgresStore, PostgresTx, create_pooled_engine, parse_url
+from recollect.stores.postgres import (
+    HNSW,
+    SCHEMA,
+    PostgresStore,
+    PostgresTx,
+    create_pooled_engine,
+    parse_url,
+    transaction,
+)
 from recollect.stores.schema import metadata
-from recollect.stores.sql import SqlTx, transaction
+from recollect.stores.sql import SqlTx
 from recollect.stores.sqlite import SqliteStore, SqliteTx, memory_engine
 from recollect.stores.vectors import MatrixCache
 from recollect.testing.postgres import PostgresServer

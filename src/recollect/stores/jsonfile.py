@@ -27,8 +27,9 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from recollect.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
 from recollect.stores import migrations
 from recollect.stores.columns import EPOCH, MICROSECOND, STRICT, Instant, Names, Object, Vector, value_problem
+from recollect.stores.prepared import driver_transaction
 from recollect.stores.schema import TABLES, leases, meta
-from recollect.stores.sql import SqlStore, transaction
+from recollect.stores.sql import SqlStore
 from recollect.stores.sqlite import SqliteTx, memory_engine, sqlite_error
 from recollect.stores.vectors import MatrixCache
 
@@ -55,7 +56,7 @@ class JsonStore(SqlStore):
         try:
             data = migrations.mend_document(read_document(self.path))
             check_rows(self.path, data)
-            with self.engine.connect() as connection, transaction(connection, "BEGIN", commit=True):
+            with self.engine.connect() as connection, driver_transaction(connection, "BEGIN", commit=True):
                 migrations.migrate(connection, self.name, upto=int(data["schema"]) if data else None)
                 self._load_tables(SqliteTx(connection, self.matrices), data)
                 if data and migrations.version(connection) != data["schema"]:
@@ -67,7 +68,7 @@ class JsonStore(SqlStore):
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTx]:
-        with self._alone, self._connect() as connection, transaction(connection, "BEGIN", commit=False):
+        with self._alone, self._connect() as connection, driver_transaction(connection, "BEGIN", commit=False):
             yield SqliteTx(connection, self.matrices)
 
     @contextmanager
@@ -77,7 +78,7 @@ class JsonStore(SqlStore):
                 f"{self.path} is read-only: nothing of this transaction was kept; make the file and its folder"
                 f" writable, or copy it: recollect copy json:{self.path} NEW.db"
             )
-        with self._alone, self._connect() as connection, transaction(connection, "BEGIN", commit=True):
+        with self._alone, self._connect() as connection, driver_transaction(connection, "BEGIN", commit=True):
             tx = SqliteTx(connection, self.matrices)
             yield tx
             self._save_file(tx)

@@ -11,13 +11,14 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from typing import Any
 
 from sqlalchemy import (
     ARRAY,
     BigInteger,
+    Connection,
     Dialect,
     Engine,
     Float,
@@ -37,7 +38,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, PendingRollbackError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.util import LRUCache
 
@@ -49,7 +50,7 @@ from recollect.stores.columns import Halfvec, vector_text
 from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
 from recollect.stores.index import IndexTx, scope_terms
 from recollect.stores.schema import TABLES, entries, vectors
-from recollect.stores.sql import RetryPauses, SqlStore, open_transaction, transaction
+from recollect.stores.sql import RetryPauses, SqlStore
 from recollect.stores.traces import clear_traces, rewrite_limits
 from recollect.stores.vectors import unit_vectors
 
@@ -347,3 +348,24 @@ def create_pooled_engine(url: URL, busy_seconds: float) -> Any:
             connection.commit()
 
     return engine
+
+
+@contextmanager
+def transaction(connection: Connection, begin: str, commit: bool) -> Iterator[Connection]:
+    """Run `begin`, and at the end COMMIT or ROLLBACK; the driver itself opens no transactions."""
+    with open_transaction(connection, begin):
+        yield connection
+        connection.exec_driver_sql("COMMIT" if commit else "ROLLBACK")
+
+
+@contextmanager
+def open_transaction(connection: Connection, begin: str) -> Iterator[None]:
+    """Run `begin`, and ROLLBACK if anything fails. The caller has to end the transaction inside the block."""
+    connection.exec_driver_sql(begin)
+    try:
+        yield
+    except BaseException:
+        # If the connection is what failed, the server has rolled back already.
+        with suppress(DBAPIError, PendingRollbackError):
+            connection.exec_driver_sql("ROLLBACK")
+        raise

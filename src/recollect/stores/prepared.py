@@ -8,7 +8,8 @@ Errors are those that SQLAlchemy raises.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from sqlalchemy import Dialect
@@ -66,18 +67,14 @@ class PreparedStatement:
         try:
             return open_cursor(connection).execute(self.sql, self.values(params)).fetchall()
         except sqlite3.Error as error:
-            raise self._wrap_error(error) from error
+            raise wrap_error(self.sql, error) from error
 
     def run_for_each(self, connection: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         """Run the statement for each of these rows."""
         try:
             open_cursor(connection).executemany(self.sql, map(self.values, rows))
         except sqlite3.Error as error:
-            raise self._wrap_error(error) from error
-
-    def _wrap_error(self, error: sqlite3.Error) -> BaseException:
-        """The error as SQLAlchemy would raise it, without the values of the statement."""
-        return DBAPIError.instance(self.sql, None, error, sqlite3.Error, hide_parameters=True)
+            raise wrap_error(self.sql, error) from error
 
     def convert_rows(self, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
         """Rows of the driver with the values that the columns stand for."""
@@ -113,6 +110,33 @@ def prepare(statement: Any, dialect: Dialect, params: Mapping[str, Any]) -> Prep
             _prepared.clear()
         found = _prepared[key] = PreparedStatement(statement, dialect, params, [name for name, _ in key[2]])
     return found
+
+
+@contextmanager
+def driver_transaction(connection: Any, begin: str, commit: bool) -> Iterator[None]:
+    """Run `begin`, and at the end COMMIT or ROLLBACK; ROLLBACK, too, if anything fails. A transaction is often a single
+    query, and to have SQLAlchemy run these would cost more than the query."""
+    run_text(connection, begin)
+    try:
+        yield
+        run_text(connection, "COMMIT" if commit else "ROLLBACK")
+    except BaseException:
+        with suppress(DBAPIError):  # it may have ended already
+            run_text(connection, "ROLLBACK")
+        raise
+
+
+def run_text(connection: Any, sql: str) -> None:
+    """Run a statement without parameters or rows."""
+    try:
+        open_cursor(connection).execute(sql)
+    except sqlite3.Error as error:
+        raise wrap_error(sql, error) from error
+
+
+def wrap_error(sql: str, error: sqlite3.Error) -> BaseException:
+    """An error of the driver as SQLAlchemy would raise it, without the values of the statement."""
+    return DBAPIError.instance(sql, None, error, sqlite3.Error, hide_parameters=True)
 
 
 def open_cursor(connection: Any) -> sqlite3.Cursor:

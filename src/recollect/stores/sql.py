@@ -10,8 +10,7 @@ import random
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -29,7 +28,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy import delete as sql_delete
-from sqlalchemy.exc import DBAPIError, PendingRollbackError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from recollect.errors import DamagedMessage, StoreBusy, StoreError
@@ -467,24 +466,3 @@ class RetryPauses:
         time.sleep(self._pause * random.uniform(0.5, 1.0))
         self._pause = min(self._pause * 2, LONGEST_PAUSE)
         return True
-
-
-@contextmanager
-def transaction(connection: Connection, begin: str, commit: bool) -> Iterator[Connection]:
-    """Run `begin`, and at the end COMMIT or ROLLBACK; the driver itself opens no transactions."""
-    with open_transaction(connection, begin):
-        yield connection
-        connection.exec_driver_sql("COMMIT" if commit else "ROLLBACK")
-
-
-@contextmanager
-def open_transaction(connection: Connection, begin: str) -> Iterator[None]:
-    """Run `begin`, and ROLLBACK if anything fails. The caller has to end the transaction inside the block."""
-    connection.exec_driver_sql(begin)
-    try:
-        yield
-    except BaseException:
-        # If the connection is what failed, the server has rolled back already.
-        with suppress(DBAPIError, PendingRollbackError):
-            connection.exec_driver_sql("ROLLBACK")
-        raise

@@ -32,9 +32,9 @@ from recollect.stores import migrations, queries
 from recollect.stores.columns import UnreadableRow, parse_meta_number
 from recollect.stores.damage import damage_reason, strip_text
 from recollect.stores.index import IndexTx, indexable_terms, scope_terms
-from recollect.stores.prepared import prepare
+from recollect.stores.prepared import driver_transaction, prepare
 from recollect.stores.schema import entries
-from recollect.stores.sql import SqlStore, transaction
+from recollect.stores.sql import SqlStore
 from recollect.stores.sqlite_file import DatabaseFile
 from recollect.stores.vectors import MatrixCache, cosines, doc_scores, top_docs, unit_vectors
 
@@ -296,7 +296,7 @@ class SqliteStore(SqlStore):
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTx]:
-        with self.engine.connect() as connection, transaction(connection, "BEGIN", commit=False):
+        with self.engine.connect() as connection, driver_transaction(connection, "BEGIN", commit=False):
             yield SqliteTx(connection, self.matrices)
 
     @contextmanager
@@ -307,7 +307,7 @@ class SqliteStore(SqlStore):
         with (
             self._write_lock,
             self.engine.connect() as connection,
-            transaction(connection, "BEGIN IMMEDIATE", commit=True),
+            driver_transaction(connection, "BEGIN IMMEDIATE", commit=True),
         ):
             yield SqliteTx(connection, self.matrices)
             self._file.check_in_place()

@@ -1,0 +1,300 @@
+"""A memory and a plain model of it, side by side, under everything that people can do to a memory, in any order.
+
+The model is a list of what was said in each conversation. Each version of each message has a word of its own, so that
+one can look for it in every table, file, export, context and receipt. At the end all views are made anew from the log,
+and what can be seen of the memory must be what was seen before.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import psycopg
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+
+from recollect import Memory, NotFound
+from recollect.config import Settings
+from recollect.engine.transfer import copy_store
+from recollect.testing import FrozenClock
+from recollect.wiring import open_store
+
+PEOPLE = ("alex", "kim")
+CHATS = {"first": "alex", "second": "kim", "all": None}
+SAYINGS = (
+    "I live in {}ville.",
+    "I moved to {}town.",
+    "I like {}ing.",
+    "I don't like {}ing.",
+    "We talked about {} all day long.",
+    "My name is {}.",
+)
+REPLIES = ("{} sounds nice.", "Do you live in {}ville?")
+VIEWS = ("index", "tiers", "window", "facts", "digests", "topics")
+MONTH = timedelta(days=40)
+LIMITS: dict[str, Any] = {f"retain_{kind}": 30 for kind in ("messages", "episodes", "facts", "digests")}
+
+chats = st.integers(0, 3)
+people = st.sampled_from(PEOPLE)
+sayings = st.sampled_from(SAYINGS)
+
+
+@dataclass
+class Said:
+    """One message, as the model has it."""
+
+    word: str
+    content: str
+    role: str
+    author: str
+    whose: str | None
+    words: set[str] = field(default_factory=set)  # of all its versions
+
+
+class MemoryMachine(RuleBasedStateMachine):
+    """One memory on one kind of store, and its model."""
+
+    place: Callable[[Path], str]  # the address of a new store, for which there is a folder
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.clock = FrozenClock()
+        self.copies = 0
+        self.url = type(self).place(self.new_folder())
+        self.memory = self.open()
+        self.number = 0
+        self.owners: dict[str, str | None] = dict(CHATS)
+        self.log: dict[str, list[Said]] = {}
+        self.removed: set[str] = set()
+        self.has_retained = False
+
+    def new_folder(self) -> Path:
+        self.copies += 1
+        folder = self.folder / str(self.copies)
+        folder.mkdir()
+        return folder
+
+    def open(self) -> Memory:
+        return Memory(self.url, followers=False, clock=self.clock, window_turns=11, **LIMITS)
+
+    # -- what people do
+
+    def new_word(self) -> str:
+        self.number += 1
+        return f"Zor{'abcdefghij'[self.number // 10 % 10]}{'bcdfghjklm'[self.number % 10]}u"
+
+    def chat_at(self, number: int) -> str:
+        return sorted(self.owners)[number % len(self.owners)]
+
+    def keep(self, chat: str, said: Said) -> None:
+        said.words.add(said.word)
+        self.log.setdefault(chat, []).append(said)
+
+    @rule(number=chats, person=people, saying=sayings)
+    def say(self, number: int, person: str, saying: str) -> None:
+        chat = self.chat_at(number)
+        word = self.new_word()
+        author = self.owners[chat] or person
+        content = saying.format(word)
+        self.memory.conversation(chat, user=self.owners[chat]).add("user", content, author=author, platform_id=word)
+        self.keep(chat, Said(word, content, "user", author, author))
+
+    @rule(number=chats)
+    def say_much(self, number: int) -> None:
+        """Enough that something leaves the window."""
+        for saying in SAYINGS:
+            self.say(number, "alex", saying)
+
+    @rule(number=chats, saying=st.sampled_from(REPLIES))
+    def answer(self, number: int, saying: str) -> None:
+        chat = self.chat_at(number)
+        word = self.new_word()
+        content = saying.format(word)
+        self.memory.conversation(chat, user=self.owners[chat]).add("assistant", content, platform_id=word)
+        self.keep(chat, Said(word, content, "assistant", "assistant", self.owners[chat]))
+
+    @rule(person=people, speaker=people)
+    def tell(self, person: str, speaker: str) -> None:
+        word = self.new_word()
+        self.memory.remember(f"{person} likes {word}ing", user=person, speaker=speaker)
+        self.keep(f"profile:{speaker}", Said(word, f"{person} likes {word}ing", "user", speaker, person))
+
+    @rule()
+    def settle(self) -> None:
+        self.memory.settle()
+
+    @rule(view=st.sampled_from(VIEWS))
+    def rebuild(self, view: str) -> None:
+        self.memory.rebuild(view)
+
+    @rule(hours=st.integers(1, 30))
+    def wait(self, hours: int) -> None:
+        self.clock.advance(timedelta(hours=hours))
+
+    # -- what goes
+
+    def standing(self) -> list[tuple[str, Said]]:
+        return [(chat, said) for chat in sorted(self.log) for said in self.log[chat]]
+
+    @precondition(lambda self: any(self.log.values()))
+    @rule(number=st.integers(0, 1_000))
+    def delete(self, number: int) -> None:
+        chat, said = self.standing()[number % len(self.standing())]
+        preview = self.memory.delete(query=said.word, dry_run=True)
+        assert preview.conversations == {chat: 1}
+        if chat in self.owners:
+            gone = self.memory.conversation(chat).delete(said.word)
+        else:
+            gone = self.memory.delete(query=said.word)
+        assert (gone.messages, gone.views) == (1, preview.views)
+        self.lose([said])
+
+    @rule(number=chats)
+    def delete_conversation(self, number: int) -> None:
+        chat = self.chat_at(number)
+        gone = list(self.log.get(chat, []))
+        if gone:
+            assert self.memory.delete_conversation(chat).messages == len(gone)
+        self.lose(gone)
+        assert chat not in {conversation.id for conversation in self.memory.conversations()}
+
+    @rule(person=people)
+    def erase(self, person: str) -> None:
+        gone = [said for chat, said in self.standing() if self.is_erased_with(chat, said, person)]
+        try:
+            self.memory.erase(user=person)
+        except NotFound:
+            assert not gone
+        self.lose(gone)
+
+    def is_erased_with(self, chat: str, said: Said, person: str) -> bool:
+        """What a person wrote, and what is in their chats. What others told of them is the others' message."""
+        return said.author == person or (chat in self.owners and said.whose == person)
+
+    @rule(is_late=st.booleans())
+    def retain(self, is_late: bool) -> None:
+        if not is_late:
+            assert self.memory.retain(dry_run=False).count == 0
+            return
+        self.memory.settle()  # what no view has read yet is kept
+        self.clock.advance(MONTH)
+        gone = [said for _, said in self.standing()]
+        self.memory.retain(dry_run=False)
+        self.has_retained = self.has_retained or bool(gone)
+        self.drop(gone)  # what was made of them may be kept: facts that hold, what people asked to be remembered
+
+    def lose(self, gone: list[Said]) -> None:
+        """These messages are gone, and so is each of their words."""
+        self.removed.update(word for said in gone for word in said.words)
+        self.drop(gone)
+
+    def drop(self, gone: list[Said]) -> None:
+        self.log = {
+            chat: [said for said in messages if not any(said is other for other in gone)]
+            for chat, messages in self.log.items()
+        }
+
+    # -- what happens to the store
+
+    @rule()
+    def reopen(self) -> None:
+        self.memory.close()
+        self.memory = self.open()
+
+    @rule()
+    def kill(self) -> None:
+        """Go on with the files as they are at this moment, as after a crash; a server has kept what was committed."""
+        if self.url.startswith("postgresql:"):
+            self.reopen()
+            return
+        place = Path(self.url.removeprefix("json:"))
+        folder = self.new_folder()
+        for file in place.parent.iterdir():
+            if not file.name.endswith(".lock"):
+                shutil.copyfile(file, folder / file.name)
+        self.memory.close()
+        shutil.rmtree(place.parent)
+        self.url = self.url.replace(str(place), str(folder / place.name))
+        self.memory = self.open()
+
+    @rule()
+    def copy(self) -> None:
+        """Go on with a copy, which the root proves to be the same."""
+        root = self.memory.verify().root
+        self.memory.close()
+        url = type(self).place(self.new_folder())
+        with closing(open_store(self.url, Settings())) as source, closing(open_store(url, Settings())) as target:
+            copy_store(source, target, lambda *_: None)
+        self.url = url
+        self.memory = self.open()
+        assert self.memory.verify().root == root
+
+    # -- what must hold
+
+    def see(self) -> dict[str, Any]:
+        """What can be seen of the memory."""
+        memory = self.memory
+        memory.settle()
+        seen: dict[str, Any] = {}
+        for person in PEOPLE:
+            facts = memory.facts(user=person)
+            seen[person] = sorted((fact.key, fact.value, fact.sources, fact.speaker) for fact in facts)
+        for chat, owner in self.owners.items():
+            talk = memory.conversation(chat, user=owner)
+            seen[chat] = (
+                [(episode.id, episode.summary) for episode in talk.episodes()],
+                [(topic.title, topic.messages) for topic in talk.topics(faded=True)],
+                talk.context("What do I like?"),
+            )
+        seen["digests"] = [(digest.user, digest.text) for digest in memory.digests(day=self.clock.now().date())]
+        for _, said in self.standing():
+            hits = memory.search(said.word, limit=3)
+            seen[said.word] = sorted(hit.message.id for hit in hits if hit.parts["text"])
+        return seen
+
+    def check_log(self) -> None:
+        """The log is what the model says."""
+        for chat in self.owners:
+            messages = [message for message in self.memory.conversation(chat).history() if not message.erased]
+            known = [(said.content, said.role, said.author, said.whose) for said in self.log.get(chat, [])]
+            assert [(m.content, m.role, m.author, m.user) for m in messages] == known
+        exported = sorted(message.content for message in self.memory.export())
+        assert [word for word in self.removed if any(word in content for content in exported)] == []
+        assert self.memory.verify().ok
+
+    def check_nothing_left(self) -> None:
+        """No word that was removed is in any table or file."""
+        held = b"".join(self.held()).lower()
+        assert [word for word in self.removed if word.lower().encode() in held] == []
+
+    def held(self) -> Iterator[bytes]:
+        if not self.url.startswith("postgresql:"):
+            yield from (file.read_bytes() for file in Path(self.url.removeprefix("json:")).parent.iterdir())
+            return
+        with psycopg.connect(self.url) as server:
+            names = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'recollect'").fetchall()
+            for (name,) in names:
+                rows = server.execute(f"SELECT t::text FROM recollect.{name} t").fetchall()
+                yield from (row.encode() for (row,) in rows)
+
+    def teardown(self) -> None:
+        try:
+            self.check_log()
+            self.check_nothing_left()
+            if not self.has_retained:
+                seen = self.see()
+                for view in VIEWS:
+                    self.memory.rebuild(view)
+                assert self.see() == seen
+            self.check_nothing_left()
+        finally:
+            self.memory.close()
+            shutil.rmtree(self.folder)

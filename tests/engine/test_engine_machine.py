@@ -1,0 +1,47 @@
+"""Everything that people can do to a memory, in any order, on every kind of store: what is left is what a rebuild from
+the log gives, the log is what was said, and not a word that was removed is left anywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+from memory_machine import MemoryMachine
+
+SEQUENCES = {"sqlite": 130, "json": 50, "postgresql": 20}  # in `make test`; ten times as many in `make test-all`
+
+
+@pytest.mark.parametrize("chosen", list(SEQUENCES))
+def test_what_is_left_is_what_a_rebuild_gives_f11(chosen: str, request: pytest.FixtureRequest) -> None:
+    databases = []
+
+    def place(folder: Path) -> str:
+        if chosen == "sqlite":
+            return str(folder / "memory.db")
+        if chosen == "json":
+            return f"json:{folder / 'memory.json'}"
+        databases.append(request.getfixturevalue("postgres").database())
+        return str(databases[-1].__enter__())
+
+    class Machine(MemoryMachine):
+        pass
+
+    Machine.place = staticmethod(place)
+    factor = 10 if request.config.getoption("every_store") else 1
+    try:
+        run_state_machine_as_test(
+            Machine,
+            settings=settings(
+                max_examples=SEQUENCES[chosen] * factor,
+                stateful_step_count=10,
+                deadline=None,
+                derandomize=True,
+                phases=[Phase.generate, Phase.shrink],
+                suppress_health_check=list(HealthCheck),
+            ),
+        )
+    finally:
+        for database in databases:
+            database.__exit__(None, None, None)
