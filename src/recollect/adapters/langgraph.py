@@ -49,6 +49,7 @@ class RecollectStore(BaseStore):
     """
 
     supports_ttl = True
+    ttl_config = {"refresh_on_read": False}
 
     def __init__(
         self,

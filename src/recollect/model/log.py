@@ -134,8 +134,8 @@ class BadRecord:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which messages are meant. Nothing crosses a space; None means "any". `expired_by` means those that have expired by
-    then."""
+    """Which messages are meant. Nothing crosses a space; None means "any". `expired_by` is a time by which they have
+    expired."""
 
     space: str
     user: str | None = None

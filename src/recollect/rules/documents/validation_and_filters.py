@@ -68,9 +68,7 @@ def check_change(change: Change, now: datetime | None = None) -> Change:
         None if change.value is None else check_value(change.value),
         change.user,
         None if change.texts is None else tuple(change.texts),
-        change.expires_at
-        if change.expires_at is None or now is None
-        else check_expiry("expires", change.expires_at, now),
+        expires_at,
     )
 
 
