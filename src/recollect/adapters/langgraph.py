@@ -49,7 +49,6 @@ class RecollectStore(BaseStore):
     """
 
     supports_ttl = True
-    ttl_config = {"refresh_on_read": False}
 
     def __init__(
         self,
@@ -59,6 +58,7 @@ class RecollectStore(BaseStore):
         fields: Sequence[str] = (WHOLE_VALUE,),
         owner: Callable[[tuple[str, ...]], str | None] | None = None,
     ) -> None:
+        self.ttl_config = {"refresh_on_read": False}
         self._memory = memory
         self._space = space
         self._fields = list(fields)
