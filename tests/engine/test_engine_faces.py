@@ -37,7 +37,7 @@ def shape(method: Callable[..., Any]) -> tuple[str, str]:
     signature = inspect.signature(method, eval_str=True)
     answer = inspect.formatannotation(signature.return_annotation)
     answer = re.sub(
-        r"recollect\.(engine|faces)\.(conversation|documents|memory|sync)\.|Async(?=I)|Blocking|Face\b", "", answer
+        r"recollect\.(engine|faces)\.(conversation|documents|memory|sync(?:_documents)?)\.|Async(?=I)|Blocking|Face\b", "", answer
     )
     return str(signature.replace(return_annotation=inspect.Signature.empty)), answer
 

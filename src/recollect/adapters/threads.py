@@ -12,8 +12,8 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
-from recollect.clock import SystemClock
 from recollect.errors import InvalidInput
 from recollect.faces import ConversationFace, MemoryFace
 from recollect.model import Change, Document, Draft, Message
@@ -49,7 +49,7 @@ class Thread:
         max_messages = None if limit is None else limit + len(state.hidden_turns)
         chat = self._conversation(state, memory)
         messages = [] if max_messages == 0 else await chat.history(limit=max_messages)
-        now = SystemClock().now()
+        now = datetime.now(UTC)
         if limit is not None and not all(message.is_shown_at(now) for message in messages):
             messages = await chat.history()  # what has expired is in the log, and not in a session
         hidden_turns = {*state.hidden_turns}

@@ -71,7 +71,15 @@ def remove_expired_messages(tx: Tx, space: str, order: Order, what: str) -> int:
     for conversation in conversations.values():
         if is_empty(tx, conversation):  # nobody speaks there any more, and nobody hears anything
             tx.remove(PEOPLE, {"space": space, "kind": CHANNEL, "name": conversation.id})
+            drop_empty_chunks(tx, space, conversation.id)
     return len(messages)
+
+
+def drop_empty_chunks(tx: Tx, space: str, conversation: str) -> None:
+    """Delete the chunks of an empty conversation without episodes: with them it would still be listed."""
+    place = {"space": space, "conversation": conversation}
+    if not tx.rows("episodes", limit=1, where=place):
+        tx.remove("chunks", place)
 
 
 # -- statements and documents
