@@ -36,9 +36,8 @@ def shape(method: Callable[..., Any]) -> tuple[str, str]:
     """Parameters with their defaults and types, and the type of the answer in the words of either face."""
     signature = inspect.signature(method, eval_str=True)
     answer = inspect.formatannotation(signature.return_annotation)
-    answer = re.sub(
-        r"recollect\.(engine|faces)\.(conversation|documents|memory|sync(?:_documents)?)\.|Async(?=I)|Blocking|Face\b", "", answer
-    )
+    home = r"recollect\.(engine|faces)\.(conversation|documents|memory|sync|sync_documents)\."
+    answer = re.sub(rf"{home}|Async(?=I)|Blocking|Face\b", "", answer)
     return str(signature.replace(return_annotation=inspect.Signature.empty)), answer
 
 

@@ -46,7 +46,7 @@ class AsyncClientDocuments(DocumentsFace):
         texts: Sequence[str] | None = None,
         expires: datetime | timedelta | None = None,
     ) -> Document:
-        return (await self.apply([rules.build_change(namespace, key, value, user, texts, expires)]))[0]
+        return (await self.apply([rules.build_change(namespace, key, value, user, texts, expires=expires)]))[0]
 
     async def get(self, namespace: Sequence[str], key: str) -> Document | None:
         names = check_names(namespace)

@@ -61,7 +61,7 @@ class AsyncDocuments(DocumentsFace):
         texts: Sequence[str] | None = None,
         expires: datetime | timedelta | None = None,
     ) -> Document:
-        return (await self.apply([rules.build_change(namespace, key, value, user, texts, expires)]))[0]
+        return (await self.apply([rules.build_change(namespace, key, value, user, texts, expires=expires)]))[0]
 
     async def get(self, namespace: Sequence[str], key: str) -> Document | None:
         where = {**self.owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}

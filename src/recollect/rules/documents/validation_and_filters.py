@@ -85,6 +85,7 @@ def build_change(
     value: Mapping[str, Any],
     user: str | None = None,
     texts: Sequence[str] | None = None,
+    *,
     expires: datetime | timedelta | None = None,
 ) -> Change:
     """The change that keeps a value under a key. The value is required: a change without one removes."""
