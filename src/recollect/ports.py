@@ -228,6 +228,9 @@ class Tx(Protocol):
 
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]: ...
 
+    def expired_docs(self, space: str, now: datetime) -> list[int]:
+        """The passages of a space whose messages have expired and are not removed yet."""
+
     def vectors_of(self, space: str, conversation: str, first: int, last: int) -> dict[int, Vectors]:
         """By turn, the vector of each message that has one, of its beginning if it is long."""
 

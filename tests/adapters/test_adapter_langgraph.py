@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypedDict
 
 import pytest
@@ -29,6 +29,7 @@ from recollect.adapters.anthropic import MemoryTool
 from recollect.adapters.langchain import RecollectChatMessageHistory
 from recollect.adapters.langgraph import RecollectStore
 from recollect.engine.documents import MAX_LIMIT
+from recollect.testing import FrozenClock
 
 LABELS = st.sampled_from(["users", "alex", "sam", "notes", "日本", "a b"])
 PATHS = st.lists(LABELS, min_size=1, max_size=3).map(tuple)
@@ -142,11 +143,21 @@ def test_namespaces_that_langgraph_forbids_are_refused(tmp_path: Any, namespace:
         if namespace and namespace[0] != "langgraph":
             with pytest.raises(InvalidNamespaceError):
                 store.batch([PutOp(namespace, "k", {})])
-        with pytest.raises(NotImplementedError):
-            store.put(("a",), "k", {}, ttl=1)
-        with pytest.raises(NotImplementedError, match="ttl"):
-            store.batch([PutOp(("a",), "k", {}, ttl=1)])  # it would stay for ever
         assert store.search(()) == []
+
+
+def test_an_item_with_a_ttl_is_gone_after_so_many_minutes_f13(tmp_path: Any) -> None:
+    """Reading it does not make it stay longer."""
+    clock = FrozenClock()
+    with Memory(str(tmp_path / "m.db"), clock=clock, followers=False) as memory:
+        store = RecollectStore(memory)
+        store.put(("a",), "k", {"text": "for a while"}, ttl=1)
+        store.batch([PutOp(("a",), "l", {"text": "for a while"}, ttl=0.5), PutOp(("a",), "m", {"text": "for good"})])
+        clock.advance(timedelta(seconds=30))
+        assert {item.key for item in store.search(("a",))} == {"m", "k"}
+        clock.advance(timedelta(seconds=30))
+        assert store.get(("a",), "k") is None
+        assert [item.key for item in store.search(("a",), query="while")] == ["m"]
 
 
 def test_a_store_has_its_own_items_and_nothing_else_of_the_memory(store_url: str) -> None:

@@ -16,7 +16,8 @@ import pytest
 from engine_doubles import PATIENCE, GatedEmbedder
 
 from recollect import AsyncMemory, ConfigError, Draft, Memory, Message, RecollectError
-from recollect.engine.sync import BlockingConversation, BlockingDocuments, BlockingMemory
+from recollect.engine.sync import BlockingConversation, BlockingMemory
+from recollect.engine.sync_documents import BlockingDocuments
 from recollect.faces import ConversationFace, DocumentsFace, MemoryFace
 
 TASKS = 16
@@ -35,9 +36,8 @@ def shape(method: Callable[..., Any]) -> tuple[str, str]:
     """Parameters with their defaults and types, and the type of the answer in the words of either face."""
     signature = inspect.signature(method, eval_str=True)
     answer = inspect.formatannotation(signature.return_annotation)
-    answer = re.sub(
-        r"recollect\.(engine|faces)\.(conversation|documents|memory|sync)\.|Async(?=I)|Blocking|Face\b", "", answer
-    )
+    home = r"recollect\.(engine|faces)\.(conversation|documents|memory|sync|sync_documents)\."
+    answer = re.sub(rf"{home}|Async(?=I)|Blocking|Face\b", "", answer)
     return str(signature.replace(return_annotation=inspect.Signature.empty)), answer
 
 

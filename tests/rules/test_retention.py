@@ -18,7 +18,8 @@ DAY = timedelta(days=1)
 def test_everything_is_kept_for_ever_unless_said_otherwise_c12() -> None:
     assert [Retention().cutoff(kind, NOW) for kind in KINDS] == [None] * len(KINDS)
     assert not Retention().limits
-    assert not Retention(every=1).is_due(None, NOW)
+    assert not Retention().is_due(None, NOW)
+    assert Retention(every=1).is_due(None, NOW), "what has a time of its own at which it expires goes then"
 
 
 @pytest.mark.parametrize("kind", KINDS)

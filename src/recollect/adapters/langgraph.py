@@ -3,12 +3,14 @@
 All items are below the namespace `("langgraph",)`, a name that LangGraph reserves: so a store sees its own items and
 no other documents of the memory, such as files of another adapter. A batch reads first and then writes, all its writes
 in one transaction. An item that is overwritten or deleted is gone, as LangGraph specifies; `memory.erase(user=…)`
-removes a person's items, found by `owner` or by the person's id in their namespace.
+removes a person's items, found by `owner` or by the person's id in their namespace. An item with a `ttl`, in minutes,
+is gone that long after it was put; reading it does not make it stay longer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
 from functools import partial
 
 from recollect.adapters.bridge import AnyMemory, run_async, run_blocking
@@ -46,7 +48,7 @@ class RecollectStore(BaseStore):
     value it is found by, all of it if none are given. `owner` tells from a namespace whose items are in it.
     """
 
-    supports_ttl = False
+    supports_ttl = True
 
     def __init__(
         self,
@@ -56,6 +58,7 @@ class RecollectStore(BaseStore):
         fields: Sequence[str] = (WHOLE_VALUE,),
         owner: Callable[[tuple[str, ...]], str | None] | None = None,
     ) -> None:
+        self.ttl_config = {"refresh_on_read": False}
         self._memory = memory
         self._space = space
         self._fields = list(fields)
@@ -70,8 +73,6 @@ class RecollectStore(BaseStore):
     async def _run_batch(self, ops: list[Op], memory: MemoryFace) -> list[Result]:
         for op in ops:
             validate_op_namespace(op)
-            if isinstance(op, PutOp) and op.ttl is not None:
-                raise NotImplementedError("this store does not let items expire: leave ttl out")
         documents = memory.documents(space=self._space)
         results: list[Result] = []
         for op in ops:
@@ -98,10 +99,11 @@ class RecollectStore(BaseStore):
             return Change(namespace, op.key, None)
         paths = [] if op.index is False else self._fields if op.index is None else list(op.index)
         owner = None if self._owner is None else self._owner(op.namespace)
+        expires = None if op.ttl is None else timedelta(minutes=op.ttl)
         if paths == [WHOLE_VALUE]:
-            return Change(namespace, op.key, op.value, owner)
+            return Change(namespace, op.key, op.value, owner, expires_at=expires)
         texts = tuple(text for path in paths for text in get_text_at_path(op.value, path))
-        return Change(namespace, op.key, op.value, owner, texts)
+        return Change(namespace, op.key, op.value, owner, texts, expires)
 
 
 async def search_documents(documents: DocumentsFace, op: SearchOp) -> list[SearchItem]:

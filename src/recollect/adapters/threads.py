@@ -12,6 +12,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from recollect.errors import InvalidInput
 from recollect.faces import ConversationFace, MemoryFace
@@ -48,8 +49,11 @@ class Thread:
         max_messages = None if limit is None else limit + len(state.hidden_turns)
         chat = self._conversation(state, memory)
         messages = [] if max_messages == 0 else await chat.history(limit=max_messages)
+        now = datetime.now(UTC)
+        if limit is not None and not all(message.is_shown_at(now) for message in messages):
+            messages = await chat.history()  # what has expired is in the log, and not in a session
         hidden_turns = {*state.hidden_turns}
-        visible = [message for message in messages if message.turn not in hidden_turns]
+        visible = [message for message in messages if message.turn not in hidden_turns and message.is_shown_at(now)]
         return visible if limit is None else visible[max(len(visible) - limit, 0) :]
 
     async def add(self, drafts: Sequence[Draft], memory: MemoryFace) -> None:

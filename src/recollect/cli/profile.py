@@ -40,19 +40,25 @@ def open_for_writing(*, new: bool = False) -> Iterator[MemoryHandle]:
 @click.argument("text")
 @click.option("--user", metavar="ID", required=True, help="Whom it is about.")
 @click.option("--speaker", metavar="ID", help="Who says it.  [default: the person themselves]")
-def remember(text: str, user: str, speaker: str | None) -> None:
+@click.option("--expires", metavar="WHEN", help="Until when: a span such as 10m, 2h or 7d, or an ISO time.")
+def remember(text: str, user: str, speaker: str | None, expires: str | None) -> None:
     """Keep a statement about a person.
 
     TEXT is in plain words, in the first person or the third. What it contradicts gives way: the newer word wins, and
-    the older stays in history. What somebody else says in private is shown to them alone.
+    the older stays in history. What somebody else says in private is shown to them alone. With --expires it is shown
+    until then, beside what lasts, and `recollect retain --yes` removes it for good.
 
     \b
     recollect remember "I live in Lisbon now" --user alex
+    recollect remember "I am on holiday" --user alex --expires 14d
     recollect remember "Alex is allergic to latex" --user alex
     recollect remember "Bob plays the cello" --user bob --speaker alex
     """
+    from recollect.rules.expiry import parse_expiry
+
+    until = parse_expiry("expires", expires)
     with open_for_writing(new=True) as handle:
-        statements = handle.memory.remember(text, user=user, speaker=speaker)
+        statements = handle.memory.remember(text, user=user, speaker=speaker, expires=until)
     for statement in statements:
         click.echo(printable(statement.text))
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from recollect.model import Retained
 
 
+OWN_TIME = "what was kept with a time at which it expires"
+
+
 @click.command(cls=StoreCommand)
 @click.option("--yes", is_flag=True, help="Remove it, for good. Without this, it is only shown.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
@@ -23,8 +26,8 @@ def retain(yes: bool, as_json: bool) -> None:
 
     How long each kind of memory is kept is a setting, in days: retain_messages, retain_episodes, retain_facts (those
     that no longer hold), retain_digests, retain_topics (those that have faded), retain_usage. The default of each is 0,
-    for ever, and nothing goes by itself unless `retain_every` says how often. All spaces are cleaned up; with --space,
-    that one.
+    for ever, and nothing goes by itself unless `retain_every` says how often. What was kept with a time at which it
+    expires goes after that time, whatever the settings say. All spaces are cleaned up; with --space, that one.
 
     A message that goes leaves an empty place with its seal, so that `recollect verify` still proves the rest. What was
     made of it (summaries, facts, digests) stays as long as its own kind is kept. There is no way back: export first
@@ -56,7 +59,10 @@ def show_expired(outcome: Retained) -> None:
     grid = table("kind", "older than (UTC)", "would go" if outcome.dry_run else "removed", "what")
     for expired_kind in outcome.expired:
         grid.add_row(
-            expired_kind.kind, format_time(expired_kind.before), f"{expired_kind.count:,}", KINDS[expired_kind.kind]
+            expired_kind.kind,
+            format_time(expired_kind.before),
+            f"{expired_kind.count:,}",
+            KINDS.get(expired_kind.kind, OWN_TIME),
         )
     show_table(grid)
     if outcome.dry_run:

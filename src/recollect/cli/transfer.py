@@ -156,6 +156,7 @@ def report_import(name: str, format: str, totals: ImportProgress, has_failed: bo
     if totals.bad_count > len(totals.bad):
         click.echo(f"skipped: {printable(name)}, {totals.bad_count - len(totals.bad):,} more", err=True)
     erased = f"{totals.erased:,} erased before, " if totals.erased else ""
+    erased += f"{totals.expired:,} expired, " if totals.expired else ""
     counts = f"{totals.known:,} known already, {erased}{totals.bad_count + has_failed:,} bad"
     click.echo(f"{printable(name)} ({format}): {plural(totals.read, 'message')} read, {totals.new:,} new, {counts}")
 

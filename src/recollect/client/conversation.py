@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from recollect.client.connection import (
@@ -37,6 +37,7 @@ from recollect.model import (
     TopicStats,
 )
 from recollect.model.topics import IMPORTANCE
+from recollect.rules.expiry import format_expiry
 from recollect.rules.log import check_id, check_metadata, check_number
 from recollect.rules.openai.drafts import as_draft
 from recollect.wire import from_json_value
@@ -56,6 +57,7 @@ def draft_fields(draft: Draft) -> dict[str, Any]:
         platform_id=draft.platform_id,
         metadata=check_metadata(draft.metadata) or None,
         id=draft.id,
+        expires=None if draft.expires_at is None else format_expiry("expires", draft.expires_at),
     )
 
 
@@ -82,11 +84,13 @@ class AsyncClientConversation(ConversationFace):
         platform_id: str | None = None,
         metadata: dict[str, Any] | None = None,
         name: str | None = None,
+        expires: datetime | timedelta | None = None,
     ) -> Message:
         full_metadata = {} if metadata is None else metadata
         if name is not None:
             full_metadata = {**full_metadata, "name": check_id("name", name)}
-        return (await self.extend([Draft(role, content, author, user, time, platform_id, full_metadata)]))[0].message
+        draft = Draft(role, content, author, user, time, platform_id, full_metadata, expires_at=expires)
+        return (await self.extend([draft]))[0].message
 
     async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]]) -> list[Added]:
         messages = [draft_fields(as_draft(draft)) for draft in drafts]

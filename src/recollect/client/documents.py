@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from recollect.client.connection import EditConflict, ResultPage, ServerConnection, build_path, without_none
@@ -17,6 +18,7 @@ from recollect.errors import NotFound, StoreBusy
 from recollect.faces import DocumentsFace
 from recollect.model.documents import Change, Document
 from recollect.rules.documents import validation_and_filters as rules
+from recollect.rules.expiry import format_expiry
 from recollect.rules.log import check_id, check_number
 from recollect.wire import from_json_value
 
@@ -42,8 +44,9 @@ class AsyncClientDocuments(DocumentsFace):
         *,
         user: str | None = None,
         texts: Sequence[str] | None = None,
+        expires: datetime | timedelta | None = None,
     ) -> Document:
-        return (await self.apply([rules.build_change(namespace, key, value, user, texts)]))[0]
+        return (await self.apply([rules.build_change(namespace, key, value, user, texts, expires=expires)]))[0]
 
     async def get(self, namespace: Sequence[str], key: str) -> Document | None:
         names = check_names(namespace)
@@ -153,7 +156,8 @@ class AsyncClientDocuments(DocumentsFace):
 def change_fields(change: Change) -> dict[str, Any]:
     texts = None if change.texts is None else list(change.texts)
     body = {"namespace": list(change.namespace), "key": change.key, "value": change.value}
-    return body | without_none(user=change.user) | ({} if texts is None else {"texts": texts})
+    expires = None if change.expires_at is None else format_expiry("expires", change.expires_at)
+    return body | without_none(user=change.user, texts=texts, expires=expires)
 
 
 def check_names(namespace: Sequence[str]) -> list[str]:

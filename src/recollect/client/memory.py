@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterable, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -45,6 +45,7 @@ from recollect.model import (
     Verification,
     Whom,
 )
+from recollect.rules.expiry import format_expiry
 from recollect.rules.log import check_day, check_id
 from recollect.wire import from_json_value
 
@@ -222,9 +223,17 @@ class AsyncClient(MemoryFace):
         return await self._ask_list(Message, "GET", user_path(user, "facts", check_id("fact", fact), "why"), space)
 
     async def remember(
-        self, text: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
+        self,
+        text: str,
+        *,
+        user: str,
+        speaker: str | None = None,
+        message: str | None = None,
+        expires: datetime | timedelta | None = None,
+        space: str | None = None,
     ) -> list[Statement]:
-        body = without_none(text=text, speaker=speaker, message=message)
+        until = None if expires is None else format_expiry("expires", expires)
+        body = without_none(text=text, speaker=speaker, message=message, expires=until)
         return await self._ask_list(Statement, "POST", user_path(user, "remember"), space, body=body)
 
     async def forget(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import cast
 
@@ -75,13 +76,15 @@ class CommandScene:
     recent: tuple[Message, ...]
 
 
-def read_command_scene(scope: ConversationScope, author: str | None, share_channels: bool, tx: Tx) -> CommandScene:
+def read_command_scene(
+    scope: ConversationScope, author: str | None, share_channels: bool, now: datetime, tx: Tx
+) -> CommandScene:
     space, id, access = scope.space, scope.id, scope.access
     conversation = log.find_own_conversation(tx, space, id, scope.user)
     owner = conversation.user if conversation is not None else scope.user
     where = Filter(space, conversation=id)
     recent = tx.messages(where, limit=NEAR, newest=True, damaged=log.warn_of_damage) if conversation else []
-    messages = [message for message in recent if not message.erased]
+    messages = [message for message in recent if message.is_shown_at(now)]
     speaker = access.user or author or owner or rules.SPEAKERS["user"]
     viewer = viewer_of_chat(tx, space, id, owner, speaker, shared=share_channels)
     members = {member.id: member for member in members_known_to(tx, space, viewer)}
@@ -108,7 +111,8 @@ async def run_command(
     own_names = check_names(names)
     if not may_be_command(text) or not (for_memory or await runtime.run(is_addressed, text, own_names)):
         return None
-    scene = await runtime.read(partial(read_command_scene, scope, author_id, share_channels))
+    now = runtime.parts.clock.now()
+    scene = await runtime.read(partial(read_command_scene, scope, author_id, share_channels, now))
     exchange = tuple(TaskMessage(m.role, m.content) for m in scene.recent)
     inputs = command.Inputs(text, own_names, for_memory, names_of(scene.members), exchange)
     parsed_command = (await runtime.tasks.ask(command, inputs)).reply
@@ -218,10 +222,15 @@ class CommandRun:
         return re.sub(rf"^{re.escape(about)}(?!\w)", lambda _: name, text, flags=re.IGNORECASE)
 
     def _recent_utterances(self, tx: Tx) -> tuple[AuthoredMessage, ...]:
-        """What people said before the command. What an assistant says is not a source."""
+        """What people said before the command. What an assistant says is not a source, nor is what expires: a statement
+        would outlive it."""
         messages = [m for m in self.scene.recent if m.role == "user" and command_of(m) is None][-LOOKED_BACK:]
+        if not messages or not messages[-1].is_lasting:
+            return ()
         return tuple(
-            AuthoredMessage(name_for(tx, self.scene.space, m.author, self.viewer), m.content) for m in messages
+            AuthoredMessage(name_for(tx, self.scene.space, m.author, self.viewer), m.content)
+            for m in messages
+            if m.is_lasting
         )
 
     # -- forget
@@ -230,7 +239,8 @@ class CommandRun:
         description = self.command.text
         if not description:
             own_messages = [m for m in self.scene.recent if m.author == self.scene.speaker and command_of(m) is None]
-            description = own_messages[-1].content[:MEANT] if own_messages else ""
+            # The request is kept, and so must not repeat what expires.
+            description = own_messages[-1].content[:MEANT] if own_messages and own_messages[-1].is_lasting else ""
         if not description:
             return Answer(self.kind, f"Say what to forget, {EXAMPLE}.", self.message, person, forgotten=Forgotten(None))
         description = await self._use_profile_name(person, description)
@@ -269,7 +279,8 @@ class CommandRun:
         """The facts and statements about a person that the viewer may see, and that fit the question."""
         space = self.scene.space
         viewer = self.viewer
-        facts, statements = knowledge_for_viewer(tx, space, person, viewer)
+        now = self.knowledge.runtime.parts.clock.now()
+        facts, statements = knowledge_for_viewer(tx, space, person, viewer, now)
         if viewer.person not in (None, person):
             facts += self._facts_in_own_words(tx, person)
         if not self.command.text:

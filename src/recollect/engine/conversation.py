@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -81,11 +81,12 @@ class AsyncConversation(ConversationFace):
         platform_id: str | None = None,
         metadata: dict[str, Any] | None = None,
         name: str | None = None,
+        expires: datetime | timedelta | None = None,
     ) -> Message:
         full_metadata = {} if metadata is None else metadata
         if name is not None:
             full_metadata = {**full_metadata, "name": rules.check_id("name", name)}
-        draft = Draft(role, content, author, user, time, platform_id, full_metadata)
+        draft = Draft(role, content, author, user, time, platform_id, full_metadata, expires_at=expires)
         return (await self.extend([draft]))[0].message
 
     async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]]) -> list[Added]:

@@ -2,7 +2,8 @@
 
 They are given, like statements, and not derived: a rebuild leaves them alone. But they are no log: a program may write
 over them and remove them, and then they are gone. Each belongs to a user, or to nobody. `erase` removes a user's
-documents, and those of nobody whose namespace names the user.
+documents, and those of nobody whose namespace names the user. One that has expired is there for nobody, from that
+moment on; retention removes its row later.
 
 Vectors are made at the first search by meaning, and kept: so keeping a document needs no embedder, and after a change
 of embedder the vectors are made again. If the embedder can make nothing of a query, as the built-in one with another
@@ -13,8 +14,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,6 +26,7 @@ from recollect.faces import DocumentsFace
 from recollect.model.documents import Change, Document
 from recollect.ports import Tx, Vectors
 from recollect.rules.documents import validation_and_filters as rules
+from recollect.rules.expiry import has_expired
 from recollect.rules.log import check_id, check_number, check_text
 
 T = TypeVar("T")
@@ -57,21 +59,30 @@ class AsyncDocuments(DocumentsFace):
         *,
         user: str | None = None,
         texts: Sequence[str] | None = None,
+        expires: datetime | timedelta | None = None,
     ) -> Document:
-        return (await self.apply([rules.build_change(namespace, key, value, user, texts)]))[0]
+        return (await self.apply([rules.build_change(namespace, key, value, user, texts, expires=expires)]))[0]
 
     async def get(self, namespace: Sequence[str], key: str) -> Document | None:
         where = {**self.owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}
-        rows = await self.runtime.read(lambda tx: tx.rows(TABLE, limit=1, where=where))
+        now = self.runtime.parts.clock.now()
+        rows = await self.runtime.read(lambda tx: unexpired(tx.rows(TABLE, limit=1, where=where), now))
         return document_of_row(rows[0]) if rows else None
 
     async def remove(self, namespace: Sequence[str], key: str) -> bool:
         where = {**self.owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}
-        return bool(await self.runtime.write(lambda tx: tx.remove(TABLE, where)))
+        now = self.runtime.parts.clock.now()
+
+        def write(tx: Tx) -> bool:
+            rows = unexpired(tx.rows(TABLE, limit=1, where=where), now)
+            tx.remove(TABLE, where)
+            return bool(rows)
+
+        return await self.runtime.write(write)
 
     async def apply(self, changes: Sequence[Change]) -> list[Document]:
-        ready = [rules.check_change(change) for change in changes]
         now = self.runtime.parts.clock.now()
+        ready = [rules.check_change(change, now) for change in changes]
         return await self.runtime.write(lambda tx: apply_changes(tx, self.space, ready, now, self.owner))
 
     async def edit(
@@ -82,9 +93,9 @@ class AsyncDocuments(DocumentsFace):
 
         def write(tx: Tx) -> T:
             tx.lock(LOCK, self.space, namespace_key)
-            rows = tx.rows(TABLE, where={**self.owner_filter, "namespace": namespace_key})
+            rows = unexpired(tx.rows(TABLE, where={**self.owner_filter, "namespace": namespace_key}), now)
             changes, answer = decide({row["key"]: document_of_row(row) for row in rows})
-            apply_changes(tx, self.space, [rules.check_change(change) for change in changes], now, self.owner)
+            apply_changes(tx, self.space, [rules.check_change(change, now) for change in changes], now, self.owner)
             return answer
 
         return await self.runtime.write(write)
@@ -103,11 +114,11 @@ class AsyncDocuments(DocumentsFace):
         skip = check_offset(offset)
         if query is not None:
             check_text("query", query, limit=MAX_QUERY)
+        now = self.runtime.parts.clock.now()
 
         def read(tx: Tx) -> list[Row]:
-            return [
-                row for row in rows_below(tx, self.owner_filter, prefix) if rules.matches_filter(row["value"], where)
-            ]
+            rows = unexpired(rows_below(tx, self.owner_filter, prefix), now)
+            return [row for row in rows if rules.matches_filter(row["value"], where)]
 
         rows = await self.runtime.read(read)
         rows.sort(key=lambda row: row["updated_at"], reverse=True)
@@ -131,8 +142,9 @@ class AsyncDocuments(DocumentsFace):
         max_depth = None if depth is None else check_number("depth", depth, MAX_OFFSET)
         skip = check_offset(offset)
         end = None if limit is None else skip + check_number("limit", limit, MAX_OFFSET)
+        now = self.runtime.parts.clock.now()
         namespaces: list[tuple[str, ...]] = await self.runtime.read(
-            lambda tx: list(namespaces_of(tx, self.owner_filter))
+            lambda tx: list(namespaces_of(tx, self.owner_filter, now))
         )
         matches = sorted(
             {namespace[:max_depth] for namespace in namespaces if rules.matches_namespace(namespace, prefix, suffix)}
@@ -187,7 +199,8 @@ class AsyncDocuments(DocumentsFace):
 async def documents_in(documents: AsyncDocuments, namespace: Sequence[str]) -> dict[str, Document]:
     """The documents of one namespace, by key."""
     where = {**documents.owner_filter, "namespace": rules.join_namespace(namespace)}
-    rows = await documents.runtime.read(lambda tx: tx.rows(TABLE, where=where))
+    now = documents.runtime.parts.clock.now()
+    rows = await documents.runtime.read(lambda tx: unexpired(tx.rows(TABLE, where=where), now))
     return {row["key"]: document_of_row(row) for row in rows}
 
 
@@ -200,11 +213,11 @@ async def apply_if_unchanged(
     """Make the changes if the namespace is still what it was; nobody else changes it in between. None if it is not."""
     namespace_key = rules.join_namespace(namespace)
     now = documents.runtime.parts.clock.now()
-    ready = [rules.check_change(change) for change in changes]
+    ready = [rules.check_change(change, now) for change in changes]
 
     def write(tx: Tx) -> list[Document] | None:
         tx.lock(LOCK, documents.space, namespace_key)
-        rows = tx.rows(TABLE, where={**documents.owner_filter, "namespace": namespace_key})
+        rows = unexpired(tx.rows(TABLE, where={**documents.owner_filter, "namespace": namespace_key}), now)
         if not is_same({row["key"]: document_of_row(row) for row in rows}):
             return None
         return apply_changes(tx, documents.space, ready, now, documents.owner)
@@ -227,7 +240,7 @@ def apply_changes(
         if change.value is None:
             tx.remove(TABLE, document_key if owner is None else document_key | {"user_id": owner})
             continue
-        existing = tx.rows(TABLE, limit=1, where=document_key)
+        existing = unexpired(tx.rows(TABLE, limit=1, where=document_key), now)
         if owner is not None and (change.user not in (None, owner) or (existing and existing[0]["user_id"] != owner)):
             raise ScopeError(f"the document {change.key!r} belongs to somebody else; choose another key")
         row = document_key | {
@@ -238,6 +251,7 @@ def apply_changes(
             "updated_at": now,
             "embedder": None,
             "vecs": None,
+            "expires_at": change.expires_at,
         }
         tx.put(TABLE, [row])
         documents.append(document_of_row(row))
@@ -255,6 +269,11 @@ def keep_vectors(tx: Tx, rows: Sequence[Row]) -> None:
             tx.put(TABLE, [{**current[0], "embedder": row["embedder"], "vecs": row["vecs"]}])
 
 
+def unexpired(rows: Iterable[Row], now: datetime) -> list[Row]:
+    """Those of the rows that have not expired."""
+    return [row for row in rows if not has_expired(row["expires_at"], now)]
+
+
 def rows_below(tx: Tx, owner_filter: Row, prefix: str) -> Iterator[Row]:
     """Every row of a namespace and of those below it, which are next to each other in key order."""
     after: Row = {"space": owner_filter["space"], "namespace": prefix, "key": ""}
@@ -266,12 +285,14 @@ def rows_below(tx: Tx, owner_filter: Row, prefix: str) -> Iterator[Row]:
         after = rows[-1]
 
 
-def namespaces_of(tx: Tx, owner_filter: Row) -> Iterator[tuple[str, ...]]:
-    """Each namespace once: it jumps from the first document of one to the first document of the next."""
+def namespaces_of(tx: Tx, owner_filter: Row, now: datetime) -> Iterator[tuple[str, ...]]:
+    """Each namespace once: it jumps from the first document of one that has not expired to the first of the next."""
     after: Row = {"space": owner_filter["space"], "namespace": "", "key": ""}
     while rows := tx.rows(TABLE, after, 1, where=owner_filter):
-        yield rules.split_namespace(rows[0]["namespace"])
-        after = {"space": owner_filter["space"], "namespace": rows[0]["namespace"] + rules.AFTER, "key": ""}
+        after = rows[0]
+        if unexpired(rows, now):
+            yield rules.split_namespace(rows[0]["namespace"])
+            after = {"space": owner_filter["space"], "namespace": rows[0]["namespace"] + rules.AFTER, "key": ""}
 
 
 def check_offset(offset: object) -> int:
@@ -302,4 +323,5 @@ def document_of_row(row: Row, score: float | None = None) -> Document:
         row["created_at"],
         row["updated_at"],
         score,
+        row["expires_at"],
     )

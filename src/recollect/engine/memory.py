@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -241,9 +241,18 @@ class MemoryEngine(MemoryFace):
         return await self.knowledge.why(fact, user=user, space=space)
 
     async def remember(
-        self, text: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
+        self,
+        text: str,
+        *,
+        user: str,
+        speaker: str | None = None,
+        message: str | None = None,
+        expires: datetime | timedelta | None = None,
+        space: str | None = None,
     ) -> list[Statement]:
-        return await self.knowledge.remember(text, user=user, speaker=speaker, message=message, space=space)
+        return await self.knowledge.remember(
+            text, user=user, speaker=speaker, message=message, expires=expires, space=space
+        )
 
     async def forget(
         self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import partial
 
 from recollect.engine.context import people as knowing
@@ -49,6 +49,7 @@ from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.access import Viewer
 from recollect.rules.days import parse_time_zone
+from recollect.rules.expiry import first_expiry
 from recollect.rules.facts.validity import facts_as_of, facts_now
 from recollect.rules.facts.validity import history as fact_history
 from recollect.rules.people.forgetting import matching_facts, target_statement
@@ -119,31 +120,48 @@ class Knowledge:
     # -- changing
 
     async def remember(
-        self, text: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
+        self,
+        text: str,
+        *,
+        user: str,
+        speaker: str | None = None,
+        message: str | None = None,
+        expires: datetime | timedelta | None = None,
+        space: str | None = None,
     ) -> list[Statement]:
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         rules.check_text("text", text, limit=MAX_STATEMENT)
+        now = self.runtime.parts.clock.now()
+        expires_at = None if expires is None else rules.check_expiry("expires", expires, now)
         name = await self.runtime.read(lambda tx: own_name(tx, space_id, user_id))
         if not statements_about(name, text):
             raise InvalidInput("text", NOTHING_SAID)
         source = await self._command_message(
-            "remember", text, space_id, user_id if speaker is None else speaker, message
+            "remember", text, space_id, user_id if speaker is None else speaker, message, expires_at
         )
-        statements = await self.merge_statement(text, user_id, source)
+        statements = await self.merge_statement(text, user_id, source, expires_at=expires_at)
         if not statements:
             raise InvalidInput("text", NOTHING_SAID)
         return statements
 
     async def merge_statement(
-        self, text: str, user: str, message: Message, conversation: tuple[AuthoredMessage, ...] = ()
+        self,
+        text: str,
+        user: str,
+        message: Message,
+        conversation: tuple[AuthoredMessage, ...] = (),
+        expires_at: datetime | None = None,
     ) -> list[Statement]:
         """Merge what a message in the log says of a person into their profile; an empty list if it says nothing.
 
-        Without a text, the end of the `conversation` is what is meant.
+        Without a text, the end of the `conversation` is what is meant. A statement expires with its message, or before.
         """
+        end = first_expiry(expires_at, message.expires_at)
         for is_last in (False,) * TRIES + (True,):
-            name, speaker_name, statements = await self.runtime.read(lambda tx: read_merge_inputs(tx, user, message))
+            name, speaker_name, statements = await self.runtime.read(
+                lambda tx: read_merge_inputs(tx, user, message, end)
+            )
             inputs = remember.Inputs(
                 name, tuple(statement.text for statement in statements), text, speaker_name, conversation
             )
@@ -151,7 +169,7 @@ class Knowledge:
             if not merge:
                 return []
             standing = await self.runtime.write(
-                partial(keep_statements, user, name, statements, merge, message, is_last, inputs)
+                partial(keep_statements, user, name, statements, merge, message, is_last, inputs, end)
             )
             if standing is not None:
                 self.runtime.wake()
@@ -167,9 +185,10 @@ class Knowledge:
         request = None if message is None else await self._message(space_id, message)
         author = request.author if request else user_id if speaker is None else rules.check_id("speaker", speaker)
         await self.wait_for_facts(space_id)
+        now = self.runtime.parts.clock.now()
 
         def read(tx: Tx) -> tuple[str, list[Statement], list[Fact]]:
-            return forgettable_knowledge(tx, space_id, user_id, author, self.viewer_of(tx, space_id, author))
+            return forgettable_knowledge(tx, space_id, user_id, author, self.viewer_of(tx, space_id, author), now)
 
         name, statements, known_facts = await self.runtime.read(read)
         cosines = await self._cosines(statements, target_statement(name, what))
@@ -227,14 +246,19 @@ class Knowledge:
     async def profile_for_viewer(self, person: str, space: str, wait: float | None, viewer: Viewer) -> Profile:
         """The profile of a person as far as a viewer may see it."""
         digest_request = await self.runtime.digests.prepare_request(space, self._check_wait(wait))
-        profile: Profile = await self.runtime.read(lambda tx: knowing.profile_of(tx, space, person, viewer))
+        now = self.runtime.parts.clock.now()
+        profile: Profile = await self.runtime.read(lambda tx: knowing.profile_of(tx, space, person, viewer, now))
         statements = await self.runtime.read(
             lambda tx: knowing.statements_beside(tx, profile.statements, profile.facts)
         )
-        own_words = knowing.profile_text(*knowing.own_knowledge(profile.facts, statements))
+        own_facts, own_statements = knowing.own_knowledge(profile.facts, statements)
+        # A digest is kept: what expires is shown beside it.
+        lasting = [statement for statement in own_statements if statement.expires_at is None]
+        expiring = [statement for statement in own_statements if statement.expires_at is not None]
+        own_words = knowing.profile_text(own_facts, lasting)
         claims = knowing.profile_text(*knowing.claims_in(profile.facts, statements))
         digest = await self.runtime.digests.merge_digests(digest_request, person, profile.name, own_words)
-        context = "\n".join(filter(None, (digest.text, claims)))
+        context = "\n".join(filter(None, (digest.text, knowing.profile_text((), expiring), claims)))
         return replace(profile, today=digest.today, history=digest.history, context=context)
 
     async def digests(
@@ -281,19 +305,27 @@ class Knowledge:
             raise InvalidInput("wait", f"is {wait}; must be a number of seconds, 0 or more")
         return parts.digest_seconds if wait is None else wait
 
-    async def _command_message(self, command: str, text: str, space: str, speaker: str, message: str | None) -> Message:
+    async def _command_message(
+        self,
+        command: str,
+        text: str,
+        space: str,
+        speaker: str,
+        message: str | None,
+        expires_at: datetime | None = None,
+    ) -> Message:
         """The message in the log that gave a command; if there is none, the text is kept as one, by its speaker."""
         if message is not None:
             return await self._message(space, message)
         author = rules.check_id("speaker", speaker)
-        draft = Draft("user", text, author, author, metadata={"recollect": {"command": command}})
+        draft = Draft("user", text, author, author, metadata={"recollect": {"command": command}}, expires_at=expires_at)
         batch = Batch(space, rules.profile_conversation(author), author, [draft])
         return (await self.runtime.append_messages([batch]))[0][0].message
 
     async def _message(self, space: str, message: str) -> Message:
         message_id = rules.check_id("message", message)
         messages: Sequence[Message] = await self.runtime.read(lambda tx: tx.find_messages(space, ids=[message_id]))
-        if not messages or messages[0].erased:
+        if not messages or not messages[0].is_shown_at(self.runtime.parts.clock.now()):
             raise NotFound(f"there is no message {message_id!r} in space {space!r}")
         return messages[0]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from recollect.engine.context.viewers import is_channel, name_for, own_name, viewer_alone
 from recollect.engine.tables import log
@@ -36,11 +37,14 @@ from recollect.rules.people.remembered_statements import (
 from recollect.tasks import remember
 
 
-def read_merge_inputs(tx: Tx, user: str, message: Message) -> tuple[str, str, list[Statement]]:
+def read_merge_inputs(
+    tx: Tx, user: str, message: Message, expires_at: datetime | None = None
+) -> tuple[str, str, list[Statement]]:
     """A person's name, the speaker's name if it is somebody else, and the statements that a new one is merged with.
 
     Those are the statements of the same speaker in the same channel, or in private: a merge rewords what it is given,
-    and words must not move to where others see them, nor from one speaker to another.
+    and words must not move to where others see them, nor from one speaker to another. What expires is merged with
+    nothing: else its words would outlive it, or lasting ones would go with it.
     """
     audience = audience_of(tx, message)
     viewer = Viewer(channel=audience) if audience is not None else viewer_alone(tx, message.space, message.author)
@@ -54,6 +58,8 @@ def read_merge_inputs(tx: Tx, user: str, message: Message) -> tuple[str, str, li
             statement
             for statement in statements
             if (statement.audience, statement.speaker) == (audience, message.author)
+            and statement.expires_at is None
+            and expires_at is None
         ],
     )
 
@@ -66,13 +72,17 @@ def keep_statements(
     message: Message,
     is_last: bool,
     inputs: remember.Inputs,
+    expires_at: datetime | None,
     tx: Tx,
 ) -> list[Statement] | None:
-    """Store a merge if the profile has not changed since; on the last try, merge again in this transaction."""
+    """Store a merge if the profile has not changed since; on the last try, merge again in this transaction.
+
+    What expires makes no facts, and replaces only what expires too.
+    """
     tx.lock(facts.LOCK, message.space, user)
     if is_removed(tx, message):
         return []
-    _, _, current = read_merge_inputs(tx, user, message)
+    _, _, current = read_merge_inputs(tx, user, message, expires_at)
     if [statement.id for statement in current] != [statement.id for statement in known_statements]:
         if not is_last:
             return None
@@ -90,8 +100,14 @@ def keep_statements(
         source=message.id,
         audience=audience_of(tx, message),
     )
+    if expires_at is not None:
+        rows = [replace(row, expires_at=expires_at) for row in rows]
     ids = {statement.id for statement in current}
-    others = [statement for statement in statements_of(tx, message.space, user) if statement.id not in ids]
+    others = [
+        statement
+        for statement in statements_of(tx, message.space, user)
+        if statement.id not in ids and (expires_at is None or statement.expires_at is not None)
+    ]
     standing = list[Statement]()
     for row in (row for row in rows if row.active):
         newer = next(
@@ -111,7 +127,10 @@ def keep_statements(
         standing.append(duplicate or row)
     profiles.put_statements(tx, [row for row in rows if not row.active])
     new_facts = [
-        fact for row in rows if message.id in row.sources for fact in facts.facts_in_statement(name, row, message)
+        fact
+        for row in rows
+        if message.id in row.sources and row.expires_at is None
+        for fact in facts.facts_in_statement(name, row, message)
     ]
     facts.store_facts(tx, message.space, message.conversation, (), from_commands=[(user, message, new_facts)])
     facts.mark_command_read(tx, message)
@@ -147,10 +166,14 @@ def audience_of(tx: Tx, message: Message) -> str | None:
 
 
 def forgettable_knowledge(
-    tx: Tx, space: str, user: str, asker: str, viewer: Viewer
+    tx: Tx, space: str, user: str, asker: str, viewer: Viewer, now: datetime
 ) -> tuple[str, list[Statement], list[Fact]]:
     """The person's name for the asker, and the statements and facts that the asker may have forgotten."""
-    statements = [statement for statement in statements_of(tx, space, user) if may_take_back(asker, statement, viewer)]
+    statements = [
+        statement
+        for statement in statements_of(tx, space, user)
+        if statement.is_shown_at(now) and may_take_back(asker, statement, viewer)
+    ]
     known_facts = [fact for fact in facts_of(tx, space, user, active=True) if may_take_back(asker, fact, viewer)]
     return name_for(tx, space, user, viewer), statements, known_facts
 
@@ -197,7 +220,9 @@ def restore_knowledge(tx: Tx, space: str, user: str, id: str, asker: str | None)
     name = own_name(tx, space, user)
     # What the same speaker said since then stands: nothing is restored that contradicts it or repeats it.
     standing = [
-        (statement.speaker, parse_statement(name, statement.text)) for statement in statements if statement.active
+        (statement.speaker, parse_statement(name, statement.text))
+        for statement in statements
+        if statement.active and statement.expires_at is None
     ]
     retired_statements = [
         (statement, parse_statement(name, statement.text)) for statement in statements if statement.retired_by == id
@@ -226,7 +251,8 @@ def restore_statements(tx: Tx, space: str, person: str, retired_by: set[str]) ->
     """Bring back the statements that a change retired, if nothing contradicts them that was said since."""
     statements = profiles.statements_of(tx, space, person, active=False)
     name = own_name(tx, space, person)
-    standing = [parse_statement(name, statement.text) for statement in statements if statement.active]
+    lasting = [statement for statement in statements if statement.active and statement.expires_at is None]
+    standing = [parse_statement(name, statement.text) for statement in lasting]
     restored = [
         restore_statement(statement)
         for statement in statements

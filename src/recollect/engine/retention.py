@@ -4,7 +4,8 @@ Messages are removed as `erase` removes them: a tombstone keeps the place and th
 other messages; the words, their passages in the index and their tiers are gone. What was derived from them stays for
 as long as its own kind is kept: that is what summaries, facts and digests are for. So a message is removed only after
 all of those have read it. Topics hold the messages' own words, and are made again from what is left; so is any view
-that is rebuilt later. Nothing that was removed can be restored.
+that is rebuilt later. Nothing that was removed can be restored. What has a time of its own at which it expires is
+removed after that time, whatever the settings keep.
 
 Each page is a transaction of its own, under the locks of the writers: a run can be stopped and started again.
 """
@@ -13,22 +14,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import Any
 
+from recollect.engine.removal import expired
+from recollect.engine.removal.expired import read_page
 from recollect.engine.removal.messages import lock_conversations, make_order, put_tombstones
 from recollect.engine.tables.audit import Order, note_removal
-from recollect.engine.tables.log import every_conversation, new_id, unreadable_message
+from recollect.engine.tables.log import every_conversation, new_id
 from recollect.engine.views import digests
 from recollect.engine.views.facts import LOCK
-from recollect.errors import DamagedMessage, RecollectError
+from recollect.errors import RecollectError
 from recollect.model import Expired, Filter, Message, Retained
 from recollect.ports import Clock, Telemetry, Tx
 from recollect.rules.access import LOCAL
-from recollect.rules.retention import KINDS, OVER, Retention, day_is_over, find_expired_topics
+from recollect.rules.retention import EXPIRED_KINDS, KINDS, OVER, Retention, day_is_over, find_expired_topics
 
 log = logging.getLogger("recollect.retention")
 
@@ -87,7 +91,7 @@ class RetentionJob:
 
     async def plan(self, now: datetime, space: str | None) -> Retained:
         """What has expired and would be removed; nothing is removed."""
-        results: list[Expired] = []
+        results: list[Expired] = await self._read(lambda tx: plan_expired(tx, space, now))
         for kind, before in self._cutoffs(now):
             if kind == "messages":
                 count, waiting = await self._read(lambda tx: count_expired_messages(tx, space, before))  # noqa: B023
@@ -99,8 +103,8 @@ class RetentionJob:
 
     async def apply(self, now: datetime, space: str | None, by: str = LOCAL) -> Retained:
         """Remove what has expired."""
-        results: list[Expired] = []
         order = make_order(now, "retention", "messages", by)
+        results = await self._remove_expired(order, space)
         for kind, before in self._cutoffs(now):
             if kind == "messages":
                 result = await self._expire_messages(before, order, space)
@@ -117,6 +121,27 @@ class RetentionJob:
         result = await self.apply(now, None)
         log.info("retention: %s", ", ".join(f"{expiry.count} {expiry.kind}" for expiry in result.expired))
         return result
+
+    async def _remove_expired(self, order: Order, space: str | None) -> list[Expired]:
+        """Remove what had a time of its own at which it expired."""
+        counts = Counter[str]()
+        for space_id in await self._read(lambda tx: spaces_of(tx, space)):
+            what = EXPIRED_KINDS["messages"]
+            while count := await self._write(
+                lambda tx: expired.remove_expired_messages(tx, space_id, order, what)  # noqa: B023  called at once
+            ):
+                counts[what] += count
+        for table in expired.KEYS:
+            what = EXPIRED_KINDS[table]
+            rows: list[Row] = await self._read(lambda tx: list(expired.find_expired(tx, table, space, order.at)))  # noqa: B023
+            for space_id in sorted({row["space"] for row in rows}):
+                own = [row for row in rows if row["space"] == space_id]
+                counts[what] += await self._write(
+                    lambda tx: expired.remove_expired_rows(tx, table, space_id, own, order, what)  # noqa: B023
+                )
+        for kind, count in counts.items():
+            self._telemetry.count("retention", kind=kind, outcome="removed", amount=count)
+        return [Expired(kind, order.at, count) for kind, count in counts.items() if count]
 
     def _cutoffs(self, now: datetime) -> list[tuple[str, datetime]]:
         # Messages come last: a reader in between finds no summary without its source.
@@ -146,6 +171,14 @@ class RetentionJob:
         return count
 
 
+def plan_expired(tx: Tx, space: str | None, now: datetime) -> list[Expired]:
+    """What had a time of its own at which it expired."""
+    counts = {EXPIRED_KINDS["messages"]: sum(expired.count_expired(tx, id, now) for id in spaces_of(tx, space))}
+    for table in expired.KEYS:
+        counts[EXPIRED_KINDS[table]] = sum(1 for _ in expired.find_expired(tx, table, space, now))
+    return [Expired(kind, now, count) for kind, count in counts.items() if count]
+
+
 # -- messages
 
 
@@ -158,27 +191,12 @@ def count_expired_messages(tx: Tx, space: str | None, before: datetime) -> tuple
     count = waiting = 0
     for space_id in spaces_of(tx, space):
         after: tuple[str, int] = ("", 0)
-        while page := messages_before(tx, space_id, before, after):
+        while page := read_page(tx, Filter(space_id, before=before), after):
             ready, late = split_by_readiness(tx, page)
             count = count + len(ready)
             waiting = waiting + len(late)
             after = (page[-1].conversation, page[-1].turn)
     return count, waiting
-
-
-def messages_before(tx: Tx, space: str, before: datetime, after: tuple[str, int]) -> list[Message]:
-    """A page of messages before a time. It includes messages that cannot be read: they are to be removed, too."""
-    errors: dict[tuple[str, int], DamagedMessage] = {}
-
-    def note(error: DamagedMessage) -> None:
-        errors[error.conversation, error.turn] = error
-
-    page = tx.messages(Filter(space, before=before), after=after, limit=PAGE, damaged=note)
-    places = [(message.conversation, message.turn) for message in page]
-    return [
-        unreadable_message(errors[place]) if place in errors else message
-        for place, message in zip(places, page, strict=True)
-    ]
 
 
 def split_by_readiness(tx: Tx, page: Iterable[Message]) -> tuple[list[Message], list[Message]]:
@@ -195,7 +213,7 @@ def split_by_readiness(tx: Tx, page: Iterable[Message]) -> tuple[list[Message], 
 
 def expire_page(tx: Tx, space: str, before: datetime, after: tuple[str, int], order: Order) -> ExpiredPage:
     """Replace a page of expired messages by tombstones."""
-    page = messages_before(tx, space, before, after)
+    page = read_page(tx, Filter(space, before=before), after)
     if not page:
         return ExpiredPage()
     end = (page[-1].conversation, page[-1].turn)
@@ -204,7 +222,8 @@ def expire_page(tx: Tx, space: str, before: datetime, after: tuple[str, int], or
         return ExpiredPage(end=end)
     lock_conversations(tx, space, conversations, order.at)
     # Read them again, now that nobody else can change them.
-    page = [message for message in messages_before(tx, space, before, after) if message.conversation in conversations]
+    page = read_page(tx, Filter(space, before=before), after)
+    page = [message for message in page if message.conversation in conversations]
     ready, late = split_by_readiness(tx, page)
     if ready:
         expired_conversations = {message.conversation for message in ready}
@@ -347,7 +366,7 @@ class RetentionSchedule:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        if self._policy.every and self._policy.limits:
+        if self._policy.every:
             self._task = asyncio.create_task(self._run_forever(), name="recollect retention")
 
     async def stop(self) -> None:

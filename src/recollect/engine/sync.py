@@ -7,26 +7,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from recollect.engine.private_loop import LoopThread, run_shielded
-from recollect.faces import ConversationFace, DocumentsFace, MemoryFace, documented_as
+from recollect.engine.sync_documents import BlockingDocuments
+from recollect.faces import ConversationFace, MemoryFace, documented_as
 from recollect.model import (
     Added,
     Answer,
     AuditLine,
     Batch,
     Budget,
-    Change,
     ChatMessage,
     Chunk,
     Context,
     Conversation,
     Deletion,
     Digest,
-    Document,
     Draft,
     Episode,
     Erasure,
@@ -211,9 +210,18 @@ class BlockingMemory:
         return self._private.wait(self._memory.why(fact, user=user, space=space))
 
     def remember(
-        self, text: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
+        self,
+        text: str,
+        *,
+        user: str,
+        speaker: str | None = None,
+        message: str | None = None,
+        expires: datetime | timedelta | None = None,
+        space: str | None = None,
     ) -> list[Statement]:
-        return self._private.wait(self._memory.remember(text, user=user, speaker=speaker, message=message, space=space))
+        return self._private.wait(
+            self._memory.remember(text, user=user, speaker=speaker, message=message, expires=expires, space=space)
+        )
 
     def forget(
         self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
@@ -326,6 +334,7 @@ class BlockingConversation:
         platform_id: str | None = None,
         metadata: dict[str, Any] | None = None,
         name: str | None = None,
+        expires: datetime | timedelta | None = None,
     ) -> Message:
         return self._private.wait(
             self._inner.add(
@@ -337,6 +346,7 @@ class BlockingConversation:
                 platform_id=platform_id,
                 metadata=metadata,
                 name=name,
+                expires=expires,
             )
         )
 
@@ -435,60 +445,3 @@ class BlockingConversation:
 
     def feedback(self, topic_id: str, score: int) -> Topic:
         return self._private.wait(self._inner.feedback(topic_id, score))
-
-
-@documented_as(DocumentsFace)
-class BlockingDocuments:
-    """The documents of one space."""
-
-    def __init__(self, inner: DocumentsFace, private: LoopThread) -> None:
-        self._inner = inner
-        self._private = private
-        self.space = inner.space
-
-    def put(
-        self,
-        namespace: Sequence[str],
-        key: str,
-        value: Mapping[str, Any],
-        *,
-        user: str | None = None,
-        texts: Sequence[str] | None = None,
-    ) -> Document:
-        return self._private.wait(self._inner.put(namespace, key, value, user=user, texts=texts))
-
-    def get(self, namespace: Sequence[str], key: str) -> Document | None:
-        return self._private.wait(self._inner.get(namespace, key))
-
-    def remove(self, namespace: Sequence[str], key: str) -> bool:
-        return self._private.wait(self._inner.remove(namespace, key))
-
-    def apply(self, changes: Sequence[Change]) -> list[Document]:
-        return self._private.wait(self._inner.apply(changes))
-
-    def edit(self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]) -> T:
-        return self._private.wait(self._inner.edit(namespace, decide))
-
-    def search(
-        self,
-        namespace: Sequence[str] = (),
-        *,
-        query: str | None = None,
-        where: Mapping[str, Any] | None = None,
-        limit: int = 10,
-        offset: int = 0,
-    ) -> list[Document]:
-        return self._private.wait(self._inner.search(namespace, query=query, where=where, limit=limit, offset=offset))
-
-    def namespaces(
-        self,
-        *,
-        prefix: Sequence[str] = (),
-        suffix: Sequence[str] = (),
-        depth: int | None = None,
-        limit: int | None = None,
-        offset: int = 0,
-    ) -> list[tuple[str, ...]]:
-        return self._private.wait(
-            self._inner.namespaces(prefix=prefix, suffix=suffix, depth=depth, limit=limit, offset=offset)
-        )

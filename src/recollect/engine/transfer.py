@@ -19,6 +19,7 @@ from recollect.engine.tables.log import COPYING, EPOCH, damage_error, new_id
 from recollect.errors import DamagedMessage, ImportFailed, InvalidInput, ScopeError, StoreError
 from recollect.model import ROLES, BadRecord, Batch, Record
 from recollect.ports import Store, Tx
+from recollect.rules.expiry import has_expired
 from recollect.rules.log import clamp_time
 
 Row = Mapping[str, Any]
@@ -68,6 +69,7 @@ class ImportProgress:
     new: int = 0
     known: int = 0
     erased: int = 0  # these were removed from the log before, and stay out
+    expired: int = 0  # these were to be shown until a time that is over, and are left out
     bad: list[str] = field(default_factory=list)
     bad_count: int = 0
 
@@ -132,16 +134,27 @@ async def add_records(memory: MemoryEngine, batch: list[Record], space: str, tot
     def place(record: Record) -> tuple[str, str]:
         return record.conversation, record.user or ""
 
-    groups = [list(group) for _, group in groupby(sorted(batch, key=place), key=place)]
+    now = memory.runtime.parts.clock.now()
+    current = [record for record in batch if not is_over(record, now)]
+    groups = [list(group) for _, group in groupby(sorted(current, key=place), key=place)]
     batches = [
         Batch(space, group[0].conversation, group[0].user, [clamp_time(record.draft) for record in group])
         for group in groups
     ]
-    for results in await memory.add_many(batches):
+    results_by_batch = await memory.add_many(batches)
+    totals.read += len(batch) - len(current)
+    totals.expired += len(batch) - len(current)
+    for results in results_by_batch:
         totals.read += len(results)
         totals.new += sum(result.new for result in results)
         totals.known += sum(not result.new and not result.message.erased for result in results)
         totals.erased += sum(not result.new and result.message.erased for result in results)
+
+
+def is_over(record: Record, now: datetime) -> bool:
+    """Whether a message of a file has expired."""
+    expires_at = record.draft.expires_at
+    return isinstance(expires_at, datetime) and has_expired(expires_at, now)
 
 
 def import_failure(location: str, reason: str) -> ImportFailed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from recollect.model import (
@@ -45,20 +45,27 @@ class ConversationFace(Protocol):
         platform_id: str | None = None,
         metadata: dict[str, Any] | None = None,
         name: str | None = None,
+        expires: datetime | timedelta | None = None,
     ) -> Message:
         """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once.
 
         `name` is what its author is called there now; it is kept in the metadata, and in a channel's register.
+
+        `expires` is a moment, or a span of time from now: from then on no search and no context has the message, and
+        `retain` removes it. Nothing is derived from it that would outlive it: no fact, summary, digest or topic.
         """
         ...
 
     async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]]) -> list[Added]:
         """Keep several messages in one transaction: all of them, or none. Each is a draft, or a mapping such as
-        `{"role": "user", "content": "Hi"}`, which may have the fields of a draft."""
+        `{"role": "user", "content": "Hi"}`, which may have the fields of a draft, and `expires` as `add` takes it."""
         ...
 
     async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
-        """The messages in order; with `limit`, the last ones, and with `before`, those before that turn."""
+        """The messages in order; with `limit`, the last ones, and with `before`, those before that turn.
+
+        This is the log: a message that has expired is in it until `retain` removes it.
+        """
         ...
 
     async def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
 from recollect.model import (
@@ -26,11 +27,13 @@ class DocumentsFace(Protocol):
         *,
         user: str | None = None,
         texts: Sequence[str] | None = None,
+        expires: datetime | timedelta | None = None,
     ) -> Document:
         """Keep a JSON object under a key, in the place of the one that was there.
 
         `user` is whose it is: `erase` takes it with all else of theirs. `texts` is what it is found by, in place of all
-        that the value says; if they are empty, no search by meaning ranks it.
+        that the value says; if they are empty, no search by meaning ranks it. From the moment it `expires` (a time, or
+        a span of time from now) it is gone; without `expires` it stays, also if the one before was to expire.
         """
         ...
 

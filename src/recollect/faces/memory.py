@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -167,7 +167,8 @@ class MemoryFace(Protocol):
         ...
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
-        """Say what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`, remove it."""
+        """Say what has expired and what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`,
+        remove it."""
         ...
 
     async def verify(self) -> Verification:
@@ -255,12 +256,20 @@ class MemoryFace(Protocol):
         ...
 
     async def remember(
-        self, text: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
+        self,
+        text: str,
+        *,
+        user: str,
+        speaker: str | None = None,
+        message: str | None = None,
+        expires: datetime | timedelta | None = None,
+        space: str | None = None,
     ) -> list[Statement]:
         """Keep a statement about a person, in the third person; what it contradicts gives way. Returns what now stands.
 
         `speaker` says it, the person themselves if nobody is named. `message` is the id of the message in the log that
-        asked for it; without one, the text itself is kept there.
+        asked for it; without one, the text itself is kept there. One that `expires` (a moment, or a span of time from
+        now) is shown until then, beside what lasts: it replaces nothing that lasts, and no fact is read from it.
         """
         ...
 

@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
 from typing import Any
@@ -37,7 +37,7 @@ LONGEST_LINE_BYTES = 64 * 1024 * 1024
 
 # Fields of a line that is a whole conversation which apply to each of its messages.
 _SHARED = ("space", "conversation", "owner", "user", "time")
-_OWN = ("turn", "id", "role", "author", "platform_id", "content", "metadata", "erased", "messages")
+_OWN = ("turn", "id", "role", "author", "platform_id", "content", "metadata", "erased", "expires_at", "messages")
 _FIELDS = frozenset((*_SHARED, *_OWN))
 _ROLES: dict[str, Role] = {role: role for role in ROLES} | {"developer": "system", "function": "tool"}
 
@@ -54,12 +54,17 @@ def dump(message: Message, conversation: Conversation | None = None) -> str:
         "role": message.role,
         "author": message.author,
         "user": message.user,
-        "time": message.time.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "time": _utc_text(message.time),
+        "expires_at": None if message.expires_at is None else _utc_text(message.expires_at),
         "platform_id": message.platform_id,
         "content": message.content,
         "metadata": dict(message.metadata) or None,
     }
     return _line({**place, **owner, **{name: value for name, value in fields.items() if value is not None}})
+
+
+def _utc_text(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _line(fields: Mapping[str, Any]) -> str:
@@ -189,6 +194,7 @@ def _record(fields: dict[str, Any], where: str, position: int, options: Options)
     if "owner" not in fields:
         user = owner = user or options.user
     time = fields.get("time")
+    expires_at = fields.get("expires_at")
     draft = Draft(
         role=role,
         content=content,
@@ -198,6 +204,7 @@ def _record(fields: dict[str, Any], where: str, position: int, options: Options)
         platform_id=optional(identifier, fields.get("platform_id"), "platform_id"),
         metadata=metadata,
         id=optional(identifier, fields.get("id"), "id"),
+        expires_at=None if expires_at is None else moment(expires_at, "expires_at", options.zone),
     )
     conversation = optional(identifier, fields.get("conversation"), "conversation") or DEFAULT_CONVERSATION
     space = optional(identifier, fields.get("space"), "space")

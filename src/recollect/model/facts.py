@@ -87,7 +87,8 @@ class Statement:
     """One sentence about a user, in the third person. `speaker` said it, last at `said_at`, in the `sources`.
 
     `audience` is the group conversation where it was said, or None if it was in private. One that no longer stands is
-    not active; `retired_by` is the id of the statement in its place, or None if it was forgotten.
+    not active; `retired_by` is the id of the statement in its place, or None if it was forgotten. One that expires is
+    shown until `expires_at`.
     """
 
     space: str
@@ -101,6 +102,11 @@ class Statement:
     active: bool = True
     retired_at: datetime | None = None
     retired_by: str | None = None
+    expires_at: datetime | None = None
+
+    def is_shown_at(self, now: datetime) -> bool:
+        """Whether it has not expired."""
+        return self.expires_at is None or self.expires_at > now
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
 from recollect.model.facts import Fact
@@ -23,7 +23,8 @@ class Draft:
 
     `author` is who wrote it; `user` is whose memory it belongs to (in a chat with one person, theirs, replies
     included). `time` is when it was said: now, if none is given. `platform_id` is the id another system gave
-    it: the same one twice in a conversation is stored once. So is the same `id`.
+    it: the same one twice in a conversation is stored once. So is the same `id`. It is shown until `expires_at`: a
+    moment, or a span of time from now.
     """
 
     role: Role
@@ -34,7 +35,7 @@ class Draft:
     platform_id: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     id: str | None = None
-    expires_at: datetime | None = None
+    expires_at: datetime | timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,10 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One utterance, as the log keeps it. An erased one keeps its place and its seal, and nothing that was said."""
+    """One utterance, as the log keeps it. An erased one keeps its place and its seal, and nothing that was said.
+
+    One that expires is shown until `expires_at`, and nothing is derived from it that would outlive it.
+    """
 
     space: str
     conversation: str
@@ -64,6 +68,15 @@ class Message:
     erased: bool = False
     expires_at: datetime | None = None
     seal: Seal = field(default=Seal(b"", b"", b""), repr=False, compare=False)
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether memory may be derived from it: it is there, and does not expire."""
+        return not self.erased and self.expires_at is None
+
+    def is_shown_at(self, now: datetime) -> bool:
+        """Whether it is there, and has not expired."""
+        return not self.erased and (self.expires_at is None or self.expires_at > now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +134,8 @@ class BadRecord:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which messages are meant. Nothing crosses a space; None means "any"."""
+    """Which messages are meant. Nothing crosses a space; None means "any". `expired_by` is a time by which they have
+    expired."""
 
     space: str
     user: str | None = None
@@ -130,6 +144,7 @@ class Filter:
     role: Role | None = None
     after: datetime | None = None
     before: datetime | None = None
+    expired_by: datetime | None = None
 
     @property
     def is_unrestricted(self) -> bool:

@@ -116,6 +116,21 @@ def check_time(field: str, value: object, now: datetime | None = None) -> dateti
     return value
 
 
+def check_expiry(field: str, value: object, now: datetime) -> datetime:
+    """The moment in UTC at which something expires, after now: a moment as it is, a span counted from now."""
+    if isinstance(value, timedelta):
+        try:
+            value = now + value
+        except OverflowError:
+            raise InvalidInput(field, f"is {value}, which no calendar reaches") from None
+    elif not isinstance(value, datetime):
+        raise InvalidInput(field, f"must be a datetime or a timedelta, not {type(value).__name__}")
+    moment = check_time(field, value)
+    if moment <= now:
+        raise InvalidInput(field, f"is {moment.isoformat()}, which is over; it must be in the future")
+    return moment
+
+
 def clamp_time(draft: Draft) -> Draft:
     """An imported draft with a time that the log accepts: one that is too early or too late becomes the nearest
     accepted time, and the original goes into the metadata."""
@@ -194,6 +209,7 @@ def check_draft(draft: Draft, conversation: Conversation, now: datetime) -> Draf
         platform_id=None if draft.platform_id is None else check_id("platform_id", draft.platform_id),
         metadata=metadata,
         id=None if draft.id is None else check_id("id", draft.id),
+        expires_at=None if draft.expires_at is None else check_expiry("expires", draft.expires_at, now),
     )
 
 

@@ -20,6 +20,12 @@ KINDS = {
     "usage": "counts of calls",
 }
 """Each kind of memory, and what goes with it."""
+EXPIRED_KINDS = {
+    "messages": "expired messages",
+    "statements": "expired statements",
+    "documents": "expired documents",
+}
+"""What can expire at a time of its own, by table; this goes whatever the settings keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ class Retention:
 
     def is_due(self, last: datetime | None, now: datetime) -> bool:
         """Whether a scheduled clean-up is due after the last one. If the clock was set back, it is not."""
-        if not self.every or not self.limits:
+        if not self.every:
             return False
         return last is None or now - last >= timedelta(hours=self.every)
 

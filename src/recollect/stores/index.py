@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -45,6 +45,9 @@ CANDIDATES = select(
     entries.c.turn,
     entries.c.role,
     entries.c.author,
+)
+EXPIRED = select(entries.c.doc).where(
+    entries.c.space == bindparam("at_space"), entries.c.expires_at <= bindparam("now", type_=entries.c.expires_at.type)
 )
 ADD_ENTRIES = entries.insert()
 ADD_VECTORS = vectors.insert()
@@ -245,6 +248,9 @@ class IndexTx(ViewTx):
                 )
                 for doc, id, time, length, terms, conversation, turn, role, author in rows
             ]
+
+    def expired_docs(self, space: str, now: datetime) -> list[int]:
+        return [row[0] for row in self.fetch(EXPIRED, {"at_space": space, "now": now})]
 
     def vectors_of(self, space: str, conversation: str, first: int, last: int) -> dict[int, Vectors]:
         params = {"at_space": space, "at_conversation": conversation, "first": first, "last": last}

@@ -332,7 +332,8 @@ ALTER TABLE messages ADD COLUMN expires_at BIGINT;
 ALTER TABLE entries ADD COLUMN expires_at BIGINT;
 ALTER TABLE statements ADD COLUMN expires_at BIGINT;
 ALTER TABLE documents ADD COLUMN expires_at BIGINT;
-CREATE INDEX messages_expiring ON messages (space, expires_at) WHERE expires_at IS NOT NULL
+CREATE INDEX messages_expiring ON messages (space, expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX entries_expiring ON entries (space, expires_at) WHERE expires_at IS NOT NULL
 """
 
 SPELLING = {

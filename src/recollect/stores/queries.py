@@ -38,7 +38,7 @@ _COLUMNS = {"user": "user_id"}  # where a column has another name than the filte
 
 def filter_shape(where: Filter) -> Shape:
     """The fields of a filter that are set."""
-    fields = ("user", "author", "conversation", "role", "after", "before")
+    fields = ("user", "author", "conversation", "role", "after", "before", "expired_by")
     return ("space", *(name for name in fields if getattr(where, name) is not None))
 
 
@@ -57,6 +57,8 @@ def filter_conditions(table: Table, fields: Shape) -> tuple[Any, ...]:
             return table.c.time >= parameter
         if name == "before":
             return table.c.time < parameter
+        if name == "expired_by":
+            return table.c.expires_at <= parameter
         return table.c[_COLUMNS.get(name, name)] == parameter
 
     return tuple(map(condition, fields))

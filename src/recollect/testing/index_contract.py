@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 import pytest
 
 from recollect.errors import StoreError
-from recollect.model import Entry, Filter, Message
+from recollect.model import Entry, Erasure, Filter, Message
 from recollect.ports import PassageCandidate, Store, Tx
 from recollect.testing.samples import T0, append_and_index, append_messages, find_matches, make_entry, make_message
 
@@ -49,6 +50,27 @@ def messages_in_all_scopes() -> list[Message]:
 
 class IndexContract:
     """Passages and their terms."""
+
+    def test_passages_that_have_expired_are_known_to_the_microsecond(self, store: Store) -> None:
+        tick = timedelta(microseconds=1)
+        messages = [
+            make_message(1),
+            make_message(2, expires_at=T0 + SECOND),
+            make_message(3, expires_at=T0 + SECOND + tick),
+            make_message(1, space="t", expires_at=T0),
+        ]
+        store.write(lambda tx: append_and_index(tx, *messages))
+
+        def expired_ids(now: datetime, space: str = "s") -> list[str]:
+            docs = store.read(lambda tx: tx.expired_docs(space, now))
+            found = store.read(lambda tx: tx.candidates(Filter(space), docs, [])) if docs else []
+            return sorted(candidate.message_id for candidate in found)
+
+        assert [expired_ids(T0 + SECOND + ticks * tick) for ticks in (-1, 0, 1)] == [[], ["c-2"], ["c-2", "c-3"]]
+        assert expired_ids(T0 + SECOND, "t") == ["c-1"]
+        tombstones = [replace(messages[1], content="", erased=True, expires_at=None)]
+        store.write(lambda tx: tx.erase(Erasure("e", "s", T0, 1, 1, 0), tombstones))
+        assert expired_ids(T0 + SECOND + tick) == ["c-3"]
 
     def test_a_passage_is_found_by_each_of_its_terms(self, store: Store) -> None:
         indexed_message = make_message(time=T0 + SECOND)

@@ -44,6 +44,9 @@ FILTERS = (
     Filter("s", before=T0),
     Filter("s", after=T0, before=T0 + timedelta(microseconds=1)),
     Filter("s", user="alex", author="bot", conversation="c", role="tool", before=T0),
+    Filter("s", expired_by=T0),
+    Filter("s", expired_by=T0 + 2 * SECOND),
+    Filter("s", conversation="d", expired_by=T0 + 3 * SECOND),
     Filter("third"),
 )
 
@@ -52,10 +55,10 @@ def sample_messages() -> list[Message]:
     """Two spaces, two conversations, two people, three roles, and times that do not follow the turns."""
     messages = [
         make_message(1, "a1", time=T0),
-        make_message(2, "a2", role="assistant", author="bot", time=T0 + SECOND),
+        make_message(2, "a2", role="assistant", author="bot", time=T0 + SECOND, expires_at=T0 + 2 * SECOND),
         make_message(3, "a3", role="tool", author="bot", time=T0 - SECOND),
         make_message(1, "b1", conversation="d", time=T0 + 2 * SECOND),
-        make_message(2, "b2", conversation="d", author="kim", user="kim", time=T0),
+        make_message(2, "b2", conversation="d", author="kim", user="kim", time=T0, expires_at=T0 + 3 * SECOND),
         make_message(3, "b3", conversation="d", role="system", author="system", user=None, time=T0),
     ]
     return [*messages, *(replace(message, space="other") for message in messages)]
@@ -419,4 +422,7 @@ def passes_filter(candidate: Message, where: Filter) -> bool:
         and all(wanted_value is None or wanted_value == value for wanted_value, value in pairs)
         and (where.after is None or candidate.time >= where.after)
         and (where.before is None or candidate.time < where.before)
+        and (
+            where.expired_by is None or (candidate.expires_at is not None and candidate.expires_at <= where.expired_by)
+        )
     )

@@ -92,6 +92,7 @@ def make_message(
     time: datetime = T0,
     platform_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
+    expires_at: datetime | None = None,
 ) -> Message:
     """A message with a seal of its own: bytes of every value, so that a store that treats them as text fails."""
     name = id or f"{conversation}-{turn}"
@@ -108,6 +109,7 @@ def make_message(
         time=time,
         platform_id=platform_id,
         metadata=metadata or {},
+        expires_at=expires_at,
         seal=Seal(b"\x00salt\xff", digest, digest[::-1]),
     )
 
@@ -145,6 +147,7 @@ def make_entry(
         terms=tuple(terms),
         vector=vector if len(vector) else axis(0),
         author=source.author,
+        expires_at=source.expires_at,
     )
 
 

@@ -469,6 +469,7 @@ def make_older(path: Path) -> None:
         file.execute("DROP TABLE audit")
         file.execute("DROP TABLE changes")
         file.execute("DROP INDEX messages_expiring")
+        file.execute("DROP INDEX entries_expiring")
         for column in ("changes", "changes_head"):
             file.execute(f"ALTER TABLE conversations DROP COLUMN {column}")
         for table in ("messages", "entries", "statements", "documents"):

@@ -131,8 +131,9 @@ class ContextBuilder:
         query, vector = await self._search_query(text, question)
         speaker = await self._speaker_digest(question)
         now = parts.clock.now()
+        shown_hits = [hit for hit in hits if hit.message.is_shown_at(now)]
         request = ContextRequest(
-            text, query, vector, now, budget, system, markers, question, speaker, hits, frozenset(shown_ids)
+            text, query, vector, now, budget, system, markers, question, speaker, shown_hits, frozenset(shown_ids)
         )
 
         def build() -> Context | ContextState:
@@ -159,7 +160,10 @@ class ContextBuilder:
         where = Filter(self._scope.space, user=person, conversation=channel)
         return await search_messages(self._runtime, words, where, FOUND)
 
-    async def recent_messages(self, limit: int | None, before: int | None) -> list[Message]:
+    async def recent_messages(
+        self, limit: int | None, before: int | None, *, shown_at: datetime | None = None
+    ) -> list[Message]:
+        """The last messages of the log, before a turn; those that have not expired at a time, if one is given."""
         where = Filter(self._scope.space, conversation=self._scope.id)
 
         def read(tx: Tx) -> list[Message]:
@@ -169,7 +173,7 @@ class ContextBuilder:
             upto = None if before is None else before - 1
             while page := tx.messages(where, upto=upto, limit=limit, newest=True, damaged=log.warn_of_damage):
                 # Erased messages are not shown and do not count, so it may take more than one page.
-                messages[:0] = [message for message in page if not message.erased]
+                messages[:0] = [m for m in page if (m.is_shown_at(shown_at) if shown_at else not m.erased)]
                 if limit is None or len(messages) >= limit or len(page) < limit:
                     break
                 upto = page[0].turn - 1
@@ -179,7 +183,8 @@ class ContextBuilder:
 
     async def last_exchange(self, question: Message | None) -> tuple[TaskMessage, ...]:
         """The last messages before a question."""
-        last = await self.recent_messages(EXCHANGE, None if question is None else question.turn)
+        now = self._runtime.parts.clock.now()
+        last = await self.recent_messages(EXCHANGE, None if question is None else question.turn, shown_at=now)
         return tuple(TaskMessage(message.role, message.content) for message in last)
 
     # -- what there is to choose from
@@ -242,7 +247,7 @@ class ContextBuilder:
         messages = self._last_messages(tx, 0 if is_short else after)
         is_read_whole = is_short or (start == 0 and len(messages) < LOOK_BACK)
         question = request.question
-        messages = [m for m in messages if not m.erased and (question is None or m.turn < question.turn)]
+        messages = [m for m in messages if m.is_shown_at(request.now) and (question is None or m.turn < question.turn)]
         is_whole = is_read_whole and request.shown_ids.isdisjoint(message.id for message in messages)
         return SpokenMessages(messages, [m for m in messages if m.turn > after], start, is_whole)
 
@@ -340,7 +345,8 @@ class ContextBuilder:
         """Notes about the person, or about those who spoke last in a channel; what the message is about first."""
         query = request.query if request.vector is not None else ""
         if person is not None:
-            return knowing.person_notes(tx, self._scope.space, person, self._viewer(tx, person), query)
+            viewer = self._viewer(tx, person)
+            return knowing.person_notes(tx, self._scope.space, person, viewer, request.now, query)
         recent = [*window, *([request.question] if request.question else [])][-SPEAKERS:]
         people = dict.fromkeys(m.author for m in reversed(recent) if m.role == "user")
         return knowing.group_notes(tx, self._scope.space, people, self._channel_viewer, request.speaker, query)
@@ -362,6 +368,7 @@ class ContextBuilder:
         if self._scope.user is not None or (question is not None and question.user not in (None, question.author)):
             return None
         digests = self._runtime.digests
+        now = self._runtime.parts.clock.now()
 
         def look(tx: Tx) -> tuple[str, str, str] | None:
             conversation = log.find_own_conversation(tx, self._scope.space, self._scope.id, None)
@@ -369,10 +376,10 @@ class ContextBuilder:
                 return None
             where = Filter(self._scope.space, conversation=self._scope.id, role="user")
             messages = [question] if question else tx.messages(where, limit=1, newest=True, damaged=log.warn_of_damage)
-            if not messages or messages[0].erased:
+            if not messages or not messages[0].is_shown_at(now):
                 return None
             author = messages[0].author
-            return author, *knowing.channel_profile(tx, self._scope.space, author, self._channel_viewer)
+            return author, *knowing.channel_profile(tx, self._scope.space, author, self._channel_viewer, now)
 
         speaker = await self._runtime.read(look)
         if speaker is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from functools import lru_cache
 from itertools import filterfalse
 
@@ -43,11 +43,11 @@ CLAIMS = 50  # statements of others about a person that are shown, the newest on
 LINE = 300  # characters of a line, about: a key with many values takes several lines, so that some fit a small budget
 
 
-def person_notes(tx: Tx, space: str, person: str, viewer: Viewer, query: str = "") -> list[Note]:
+def person_notes(tx: Tx, space: str, person: str, viewer: Viewer, now: datetime, query: str = "") -> list[Note]:
     """What a chat with one person shows of them: what a query is about first, then the most important. What they said
     themselves comes first, so that what others say takes no room from it; of what others say, the newest comes
     first."""
-    all_facts, all_statements = knowledge_for_viewer(tx, space, person, viewer)
+    all_facts, all_statements = knowledge_for_viewer(tx, space, person, viewer, now)
     shown_facts = facts_to_show(all_facts, query)
     all_statements = statements_beside(tx, all_statements, shown_facts)
     facts, statements = own_knowledge(shown_facts, all_statements)
@@ -60,16 +60,22 @@ def person_notes(tx: Tx, space: str, person: str, viewer: Viewer, query: str = "
     ]
 
 
-def profile_of(tx: Tx, space: str, person: str, viewer: Viewer) -> Profile:
+def profile_of(tx: Tx, space: str, person: str, viewer: Viewer, now: datetime) -> Profile:
     """What is known of a person, with the text that a chat of theirs would show."""
-    facts, statements = knowledge_for_viewer(tx, space, person, viewer)
+    facts, statements = knowledge_for_viewer(tx, space, person, viewer, now)
     text = profile_text(facts, statements_beside(tx, statements, facts))
     return Profile(person, own_name(tx, space, person), tuple(facts), tuple(statements), text)
 
 
-def knowledge_for_viewer(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[list[Fact], list[Statement]]:
-    """What a viewer may be shown of a person."""
-    statements = [statement for statement in statements_of(tx, space, person) if viewer.sees(statement)]
+def knowledge_for_viewer(
+    tx: Tx, space: str, person: str, viewer: Viewer, now: datetime
+) -> tuple[list[Fact], list[Statement]]:
+    """What a viewer may be shown of a person now."""
+    statements = [
+        statement
+        for statement in statements_of(tx, space, person)
+        if statement.is_shown_at(now) and viewer.sees(statement)
+    ]
     return facts_for_viewer(tx, space, person, viewer), hide_private_names(tx, statements, viewer)
 
 
@@ -140,9 +146,11 @@ def digest_notes(merged_digest: MergedDigest, person: str, number: int) -> list[
     ]
 
 
-def channel_profile(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[str, str]:
-    """What a person is called in a channel, and what they said of themselves there."""
-    facts, statements = own_knowledge(*knowledge_for_viewer(tx, space, person, viewer))
+def channel_profile(tx: Tx, space: str, person: str, viewer: Viewer, now: datetime) -> tuple[str, str]:
+    """What a person is called in a channel, and what they said of themselves there, as far as it does not expire: it is
+    merged with digests, which stay."""
+    facts, all_statements = own_knowledge(*knowledge_for_viewer(tx, space, person, viewer, now))
+    statements = [statement for statement in all_statements if statement.expires_at is None]
     return public_name(tx, space, person), profile_text(facts, statements_beside(tx, statements, facts))
 
 

@@ -9,7 +9,7 @@ are scored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 
@@ -18,7 +18,7 @@ import numpy as np
 from recollect.engine.tables.log import warn_of_damage
 from recollect.language.terms import query_groups
 from recollect.model import Filter, Hit, Message
-from recollect.ports import PassageCandidate, Tally, Tx, Vectors
+from recollect.ports import PassageCandidate, Posting, Tally, Tx, Vectors
 from recollect.rules.recall import floor as floor_rules
 from recollect.rules.recall import query as query_rules
 from recollect.rules.recall.message_specificity import detail
@@ -48,15 +48,18 @@ def search(
     """The messages that answer a query best, best first; with a floor, only those that are as relevant as that.
 
     `question` is the message that asks, if it is in the log: nothing is relevant because it is near that message.
+    What has expired by now is not there, and takes no place from others.
     """
     query = query_rules.searchable_part(query)
     tally = tx.tally(where.space, where.user)
     groups = query_groups(query, tally.languages)
-    postings = tx.postings(where, groups, PER_WORD)
+    expired = frozenset(tx.expired_docs(where.space, now))
+    postings = without_expired(tx.postings(where, groups, PER_WORD + len(expired)), expired)
     proposals = shortlist(postings, tally, max(BY_TEXT, limit))
     cosines: dict[int, float] = {}
     if vector.any():
-        cosines = dict(tx.nearest(where, vector, max(BY_VECTOR, limit)))
+        nearest = tx.nearest(where, vector, max(BY_VECTOR, limit) + len(expired))
+        cosines = {doc: cosine for doc, cosine in nearest if doc not in expired}
         cosines |= tx.cosines(where, vector, [doc for doc in proposals if doc not in cosines])
     passages = tx.candidates(where, [*{*proposals, *cosines}], groups)
     frequencies = [posting.frequency for posting in postings]
@@ -69,7 +72,7 @@ def search(
         anchors = [passages_by_doc[doc] for doc, _, _ in anchor_ranks]
         # A message that the filter excludes may still complete one that it includes.
         scope = replace(where, role=None, after=None, before=None)
-        neighbours = neighbouring_passages(tx, scope, anchors, passages, groups)
+        neighbours = neighbouring_passages(tx, scope, anchors, passages, groups, expired)
         passages = [*passages, *neighbours]
         words = np.vstack([words, word_scores(neighbours, frequencies, tally)])
         if vector.any():
@@ -88,6 +91,13 @@ def search(
     relevance = floor_rules.relevance_by_message(passages, relevances, [hit.message.id for hit in hits])
     hits = [replace(hit, relevance=relevance[hit.message.id]) for hit in hits]
     return [hit for hit in hits if floor is None or hit.relevance >= floor][:limit]
+
+
+def without_expired(postings: list[Posting], expired: Collection[int]) -> list[Posting]:
+    """The postings without passages that have expired. How often a word occurs counts them still."""
+    if not expired:
+        return postings
+    return [replace(posting, docs=tuple(doc for doc in posting.docs if doc not in expired)) for posting in postings]
 
 
 def is_from(passage: PassageCandidate, question: Message) -> bool:
@@ -130,6 +140,7 @@ def neighbouring_passages(
     anchors: list[PassageCandidate],
     known_passages: Iterable[PassageCandidate],
     groups: list[tuple[str, ...]],
+    expired: Collection[int] = (),
 ) -> list[PassageCandidate]:
     """The passages next to the anchors that are not known yet: the nearest, and more where messages are short."""
     seen_places = {(passage.conversation, passage.turn) for passage in known_passages}
@@ -140,7 +151,7 @@ def neighbouring_passages(
             place for place in dict.fromkeys(adjacent_places(anchors, nearest, farthest)) if place not in seen_places
         ]
         seen_places.update(new_places)
-        passages = tx.passages_at(scope, new_places, groups)
+        passages = [passage for passage in tx.passages_at(scope, new_places, groups) if passage.doc not in expired]
         lengths |= {(passage.conversation, passage.turn): passage.length for passage in passages}
         neighbours += passages
         anchors = [passage for passage in anchors if mean_length(passage, lengths) < LONG_LINES]

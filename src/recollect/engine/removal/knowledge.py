@@ -80,10 +80,11 @@ def find_affected(tx: Tx, space: str, messages: Sequence[Message]) -> Affected:
         for row in rows_with(tx, profiles.TABLE, space, "id", replaced_by)
         if row["kind"] == profiles.SAID and row["id"] not in known_ids
     ]
-    statements += statements_meaning(tx, space, messages, {row["id"] for row in statements})
+    lasting = [message for message in messages if message.expires_at is None]  # nothing rests on the others
+    statements += statements_meaning(tx, space, lasting, {row["id"] for row in statements})
     told_again = messages_told_again(tx, space, ids, statements)
     told_ids = {message.id for _, message in told_again}
-    read_again, loose_findings = messages_read_again(tx, space, messages)
+    read_again, loose_findings = messages_read_again(tx, space, lasting)
     findings = [*rows_with(tx, TABLE, space, "message_id", ids | told_ids), *loose_findings]
     return Affected(ids, findings, statements, told_again, read_again)
 
@@ -210,11 +211,11 @@ def messages_told_again(
 
 def tell_again(tx: Tx, person: str, message: Message) -> None:
     """Merge what a message asked to remember into a profile once more, by rules."""
-    name, speaker_name, statements = read_merge_inputs(tx, person, message)
+    name, speaker_name, statements = read_merge_inputs(tx, person, message, message.expires_at)
     inputs = remember.Inputs(name, tuple(statement.text for statement in statements), told_text(message), speaker_name)
     merge = remember.offline(inputs)
     if merge:
-        keep_statements(person, name, statements, merge, message, True, inputs, tx)
+        keep_statements(person, name, statements, merge, message, True, inputs, message.expires_at, tx)
 
 
 def told_text(message: Message) -> str:

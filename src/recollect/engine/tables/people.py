@@ -63,8 +63,9 @@ def to_statement(row: Mapping[str, Any]) -> Statement:
 
 
 def statements_in(tx: Tx, messages: Iterable[Message], *, kind: str = SAID) -> list[tuple[Message, Statement]]:
-    """The statements these messages asked to remember, about anybody, active or not; each with its message."""
-    messages_by_id = {message.id: message for message in messages if message.role == "user" and not message.erased}
+    """The statements these messages asked to remember, about anybody, active or not; each with its message. Those that
+    expire are left out: no fact rests on them."""
+    messages_by_id = {message.id: message for message in messages if message.role == "user" and message.is_lasting}
     pairs = list[tuple[Message, Statement]]()
     for space, author in sorted({(message.space, message.author) for message in messages_by_id.values()}):
         rows = tx.rows(TABLE, where={"space": space, "speaker": author, "kind": kind})
@@ -72,7 +73,7 @@ def statements_in(tx: Tx, messages: Iterable[Message], *, kind: str = SAID) -> l
             (messages_by_id[id], statement)
             for statement in map(to_statement, rows)
             for id in statement.sources
-            if id in messages_by_id
+            if id in messages_by_id and statement.expires_at is None
         ]
     return pairs
 
@@ -100,6 +101,9 @@ def weigh_across_audiences(
             rows.append(replace(old, active=False, retired_at=new.said_at, retired_by=new.id))
             remaining_texts = facts_not_restated(old_reading, [new_reading])
             rows += [replace(old, id=f"{old.id}.{number}", text=text) for number, text in enumerate(remaining_texts, 1)]
+        elif old.expires_at is not None:  # the new one stands longer, or at least is newer
+            if says_same(new_reading, old_reading):
+                rows.append(replace(old, active=False, retired_at=new.said_at, retired_by=new.id))
         elif new.audience is None and old.speaker == new.speaker and says_same(old_reading, new_reading):
             return [], old
         elif new.audience is not None and says_same(new_reading, old_reading):
@@ -178,7 +182,7 @@ def members_of(tx: Tx, space: str) -> list[Member]:
 def note_people(tx: Tx, messages: Iterable[Message]) -> None:
     """Register the authors of messages as members of their space; in channels, also their display names. In a chat with
     one person a display name is private, and stays in the log."""
-    user_messages = [message for message in messages if message.role == "user" and not message.erased]
+    user_messages = [message for message in messages if message.role == "user" and message.is_lasting]
     is_public = {
         place: is_channel(tx, *place) for place in {(message.space, message.conversation) for message in user_messages}
     }

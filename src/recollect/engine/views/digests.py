@@ -85,7 +85,7 @@ def note_activities(tx: Tx, space: str, conversation: str, messages: Iterable[Me
 def is_part_of_day(message: Message) -> bool:
     """Whether a message of a channel counts for its day."""
     return (
-        message.role == "user" and not message.erased and bool(message.content.strip()) and command_of(message) is None
+        message.role == "user" and message.is_lasting and bool(message.content.strip()) and command_of(message) is None
     )
 
 

@@ -109,7 +109,7 @@ class Writer:
         """
         active_records = {episode_key(record.episode): record for record in active}
         changes: dict[tuple[int, int], EpisodeRecord] = {}
-        messages = [message for message in left_messages if not message.erased and message.content.strip()]
+        messages = [message for message in left_messages if message.is_lasting and message.content.strip()]
         vectors = stack_vectors([vectors_by_turn.get(message.turn) for message in messages])
         before = message_before
         for start, end in bounds_after(before, messages, vectors):
@@ -216,7 +216,7 @@ class Writer:
         self, part: Sequence[Message], before: str, before_lines: tuple[ExtractLine, ...] = ()
     ) -> episode_summary.Inputs:
         """The inputs for a summary of messages that continues the summary `before`, which has these lines."""
-        messages = [message for message in part if not message.erased and message.content.strip()]
+        messages = [message for message in part if message.is_lasting and message.content.strip()]
         lines = tuple(
             SpokenLine(message.role, message.author, message.content, message.turn, message.time)
             for message in messages

@@ -90,7 +90,7 @@ def messages_before(tx: Tx, first: Message) -> list[Message]:
         return []
     where = Filter(first.space, conversation=first.conversation)
     messages = tx.messages(where, upto=first.turn - 1, limit=NEAR, newest=True, damaged=warn_of_damage)
-    near = [message for message in messages if not message.erased and first.time - message.time <= LONGEST_PAUSE]
+    near = [message for message in messages if message.is_lasting and first.time - message.time <= LONGEST_PAUSE]
     return sorted(near, key=lambda message: message.turn)
 
 
@@ -101,7 +101,7 @@ def last_reply_before(tx: Tx, run: Run) -> str:
     first = run.messages[0]
     where = Filter(first.space, conversation=first.conversation, role="assistant")
     replies = tx.messages(where, upto=first.turn - 1, limit=1, newest=True, damaged=warn_of_damage)
-    return replies[0].content if replies else ""
+    return replies[0].content if replies and replies[0].is_lasting else ""
 
 
 def read_lines(
@@ -112,7 +112,7 @@ def read_lines(
     last_reply = scene.last_reply
     lines: list[tuple[Message, ReadLine]] = []
     for message in messages:
-        if message.erased or message.role not in SPOKEN:
+        if not message.is_lasting or message.role not in SPOKEN:
             continue
         shown = (last_reply,) if last_reply and message.role == "user" else ()
         if message.role == "assistant":

@@ -226,7 +226,7 @@ class Topics:
         return FollowResult(page)
 
     def _assign_message(self, tx: Tx, page: TopicPage, message: Message, vector: Vectors | None) -> None:
-        if message.erased or (page.book.current is None and not message.content.strip()):
+        if not message.is_lasting or (page.book.current is None and not message.content.strip()):
             return
         topic_input = topic_input_of(
             message, vector, max([0, *(len(recent_message.vector) for recent_message in page.book.recent)])
@@ -341,7 +341,7 @@ def lock_conversation(tx: Tx, space: str, conversation: str) -> None:
 
 
 def needs_vector(message: Message) -> bool:
-    return not message.erased and bool(message.content.strip())
+    return message.is_lasting and bool(message.content.strip())
 
 
 def with_even_vectors(book: Book, width: int) -> Book:

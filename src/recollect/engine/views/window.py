@@ -174,7 +174,7 @@ def load_scene(tx: Tx, run: Run) -> Scene:
     if last is not None:
         last_turn = last.episode.last
         last_messages = readable_messages(tx, WindowView.name, where, after=last_turn - 1, upto=last_turn)
-        message_before = next((message for message in last_messages if not message.erased), None)
+        message_before = next((message for message in last_messages if message.is_lasting), None)
     tiers = load_tiers(tx, space, conversation, start)
     return Scene(window, tiers, active, user, start, message_before)
 

@@ -7,12 +7,13 @@ namespace and all below it are next to each other in key order, before others th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from recollect.errors import InvalidInput
 from recollect.language.terms import analyse, passages, query_groups
 from recollect.model.documents import Change
-from recollect.rules.log import MAX_ID_BYTES, check_id, check_metadata, check_text
+from recollect.rules.log import MAX_ID_BYTES, check_expiry, check_id, check_metadata, check_text
 
 BETWEEN = "\x1f"
 AFTER = "\x01"  # sorts after every key of a namespace, and before the namespaces below it
@@ -48,8 +49,9 @@ def is_below(namespace: str, prefix: str) -> bool:
     return not prefix or namespace == prefix or namespace.startswith(prefix + BETWEEN)
 
 
-def check_change(change: Change) -> Change:
-    """The change with every field checked; raises InvalidInput for the first that is wrong."""
+def check_change(change: Change, now: datetime | None = None) -> Change:
+    """The change with every field checked; raises InvalidInput for the first that is wrong. Given the time now, when it
+    expires is a moment in the future."""
     if not join_namespace(change.namespace):
         raise InvalidInput("namespace", "is empty; a document needs one name at least")
     check_id("key", change.key)
@@ -57,12 +59,16 @@ def check_change(change: Change) -> Change:
         check_id("user", change.user)
     for text in change.texts or ():
         check_text("texts", text)
+    expires_at = change.expires_at
+    if expires_at is not None and now is not None:
+        expires_at = check_expiry("expires", expires_at, now)
     return Change(
         tuple(change.namespace),
         change.key,
         None if change.value is None else check_value(change.value),
         change.user,
         None if change.texts is None else tuple(change.texts),
+        expires_at,
     )
 
 
@@ -79,11 +85,13 @@ def build_change(
     value: Mapping[str, Any],
     user: str | None = None,
     texts: Sequence[str] | None = None,
+    *,
+    expires: datetime | timedelta | None = None,
 ) -> Change:
     """The change that keeps a value under a key. The value is required: a change without one removes."""
     clean_value = check_value(value)
     join_namespace(namespace)
-    return Change(tuple(namespace), key, clean_value, user, None if texts is None else tuple(texts))
+    return Change(tuple(namespace), key, clean_value, user, None if texts is None else tuple(texts), expires)
 
 
 def check_filter(where: object) -> dict[str, Any]:

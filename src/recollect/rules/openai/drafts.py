@@ -14,7 +14,8 @@ from recollect.errors import InvalidInput
 from recollect.model import Draft
 from recollect.rules.openai.messages import INSTRUCTIONS, check_messages, parse_message, text_of
 
-OWN_FIELDS = frozenset(field.name for field in fields(Draft)) - {"role", "content"}
+EXPIRES = "expires"  # as `add` names it
+OWN_FIELDS = (frozenset(field.name for field in fields(Draft)) | {EXPIRES}) - {"role", "content"}
 WIRE_FIELDS = frozenset(
     {"role", "content", "name", "refusal", "audio", "tool_calls", "tool_call_id", "function_call", "annotations"}
 )
@@ -38,6 +39,8 @@ def as_draft(message: object) -> Draft:
     else:
         draft = parse_message(wire).draft()
     own: dict[str, Any] = {name: message[name] for name in message.keys() & OWN_FIELDS if message[name] is not None}
+    if EXPIRES in own:
+        own["expires_at"] = own.pop(EXPIRES)
     metadata = dict(draft.metadata)
     if wire.get("name") is not None:
         metadata["name"] = wire["name"]

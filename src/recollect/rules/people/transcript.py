@@ -36,7 +36,7 @@ _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 def transcript(messages: Iterable[Message], names: Mapping[str, str], zone: tzinfo) -> Fenced:
     """The messages in their order, with times in that zone; `names` are display names by id."""
-    visible_messages = [message for message in messages if not message.erased]
+    visible_messages = [message for message in messages if message.is_lasting]
     people = People.of((message.author for message in visible_messages), names)
     lines = [_element(message, names, people, zone) for message in visible_messages]
     frame = f"<messages zone={_quote_attribute(str(zone))}>"

@@ -18,6 +18,11 @@ from recollect import model
 from recollect.model import FactCategory, Role
 from recollect.rules.prompt import fences
 
+Expires = Annotated[
+    str | None,
+    Field(description="When it is to be gone, if not kept for good: a span as in 10m, 2h or 7d, or a time."),
+]
+
 
 class NewMessage(BaseModel):
     """A message to be kept."""
@@ -31,6 +36,7 @@ class NewMessage(BaseModel):
         None
     )
     id: Annotated[str | None, Field(description="An id of your own: the same one twice is kept once.")] = None
+    expires: Expires = None
 
 
 class KeptMessage(BaseModel):

@@ -32,6 +32,7 @@ from recollect.engine.scope import scope_for
 from recollect.errors import NotFound
 from recollect.model import Budget, Draft, FactCategory, Message
 from recollect.rules.access import RIGHTS, STDIO, Access
+from recollect.rules.expiry import parse_expiry
 from recollect.rules.prompt import fences
 from recollect.rules.prompt.speaker_labels import author_labels
 from recollect.rules.recall import excerpts
@@ -165,12 +166,14 @@ class MemoryTools(MemoryHandlers):
             str, Field(description="One or more statements, as in 'Alex lives in Berlin' or 'I like tea'.")
         ],
         user: User = None,
+        expires: shapes.Expires = None,
     ) -> Annotated[CallToolResult, shapes.RememberResult]:
         """Keep a statement about a person for good, when they ask for it or tell something lasting about themselves.
 
         What it contradicts gives way: the newer word wins, the older stays in history. Returns what now stands.
         """
-        statements = await self._memory.remember(text, **self._person_arguments(ctx, "write", user))
+        arguments = self._person_arguments(ctx, "write", user)
+        statements = await self._memory.remember(text, expires=parse_expiry("expires", expires), **arguments)
         results = [shapes.build_statement(statement) for statement in statements]
         return tool_result(
             data_block("REMEMBERED", [fences.escape_line(statement.text) for statement in statements]),
@@ -348,7 +351,9 @@ class MemoryResources(MemoryHandlers):
     async def conversation(self, ctx: Ctx, id: str) -> str:
         """The last messages of a conversation, oldest first."""
         access, space = self._authorize(ctx, "read")
-        messages = await self._memory.open_conversation(scope_for(access, space, id, None)).history(limit=SHOWN)
+        chat = self._memory.open_conversation(scope_for(access, space, id, None))
+        now = self._memory.runtime.parts.clock.now()
+        messages = [message for message in await chat.history(limit=SHOWN) if message.is_shown_at(now)]
         if not messages:
             raise NotFound(f"there is no conversation {id!r} in space {space!r}; recollect://conversations lists them")
         return data_block("CONVERSATION", fence_messages(messages))
@@ -402,4 +407,5 @@ def scale_budget(tokens: int) -> Budget:
 
 def build_draft(message: shapes.NewMessage) -> Draft:
     role: Literal["user", "assistant", "system", "tool"] = message.role
-    return Draft(role, message.content, message.author, None, message.time, message.id)
+    expires_at = parse_expiry("expires", message.expires)
+    return Draft(role, message.content, message.author, None, message.time, message.id, expires_at=expires_at)

@@ -23,6 +23,7 @@ from recollect.engine.conversation import AsyncConversation
 from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput, RecollectError
 from recollect.model import Added, Batch, Budget, Draft, Message
+from recollect.rules.expiry import parse_expiry
 from recollect.server.door.access import Caller, ReadCaller, WriteCaller
 from recollect.server.problems import Problem, problem_of
 from recollect.server.routes import shapes
@@ -140,6 +141,7 @@ def draft_of(caller: Caller, message: shapes.DraftIn) -> Draft:
         message.platform_id,
         message.metadata,
         message.id,
+        parse_expiry("expires", message.expires),
     )
 
 

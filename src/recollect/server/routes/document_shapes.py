@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, StringConstraints, create_model
 
 from recollect import model
 from recollect.engine.documents import MAX_LIMIT, MAX_OFFSET
-from recollect.server.routes.shapes import MAX_BATCH, Id, RequestBody, answer_model, page_model, with_example
+from recollect.server.routes.shapes import MAX_BATCH, Expires, Id, RequestBody, answer_model, page_model, with_example
 
 # -- requests
 
@@ -21,6 +21,7 @@ class DocumentIn(RequestBody):
     value: dict[str, Any]
     user: Id | None = Field(None, description="Whose it is: an erasure takes it with all else of theirs.")
     texts: list[str] | None = Field(None, description="What it is found by, in place of all that the value says.")
+    expires: Expires = None
 
 
 class ChangeIn(RequestBody):
@@ -33,6 +34,7 @@ class ChangeIn(RequestBody):
     value: dict[str, Any] | None = None
     user: Id | None = None
     texts: list[str] | None = None
+    expires: Expires = None
 
 
 class ChangesIn(RequestBody):

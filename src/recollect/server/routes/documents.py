@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -23,6 +24,7 @@ from recollect.errors import InvalidInput, NotFound
 from recollect.model import Change, Document
 from recollect.rules.access import Access
 from recollect.rules.documents import validation_and_filters as rules
+from recollect.rules.expiry import parse_expiry
 from recollect.server.door.access import Caller, access_with
 from recollect.server.problems import Problem
 from recollect.server.routes import document_shapes as shapes
@@ -152,7 +154,9 @@ async def put_document(
     caller: WriteCaller, key: Key, namespace: Namespace, body: shapes.DocumentIn, once_key: IdempotencyKey = None
 ) -> Response:
     """Keep a JSON object under a key, in the place of the one that was there."""
-    change = Change(tuple(namespace), key, body.value, caller.access.resolve_user(body.user), texts_of(body.texts))
+    user = caller.access.resolve_user(body.user)
+    expires = parse_expiry("expires", body.expires)
+    change = Change(tuple(namespace), key, body.value, user, texts_of(body.texts), expires)
     brief = times_only([change], caller.space)
 
     async def work() -> Document:
@@ -200,7 +204,9 @@ async def change_documents(caller: WriteCaller, body: shapes.ChangesIn, once_key
 
 def change_of(caller: Caller, change: shapes.ChangeIn) -> Change:
     user = None if change.value is None else caller.access.resolve_user(change.user)
-    return Change(tuple(change.namespace), change.key, change.value, user, texts_of(change.texts))
+    texts = texts_of(change.texts)
+    expires = parse_expiry("expires", change.expires)
+    return Change(tuple(change.namespace), change.key, change.value, user, texts, expires)
 
 
 def texts_of(texts: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -208,21 +214,23 @@ def texts_of(texts: Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 def times_only(changes: Sequence[Change], space: str) -> StoredForm:
-    """Stores only when the documents were made and changed; their values are in the changes, which are sent again."""
+    """Stores only when the documents were made, were changed and expire; their values are in the changes, which come
+    again."""
 
-    def shorten(documents: Sequence[Document]) -> list[tuple[Any, Any]]:
-        return [(document.created_at, document.updated_at) for document in documents]
+    def shorten(documents: Sequence[Document]) -> list[tuple[Any, ...]]:
+        return [(document.created_at, document.updated_at, document.expires_at) for document in documents]
 
     def restore(stored_times: Sequence[Sequence[Any]]) -> list[Any]:
         kept_changes = [rules.check_change(change) for change in changes if change.value is not None]
         return [
-            dict(
-                zip(FIELDS, (space, change.namespace, change.key, change.value, change.user, *times, None), strict=True)
-            )
+            dict(zip(FIELDS, (space, change.namespace, change.key, change.value, change.user), strict=True))
+            | dict(zip_longest(TIMES, times))  # an older version stored two of them
+            | {"score": None}
             for change, times in zip(kept_changes, stored_times, strict=True)
         ]
 
     return StoredForm(shorten, restore)
 
 
-FIELDS = ("space", "namespace", "key", "value", "user", "created_at", "updated_at", "score")
+FIELDS = ("space", "namespace", "key", "value", "user")
+TIMES = ("created_at", "updated_at", "expires_at")

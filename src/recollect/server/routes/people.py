@@ -14,6 +14,7 @@ from recollect.engine.context.visible import undo_for, visible_facts, visible_me
 from recollect.engine.tables.people import SHOWN_BY_PLATFORM
 from recollect.errors import NotFound
 from recollect.model import FactCategory, Message
+from recollect.rules.expiry import parse_expiry
 from recollect.server.door.access import AdminCaller, Caller, ReadCaller, WriteCaller
 from recollect.server.problems import Problem
 from recollect.server.routes import shapes
@@ -87,6 +88,7 @@ def speaker_arguments(caller: Caller, body: shapes.RememberIn | shapes.ForgetIn)
 async def remember(caller: WriteCaller, id: Person, body: shapes.RememberIn, key: IdempotencyKey = None) -> Response:
     """Keep a statement about a person; what it contradicts gives way. Returns what now stands."""
     arguments = person_arguments(caller, id) | speaker_arguments(caller, body)
+    arguments |= {"expires": parse_expiry("expires", body.expires)}
     return await answer_once(caller, key, lambda: caller.memory.remember(body.text, **arguments))
 
 

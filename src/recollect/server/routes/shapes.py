@@ -28,6 +28,8 @@ Id = Annotated[str, StringConstraints(min_length=1, max_length=256), Field(json_
 Name = Annotated[str, StringConstraints(max_length=256)]
 Text = Annotated[str, StringConstraints(min_length=1)]
 Limit = Annotated[int, Field(ge=1, le=1000)]
+UNTIL = "When it is gone: a span from now, as in 10m, 2h or 7d, or a time with its offset."
+Expires = Annotated[str | None, Field(max_length=64, description=UNTIL)]
 MAX_BATCH = 1_000  # messages in one request
 
 
@@ -57,6 +59,7 @@ class DraftIn(RequestBody):
     platform_id: Id | None = Field(None, description="The id another system gave it: the same one is kept once.")
     metadata: dict[str, Any] = Field(default_factory=dict)
     id: Id | None = None
+    expires: Expires = None
 
 
 class MessagesIn(RequestBody):
@@ -216,6 +219,7 @@ class RememberIn(RequestBody):
     text: str
     speaker: Id | None = Field(None, description="Who says it: the person themselves, if nobody is named.")
     message: Id | None = Field(None, description="The message in the log that asked for it.")
+    expires: Expires = None
 
 
 class ForgetIn(RequestBody):
