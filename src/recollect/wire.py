@@ -16,12 +16,12 @@ from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from recollect.errors import InvalidInput
-from recollect.model import Conversation, Episode, Forgotten, Message
+from recollect.model import Added, Conversation, Episode, Forgotten, Message
 
 T = TypeVar("T")
 
 LEFT_OUT: dict[type, tuple[str, ...]] = {Message: ("seal",), Conversation: ("head", "changes", "changes_head")}
-COMPUTED: dict[type, tuple[str, ...]] = {Episode: ("id",), Forgotten: ("found",)}
+COMPUTED: dict[type, tuple[str, ...]] = {Added: ("kept",), Episode: ("id",), Forgotten: ("found",)}
 SHAPE = "does not have the shape it should; are server and client of the same version?"
 
 

@@ -12,21 +12,20 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from recollect.engine.private_loop import LoopThread, run_shielded
-from recollect.faces import ConversationFace, DocumentsFace, MemoryFace, documented_as
+from recollect.engine.sync_documents import BlockingDocuments
+from recollect.faces import ConversationFace, MemoryFace, documented_as
 from recollect.model import (
     Added,
     Answer,
     AuditLine,
     Batch,
     Budget,
-    Change,
     ChatMessage,
     Chunk,
     Context,
     Conversation,
     Deletion,
     Digest,
-    Document,
     Draft,
     Episode,
     Erasure,
@@ -38,6 +37,7 @@ from recollect.model import (
     Member,
     MemoryAnswer,
     Message,
+    OnEdit,
     Profile,
     Reply,
     Retained,
@@ -326,6 +326,7 @@ class BlockingConversation:
         platform_id: str | None = None,
         metadata: dict[str, Any] | None = None,
         name: str | None = None,
+        on_edit: OnEdit = "refuse",
     ) -> Message:
         return self._private.wait(
             self._inner.add(
@@ -337,14 +338,18 @@ class BlockingConversation:
                 platform_id=platform_id,
                 metadata=metadata,
                 name=name,
+                on_edit=on_edit,
             )
         )
 
-    def extend(self, drafts: Iterable[Draft | Mapping[str, Any]]) -> list[Added]:
-        return self._private.wait(self._inner.extend(drafts))
+    def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
+        return self._private.wait(self._inner.extend(drafts, on_edit=on_edit))
 
-    def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
-        return self._private.wait(self._inner.history(limit=limit, before=before))
+    def history(self, *, limit: int | None = None, before: int | None = None, versions: bool = False) -> list[Message]:
+        return self._private.wait(self._inner.history(limit=limit, before=before, versions=versions))
+
+    def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
+        return self._private.wait(self._inner.edit(message, text, metadata=metadata))
 
     def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
         return self._private.wait(self._inner.delete(message, dry_run=dry_run))
@@ -435,60 +440,3 @@ class BlockingConversation:
 
     def feedback(self, topic_id: str, score: int) -> Topic:
         return self._private.wait(self._inner.feedback(topic_id, score))
-
-
-@documented_as(DocumentsFace)
-class BlockingDocuments:
-    """The documents of one space."""
-
-    def __init__(self, inner: DocumentsFace, private: LoopThread) -> None:
-        self._inner = inner
-        self._private = private
-        self.space = inner.space
-
-    def put(
-        self,
-        namespace: Sequence[str],
-        key: str,
-        value: Mapping[str, Any],
-        *,
-        user: str | None = None,
-        texts: Sequence[str] | None = None,
-    ) -> Document:
-        return self._private.wait(self._inner.put(namespace, key, value, user=user, texts=texts))
-
-    def get(self, namespace: Sequence[str], key: str) -> Document | None:
-        return self._private.wait(self._inner.get(namespace, key))
-
-    def remove(self, namespace: Sequence[str], key: str) -> bool:
-        return self._private.wait(self._inner.remove(namespace, key))
-
-    def apply(self, changes: Sequence[Change]) -> list[Document]:
-        return self._private.wait(self._inner.apply(changes))
-
-    def edit(self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]) -> T:
-        return self._private.wait(self._inner.edit(namespace, decide))
-
-    def search(
-        self,
-        namespace: Sequence[str] = (),
-        *,
-        query: str | None = None,
-        where: Mapping[str, Any] | None = None,
-        limit: int = 10,
-        offset: int = 0,
-    ) -> list[Document]:
-        return self._private.wait(self._inner.search(namespace, query=query, where=where, limit=limit, offset=offset))
-
-    def namespaces(
-        self,
-        *,
-        prefix: Sequence[str] = (),
-        suffix: Sequence[str] = (),
-        depth: int | None = None,
-        limit: int | None = None,
-        offset: int = 0,
-    ) -> list[tuple[str, ...]]:
-        return self._private.wait(
-            self._inner.namespaces(prefix=prefix, suffix=suffix, depth=depth, limit=limit, offset=offset)
-        )

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from recollect.model import Conversation, LogChange, Message, Seal
-from recollect.rules.log import EPOCH, MICROSECOND, canonical_json, compute_link
+from recollect.model import Conversation, Draft, Kept, LogChange, Message, Seal, Version
+from recollect.rules.log import EPOCH, MICROSECOND, ONCE, canonical_json, compute_link
 
+OWN_NOTES = "recollect"  # the key of what the memory notes in the metadata of a message
 Ranges = Sequence[Sequence[int]]  # turns, as pairs of the first and the last
 
 
@@ -100,13 +101,44 @@ def original_message(message: Message, changes: Sequence[LogChange]) -> Message 
     return message
 
 
-def versions_of(message: Message, changes: Sequence[LogChange]) -> list[Message]:
-    """Every version of a message, the oldest first; the last is the message as it is."""
-    versions = [message]
-    for change in reversed(changes):
+def older_versions(message: Message, changes: Iterable[LogChange]) -> tuple[Version, ...]:
+    """What a message said before it was edited, the oldest first."""
+    versions: list[Version] = []
+    for change in changes:
         if change.kind == "edit" and change.turn == message.turn and not change.erased:
-            versions.append(replace(versions[-1], content=change.before["content"], metadata=change.before["metadata"]))
-    return versions[::-1]
+            since = versions[-1].until if versions else message.time
+            before = change.before
+            versions.append(Version(before["content"], before["metadata"], since, change.at, change.by))
+    return tuple(versions)
+
+
+# -- another text for a message that is known
+
+
+def says_same(draft: Draft, message: Message) -> bool:
+    """Whether a draft says what a message says that is known by its id."""
+    return (draft.role, draft.content) == (message.role, message.content)
+
+
+def kept_as(draft: Draft, message: Message, versions: Iterable[Version]) -> Kept:
+    """What became of a draft whose message was known before. A text that the message once had is known too."""
+    if message.erased:
+        return "erased"
+    is_older = draft.role == message.role and any(version.content == draft.content for version in versions)
+    return "known" if is_older or says_same(draft, message) else "refused"
+
+
+def may_be_version(draft: Draft, message: Message) -> bool:
+    """Whether a draft can be a new version of a known message. One that is named by the key of its request is the same
+    request again, from before the message was edited."""
+    is_repeated = (draft.platform_id or "").startswith(ONCE)
+    return not (message.erased or is_repeated or says_same(draft, message)) and draft.role == message.role
+
+
+def edited_metadata(message: Message, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata of a new version. What the memory itself noted there stays."""
+    notes = {name: value for name, value in message.metadata.items() if name == OWN_NOTES}
+    return {**metadata, **notes}
 
 
 # -- what can be wrong
@@ -136,7 +168,7 @@ def changes_end_problem(conversation: Conversation, changes: Sequence[LogChange]
 def is_as_changed(message: Message, changes: Sequence[LogChange]) -> bool:
     """Whether a message says what its last edit made of it, and each edit began with what the one before had made."""
     edits = [change for change in changes if change.kind == "edit" and change.turn == message.turn]
-    if any(change.erased for change in edits):
+    if not edits or any(change.erased for change in edits):
         return True
     states: list[Mapping[str, Any]] = [change.before for change in edits[1:]]
     return all(

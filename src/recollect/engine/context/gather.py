@@ -21,6 +21,7 @@ from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.search import search_messages
 from recollect.engine.tables import log
+from recollect.engine.tables.changes import add_versions
 from recollect.engine.views import episodes
 from recollect.engine.views.digest_texts import MergedDigest
 from recollect.engine.views.digests import zone_of
@@ -159,11 +160,12 @@ class ContextBuilder:
         where = Filter(self._scope.space, user=person, conversation=channel)
         return await search_messages(self._runtime, words, where, FOUND)
 
-    async def recent_messages(self, limit: int | None, before: int | None) -> list[Message]:
+    async def recent_messages(self, limit: int | None, before: int | None, versions: bool = False) -> list[Message]:
         where = Filter(self._scope.space, conversation=self._scope.id)
 
         def read(tx: Tx) -> list[Message]:
-            if self._scope.find(tx) is None:
+            conversation = self._scope.find(tx)
+            if conversation is None:
                 return []
             messages = list[Message]()
             upto = None if before is None else before - 1
@@ -173,7 +175,8 @@ class ContextBuilder:
                 if limit is None or len(messages) >= limit or len(page) < limit:
                     break
                 upto = page[0].turn - 1
-            return messages if limit is None else messages[-limit:]
+            recent = messages if limit is None else messages[-limit:]
+            return add_versions(tx, conversation, recent) if versions else recent
 
         return await self._runtime.read(read)
 

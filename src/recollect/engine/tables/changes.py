@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,17 @@ def changes_of(tx: Tx, conversation: Conversation) -> list[LogChange]:
         return []
     where = {"space": conversation.space, "conversation": conversation.id}
     return [to_change(row) for row in tx.rows(TABLE, where=where)]
+
+
+def add_versions(tx: Tx, conversation: Conversation, messages: Iterable[Message]) -> list[Message]:
+    """Messages of a conversation, each with its older versions."""
+    changes_by_turn: dict[int, list[LogChange]] = {}
+    for change in changes_of(tx, conversation):
+        changes_by_turn.setdefault(change.turn, []).append(change)
+    return [
+        replace(message, versions=rules.older_versions(message, changes_by_turn.get(message.turn, ())))
+        for message in messages
+    ]
 
 
 def append_change(tx: Tx, conversation: Conversation, change: LogChange) -> Conversation:

@@ -1,7 +1,8 @@
 """The log, as transactions: append and verify. Each is a function of a `Tx` and can be run again.
 
 Appending locks the conversation, so turns are numbered without gaps, also with concurrent writers. Nothing here changes
-a message; only `engine.removal` replaces messages by tombstones, and only because somebody asked for it.
+a message; only `engine.removal` replaces messages by tombstones and `engine.edits` by newer versions, and only because
+somebody asked for it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from recollect.errors import DamagedMessage, InvalidInput, ScopeError, StoreErro
 from recollect.model import Added, Batch, Conversation, Draft, Fault, Filter, LogChange, Message, Verification
 from recollect.ports import Tx
 from recollect.rules import log as rules
-from recollect.rules.changes import is_as_changed, original_message
+from recollect.rules.changes import is_as_changed, kept_as, older_versions, original_message, says_same
 
 logger = logging.getLogger("recollect.log")
 
@@ -64,8 +65,8 @@ def append_messages(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[s
     new_messages: list[Message] = []
     head = conversation.head
     for draft in drafts:
-        duplicate = next((existing[key] for key in draft_keys(draft) if key in existing), None)
-        if duplicate is None:
+        known_message = next((existing[key] for key in draft_keys(draft) if key in existing), None)
+        if known_message is None:
             message = rules.seal_message(
                 message_from_draft(draft, conversation, conversation.turns + len(new_messages) + 1, now),
                 head,
@@ -74,7 +75,9 @@ def append_messages(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[s
             head = message.seal.link
             new_messages.append(message)
             existing.update((key, message) for key in draft_keys(draft))
-        additions.append(Added(duplicate or message, duplicate is None))
+            additions.append(Added(message, True))
+        else:
+            additions.append(known_addition(tx, conversation, draft, known_message))
     if batch.check is not None:
         batch.check(additions)
     if new_messages:
@@ -83,6 +86,13 @@ def append_messages(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[s
             replace(conversation, turns=conversation.turns + len(new_messages), head=head, changed_at=now)
         )
     return additions
+
+
+def known_addition(tx: Tx, conversation: Conversation, draft: Draft, message: Message) -> Added:
+    """What became of a draft whose message is in the log already."""
+    is_doubtful = not message.erased and not says_same(draft, message)
+    versions = older_versions(message, changes_of(tx, conversation)) if is_doubtful else ()
+    return Added(replace(message, kept=kept_as(draft, message, versions)), False)
 
 
 def draft_keys(draft: Draft) -> Iterator[str]:
@@ -138,6 +148,7 @@ def message_from_draft(draft: Draft, conversation: Conversation, turn: int, now:
         time=draft.time or now,
         platform_id=draft.platform_id,
         metadata=draft.metadata,
+        kept="new",
     )
 
 

@@ -66,6 +66,9 @@ class MessagesIn(RequestBody):
 
     user: Id | None = Field(None, description="Whose chat it is; left out for a channel of many.")
     messages: list[DraftIn] = Field(min_length=1, max_length=MAX_BATCH)
+    on_edit: model.OnEdit = Field(
+        "refuse", description="What another text for a known message is: nothing, or a version."
+    )
 
 
 class BatchIn(MessagesIn):
@@ -323,7 +326,7 @@ def example_config(kind: Any) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": [example]}) if example is not None else ConfigDict()
 
 
-COMPUTED_HINTS: dict[str, Any] = {"id": str, "found": bool}
+COMPUTED_HINTS: dict[str, Any] = {"id": str, "found": bool, "kept": model.Kept}
 
 
 def wire_type(hint: Any) -> Any:
