@@ -16,7 +16,8 @@ import pytest
 from engine_doubles import PATIENCE, GatedEmbedder
 
 from recollect import AsyncMemory, ConfigError, Draft, Memory, Message, RecollectError
-from recollect.engine.sync import BlockingConversation, BlockingDocuments, BlockingMemory
+from recollect.engine.sync import BlockingConversation, BlockingMemory
+from recollect.engine.sync_documents import BlockingDocuments
 from recollect.faces import ConversationFace, DocumentsFace, MemoryFace
 
 TASKS = 16
@@ -36,7 +37,9 @@ def shape(method: Callable[..., Any]) -> tuple[str, str]:
     signature = inspect.signature(method, eval_str=True)
     answer = inspect.formatannotation(signature.return_annotation)
     answer = re.sub(
-        r"recollect\.(engine|faces)\.(conversation|documents|memory|sync)\.|Async(?=I)|Blocking|Face\b", "", answer
+        r"recollect\.(engine|faces)\.(conversation|documents|memory|sync|sync_documents)\.|Async(?=I)|Blocking|Face\b",
+        "",
+        answer,
     )
     return str(signature.replace(return_annotation=inspect.Signature.empty)), answer
 
@@ -184,6 +187,7 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
         "run": lambda: memory.run(lambda inner: inner.verify()),
         "erase": lambda: memory.erase(user="alex"),
         "retain": memory.retain,
+        "edit": lambda: chat.edit(1, "a lion"),
         "delete": lambda: (chat.delete(1), memory.delete(user="alex")),
         "delete_conversation": lambda: memory.delete_conversation("chat"),
         "audit": memory.audit,

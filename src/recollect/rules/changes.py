@@ -13,10 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from recollect.model import Conversation, Draft, Kept, LogChange, Message, Seal, Version
-from recollect.rules.log import EPOCH, MICROSECOND, ONCE, canonical_json, compute_link
+from recollect.model import Conversation, LogChange, Message, Seal
+from recollect.rules.log import EPOCH, MICROSECOND, canonical_json, compute_link
 
-OWN_NOTES = "recollect"  # the key of what the memory notes in the metadata of a message
 Ranges = Sequence[Sequence[int]]  # turns, as pairs of the first and the last
 
 
@@ -38,6 +37,11 @@ def compute_change_digest(change: LogChange, salt: bytes) -> bytes:
 def seal_change(change: LogChange, previous_link: bytes, salt: bytes) -> LogChange:
     digest = compute_change_digest(change, salt)
     return replace(change, seal=Seal(salt, digest, compute_link(previous_link, digest)))
+
+
+def is_sealed(change: LogChange) -> bool:
+    """Whether a change is what its seal proves; an erased one is proved by its place alone."""
+    return change.erased or compute_change_digest(change, change.seal.salt) == change.seal.digest
 
 
 def erase_change(change: LogChange) -> LogChange:
@@ -101,46 +105,6 @@ def original_message(message: Message, changes: Sequence[LogChange]) -> Message 
     return message
 
 
-def older_versions(message: Message, changes: Iterable[LogChange]) -> tuple[Version, ...]:
-    """What a message said before it was edited, the oldest first."""
-    versions: list[Version] = []
-    for change in changes:
-        if change.kind == "edit" and change.turn == message.turn and not change.erased:
-            since = versions[-1].until if versions else message.time
-            before = change.before
-            versions.append(Version(before["content"], before["metadata"], since, change.at, change.by))
-    return tuple(versions)
-
-
-# -- another text for a message that is known
-
-
-def says_same(draft: Draft, message: Message) -> bool:
-    """Whether a draft says what a message says that is known by its id."""
-    return (draft.role, draft.content) == (message.role, message.content)
-
-
-def kept_as(draft: Draft, message: Message, versions: Iterable[Version]) -> Kept:
-    """What became of a draft whose message was known before. A text that the message once had is known too."""
-    if message.erased:
-        return "erased"
-    is_older = draft.role == message.role and any(version.content == draft.content for version in versions)
-    return "known" if is_older or says_same(draft, message) else "refused"
-
-
-def may_be_version(draft: Draft, message: Message) -> bool:
-    """Whether a draft can be a new version of a known message. One that is named by the key of its request is the same
-    request again, from before the message was edited."""
-    is_repeated = (draft.platform_id or "").startswith(ONCE)
-    return not (message.erased or is_repeated or says_same(draft, message)) and draft.role == message.role
-
-
-def edited_metadata(message: Message, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata of a new version. What the memory itself noted there stays."""
-    notes = {name: value for name, value in message.metadata.items() if name == OWN_NOTES}
-    return {**metadata, **notes}
-
-
 # -- what can be wrong
 
 
@@ -150,7 +114,7 @@ def change_problem(change: LogChange, number: int, previous_link: bytes) -> str 
         return f"change {number} is missing"
     if change.erased and (change.by or change.before or change.after or change.seal.salt):
         return f"change {number} is marked as erased and is not empty"
-    if not change.erased and compute_change_digest(change, change.seal.salt) != change.seal.digest:
+    if not is_sealed(change):
         return f"change {number} was changed"
     if compute_link(previous_link, change.seal.digest) != change.seal.link:
         return f"change {number} does not follow from the change before it"

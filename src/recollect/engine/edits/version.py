@@ -22,8 +22,9 @@ from recollect.engine.work.view import View
 from recollect.errors import InvalidInput
 from recollect.model import Added, Batch, LogChange, Message
 from recollect.ports import Tx
-from recollect.rules import changes as rules
+from recollect.rules.changes import edited_fields
 from recollect.rules.log import check_metadata, check_text
+from recollect.rules.versions import edited_metadata, may_be_version
 
 EDITED = "it was edited"  # why a view is to read a message again
 
@@ -39,11 +40,11 @@ def put_version(
 ) -> Message:
     """Store a new version of a message, which is not erased. The same content and metadata are no new version."""
     text = check_text("content", content)
-    new_metadata = rules.edited_metadata(message, check_metadata(metadata))
+    new_metadata = edited_metadata(message, check_metadata(metadata))
     if not text.strip() and not new_metadata:
         raise InvalidInput("content", "is empty, and there is no metadata; to remove a message, delete it")
     edited = still_command(replace(message, content=text, metadata=new_metadata), message)
-    if rules.edited_fields(edited) == rules.edited_fields(message):
+    if edited_fields(edited) == edited_fields(message):
         return message
     persons = refuse_change(tx, message, edited)
     replace_message(tx, message, edited, now, by, views)
@@ -58,8 +59,8 @@ def replace_message(
     """Write down a change, replace the message, and drop what was derived from it, but for facts and statements."""
     space, id = message.space, message.conversation
     conversation = lock_conversations(tx, space, [id], now)[id]
-    before = rules.edited_fields(message)
-    change = LogChange(space, id, 0, "edit", message.turn, now, by, before, rules.edited_fields(edited))
+    before = edited_fields(message)
+    change = LogChange(space, id, 0, "edit", message.turn, now, by, before, edited_fields(edited))
     conversation = append_change(tx, conversation, change)
     drop_answers(tx, space)
     drop_digests(tx, space, [(id, message.turn)])
@@ -80,7 +81,7 @@ def take_versions(
     view_list = list(views)
     for draft, addition in zip(batch.drafts, additions, strict=True):
         message = newest.get(addition.message.id, addition.message)
-        if not rules.may_be_version(draft, message):
+        if not may_be_version(draft, message):
             is_superseded = message is not addition.message
             results.append(Added(replace(message, kept="known"), False) if is_superseded else addition)
             continue

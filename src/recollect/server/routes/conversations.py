@@ -122,10 +122,15 @@ async def history(
         count = min(limit - len(messages), AT_ONCE)
         batch = [] if before == 1 else await chat.history(limit=count, before=before, versions=versions)
         messages[:0] = batch
-        size += sum(len(text.content) for message in batch for text in (message, *message.versions))
+        size += sum(map(text_size, batch))
         has_more = len(batch) == count and batch[0].turn > 1
         before = batch[0].turn if batch else None
     return json_response({"items": messages, "next": str(messages[0].turn) if has_more else None})
+
+
+def text_size(message: Message) -> int:
+    """How many characters a message has, with its older versions."""
+    return len(message.content) + sum(len(version.content) for version in message.versions)
 
 
 def turn_of(cursor: str | None) -> int | None:
