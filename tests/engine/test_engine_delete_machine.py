@@ -1,5 +1,5 @@
-"""Adding, remembering, forgetting, deleting, erasing and rebuilding in any order: what is known afterwards is what a
-rebuild from the log gives, and not a word that was removed is left in any file."""
+"""Adding, remembering, forgetting, editing, deleting, erasing and rebuilding in any order: what is known afterwards is
+what a rebuild from the log gives, and not a word that was removed is left in any file."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ class Deleting(RuleBasedStateMachine):
         self.memory = Memory(str(self.folder / "memory.db"), followers=False, window_turns=11)
         self.number = 0
         self.standing: dict[str, tuple[str, set[str]]] = {}  # the word of each message: where it is, and of whom
+        self.older: dict[str, set[str]] = {}  # the words that messages had before, by the word they have now
         self.removed: set[str] = set()
 
     def word(self) -> str:
@@ -74,6 +75,19 @@ class Deleting(RuleBasedStateMachine):
         self.memory.settle()
 
     @precondition(lambda self: self.standing)
+    @rule(data=st.data(), saying=st.sampled_from(SAYINGS))
+    def edit(self, data: st.DataObject, saying: str) -> None:
+        """A message gets another word; the one it had goes with it, when it goes."""
+        old = data.draw(st.sampled_from(sorted(self.standing)))
+        chat, _ = self.standing[old]
+        found = [message for message in self.memory.conversation(chat).history() if old in message.content]
+        new = self.word()
+        text = saying.format(new) if chat in CHATS else found[0].content.replace(old, new)
+        assert self.memory.conversation(chat).edit(found[0].id, text).content == text
+        self.standing[new] = self.standing.pop(old)
+        self.older[new] = self.older.pop(old, set()) | {old}
+
+    @precondition(lambda self: self.standing)
     @rule(data=st.data())
     def delete(self, data: st.DataObject) -> None:
         word = data.draw(st.sampled_from(sorted(self.standing)))
@@ -81,7 +95,8 @@ class Deleting(RuleBasedStateMachine):
         preview = self.memory.delete(query=word, dry_run=True)
         assert preview.conversations == {chat: 1}
         if chat in CHATS:
-            gone = self.memory.conversation(chat).delete(word)
+            turn = next(m.turn for m in self.memory.conversation(chat).history() if word in m.content)
+            gone = self.memory.conversation(chat).delete(turn)
         else:
             gone = self.memory.delete(query=word)
         assert (gone.messages, gone.views) == (1, preview.views)
@@ -112,6 +127,7 @@ class Deleting(RuleBasedStateMachine):
         self.removed |= {*words}
         for word in words:
             del self.standing[word]
+            self.removed |= self.older.pop(word, set())
 
     def known(self) -> dict[str, Any]:
         """What can be seen of the memory."""

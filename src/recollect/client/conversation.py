@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -60,6 +61,11 @@ def draft_fields(draft: Draft) -> dict[str, Any]:
     )
 
 
+def with_outcome(addition: Added) -> Added:
+    """What was added, whose message says what became of it, too."""
+    return replace(addition, message=replace(addition.message, kept=addition.kept))
+
+
 def edit_field(on_edit: OnEdit) -> dict[str, Any]:
     """What a request says about other texts of known messages: nothing, unless they are to be versions."""
     return {} if on_edit == "refuse" else {"on_edit": on_edit}
@@ -102,7 +108,7 @@ class AsyncClientConversation(ConversationFace):
             return []
         body = {"messages": messages, **edit_field(on_edit)}
         additions: list[Added] = await self._ask(list[Added], "POST", "messages", body=body)
-        return additions
+        return list(map(with_outcome, additions))
 
     async def history(
         self, *, limit: int | None = None, before: int | None = None, versions: bool = False

@@ -16,7 +16,7 @@ from recollect.client.connection import (
     user_path,
     without_none,
 )
-from recollect.client.conversation import AsyncClientConversation, draft_fields, edit_field
+from recollect.client.conversation import AsyncClientConversation, draft_fields, edit_field, with_outcome
 from recollect.client.documents import AsyncClientDocuments
 from recollect.errors import InvalidInput, NotSettled
 from recollect.faces import MemoryFace
@@ -117,7 +117,7 @@ class AsyncClient(MemoryFace):
         additions: list[list[Added]] = await self.connection.ask(
             list[list[Added]], "POST", build_path("messages"), space=all_batches[0].space, body={"batches": body}
         )
-        return additions
+        return [list(map(with_outcome, batch)) for batch in additions]
 
     # -- finding
 

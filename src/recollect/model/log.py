@@ -116,10 +116,11 @@ class Added:
 
     message: Message
     new: bool
+    kept: Kept = "new"
 
-    @property
-    def kept(self) -> Kept:
-        return self.message.kept or ("new" if self.new else "known")
+    def __post_init__(self) -> None:
+        if not self.new and self.kept == "new":  # an older server says no more than that
+            object.__setattr__(self, "kept", "known")
 
 
 @dataclass(frozen=True, slots=True)

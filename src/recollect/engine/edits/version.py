@@ -20,7 +20,7 @@ from recollect.engine.tables.changes import append_change
 from recollect.engine.work.faults import request_reading
 from recollect.engine.work.view import View
 from recollect.errors import InvalidInput
-from recollect.model import Added, Batch, LogChange, Message
+from recollect.model import Added, Batch, Kept, LogChange, Message
 from recollect.ports import Tx
 from recollect.rules.changes import edited_fields
 from recollect.rules.log import check_metadata, check_text
@@ -81,16 +81,14 @@ def take_versions(
     view_list = list(views)
     for draft, addition in zip(batch.drafts, additions, strict=True):
         message = newest.get(addition.message.id, addition.message)
-        if not may_be_version(draft, message):
-            is_superseded = message is not addition.message
-            results.append(Added(replace(message, kept="known"), False) if is_superseded else addition)
-            continue
-        try:
-            metadata = draft.metadata or message.metadata
-            edited = put_version(tx, message, draft.content, metadata, now, batch.by, view_list)
-        except InvalidInput:  # nothing was written: it is a command that cannot be changed
-            results.append(Added(replace(message, kept="refused"), False))
-            continue
-        newest[message.id] = edited
-        results.append(Added(replace(edited, kept="edited"), False))
+        kept: Kept = addition.kept if message is addition.message else "known"
+        if may_be_version(draft, message):
+            try:
+                metadata = draft.metadata or message.metadata
+                message = put_version(tx, message, draft.content, metadata, now, batch.by, view_list)
+                newest[message.id] = message
+                kept = "edited"
+            except InvalidInput:  # nothing was written: it is a command that cannot be changed
+                kept = "refused"
+        results.append(Added(replace(message, kept=kept), addition.new, kept))
     return results

@@ -94,7 +94,8 @@ def known_addition(tx: Tx, conversation: Conversation, draft: Draft, message: Me
     """What became of a draft whose message is in the log already."""
     is_doubtful = not message.erased and not says_same(draft, message)
     versions = older_versions(message, changes_of(tx, conversation)) if is_doubtful else ()
-    return Added(replace(message, kept=kept_as(draft, message, versions)), False)
+    kept = kept_as(draft, message, versions)
+    return Added(replace(message, kept=kept), False, kept)
 
 
 def draft_keys(draft: Draft) -> Iterator[str]:

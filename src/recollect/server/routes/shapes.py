@@ -324,7 +324,7 @@ def example_config(kind: Any) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": [example]}) if example is not None else ConfigDict()
 
 
-COMPUTED_HINTS: dict[str, Any] = {"id": str, "found": bool, "kept": model.Kept}
+COMPUTED_HINTS: dict[str, Any] = {"id": str, "found": bool}
 
 
 def wire_type(hint: Any) -> Any:
