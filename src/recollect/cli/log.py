@@ -162,9 +162,12 @@ def history(conversation: str, limit: int, versions: bool, as_json: bool) -> Non
 
 def version_fields(message: Message) -> dict[str, Any]:
     """What a message said before it was edited, as JSON; nothing if it was not."""
-    from recollect.wire import to_json_value
-
-    return {"versions": to_json_value(message.versions)} if message.versions else {}
+    versions = [
+        {"content": version.content, "metadata": dict(version.metadata), "by": version.by}
+        | {"since": version.since.isoformat(), "until": version.until.isoformat()}
+        for version in message.versions
+    ]
+    return {"versions": versions} if versions else {}
 
 
 def show_message(out: Console, message: Message) -> None:
