@@ -93,6 +93,7 @@ if TYPE_CHECKING:
         TopicStats,
         Unknown,
         Verification,
+        Version,
         ViewState,
         Whom,
     )
@@ -195,6 +196,7 @@ _HOMES = {
         "TopicStats",
         "Unknown",
         "Verification",
+        "Version",
         "ViewState",
         "Whom",
     ),
@@ -295,6 +297,7 @@ __all__ = [
     "TopicStats",
     "Unknown",
     "Verification",
+    "Version",
     "ViewState",
     "Whom",
 ]

@@ -198,9 +198,9 @@ class Tx(Protocol):
     def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
         """How far a view is behind the log, and the state of its work."""
 
-    def set_aside_due(self, view: str, now: datetime, limit: int) -> list[SetAside]:
+    def set_aside_due(self, view: str, now: datetime, limit: int, *, changed: bool = False) -> list[SetAside]:
         """Messages this view has set aside whose retry is due: the longest waiting of each space, then the next of
-        each."""
+        each. With `changed`, only those that did not fail and are to be read again because they were changed."""
 
     def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
         """Delete a view and set its cursors to zero, so that it is built again. With `conversation`, only for a view

@@ -27,9 +27,9 @@ import recollect.rules
 import recollect.tasks
 from recollect.errors import ModelNonsense
 from recollect.language import dates
-from recollect.model import Budget, FoundFact, Message
+from recollect.model import Budget, FoundFact, LogChange, Message
 from recollect.ports import PassageCandidate, Request
-from recollect.rules import retention
+from recollect.rules import changes, retention
 from recollect.rules.documents import anthropic_memory_tool as memory_files
 from recollect.rules.facts import evidence
 from recollect.rules.facts.grounding import Grounds
@@ -84,7 +84,16 @@ BY_TYPE: dict[object, Callable[[Given], Any]] = {
     Budget: lambda given: Budget(),
     Request: lambda given: Request([{"role": "user", "content": given.text}]),
     ModelNonsense: lambda given: ModelNonsense(given.text),
+    LogChange: lambda given: LogChange(
+        "s", "c", 1, "edit", 3, given.moment, "program", edited_to(given.text), edited_to(given.text)
+    ),
 }
+
+
+def edited_to(text: str) -> dict[str, Any]:
+    """What a change of a message says of it."""
+    return {"content": text, "metadata": {"name": text}}
+
 
 SEQUENCES = (collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection, list, set, frozenset)
 
@@ -274,6 +283,7 @@ RULE = topics.TopicRule()
 
 # Rules that need more than their types say, and the classes that read a text.
 CALLS: dict[str, Callable[[Given], Any]] = {
+    "rules.changes.contains_turn": lambda given: changes.contains_turn([[1, 2], [3, 3]], 3),
     "rules.recall.query.closeness": lambda given: query.closeness(
         dates.spans(given.text, given.moment), np.array([given.moment.timestamp()])
     ),

@@ -124,6 +124,7 @@ async def use_everything(client: Client) -> None:
         "get_context": (True, False, True),
         "get_facts": (True, False, True),
         "add_messages": (False, False, False),
+        "edit_message": (False, False, True),
         "ask_memory": (True, False, True),
         "add_fact": (False, False, False),
         "edit_fact": (False, True, False),
@@ -149,7 +150,17 @@ async def use_everything(client: Client) -> None:
     said, added = await good(client, "add_messages", conversation="chat", messages=messages, user="alex")
     assert (said, added["new"]) == ("3 of 3 messages are new and kept.", 3)
     _, again = await good(client, "add_messages", conversation="chat", messages=messages[:1], user="alex")
-    assert (again["new"], again["messages"][0]["turn"]) == (0, 1)
+    assert (again["new"], again["messages"][0]["turn"], again["messages"][0]["kept"]) == (0, 1, "known")
+    other = [messages[0] | {"content": "My otter is called Ottilie."}]
+    said, refused = await good(client, "add_messages", conversation="chat", messages=other, user="alex")
+    assert (said[-40:], refused["messages"][0]["kept"]) == ("1: known with another text, which stays.", "refused")
+    _, edited = await good(client, "add_messages", conversation="chat", messages=other, user="alex", on_edit="version")
+    assert edited["messages"][0]["kept"] == "edited"
+    _, back = await good(
+        client, "edit_message", conversation="chat", message="m1", text=messages[0]["content"], user="alex"
+    )
+    assert back == {"id": edited["messages"][0]["id"], "turn": 1}
+    assert "no message" in await bad(client, "edit_message", conversation="chat", message="m9", text="x", user="alex")
 
     text, found = await good(client, "search_memory", query="what is the otter called", user="alex", limit=2)
     assert found["messages"][0]["content"] == "My otter is called Otto. 🦦"
@@ -448,7 +459,7 @@ def test_without_keys_a_page_of_another_host_is_refused(tmp_path: Path) -> None:
 
         async def use() -> None:
             async with over_http(server) as client:
-                assert len((await client.list_tools()).tools) == 11
+                assert len((await client.list_tools()).tools) == 12
 
         asyncio.run(use())
 
@@ -469,7 +480,7 @@ def test_there_is_no_stream_that_stays_open_and_empty(serving: Serving) -> None:
 
     async def use() -> None:
         async with over_http(serving, door["Authorization"].removeprefix("Bearer "), mode="legacy") as client:
-            assert len((await client.list_tools()).tools) == 11
+            assert len((await client.list_tools()).tools) == 12
 
     asyncio.run(use())
 

@@ -101,9 +101,14 @@ class DeleteRequest:
             return memory.delete(before=self.before, user=self.user, query=self.query, dry_run=dry_run)
         if self.message is None:
             return memory.delete_conversation(self.conversation, dry_run=dry_run)
-        number = self.message.removeprefix("#")
-        is_turn = self.message.startswith("#") and number.isascii() and number.isdigit()
-        return memory.conversation(self.conversation).delete(int(number) if is_turn else self.message, dry_run=dry_run)
+        return memory.conversation(self.conversation).delete(name_of_message(self.message), dry_run=dry_run)
+
+
+def name_of_message(text: str) -> str | int:
+    """What names a message: its id, the one that its platform gave it, or its turn as #7."""
+    number = text.removeprefix("#")
+    is_turn = text.startswith("#") and number.isascii() and number.isdigit()
+    return int(number) if is_turn else text
 
 
 def show_deletion(deletion: Deletion) -> None:

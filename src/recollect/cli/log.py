@@ -1,14 +1,16 @@
-"""Commands on the log: search, history, conversations, erase."""
+"""Commands on the log: search, history, conversations, edit, erase."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from recollect.cli.delete import name_of_message
 from recollect.cli.facts import fact_fields, show_fact
 from recollect.cli.terminal.opening import MemoryHandle, find_conversation, open_for_reading
 from recollect.cli.terminal.options import StoreCommand, parse_moment, printable, report_remains, warn
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from recollect.model import Conversation, Hit, Message
 
 PAGE = 500  # conversations read at a time
+STANDARD = "-"
 
 
 # -- search
@@ -132,31 +135,50 @@ def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> 
 @click.command(cls=StoreCommand)
 @click.argument("conversation")
 @click.option("--limit", type=click.IntRange(1), default=50, help="How many messages, the last ones.")
+@click.option("--versions", is_flag=True, help="Show what edited messages said before, too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, as `recollect export` writes it.")
-def history(conversation: str, limit: int, as_json: bool) -> None:
+def history(conversation: str, limit: int, versions: bool, as_json: bool) -> None:
     """Show the last messages of a conversation, in order.
 
     \b
     recollect history demo
     recollect history demo --limit 5 --json
+    recollect history demo --versions
     """
     from recollect.formats import dump
 
     with open_for_reading() as handle:
         owner = find_conversation(handle.store, handle.settings.space, conversation)
-        messages = handle.memory.conversation(conversation).history(limit=limit)
+        messages = handle.memory.conversation(conversation).history(limit=limit, versions=versions)
     if as_json:
         for message in messages:
-            click.echo((dump(message, owner) + "\n").encode(), nl=False)
+            line = {**json.loads(dump(message, owner)), **version_fields(message)}
+            click.echo((json.dumps(line, ensure_ascii=False) + "\n").encode(), nl=False)
         return
     out = console()
     for message in messages:
         show_message(out, message)
 
 
+def version_fields(message: Message) -> dict[str, Any]:
+    """What a message said before it was edited, as JSON; nothing if it was not."""
+    versions = [
+        {"content": version.content, "metadata": dict(version.metadata), "by": version.by}
+        | {"since": version.since.isoformat(), "until": version.until.isoformat()}
+        for version in message.versions
+    ]
+    return {"versions": versions} if versions else {}
+
+
 def show_message(out: Console, message: Message) -> None:
     from rich.text import Text
 
+    for version in message.versions:
+        head = Text(f"{message.turn:>4}  ", style="dim")
+        head.append(f"{format_time(version.since)}  {printable(message.author)}, until ")
+        head.append(f"{format_time(version.until)} (edited by {printable(version.by)})")
+        out.print(head)
+        print_indented(out, Text(printable(version.content), style="dim"), 6)
     head = Text(f"{message.turn:>4}  ")
     head.append(format_time(message.time), style="cyan")
     head.append(f"  {printable(message.author)}", style="bold")
@@ -205,6 +227,51 @@ def conversation_fields(conversation: Conversation) -> dict[str, Any]:
         "created_at": conversation.created_at,
         "changed_at": conversation.changed_at,
     }
+
+
+# -- edit
+
+
+@click.command(cls=StoreCommand)
+@click.argument("conversation")
+@click.argument("message")
+@click.argument("text")
+@click.option("--metadata", metavar="JSON", help="New metadata, as a JSON object; without it, those it has stay.")
+@click.option("--json", "as_json", is_flag=True, help="The message as one JSON object.")
+def edit(conversation: str, message: str, text: str, metadata: str | None, as_json: bool) -> None:
+    """Give a message a new text.
+
+    MESSAGE is its id, the id that its platform gave it, or its turn as #7. TEXT is all of the new text; - reads it from
+    standard input. Search, contexts, facts, summaries, topics and exports follow the new text. The old one stays in the
+    log: `recollect history --versions` shows it, and `recollect verify` proves both. To remove a text for good, use
+    `recollect delete`.
+
+    \b
+    recollect edit demo #7 "We meet at 8."
+    recollect edit general 1098765 "We meet at 8."
+    recollect edit demo #7 - < corrected.txt
+    """
+    from recollect.formats import dump
+
+    new_metadata = None if metadata is None else parse_metadata(metadata)
+    new_text = sys.stdin.read().removesuffix("\n") if text == STANDARD else text
+    with open_for_reading() as handle:
+        chat = handle.memory.conversation(conversation)
+        edited = chat.edit(name_of_message(message), new_text, metadata=new_metadata)
+    if as_json:
+        print_json(json.loads(dump(edited)))
+    else:
+        click.echo(f"message {edited.turn} of {printable(conversation)} has its new text (message {edited.id})")
+
+
+def parse_metadata(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise click.BadParameter(f"is not JSON: {error}", param_hint="--metadata") from None
+    if not isinstance(value, dict):
+        raise click.BadParameter('is no JSON object, such as {"name": "Alex"}', param_hint="--metadata")
+    return value
 
 
 # -- erase

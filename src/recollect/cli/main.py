@@ -81,6 +81,7 @@ for command in (
     store.verify,
     doctor.doctor,
     store.settings,
+    log.edit,
     delete.delete,
     log.erase,
     retain.retain,

@@ -31,6 +31,7 @@ from recollect.cli.terminal.opening import (
 from recollect.cli.terminal.options import INTERRUPTED, SPACE, StoreCommand, global_option, mask_password, printable
 from recollect.cli.terminal.settling import settle_or_warn
 from recollect.cli.terminal.show import plural, progress_bar
+from recollect.model import ON_EDIT, OnEdit
 
 if TYPE_CHECKING:
     from recollect.config import Settings
@@ -57,6 +58,12 @@ STANDARD = "-"
 )
 @click.option("--timezone", metavar="ZONE", help="The zone of times that have none, such as Europe/Berlin.")
 @click.option("--skip-bad", is_flag=True, help="Go on after a record that cannot be read, and report it.")
+@click.option(
+    "--on-edit",
+    type=click.Choice(ON_EDIT),
+    default="refuse",
+    help="What another text for a known message is: nothing, or a version of it.",
+)
 @click.option("--no-settle", is_flag=True, help="Only keep the messages; a worker makes them searchable.")
 def import_(
     files: tuple[str, ...],
@@ -65,6 +72,7 @@ def import_(
     assistant: tuple[str, ...],
     timezone: str | None,
     skip_bad: bool,
+    on_edit: OnEdit,
     no_settle: bool,
 ) -> None:
     """Bring chats into the memory.
@@ -72,12 +80,14 @@ def import_(
     Reads our own JSON Lines (`-` is standard input) and the exports of ChatGPT, Claude, Telegram, and Discord
     (DiscordChatExporter), with their true dates, authors and ids; zip files as they are. A message is kept once,
     however often it is imported: if an import stops, run it again and it goes on. A record that cannot be read ends
-    the import with its place in the file, unless --skip-bad is given.
+    the import with its place in the file, unless --skip-bad is given. A message that was edited on its platform since
+    it was imported is counted and stays as it is; with --on-edit version it gets its new text.
 
     \b
     recollect import chat.jsonl --user alex
     recollect import conversations.json
     recollect import general.json --space 1098765 --assistant 2012345
+    recollect import general.json --on-edit version
     """
     from recollect.formats import open_records
 
@@ -90,7 +100,7 @@ def import_(
             for file in files:
                 options: Any = {"user": user, "assistant_ids": assistant, "timezone": timezone}
                 with open_records(file, format, **options) as reader:
-                    await import_file(memory, file, reader, settings, skip_bad)
+                    await import_file(memory, file, reader, settings, skip_bad, on_edit)
             if settle:
                 await settle_or_warn(memory, store)
 
@@ -109,7 +119,9 @@ def interrupt(*_: Any) -> None:
     raise KeyboardInterrupt
 
 
-async def import_file(memory: MemoryEngine, file: str, reader: Reader, settings: Settings, skip_bad: bool) -> None:
+async def import_file(
+    memory: MemoryEngine, file: str, reader: Reader, settings: Settings, skip_bad: bool, on_edit: OnEdit
+) -> None:
     from recollect.engine.transfer import ImportProgress, import_records
     from recollect.errors import ImportFailed
 
@@ -129,7 +141,8 @@ async def import_file(memory: MemoryEngine, file: str, reader: Reader, settings:
 
         try:
             records = collect_spaces(reader, spaces)
-            await import_records(memory, records, space=settings.space, skip_bad=skip_bad, progress=show_progress)
+            options: Any = {"skip_bad": skip_bad, "on_edit": on_edit}
+            await import_records(memory, records, space=settings.space, progress=show_progress, **options)
         except ImportFailed as error:
             has_failed = True
             raise ImportFailed(f"{name}, {error}") from error
@@ -155,10 +168,14 @@ def report_import(name: str, format: str, totals: ImportProgress, has_failed: bo
         click.echo(f"skipped: {printable(f'{name}, {line}')}", err=True)
     if totals.bad_count > len(totals.bad):
         click.echo(f"skipped: {printable(name)}, {totals.bad_count - len(totals.bad):,} more", err=True)
+    edited = f"{totals.edited:,} edited, " if totals.edited else ""
+    refused = f"{totals.refused:,} known with another text, " if totals.refused else ""
     erased = f"{totals.erased:,} erased before, " if totals.erased else ""
     erased += f"{totals.expired:,} expired, " if totals.expired else ""
-    counts = f"{totals.known:,} known already, {erased}{totals.bad_count + has_failed:,} bad"
+    counts = f"{totals.known:,} known already, {edited}{refused}{erased}{totals.bad_count + has_failed:,} bad"
     click.echo(f"{printable(name)} ({format}): {plural(totals.read, 'message')} read, {totals.new:,} new, {counts}")
+    if totals.refused:
+        click.echo("hint: what was edited since stays as it is; --on-edit version takes the new text", err=True)
 
 
 def hint_space(spaces: set[str], space: str) -> None:

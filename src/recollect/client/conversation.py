@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -29,6 +30,7 @@ from recollect.model import (
     Draft,
     Episode,
     Message,
+    OnEdit,
     Reply,
     Role,
     Topic,
@@ -61,6 +63,16 @@ def draft_fields(draft: Draft) -> dict[str, Any]:
     )
 
 
+def with_outcome(addition: Added) -> Added:
+    """What was added, whose message says what became of it, too."""
+    return replace(addition, message=replace(addition.message, kept=addition.kept))
+
+
+def edit_field(on_edit: OnEdit) -> dict[str, Any]:
+    """What a request says about other texts of known messages: nothing, unless they are to be versions."""
+    return {} if on_edit == "refuse" else {"on_edit": on_edit}
+
+
 class AsyncClientConversation(ConversationFace):
     """One thread of messages."""
 
@@ -85,32 +97,46 @@ class AsyncClientConversation(ConversationFace):
         metadata: dict[str, Any] | None = None,
         name: str | None = None,
         expires: datetime | timedelta | None = None,
+        on_edit: OnEdit = "refuse",
     ) -> Message:
         full_metadata = {} if metadata is None else metadata
         if name is not None:
             full_metadata = {**full_metadata, "name": check_id("name", name)}
         draft = Draft(role, content, author, user, time, platform_id, full_metadata, expires_at=expires)
-        return (await self.extend([draft]))[0].message
+        return (await self.extend([draft], on_edit=on_edit))[0].message
 
-    async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]]) -> list[Added]:
+    async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
         messages = [draft_fields(as_draft(draft)) for draft in drafts]
         if not messages:
             return []
-        additions: list[Added] = await self._ask(list[Added], "POST", "messages", body={"messages": messages})
-        return additions
+        body = {"messages": messages, **edit_field(on_edit)}
+        additions: list[Added] = await self._ask(list[Added], "POST", "messages", body=body)
+        return list(map(with_outcome, additions))
 
-    async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
+    async def history(
+        self, *, limit: int | None = None, before: int | None = None, versions: bool = False
+    ) -> list[Message]:
         max_messages = None if limit is None else check_number("limit", limit, MAX_TURN)
         cursor = None if before is None else str(check_number("before", before, MAX_TURN))
         messages: list[Message] = []
         while max_messages is None or len(messages) < max_messages:
             size = PAGE if max_messages is None else min(PAGE, max_messages - len(messages))
-            page = await self._ask(ResultPage, "GET", "messages", query=without_none(cursor=cursor, limit=size))
+            query = without_none(cursor=cursor, limit=size, versions=versions or None)
+            page = await self._ask(ResultPage, "GET", "messages", query=query)
             messages[:0] = from_json_value(list[Message], page.items)
             cursor = page.next
             if cursor is None:
                 break
         return messages
+
+    async def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
+        is_turn = isinstance(message, int)
+        name = str(check_number("message", message, MAX_TURN) if is_turn else check_id("message", message))
+        query = without_none(by="turn" if is_turn else None)
+        new_metadata = None if metadata is None else check_metadata(metadata)
+        body = without_none(text=text, metadata=new_metadata)
+        edited: Message = await self._ask(Message, "PATCH", "messages", name, query=query, body=body)
+        return edited
 
     async def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
         is_turn = isinstance(message, int)
@@ -258,7 +284,7 @@ class AsyncClientConversation(ConversationFace):
         path = build_path("conversations", self.id, *parts)
         if method in ("GET", "DELETE"):
             return await self._server.ask(kind, method, path, space=self.space, query=(query or {}) | user_field)
-        return await self._server.ask(kind, method, path, space=self.space, body=(body or {}) | user_field)
+        return await self._server.ask(kind, method, path, space=self.space, query=query, body=(body or {}) | user_field)
 
     async def _ask_list(self, kind: Any, *parts: str, query: dict[str, Any] | None = None) -> list[Any]:
         values: list[Any] = await self._ask(list[kind], "GET", *parts, query=query)

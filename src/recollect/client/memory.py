@@ -16,7 +16,7 @@ from recollect.client.connection import (
     user_path,
     without_none,
 )
-from recollect.client.conversation import AsyncClientConversation, draft_fields
+from recollect.client.conversation import AsyncClientConversation, draft_fields, edit_field, with_outcome
 from recollect.client.documents import AsyncClientDocuments
 from recollect.errors import InvalidInput, NotSettled
 from recollect.faces import MemoryFace
@@ -111,13 +111,14 @@ class AsyncClient(MemoryFace):
             raise InvalidInput("batches", "are for several spaces; a server is asked for one at a time")
         body = [
             without_none(conversation=batch.conversation, user=batch.user)
+            | edit_field(batch.on_edit)
             | {"messages": [draft_fields(draft) for draft in batch.drafts]}
             for batch in all_batches
         ]
         additions: list[list[Added]] = await self.connection.ask(
             list[list[Added]], "POST", build_path("messages"), space=all_batches[0].space, body={"batches": body}
         )
-        return additions
+        return [list(map(with_outcome, batch)) for batch in additions]
 
     # -- finding
 

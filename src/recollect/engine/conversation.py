@@ -16,6 +16,7 @@ from recollect.engine import turn
 from recollect.engine.commands import run_command
 from recollect.engine.context.gather import ContextBuilder
 from recollect.engine.conversation_topics import ConversationTopics
+from recollect.engine.edits.edit import Edits
 from recollect.engine.people import Knowledge
 from recollect.engine.removal.deletion import Deletions
 from recollect.engine.scope import ConversationScope
@@ -34,6 +35,7 @@ from recollect.model import (
     Draft,
     Episode,
     Message,
+    OnEdit,
     Reply,
     Role,
     Topic,
@@ -60,6 +62,7 @@ class AsyncConversation(ConversationFace):
         self._knowledge = knowledge
         self._deletions = deletions
         self._runtime = knowledge.runtime
+        self._edits = Edits(self._runtime)
         self._scope = scope
         self._contexts = ContextBuilder(self._runtime, scope)
         self._topics = ConversationTopics(self._runtime, scope)
@@ -82,22 +85,29 @@ class AsyncConversation(ConversationFace):
         metadata: dict[str, Any] | None = None,
         name: str | None = None,
         expires: datetime | timedelta | None = None,
+        on_edit: OnEdit = "refuse",
     ) -> Message:
         full_metadata = {} if metadata is None else metadata
         if name is not None:
             full_metadata = {**full_metadata, "name": rules.check_id("name", name)}
         draft = Draft(role, content, author, user, time, platform_id, full_metadata, expires_at=expires)
-        return (await self.extend([draft]))[0].message
+        return (await self.extend([draft], on_edit=on_edit))[0].message
 
-    async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]]) -> list[Added]:
-        batch = Batch(self.space, self.id, self.user, [as_draft(draft) for draft in drafts])
-        return await self._append(batch)
+    async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
+        draft_list = [as_draft(draft) for draft in drafts]
+        by = self._scope.access.key_id
+        return await self._append(Batch(self.space, self.id, self.user, draft_list, on_edit=on_edit, by=by))
 
-    async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
+    async def history(
+        self, *, limit: int | None = None, before: int | None = None, versions: bool = False
+    ) -> list[Message]:
         count = None if limit is None else check_number("limit", limit, MAX_TURN)
         return await self._contexts.recent_messages(
-            count, None if before is None else check_number("before", before, MAX_TURN)
+            count, None if before is None else check_number("before", before, MAX_TURN), versions
         )
+
+    async def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
+        return await self._edits.edit_message(self._scope, message, text, metadata)
 
     async def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
         return await self._deletions.delete_message(self._scope, message, dry_run=dry_run)

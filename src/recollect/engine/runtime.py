@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from recollect.engine import turn
+from recollect.engine.edits.version import take_versions
 from recollect.engine.retention import RetentionJob, RetentionSchedule
 from recollect.engine.tables import log
 from recollect.engine.views.day_writer import DayWriter
@@ -38,8 +39,8 @@ from recollect.engine.work.metrics import ActivityCounter
 from recollect.engine.work.single_flight import SingleFlight
 from recollect.engine.work.usage import Meter
 from recollect.engine.work.view import Hooks, Patience, View
-from recollect.errors import RecollectError, StoreError
-from recollect.model import Added, Batch
+from recollect.errors import InvalidInput, RecollectError, StoreError
+from recollect.model import ON_EDIT, Added, Batch
 from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
 from recollect.rules import log as rules
 from recollect.rules.episodes.window import WindowRule
@@ -357,6 +358,9 @@ class Runtime:
             rules.check_id("conversation", batch.conversation)
             if batch.user is not None:
                 rules.check_id("user", batch.user)
+            if batch.on_edit not in ON_EDIT:
+                raise InvalidInput("on_edit", f"is {batch.on_edit!r}; must be one of {', '.join(ON_EDIT)}")
+        views = [follower.view for follower in self.followers.values()]
         ready = [log.with_ids(batch, now) for batch in batch_list]
         new = log.draft_ids(ready) - log.draft_ids(batch_list)
         order = sorted(range(len(ready)), key=lambda i: (ready[i].space, ready[i].conversation))
@@ -370,9 +374,14 @@ class Runtime:
             results: dict[int, list[Added]] = {}
             for i in order:  # every writer uses the same order, so that no two wait for each other
                 results[i] = log.append_messages(tx, ready[i], now, fresh)
+                if ready[i].on_edit == "version":
+                    results[i] = take_versions(tx, ready[i], results[i], now, views)
             return [results[i] for i in range(len(ready))]
 
-        return await self.write(write)
+        additions = await self.write(write)
+        if any(addition.kept == "edited" for batch in additions for addition in batch):
+            self.digests.clear()
+        return additions
 
     def resolve_space(self, space: str | None) -> str:
         """The space that is named, or the memory's own."""

@@ -37,6 +37,7 @@ from recollect.model import (
     Member,
     MemoryAnswer,
     Message,
+    OnEdit,
     Profile,
     Reply,
     Retained,
@@ -335,6 +336,7 @@ class BlockingConversation:
         metadata: dict[str, Any] | None = None,
         name: str | None = None,
         expires: datetime | timedelta | None = None,
+        on_edit: OnEdit = "refuse",
     ) -> Message:
         return self._private.wait(
             self._inner.add(
@@ -347,14 +349,18 @@ class BlockingConversation:
                 metadata=metadata,
                 name=name,
                 expires=expires,
+                on_edit=on_edit,
             )
         )
 
-    def extend(self, drafts: Iterable[Draft | Mapping[str, Any]]) -> list[Added]:
-        return self._private.wait(self._inner.extend(drafts))
+    def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
+        return self._private.wait(self._inner.extend(drafts, on_edit=on_edit))
 
-    def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
-        return self._private.wait(self._inner.history(limit=limit, before=before))
+    def history(self, *, limit: int | None = None, before: int | None = None, versions: bool = False) -> list[Message]:
+        return self._private.wait(self._inner.history(limit=limit, before=before, versions=versions))
+
+    def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
+        return self._private.wait(self._inner.edit(message, text, metadata=metadata))
 
     def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
         return self._private.wait(self._inner.delete(message, dry_run=dry_run))

@@ -17,7 +17,7 @@ from typing import Any
 from recollect.engine.memory import MemoryEngine
 from recollect.engine.tables.log import COPYING, EPOCH, damage_error, new_id
 from recollect.errors import DamagedMessage, ImportFailed, InvalidInput, ScopeError, StoreError
-from recollect.model import ROLES, BadRecord, Batch, Record
+from recollect.model import ROLES, BadRecord, Batch, OnEdit, Record
 from recollect.ports import Store, Tx
 from recollect.rules.expiry import has_expired
 from recollect.rules.log import clamp_time
@@ -68,6 +68,8 @@ class ImportProgress:
     read: int = 0
     new: int = 0
     known: int = 0
+    edited: int = 0  # these were known with another text, and have a new version now
+    refused: int = 0  # these were known with another text, which stays
     erased: int = 0  # these were removed from the log before, and stay out
     expired: int = 0  # these were to be shown until a time that is over, and are left out
     bad: list[str] = field(default_factory=list)
@@ -85,12 +87,14 @@ async def import_records(
     *,
     space: str,
     skip_bad: bool = False,
+    on_edit: OnEdit = "refuse",
     progress: Callable[[ImportProgress], None] = lambda _: None,
 ) -> ImportProgress:
-    """Append records to the log. The first bad record ends the import, unless `skip_bad` is set."""
+    """Append records to the log. The first bad record ends the import, unless `skip_bad` is set. What another text for
+    a known message is, `on_edit` says."""
     totals = ImportProgress()
     for batch in batch_records(records, totals, skip_bad):
-        await import_batch(memory, batch, space, totals, skip_bad)
+        await import_batch(memory, batch, space, totals, skip_bad, on_edit)
         progress(totals)
     progress(totals)
     return totals
@@ -115,22 +119,24 @@ def batch_records(
 
 
 async def import_batch(
-    memory: MemoryEngine, batch: list[Record], space: str, totals: ImportProgress, skip_bad: bool
+    memory: MemoryEngine, batch: list[Record], space: str, totals: ImportProgress, skip_bad: bool, on_edit: OnEdit
 ) -> None:
     try:
-        await add_records(memory, batch, space, totals)
+        await add_records(memory, batch, space, totals, on_edit)
     except (InvalidInput, ScopeError):
         # The log refuses one record of the batch: add them one by one, to find and name it.
         for record in batch:
             try:
-                await add_records(memory, [record], space, totals)
+                await add_records(memory, [record], space, totals, on_edit)
             except (InvalidInput, ScopeError) as error:
                 if not skip_bad:
                     raise import_failure(record.where, str(error)) from error
                 totals.note_bad(record.where, str(error))
 
 
-async def add_records(memory: MemoryEngine, batch: list[Record], space: str, totals: ImportProgress) -> None:
+async def add_records(
+    memory: MemoryEngine, batch: list[Record], space: str, totals: ImportProgress, on_edit: OnEdit
+) -> None:
     def place(record: Record) -> tuple[str, str]:
         return record.conversation, record.user or ""
 
@@ -138,7 +144,13 @@ async def add_records(memory: MemoryEngine, batch: list[Record], space: str, tot
     current = [record for record in batch if not is_over(record, now)]
     groups = [list(group) for _, group in groupby(sorted(current, key=place), key=place)]
     batches = [
-        Batch(space, group[0].conversation, group[0].user, [clamp_time(record.draft) for record in group])
+        Batch(
+            space,
+            group[0].conversation,
+            group[0].user,
+            [clamp_time(record.draft) for record in group],
+            on_edit=on_edit,
+        )
         for group in groups
     ]
     results_by_batch = await memory.add_many(batches)
@@ -146,9 +158,9 @@ async def add_records(memory: MemoryEngine, batch: list[Record], space: str, tot
     totals.expired += len(batch) - len(current)
     for results in results_by_batch:
         totals.read += len(results)
-        totals.new += sum(result.new for result in results)
-        totals.known += sum(not result.new and not result.message.erased for result in results)
-        totals.erased += sum(not result.new and result.message.erased for result in results)
+        counts = Counter(result.kept for result in results)
+        for kept, count in counts.items():
+            setattr(totals, kept, getattr(totals, kept) + count)
 
 
 def is_over(record: Record, now: datetime) -> bool:

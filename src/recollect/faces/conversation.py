@@ -17,6 +17,7 @@ from recollect.model import (
     Draft,
     Episode,
     Message,
+    OnEdit,
     Reply,
     Role,
     Topic,
@@ -46,6 +47,7 @@ class ConversationFace(Protocol):
         metadata: dict[str, Any] | None = None,
         name: str | None = None,
         expires: datetime | timedelta | None = None,
+        on_edit: OnEdit = "refuse",
     ) -> Message:
         """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once.
 
@@ -53,19 +55,32 @@ class ConversationFace(Protocol):
 
         `expires` is a moment, or a span of time from now: from then on no search and no context has the message, and
         `retain` removes it. Nothing is derived from it that would outlive it: no fact, summary, digest or topic.
+
+        If the platform id is known with another text, that is a new version of the message with `on_edit="version"`;
+        else the stored text stays. The message's `kept` says which: "new", "known", "edited" or "refused".
         """
         ...
 
-    async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]]) -> list[Added]:
+    async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
         """Keep several messages in one transaction: all of them, or none. Each is a draft, or a mapping such as
-        `{"role": "user", "content": "Hi"}`, which may have the fields of a draft, and `expires` as `add` takes it."""
+        `{"role": "user", "content": "Hi"}`, which may have the fields of a draft, and `expires` as `add` takes it.
+        `on_edit` is as for `add`, and each result's `kept` says what became of the message."""
         ...
 
-    async def history(self, *, limit: int | None = None, before: int | None = None) -> list[Message]:
-        """The messages in order; with `limit`, the last ones, and with `before`, those before that turn.
+    async def history(
+        self, *, limit: int | None = None, before: int | None = None, versions: bool = False
+    ) -> list[Message]:
+        """The messages in order; with `limit`, the last ones, and with `before`, those before that turn. With
+        `versions`, each has its older versions: what it said before it was edited.
 
         This is the log: a message that has expired is in it until `retain` removes it.
         """
+        ...
+
+    async def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
+        """Give a message a new text, and new metadata if there are any: by its id, its turn (a number) or the id that
+        its platform gave it. Everything follows the new version: search, contexts, facts, summaries, topics, exports.
+        The old one stays in the log, and `history(versions=True)` shows it. The same text again changes nothing."""
         ...
 
     async def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:

@@ -1,7 +1,7 @@
 """The data classes of recollect, all frozen. They hold data and know nothing of storage, models or clocks.
 
-A message is said once and never changes. Everything that can be derived from messages is a view: it can be thrown away
-and built again.
+A message is said once, and what is made of it later is a version of it. Everything that can be derived from messages is
+a view: it can be thrown away and built again.
 """
 
 from recollect.model.changes import ChangeKind, LogChange
@@ -33,6 +33,7 @@ from recollect.model.facts import (
 from recollect.model.log import (
     DEFAULT_SPACE,
     HIT_KINDS,
+    ON_EDIT,
     ROLES,
     Added,
     BadRecord,
@@ -45,12 +46,15 @@ from recollect.model.log import (
     Filter,
     Hit,
     HitKind,
+    Kept,
     Message,
+    OnEdit,
     Record,
     Retained,
     Role,
     Seal,
     Verification,
+    Version,
 )
 from recollect.model.people import (
     Ambiguous,
@@ -85,6 +89,7 @@ __all__ = [
     "FACT_CATEGORIES",
     "HIT_KINDS",
     "HOLDS",
+    "ON_EDIT",
     "ROLES",
     "Activity",
     "Added",
@@ -124,12 +129,14 @@ __all__ = [
     "HitKind",
     "Holds",
     "Item",
+    "Kept",
     "LogChange",
     "Member",
     "MemoryAnswer",
     "Message",
     "Name",
     "NameKind",
+    "OnEdit",
     "Profile",
     "Receipt",
     "Record",
@@ -154,6 +161,7 @@ __all__ = [
     "TopicStats",
     "Unknown",
     "Verification",
+    "Version",
     "ViewState",
     "Whom",
 ]

@@ -1,4 +1,5 @@
-"""What was said, what is asked of it, and what is answered. A message is said once and never changes."""
+"""What was said, what is asked of it, and what is answered. A message is said once; an edit makes a new version of it,
+and the older ones stay."""
 
 from __future__ import annotations
 
@@ -13,6 +14,9 @@ Role = Literal["user", "assistant", "system", "tool"]
 ROLES: tuple[Role, ...] = get_args(Role)
 HitKind = Literal["message", "fact"]
 HIT_KINDS: tuple[HitKind, ...] = get_args(HitKind)
+Kept = Literal["new", "known", "edited", "refused", "erased"]
+OnEdit = Literal["refuse", "version"]
+ON_EDIT: tuple[OnEdit, ...] = get_args(OnEdit)
 
 DEFAULT_SPACE = "default"
 
@@ -48,10 +52,27 @@ class Seal:
 
 
 @dataclass(frozen=True, slots=True)
+class Version:
+    """What a message said before it was edited: from when until when, and who edited it then (the id of a key, or
+    "program")."""
+
+    content: str
+    metadata: Mapping[str, Any]
+    since: datetime
+    until: datetime
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One utterance, as the log keeps it. An erased one keeps its place and its seal, and nothing that was said.
 
     One that expires is shown until `expires_at`, and nothing is derived from it that would outlive it.
+
+    Of a message that was edited it is the newest version; `versions` are the older ones, if they were asked for, the
+    oldest first. `kept` says, of a message that was just added, what became of it: it is "new"; it was "known" with
+    this text; it was "edited", so that this is a version of it; the text was "refused", since the message is known with
+    another one; or it was removed from the log before ("erased"), and stays out.
     """
 
     space: str
@@ -68,6 +89,8 @@ class Message:
     erased: bool = False
     expires_at: datetime | None = None
     seal: Seal = field(default=Seal(b"", b"", b""), repr=False, compare=False)
+    versions: tuple[Version, ...] = ()
+    kept: Kept | None = field(default=None, compare=False)
 
     @property
     def is_lasting(self) -> bool:
@@ -101,10 +124,15 @@ class Conversation:
 @dataclass(frozen=True, slots=True)
 class Added:
     """What `add` did: the message as it is in the log, and whether it was new or known already. One that was removed
-    from the log stays out: then the message is `erased`."""
+    from the log stays out: then the message is `erased`. `kept` is that of the message."""
 
     message: Message
     new: bool
+    kept: Kept = "new"
+
+    def __post_init__(self) -> None:
+        if not self.new and self.kept == "new":  # an older server says no more than that
+            object.__setattr__(self, "kept", "known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,10 +270,13 @@ class Erasure:
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Messages for one conversation, in order. `check` is called with what is about to be added, one item for each
-    draft; if it raises, the transaction is rolled back."""
+    draft; if it raises, the transaction is rolled back. `on_edit` says what becomes of another text for a message that
+    is known: a "version" of it, made by `by`, or nothing."""
 
     space: str
     conversation: str
     user: str | None
     drafts: Sequence[Draft]
     check: Callable[[list[Added]], None] | None = field(default=None, compare=False, repr=False)
+    on_edit: OnEdit = "refuse"
+    by: str = "program"

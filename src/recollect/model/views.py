@@ -106,7 +106,8 @@ class ViewState:
     """How far a view has got: messages behind the log, conversations waiting after a failure, and the last error.
 
     `standing_in` are those of the waiting for which the built-in writer stands in until a model is back; `set_aside`
-    are messages the view went past because it failed on them.
+    are messages the view went past because it failed on them. A message that was changed, and that the view has not
+    read again, counts as one it is behind.
     """
 
     view: str
@@ -123,7 +124,8 @@ class SetAside:
     """A message on which a view failed, and went past: how often, when it is tried again, and the kind of the error.
 
     `retry_at` is None in a view that follows a conversation in order: it is made anew when somebody asks for a retry.
-    Of a view that works on a conversation as a whole, `turn` is how far it was to get.
+    Of a view that works on a conversation as a whole, `turn` is how far it was to get. Without `failures` nothing
+    failed: the message was changed after the view had read it, and is to be read again.
     """
 
     space: str

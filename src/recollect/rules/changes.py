@@ -39,6 +39,11 @@ def seal_change(change: LogChange, previous_link: bytes, salt: bytes) -> LogChan
     return replace(change, seal=Seal(salt, digest, compute_link(previous_link, digest)))
 
 
+def is_sealed(change: LogChange) -> bool:
+    """Whether a change is what its seal proves; an erased one is proved by its place alone."""
+    return change.erased or compute_change_digest(change, change.seal.salt) == change.seal.digest
+
+
 def erase_change(change: LogChange) -> LogChange:
     """A change with only its place and its chain."""
     return replace(change, by="", before={}, after={}, erased=True, seal=replace(change.seal, salt=b""))
@@ -100,15 +105,6 @@ def original_message(message: Message, changes: Sequence[LogChange]) -> Message 
     return message
 
 
-def versions_of(message: Message, changes: Sequence[LogChange]) -> list[Message]:
-    """Every version of a message, the oldest first; the last is the message as it is."""
-    versions = [message]
-    for change in reversed(changes):
-        if change.kind == "edit" and change.turn == message.turn and not change.erased:
-            versions.append(replace(versions[-1], content=change.before["content"], metadata=change.before["metadata"]))
-    return versions[::-1]
-
-
 # -- what can be wrong
 
 
@@ -118,7 +114,7 @@ def change_problem(change: LogChange, number: int, previous_link: bytes) -> str 
         return f"change {number} is missing"
     if change.erased and (change.by or change.before or change.after or change.seal.salt):
         return f"change {number} is marked as erased and is not empty"
-    if not change.erased and compute_change_digest(change, change.seal.salt) != change.seal.digest:
+    if not is_sealed(change):
         return f"change {number} was changed"
     if compute_link(previous_link, change.seal.digest) != change.seal.link:
         return f"change {number} does not follow from the change before it"
@@ -136,7 +132,7 @@ def changes_end_problem(conversation: Conversation, changes: Sequence[LogChange]
 def is_as_changed(message: Message, changes: Sequence[LogChange]) -> bool:
     """Whether a message says what its last edit made of it, and each edit began with what the one before had made."""
     edits = [change for change in changes if change.kind == "edit" and change.turn == message.turn]
-    if any(change.erased for change in edits):
+    if not edits or any(change.erased for change in edits):
         return True
     states: list[Mapping[str, Any]] = [change.before for change in edits[1:]]
     return all(

@@ -25,6 +25,7 @@ MAX_CONTENT = 16 << 20  # bytes of UTF-8
 MAX_METADATA = 1 << 20  # bytes of JSON
 TOLD = "profile:"  # begins the name of the conversation with what somebody told by command; their id follows
 ERASED = "erased:"  # begins the new name of a conversation whose old one named an erased person; a random id follows
+ONCE = "once:"  # begins the platform id of a message that has none, made of the key of its request
 PARTS = re.compile(r"[:/~]")  # separates the parts of a conversation's name
 AHEAD = timedelta(days=1)  # a clock may be wrong by hours, not by days
 # The range of times that are accepted. Rules compute dates some centuries from them ("ninety years ago"), which must

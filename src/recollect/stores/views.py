@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 from typing import Any
 
-from sqlalchemy import Integer, bindparam, case, func, or_, select, true, update
+from sqlalchemy import Integer, and_, bindparam, case, func, not_, or_, select, true, update
 from sqlalchemy import delete as sql_delete
 
 from recollect.model import SetAside, Stats, ViewState
@@ -68,14 +68,28 @@ def unseen_query(view: str) -> Any:
 
 
 @cache
-def due_query() -> Any:
-    """Messages that were set aside and are due for a retry: the first of each space before the second of any."""
-    place = func.row_number().over(partition_by=set_aside.c.space, order_by=set_aside.c.retry_at)
-    rows = (
-        select(set_aside, place.label("place"))
-        .where(set_aside.c.view == bindparam("of_view"), set_aside.c.retry_at <= bindparam("now", type_=Instant))
-        .subquery()
+def changed_query() -> Any:
+    """Whether a view has to read a message of a space again that was changed."""
+    return (
+        select(set_aside.c.turn)
+        .where(
+            set_aside.c.space == bindparam("of_space"),
+            set_aside.c.view == bindparam("of_view"),
+            set_aside.c.failures == 0,
+            set_aside.c.retry_at <= bindparam("now", type_=Instant),
+        )
+        .limit(1)
     )
+
+
+@cache
+def due_query(changed: bool) -> Any:
+    """Messages that were set aside and are due for a retry: the first of each space before the second of any. With
+    `changed`, only those on which nothing failed."""
+    place = func.row_number().over(partition_by=set_aside.c.space, order_by=set_aside.c.retry_at)
+    conditions = [set_aside.c.view == bindparam("of_view"), set_aside.c.retry_at <= bindparam("now", type_=Instant)]
+    conditions += [set_aside.c.failures == 0] if changed else []
+    rows = select(set_aside, place.label("place")).where(*conditions).subquery()
     columns = (rows.c[column.name] for column in set_aside.c)
     return select(*columns).order_by(rows.c.place, rows.c.retry_at).limit(bindparam("most", type_=Integer))
 
@@ -114,8 +128,8 @@ def release_statement(has_error: bool) -> Any:
 
 @lru_cache(maxsize=64)
 def state_query(view: str, of_space: bool) -> Any:
-    """One row: the leases of a view, what it has set aside, and how many turns it is behind in all. One statement and
-    not three: `settle` asks for every view."""
+    """One row: the leases of a view, what it has set aside, what it is to read again since that was changed, and how
+    many turns it is behind in all. One statement and not three: `settle` asks for every view."""
     cursor_turn = func.coalesce(cursors.c.turn, 0)
     turns, source = progress_target(view)
     # A view that follows another may be ahead of it: that must not reduce the sum of the other conversations.
@@ -130,7 +144,15 @@ def state_query(view: str, of_space: bool) -> Any:
         func.count().filter(leases.c.retry_at > now, leases.c.error.startswith(STAND_IN)),
         func.max(leases.c.error),
     ).where(leases.c.view == view)
-    aside = select(func.count(), func.max(set_aside.c.error)).where(set_aside.c.view == view)
+    is_changed = set_aside.c.failures == 0
+    is_waiting = and_(is_changed, set_aside.c.retry_at > now)
+    aside = select(
+        func.count().filter(not_(is_changed)),
+        func.max(set_aside.c.error).filter(or_(not_(is_changed), is_waiting)),
+        func.count().filter(is_changed),
+        func.count().filter(is_waiting),
+        func.count().filter(is_waiting, set_aside.c.error.startswith(STAND_IN)),
+    ).where(set_aside.c.view == view)
     if of_space:
         distance = distance.where(conversations.c.space == bindparam("of_space"))
         work = work.where(leases.c.space == bindparam("of_space"))
@@ -181,8 +203,11 @@ class ViewTx(SqlTx):
         return [Lag(*row) for row in self.fetch(lagging_query(view, since is not None, bool(besides)), values)]
 
     def unseen(self, view: str, now: datetime, *, space: str, since: datetime) -> bool:
-        values = {"now": now, "of_space": space, "since": since}
-        return bool(self.fetch(unseen_query(view), values))
+        values = {"now": now, "of_space": space}
+        return bool(
+            self.fetch(unseen_query(view), values | {"since": since})
+            or self.fetch(changed_query(), values | {"of_view": view})
+        )
 
     def cursor(self, view: str, space: str, conversation: str) -> int:
         rows = self.fetch(queries.CURSOR, queries.place_params(view, space, conversation))
@@ -268,8 +293,8 @@ class ViewTx(SqlTx):
         rows = self.fetch(queries.FAILURES, queries.place_params(view, space, conversation))
         return rows[0][0] if rows else 0
 
-    def set_aside_due(self, view: str, now: datetime, limit: int) -> list[SetAside]:
-        rows = self.fetch(due_query(), {"of_view": view, "now": now, "most": limit})
+    def set_aside_due(self, view: str, now: datetime, limit: int, *, changed: bool = False) -> list[SetAside]:
+        rows = self.fetch(due_query(changed), {"of_view": view, "now": now, "most": limit})
         return [SetAside(*row) for row in rows]
 
     def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
@@ -306,8 +331,17 @@ class ViewTx(SqlTx):
     def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
         values = {"now": now} | ({} if space is None else {"of_space": space})
         (row,) = self.fetch(state_query(view, space is not None), values)
-        waiting, lease_count, standing_in, error, count, reason, behind = row
-        return ViewState(view, int(behind), waiting, lease_count, error or reason, standing_in, count)
+        waiting, lease_count, standing_in, error, count, reason, *changes, behind = row
+        changed, changed_waiting, changed_standing_in = changes
+        return ViewState(
+            view,
+            int(behind) + changed,
+            waiting + changed_waiting,
+            lease_count,
+            error or reason,
+            standing_in + changed_standing_in,
+            count,
+        )
 
 
 def batches_by_space(places: Sequence[ConversationKey]) -> Iterator[tuple[str, list[str]]]:

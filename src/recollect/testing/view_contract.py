@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from threading import Event
 
-from recollect.model import Erasure, Filter, SetAside
-from recollect.ports import Lag, Store, Tx
+from recollect.model import Erasure, Filter, SetAside, ViewState
+from recollect.ports import STAND_IN, Lag, Store, Tx
 from recollect.testing.log_contract import make_tombstone
 from recollect.testing.samples import T0, append_messages, make_conversation, make_entry, make_message
 from recollect.testing.transaction_contract import MEET, PATIENCE, run_at_once
@@ -213,6 +213,26 @@ class ViewContract:
         assert [state.set_aside for state in states] == [3, 2, 1, 0]
         assert [state.error for state in states] == ["OverflowError", "OverflowError", "OverflowError", None]
         assert store.read(lambda tx: tx.view_state("facts", T0, None)).set_aside == 0
+
+    def test_a_message_that_was_changed_is_to_be_read_again_and_is_no_failure(self, store: Store) -> None:
+        changed = set_aside_row(2) | {"failures": 0, "error": "it was edited"}
+        store.write(lambda tx: tx.put("set_aside", [set_aside_row(1), changed]))
+        late = T0 + 9 * SECOND
+
+        def read(now: datetime, space: str = "s") -> tuple[list[int], bool, ViewState]:
+            rows = store.read(lambda tx: tx.set_aside_due("index", now, 9, changed=True))
+            is_unseen = store.read(lambda tx: tx.unseen("index", now, space=space, since=T0))
+            return [row.turn for row in rows], is_unseen, store.read(lambda tx: tx.view_state("index", now, space))
+
+        turns, is_unseen, state = read(late)
+        assert (turns, is_unseen) == ([2], True)
+        assert (state.behind, state.waiting, state.set_aside, state.error) == (1, 0, 1, "OverflowError")
+        turns, is_unseen, state = read(T0)
+        assert (turns, is_unseen) == ([], False)
+        assert (state.behind, state.waiting, state.standing_in) == (1, 1, 0)
+        assert read(late, "t")[1:] == (False, ViewState("index", 0, 0, 0))
+        store.write(lambda tx: tx.put("set_aside", [changed | {"error": f"{STAND_IN}away"}]))
+        assert read(T0)[2].standing_in == 1
 
     def test_what_was_set_aside_goes_with_the_message_and_with_the_view(self, store: Store) -> None:
         messages = [make_message(1), make_message(2)]

@@ -21,6 +21,7 @@ from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.search import search_messages
 from recollect.engine.tables import log
+from recollect.engine.tables.changes import add_versions
 from recollect.engine.views import episodes
 from recollect.engine.views.digest_texts import MergedDigest
 from recollect.engine.views.digests import zone_of
@@ -161,13 +162,14 @@ class ContextBuilder:
         return await search_messages(self._runtime, words, where, FOUND)
 
     async def recent_messages(
-        self, limit: int | None, before: int | None, *, shown_at: datetime | None = None
+        self, limit: int | None, before: int | None, versions: bool = False, *, shown_at: datetime | None = None
     ) -> list[Message]:
         """The last messages of the log, before a turn; those that have not expired at a time, if one is given."""
         where = Filter(self._scope.space, conversation=self._scope.id)
 
         def read(tx: Tx) -> list[Message]:
-            if self._scope.find(tx) is None:
+            conversation = self._scope.find(tx)
+            if conversation is None:
                 return []
             messages = list[Message]()
             upto = None if before is None else before - 1
@@ -177,7 +179,8 @@ class ContextBuilder:
                 if limit is None or len(messages) >= limit or len(page) < limit:
                     break
                 upto = page[0].turn - 1
-            return messages if limit is None else messages[-limit:]
+            recent = messages if limit is None else messages[-limit:]
+            return add_versions(tx, conversation, recent) if versions else recent
 
         return await self._runtime.read(read)
 

@@ -37,11 +37,10 @@ class Deletions:
 
     async def delete_message(self, scope: ConversationScope, message: str | int, *, dry_run: bool) -> Deletion:
         """Delete one message of a conversation."""
-        number = rules.check_number("message", message, MAX_TURN) if isinstance(message, int) else None
-        id = "" if number is not None else rules.check_id("message", message)
+        name = check_name(message)
 
         def select(tx: Tx) -> list[Message]:
-            found = at_turn(tx, scope, number) if number is not None else with_id(tx, scope, id)
+            found = at_turn(tx, scope, name) if isinstance(name, int) else with_id(tx, scope, name)
             return [message for message in found if may_delete(tx, scope, message)]
 
         missing = f"there is no message {message!r} in conversation {scope.id!r}; nothing was deleted"
@@ -135,6 +134,13 @@ class Deletions:
         space_id = self.runtime.resolve_space(space)
         count = rules.check_number("limit", limit, MAX_LINES)
         return await self.runtime.read(lambda tx: audit.lines_of(tx, space_id, count))
+
+
+def check_name(message: object) -> str | int:
+    """What names a message: a turn, its id, or the id that a platform gave it."""
+    if isinstance(message, int):
+        return rules.check_number("message", message, MAX_TURN)
+    return rules.check_id("message", message)
 
 
 def at_turn(tx: Tx, scope: ConversationScope, turn: int) -> list[Message]:

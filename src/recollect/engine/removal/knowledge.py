@@ -22,6 +22,7 @@ from recollect.engine.tables.findings import REFUSED, TABLE, findings_of, slot_o
 from recollect.engine.tables.log import every_message, warn_of_damage
 from recollect.engine.views import facts as view
 from recollect.engine.views.facts import FactsView, command_of
+from recollect.engine.work.faults import request_reading
 from recollect.model import Fact, Filter, Message
 from recollect.ports import Tx
 from recollect.rules.facts.evidence import NEAR
@@ -36,8 +37,7 @@ MAX_ECHOES = 50
 MEANT = 10
 """Messages before "remember this" that it may mean."""
 NAMES = ("recollect", "bot")  # by which a memory is called, if nobody says otherwise
-SET_ASIDE = "set_aside"
-READ_AGAIN = "a message before it was removed"
+READ_AGAIN = "a message before it was changed"
 
 Row = Mapping[str, Any]
 
@@ -62,12 +62,7 @@ def withdraw_knowledge(tx: Tx, space: str, messages: Sequence[Message], now: dat
         withdraw_from_person(tx, space, person, affected, now)
     for person, message in affected.told_again:
         tell_again(tx, person, message)
-    set_aside_rows = [
-        {"space": space, "view": FactsView.name, "conversation": message.conversation, "turn": message.turn}
-        | {"failures": 1, "retry_at": now, "error": READ_AGAIN}
-        for message in affected.read_again
-    ]
-    tx.put(SET_ASIDE, set_aside_rows)
+    request_reading(tx, FactsView.name, affected.read_again, now, READ_AGAIN)
 
 
 def find_affected(tx: Tx, space: str, messages: Sequence[Message]) -> Affected:

@@ -176,12 +176,14 @@ def covers(turns: Sequence[int], first: int, last: int) -> bool:
 
 
 def drop_answers(tx: Tx, space: str) -> None:
-    """Delete the stored answers to requests: they may repeat anybody's messages. A claim of a request that is being
-    worked on stays, so that nobody repeats the work; an empty body before its answer marks it as void."""
+    """Delete the stored answers to requests: they may repeat anybody's messages. One that is stored as a mere id stays.
+    A claim of a request that is being worked on stays, so that nobody repeats the work; an empty body before its answer
+    marks it as void."""
     tx.lock(ANSWERS, space)
-    claims = tx.rows(ANSWERS, where={"space": space, "status": None})
+    rows = tx.rows(ANSWERS, where={"space": space})
     tx.remove(ANSWERS, {"space": space})
-    tx.put(ANSWERS, [{**claim, "body": b""} for claim in claims])
+    ids = [row for row in rows if row["status"] is not None and bytes(row["body"]).startswith(b'"')]
+    tx.put(ANSWERS, [*ids, *({**row, "body": b""} for row in rows if row["status"] is None)])
 
 
 def drop_digests(tx: Tx, space: str, message_keys: Collection[tuple[str, int]]) -> None:

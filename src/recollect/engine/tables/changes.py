@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from recollect.errors import StoreError
 from recollect.model import Conversation, Fault, LogChange, Message, Seal
 from recollect.ports import Tx
 from recollect.rules import changes as rules
 from recollect.rules import log as log_rules
+from recollect.rules.versions import older_versions
 
 TABLE = "changes"
+OnDamage = Callable[[StoreError, Mapping[str, Any]], None]
 
 
-def changes_of(tx: Tx, conversation: Conversation) -> list[LogChange]:
-    """The changes made to a conversation, the oldest first."""
+def changes_of(tx: Tx, conversation: Conversation, damaged: OnDamage | None = None) -> list[LogChange]:
+    """The changes made to a conversation, the oldest first. One that cannot be read raises an error, unless `damaged`
+    is called with it."""
     if not conversation.changes:
         return []
     where = {"space": conversation.space, "conversation": conversation.id}
-    return [to_change(row) for row in tx.rows(TABLE, where=where)]
+    return [to_change(row) for row in tx.rows(TABLE, where=where, damaged=damaged)]
+
+
+def add_versions(tx: Tx, conversation: Conversation, messages: Iterable[Message]) -> list[Message]:
+    """Messages of a conversation, each with its older versions."""
+    changes_by_turn: dict[int, list[LogChange]] = {}
+    for change in changes_of(tx, conversation):
+        changes_by_turn.setdefault(change.turn, []).append(change)
+    return [
+        replace(message, versions=older_versions(message, changes_by_turn.get(message.turn, ())))
+        for message in messages
+    ]
 
 
 def append_change(tx: Tx, conversation: Conversation, change: LogChange) -> Conversation:

@@ -1,24 +1,27 @@
 """The log, as transactions: append and verify. Each is a function of a `Tx` and can be run again.
 
 Appending locks the conversation, so turns are numbered without gaps, also with concurrent writers. Nothing here changes
-a message; only `engine.removal` replaces messages by tombstones, and only because somebody asked for it.
+a message; only `engine.removal` replaces messages by tombstones and `engine.edits` by newer versions, and only because
+somebody asked for it.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from typing import Any
 
 from recollect.engine.tables.changes import changes_of, find_change_faults
 from recollect.errors import DamagedMessage, InvalidInput, ScopeError, StoreError
 from recollect.model import Added, Batch, Conversation, Draft, Fault, Filter, LogChange, Message, Verification
 from recollect.ports import Tx
 from recollect.rules import log as rules
-from recollect.rules.changes import is_as_changed, original_message
+from recollect.rules.changes import is_as_changed, is_sealed, original_message
+from recollect.rules.versions import kept_as, older_versions, says_same
 
 logger = logging.getLogger("recollect.log")
 
@@ -64,8 +67,8 @@ def append_messages(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[s
     new_messages: list[Message] = []
     head = conversation.head
     for draft in drafts:
-        duplicate = next((existing[key] for key in draft_keys(draft) if key in existing), None)
-        if duplicate is None:
+        known_message = next((existing[key] for key in draft_keys(draft) if key in existing), None)
+        if known_message is None:
             message = rules.seal_message(
                 message_from_draft(draft, conversation, conversation.turns + len(new_messages) + 1, now),
                 head,
@@ -74,7 +77,9 @@ def append_messages(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[s
             head = message.seal.link
             new_messages.append(message)
             existing.update((key, message) for key in draft_keys(draft))
-        additions.append(Added(duplicate or message, duplicate is None))
+            additions.append(Added(message, True))
+        else:
+            additions.append(known_addition(tx, conversation, draft, known_message))
     if batch.check is not None:
         batch.check(additions)
     if new_messages:
@@ -83,6 +88,14 @@ def append_messages(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[s
             replace(conversation, turns=conversation.turns + len(new_messages), head=head, changed_at=now)
         )
     return additions
+
+
+def known_addition(tx: Tx, conversation: Conversation, draft: Draft, message: Message) -> Added:
+    """What became of a draft whose message is in the log already."""
+    is_doubtful = not message.erased and not says_same(draft, message)
+    versions = older_versions(message, changes_of(tx, conversation)) if is_doubtful else ()
+    kept = kept_as(draft, message, versions)
+    return Added(replace(message, kept=kept), False, kept)
 
 
 def draft_keys(draft: Draft) -> Iterator[str]:
@@ -139,6 +152,7 @@ def message_from_draft(draft: Draft, conversation: Conversation, turn: int, now:
         platform_id=draft.platform_id,
         metadata=draft.metadata,
         expires_at=None if draft.expires_at is None else rules.check_expiry("expires", draft.expires_at, now),
+        kept="new",
     )
 
 
@@ -183,8 +197,9 @@ def verify(tx: Tx) -> Verification:
         turn = 0
         last_link: bytes | None = b""
         where = Filter(conversation.space, conversation=conversation.id)
-        changes = changes_of(tx, conversation)
+        changes = changes_of(tx, conversation, ignore_damage)  # one that cannot be read is missing in the chain
         faults += find_change_faults(conversation, changes)
+        changes = [change for change in changes if is_sealed(change)]
 
         def note_damage(error: DamagedMessage, damage_by_turn: dict[int, str] = damage_by_turn) -> None:
             damage_by_turn[error.turn] = error.reason
@@ -210,6 +225,10 @@ def verify(tx: Tx) -> Verification:
         ]
         root.update(conversation.head + conversation.changes_head)
     return Verification(conversations, messages, tombstones, (*faults, *erasure_faults(tx)), root.hexdigest())
+
+
+def ignore_damage(error: StoreError, row: Mapping[str, Any]) -> None:
+    """For rows whose absence is noticed by other means."""
 
 
 def find_message_problem(

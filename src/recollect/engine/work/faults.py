@@ -4,11 +4,15 @@ If a store, an embedder or a model is unavailable, the messages are not the caus
 Every other error is caused by the message that was being worked on. That message is set aside: the view skips it, and a
 row says which message it is, how often it failed and when it is tried again. The row and the log name the place of the
 message and the kind of the error, never its content: the text of a foreign error may repeat that.
+
+A message that was changed after a view had read it has such a row too, with no failure: the view is to read it again.
+The row is written in the transaction of the change, so that no crash can lose it.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -73,7 +77,7 @@ def backoff(failures: int, first: timedelta = FIRST_RETRY, longest: timedelta = 
 
 def put_set_aside(tx: Tx, row: SetAside, now: datetime, *, retry: bool) -> None:
     """Record that a view failed on a message; `retry` says whether it is tried again automatically."""
-    pause = backoff(row.failures - 1, FIRST_AGAIN, LONGEST_AGAIN)
+    pause = backoff(max(row.failures - 1, 0), FIRST_AGAIN, LONGEST_AGAIN)
     values: dict[str, Any] = {
         "space": row.space,
         "view": row.view,
@@ -84,6 +88,16 @@ def put_set_aside(tx: Tx, row: SetAside, now: datetime, *, retry: bool) -> None:
         "error": row.error,
     }
     tx.put(TABLE, [values])
+
+
+def request_reading(tx: Tx, view: str, messages: Iterable[Message], now: datetime, reason: str) -> None:
+    """Have a view read messages again that it has read before: they, or what it read them with, were changed."""
+    rows = [
+        {"space": message.space, "view": view, "conversation": message.conversation, "turn": message.turn}
+        | {"failures": 0, "retry_at": now, "error": reason}
+        for message in messages
+    ]
+    tx.put(TABLE, rows)
 
 
 def remove_set_aside(tx: Tx, row: SetAside) -> None:
@@ -100,9 +114,9 @@ def key_of(row: SetAside) -> dict[str, Any]:
 
 
 def set_aside_rows(tx: Tx, view: str, place: ConversationKey) -> list[SetAside]:
-    """The messages that a view has set aside in a conversation."""
+    """The messages of a conversation on which a view failed."""
     where = {"space": place[0], "view": view, "conversation": place[1]}
-    return [SetAside(**row) for row in tx.rows(TABLE, where=where)]
+    return [SetAside(**row) for row in tx.rows(TABLE, where=where) if row["failures"]]
 
 
 def readable_messages(tx: Tx, view: str, where: Filter, *, after: int, upto: int) -> list[Message]:

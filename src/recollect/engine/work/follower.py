@@ -117,8 +117,9 @@ class Follower:
         return claiming.is_behind(tx, request, self._clock.now()) or bool(self._due_rows(tx, request, 1))
 
     def _due_rows(self, tx: Tx, request: ClaimRequest, limit: int) -> list[SetAside]:
-        """Messages that were set aside and are to be tried again. They can wait: only a full look finds them."""
-        return tx.set_aside_due(self.view.name, self._clock.now(), limit) if request.since is None else []
+        """Messages that were set aside and are to be tried again. They can wait, and only a full look finds them; but
+        not those that were changed: what the view has of them is gone."""
+        return tx.set_aside_due(self.view.name, self._clock.now(), limit, changed=request.since is not None)
 
     def _claim_request(self, since: datetime | None, patient: bool) -> ClaimRequest:
         patience = self._hooks.patience if patient else None

@@ -358,6 +358,8 @@ class Worker:
         if success:
             remove_set_aside(tx, row)
         elif is_set_aside(tx, row):
+            if not row.failures and outcome.outage is not None:
+                row = replace(row, error=STAND_IN + outcome.outage)
             put_set_aside(tx, row, self._clock.now(), retry=True)
         self.lease.release(tx, [run.place])
         return success
@@ -365,6 +367,8 @@ class Worker:
     def _note_failure(self, tx: Tx, row: SetAside, error: Exception) -> None:
         if fault_of(error) != "outside":
             row = replace(row, failures=row.failures + 1, error=kind_of(error))
+        elif not row.failures:
+            row = replace(row, error=reason_of(error))
         if is_set_aside(tx, row):
             put_set_aside(tx, row, self._clock.now(), retry=True)
         self.lease.release(tx, [(row.space, row.conversation)])

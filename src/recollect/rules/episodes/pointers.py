@@ -49,7 +49,7 @@ _ANYWHERE = re.compile(
     rf"|\bthis(?=\W*$|\s*[.,!?;:]|\s(?:{_BEFORE_THAT}|and|but|or|in|is|was|has|will|would|can|could|one|way|kind|sort|\w+ly)\b)"
     rf"|\bthis\s(?!{_TIME})\w+(?=\W*$|\s*[.,!?;:]|\s(?:{_BEFORE_THAT}|{_AFTER_NOUN})\b)"
     rf"|\bthese\b(?!\s(?:days\b|{_TIME}))|\bthose\b(?!\s(?:who|days|of\sus|of\syou|with|interested|that|which|in\sneed)\b)"
-    rf"|\w{{2,}}ed\sthat\s\w+(?=\W*$|\s(?:on|in|at|from|with|last|for)\b)|\bof\sthis\s(?!{_TIME})|\bthat['’]s\s(?:so\s|really\s|very\s)?\w+(?=[.!]*\s*$)"
+    rf"|\b\w{{2,}}ed\sthat\s\w+(?=\W*$|\s(?:on|in|at|from|with|last|for)\b)|\bof\sthis\s(?!{_TIME})|\bthat['’]s\s(?:so\s|really\s|very\s)?\w+(?=[.!]*\s*$)"
     r"|\bsome(?=\s(?:to|for|from|and|but|too|myself|already)\b|\s*[.,!?;])|\d\smore(?=\W*$|[.,!?])"
     r"|\ba\sfew(?=\W*$|\s*[.,!?;])|\b(?:one|two|three|four|five|some|any|many|few|tell\sme|give\sme)\smore(?=\W*$|[.,!?])|\bone\smore\b"
     r"|\bthe\s(?:same|others?|rest|latter|former|above|following|first\stwo|ones)(?=\W*$|\s*[.,!?;]|\s(?:is|are|was|were|one|too|way|thing)\b)"

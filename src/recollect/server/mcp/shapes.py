@@ -15,7 +15,7 @@ from typing import Annotated
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from recollect import model
-from recollect.model import FactCategory, Role
+from recollect.model import FactCategory, Kept, Role
 from recollect.rules.prompt import fences
 
 Expires = Annotated[
@@ -43,6 +43,19 @@ class KeptMessage(BaseModel):
     id: str
     turn: Annotated[int, Field(description="Its number in the conversation.")]
     new: Annotated[bool, Field(description="False if it was there already.")]
+    kept: Annotated[
+        Kept,
+        Field(
+            description="new; known, with this text; edited, a new version; refused, known with another text; erased."
+        ),
+    ]
+
+
+class EditResult(BaseModel):
+    model_config = ConfigDict(title="Edited")
+
+    id: str
+    turn: Annotated[int, Field(description="Its number in the conversation.")]
 
 
 class AddResult(BaseModel):
@@ -167,6 +180,11 @@ class ConversationOut(BaseModel):
 
 class ConversationList(BaseModel):
     conversations: list[ConversationOut]
+
+
+def build_kept_message(addition: model.Added) -> KeptMessage:
+    message = addition.message
+    return KeptMessage(id=escape_name(message.id), turn=message.turn, new=addition.new, kept=addition.kept)
 
 
 def build_message(message: model.Message, score: float, *, excerpt: bool) -> FoundMessage:

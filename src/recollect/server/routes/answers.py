@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from http import HTTPStatus
+from inspect import isawaitable
 from typing import Annotated, Any
 
 from fastapi import Header, Query
@@ -68,7 +69,8 @@ def page_response(items: Sequence[Any], cursor: str | None, limit: int, name: Ca
 
 @dataclass(frozen=True, slots=True)
 class StoredForm:
-    """How an answer is stored for a repeated request: `shorten` makes what is stored, `restore` the answer from it."""
+    """How an answer is stored for a repeated request: `shorten` makes what is stored, `restore` the answer from it, or
+    an awaitable of the answer."""
 
     shorten: Callable[[Any], Any]
     restore: Callable[[Any], Any]
@@ -90,7 +92,9 @@ async def answer_once(
         return json_response(await work())
     repeat, stored_body = await claim_key(caller, key)
     if stored_body is not None:
-        return json_response(brief.restore(json.loads(stored_body)), headers={"Idempotent-Replayed": "true"})
+        answer = brief.restore(json.loads(stored_body))
+        answer = await answer if isawaitable(answer) else answer
+        return json_response(answer, headers={"Idempotent-Replayed": "true"})
     try:
         result = await work()
     except BaseException as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -24,6 +24,7 @@ from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput, RecollectError
 from recollect.model import Added, Batch, Budget, Draft, Message
 from recollect.rules.expiry import parse_expiry
+from recollect.rules.log import ONCE
 from recollect.server.door.access import Caller, ReadCaller, WriteCaller
 from recollect.server.problems import Problem, problem_of
 from recollect.server.routes import shapes
@@ -43,7 +44,7 @@ from recollect.wire import dumps, to_json_value
 
 EVENTS = "text/event-stream"
 AT_ONCE = 50  # messages read at a time
-OTHER_MESSAGES = "this idempotency key or id came with other messages before; use a new one"
+OTHER_MESSAGES = "this idempotency key came with other messages before; use a new one"
 Conversation = Annotated[str, Path(alias="id", description="The conversation; it begins with its first message.")]
 User = Annotated[str | None, Query(description="Whose chat it is; left out for a channel.", max_length=256)]
 
@@ -70,12 +71,12 @@ async def conversations(caller: ReadCaller, user: User = None, cursor: Cursor = 
 async def add_messages(
     caller: WriteCaller, id: Conversation, body: shapes.MessagesIn, key: IdempotencyKey = None
 ) -> Response:
-    """Keep messages, in order. Once this answers, they are on the disk."""
+    """Keep messages, in order. Once this answers, they are on the disk; `kept` says what became of each. If the id or
+    `platform_id` of a message is known with another text, the stored one stays ("refused"), unless `on_edit` asks for a
+    new version ("edited")."""
     drafts = [draft_of(caller, message) for message in body.messages]
     keyed_drafts = [with_platform_id(caller, draft, key, id, number) for number, draft in enumerate(drafts)]
-    batch = Batch(
-        caller.space, id, caller.access.resolve_user(body.user), keyed_drafts, partial(check_repeats, drafts, key)
-    )
+    batch = batch_of(caller, id, body, keyed_drafts, partial(check_repeats, drafts, key))
     return json_response((await caller.memory.add_many([batch]))[0])
 
 
@@ -92,15 +93,25 @@ async def add_batches(caller: WriteCaller, body: shapes.BatchesIn, key: Idempote
             with_platform_id(caller, draft, key, batch.conversation, (place, n)) for n, draft in enumerate(drafts)
         ]
         check = partial(check_repeats, drafts, key)
-        batches.append(
-            Batch(caller.space, batch.conversation, caller.access.resolve_user(batch.user), keyed_drafts, check)
-        )
+        batches.append(batch_of(caller, batch.conversation, batch, keyed_drafts, check))
     return json_response(await caller.memory.add_many(batches))
+
+
+def batch_of(
+    caller: Caller, id: str, body: shapes.MessagesIn, drafts: list[Draft], check: Callable[[list[Added]], None]
+) -> Batch:
+    user = caller.access.resolve_user(body.user)
+    return Batch(caller.space, id, user, drafts, check, body.on_edit, caller.access.key_id)
 
 
 @router.get("/conversations/{id:id}/messages", response_model=shapes.page_model(shapes.Message))
 async def history(
-    caller: ReadCaller, id: Conversation, user: User = None, cursor: Cursor = None, limit: Count = 100
+    caller: ReadCaller,
+    id: Conversation,
+    user: User = None,
+    cursor: Cursor = None,
+    limit: Count = 100,
+    versions: Annotated[bool, Query(description="Show what messages said before they were edited, too.")] = False,
 ) -> Response:
     """The last messages, in order; `next` leads to those before them. Where they are very long, a page has fewer."""
     chat = chat_of(caller, id, user)
@@ -110,12 +121,17 @@ async def history(
     has_more = True
     while has_more and len(messages) < limit and size < PAGE_BYTES:
         count = min(limit - len(messages), AT_ONCE)
-        batch = [] if before == 1 else await chat.history(limit=count, before=before)
+        batch = [] if before == 1 else await chat.history(limit=count, before=before, versions=versions)
         messages[:0] = batch
-        size += sum(len(message.content) for message in batch)
+        size += sum(map(text_size, batch))
         has_more = len(batch) == count and batch[0].turn > 1
         before = batch[0].turn if batch else None
     return json_response({"items": messages, "next": str(messages[0].turn) if has_more else None})
+
+
+def text_size(message: Message) -> int:
+    """How many characters a message has, with its older versions."""
+    return len(message.content) + sum(len(version.content) for version in message.versions)
 
 
 def turn_of(cursor: str | None) -> int | None:
@@ -146,23 +162,20 @@ def draft_of(caller: Caller, message: shapes.DraftIn) -> Draft:
 
 
 def with_platform_id(caller: Caller, draft: Draft, key: str | None, conversation: str, place: object) -> Draft:
-    if key is None or draft.platform_id is not None:
+    if key is None or draft.platform_id is not None or draft.id is not None:
         return draft
     digest = sha256(f"{caller.access.key_id}\n{key}\n{conversation}\n{place}".encode()).hexdigest()
-    return replace(draft, platform_id=f"once:{digest[:40]}")
+    return replace(draft, platform_id=f"{ONCE}{digest[:40]}")
 
 
 def check_repeats(drafts: list[Draft], key: str | None, results: list[Added]) -> None:
     """Raise if an idempotency key came back with other or more messages: that is a mistake of the caller, and none of
     them is stored. A message that was erased stays erased."""
-    pairs = [(draft, result) for draft, result in zip(drafts, results, strict=True) if draft.platform_id is None]
-    repeats = [result for draft, result in pairs if draft.id is None]
-    if key is not None and any(result.new for result in repeats) and not all(result.new for result in repeats):
+    pairs = zip(drafts, results, strict=True)
+    repeats = [result for draft, result in pairs if draft.platform_id is None and draft.id is None]
+    is_partly_new = any(result.new for result in repeats) and not all(result.new for result in repeats)
+    if key is not None and (is_partly_new or any(result.kept == "refused" for result in repeats)):
         raise Problem(422, "key_reused", OTHER_MESSAGES)
-    for draft, result in pairs:
-        message = result.message
-        if not result.new and not message.erased and (draft.role, draft.content) != (message.role, message.content):
-            raise Problem(422, "key_reused", OTHER_MESSAGES)
 
 
 # -- contexts

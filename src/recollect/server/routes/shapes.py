@@ -69,6 +69,7 @@ class MessagesIn(RequestBody):
 
     user: Id | None = Field(None, description="Whose chat it is; left out for a channel of many.")
     messages: list[DraftIn] = Field(min_length=1, max_length=MAX_BATCH)
+    on_edit: model.OnEdit = Field("refuse", description="Whether another text for a known message is a version of it.")
 
 
 class BatchIn(MessagesIn):

@@ -1,0 +1,1 @@
+"""How a message gets a new version, and what follows from that."""
