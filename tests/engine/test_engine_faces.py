@@ -16,7 +16,8 @@ import pytest
 from engine_doubles import PATIENCE, GatedEmbedder
 
 from recollect import AsyncMemory, ConfigError, Draft, Memory, Message, RecollectError
-from recollect.engine.sync import BlockingConversation, BlockingDocuments, BlockingMemory
+from recollect.engine.sync import BlockingConversation, BlockingMemory
+from recollect.engine.sync_documents import BlockingDocuments
 from recollect.faces import ConversationFace, DocumentsFace, MemoryFace
 
 TASKS = 16

@@ -12,21 +12,20 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from recollect.engine.private_loop import LoopThread, run_shielded
-from recollect.faces import ConversationFace, DocumentsFace, MemoryFace, documented_as
+from recollect.engine.sync_documents import BlockingDocuments
+from recollect.faces import ConversationFace, MemoryFace, documented_as
 from recollect.model import (
     Added,
     Answer,
     AuditLine,
     Batch,
     Budget,
-    Change,
     ChatMessage,
     Chunk,
     Context,
     Conversation,
     Deletion,
     Digest,
-    Document,
     Draft,
     Episode,
     Erasure,
@@ -38,6 +37,7 @@ from recollect.model import (
     Member,
     MemoryAnswer,
     Message,
+    Move,
     Profile,
     Reply,
     Retained,
@@ -288,6 +288,23 @@ class BlockingMemory:
             self._memory.delete(before=before, user=user, query=query, dry_run=dry_run, space=space)
         )
 
+    def move_conversation(
+        self,
+        id: str,
+        *,
+        to: str | None = None,
+        user: str | None = None,
+        space: str | None = None,
+        dry_run: bool = False,
+    ) -> Move:
+        return self._private.wait(self._memory.move_conversation(id, to=to, user=user, space=space, dry_run=dry_run))
+
+    def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
+        return self._private.wait(self._memory.merge_users(user, into=into, space=space, dry_run=dry_run))
+
+    def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
+        return self._private.wait(self._memory.undo_move(id, space=space, dry_run=dry_run))
+
     def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
         return self._private.wait(self._memory.audit(limit=limit, space=space))
 
@@ -435,60 +452,3 @@ class BlockingConversation:
 
     def feedback(self, topic_id: str, score: int) -> Topic:
         return self._private.wait(self._inner.feedback(topic_id, score))
-
-
-@documented_as(DocumentsFace)
-class BlockingDocuments:
-    """The documents of one space."""
-
-    def __init__(self, inner: DocumentsFace, private: LoopThread) -> None:
-        self._inner = inner
-        self._private = private
-        self.space = inner.space
-
-    def put(
-        self,
-        namespace: Sequence[str],
-        key: str,
-        value: Mapping[str, Any],
-        *,
-        user: str | None = None,
-        texts: Sequence[str] | None = None,
-    ) -> Document:
-        return self._private.wait(self._inner.put(namespace, key, value, user=user, texts=texts))
-
-    def get(self, namespace: Sequence[str], key: str) -> Document | None:
-        return self._private.wait(self._inner.get(namespace, key))
-
-    def remove(self, namespace: Sequence[str], key: str) -> bool:
-        return self._private.wait(self._inner.remove(namespace, key))
-
-    def apply(self, changes: Sequence[Change]) -> list[Document]:
-        return self._private.wait(self._inner.apply(changes))
-
-    def edit(self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]) -> T:
-        return self._private.wait(self._inner.edit(namespace, decide))
-
-    def search(
-        self,
-        namespace: Sequence[str] = (),
-        *,
-        query: str | None = None,
-        where: Mapping[str, Any] | None = None,
-        limit: int = 10,
-        offset: int = 0,
-    ) -> list[Document]:
-        return self._private.wait(self._inner.search(namespace, query=query, where=where, limit=limit, offset=offset))
-
-    def namespaces(
-        self,
-        *,
-        prefix: Sequence[str] = (),
-        suffix: Sequence[str] = (),
-        depth: int | None = None,
-        limit: int | None = None,
-        offset: int = 0,
-    ) -> list[tuple[str, ...]]:
-        return self._private.wait(
-            self._inner.namespaces(prefix=prefix, suffix=suffix, depth=depth, limit=limit, offset=offset)
-        )

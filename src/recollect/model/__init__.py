@@ -52,6 +52,7 @@ from recollect.model.log import (
     Seal,
     Verification,
 )
+from recollect.model.moves import Move, MoveKind
 from recollect.model.people import (
     Ambiguous,
     Answer,
@@ -128,6 +129,8 @@ __all__ = [
     "Member",
     "MemoryAnswer",
     "Message",
+    "Move",
+    "MoveKind",
     "Name",
     "NameKind",
     "Profile",
