@@ -42,12 +42,12 @@ def subject_under_names(
     return named or (new_author if new_user not in (None, new_author) else None)
 
 
-def replace_first_name(text: str, names: Iterable[str], name: str) -> str:
-    """The text with another name in place of one of `names` at its beginning; the longest of them is tried first."""
-    for old in sorted(names, key=len, reverse=True):
-        if re.match(rf"{re.escape(old)}(?!\w)", text, re.IGNORECASE):
-            return name + text[len(old) :]
-    return text
+def first_name(text: str, names: Iterable[str]) -> str | None:
+    """The one of these names that a text begins with; the longest, if there are several."""
+    for name in sorted(names, key=len, reverse=True):
+        if re.match(rf"{re.escape(name)}(?!\w)", text, re.IGNORECASE):
+            return name
+    return None
 
 
 def hash_key(*parts: str) -> str:

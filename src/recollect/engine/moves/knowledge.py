@@ -25,7 +25,7 @@ from recollect.model import Filter, FoundFact, Message
 from recollect.ports import Tx
 from recollect.rules.documents.validation_and_filters import names_in
 from recollect.rules.facts.deciding import fact_id
-from recollect.rules.moves import hash_key, replace_first_name, subject_under_names
+from recollect.rules.moves import first_name, hash_key, subject_under_names
 
 DOCUMENTS = "documents"
 Row = Mapping[str, Any]
@@ -46,7 +46,7 @@ def move_knowledge(tx: Tx, plan: Plan, pairs: Pairs, order: Order) -> Row:
     people_by_command = {(id, entry["user"]): entry["into"] for entry in statements for id in entry["sources"]}
     findings = move_findings(tx, plan, pairs, people_by_command)
     rename_fact_ids(tx, space, persons, findings.ids)
-    rename_in_texts(tx, plan, statements, old_names)
+    rename_in_texts(tx, plan, statements, old_names, plan.undoes or order.id)
     standing = active_statements(tx, space, persons)
     for person in sorted(persons):
         weigh_again(tx, space, person, findings.slots.get(person, ()), order.at)
@@ -129,16 +129,20 @@ def active_statements(tx: Tx, space: str, persons: Iterable[str]) -> set[tuple[s
     return {(person, statement.id) for person in persons for statement in profiles.statements_of(tx, space, person)}
 
 
-def rename_in_texts(tx: Tx, plan: Plan, entries: Iterable[Row], old_names: Sequence[str]) -> None:
-    """Statements begin with the name of their person: those of another person get that person's name."""
-    for entry in entries:
-        if entry["into"] == entry["user"]:
-            continue
+def rename_in_texts(tx: Tx, plan: Plan, entries: Iterable[dict[str, Any]], old_names: Sequence[str], id: str) -> None:
+    """Statements begin with the name of their person: those of another person get that person's name. The entry keeps a
+    hash of the name they had, by which an undo finds it again."""
+    hashed = {hash_key(id, name): name for name in (*old_names, *names_of(tx, plan.space, plan.into or ""))}
+    for entry in (entry for entry in entries if entry["into"] != entry["user"]):
         where = {"space": plan.space, "user_id": entry["into"], "id": entry["id"], "kind": profiles.SAID}
         for row in tx.rows(profiles.TABLE, where=where):
+            old_name = first_name(row["text"], old_names)
+            if old_name is None:
+                continue
             viewer = viewer_of_statement(tx, profiles.to_statement(row))
-            text = replace_first_name(row["text"], old_names, name_for(tx, plan.space, entry["into"], viewer))
-            tx.put(profiles.TABLE, [{**row, "text": text}])
+            name = hashed.get(entry.get("name", "")) or name_for(tx, plan.space, entry["into"], viewer)
+            tx.put(profiles.TABLE, [{**row, "text": name + row["text"][len(old_name) :]}])
+            entry["name"] = hash_key(id, old_name)
 
 
 def rename_fact_ids(tx: Tx, space: str, persons: Iterable[str], ids: Mapping[str, str]) -> None:
