@@ -40,8 +40,10 @@ def move_knowledge(tx: Tx, plan: Plan, pairs: Pairs, order: Order) -> Row:
         tx.lock(view.LOCK, space, person)
     old_names = [] if plan.user is None else names_of(tx, space, plan.user)
     is_undo = plan.undoes is not None
-    statements = undo_statements(tx, plan) if is_undo else move_statements(tx, plan, pairs)
+    statements = undo_statements(tx, plan, pairs) if is_undo else move_statements(tx, plan, pairs)
+    known_names = [] if plan.into is None else tx.rows(PEOPLE, where={"space": space, "user_id": plan.into})
     names = undo_names(tx, plan) if is_undo else move_names(tx, plan, order.id)
+    note_read_people(tx, space, [new for _, new in pairs.values()])
     documents = undo_documents(tx, plan) if is_undo else move_documents(tx, plan, order.id)
     people_by_command = {(id, entry["user"]): entry["into"] for entry in statements for id in entry["sources"]}
     findings = move_findings(tx, plan, pairs, people_by_command)
@@ -53,6 +55,7 @@ def move_knowledge(tx: Tx, plan: Plan, pairs: Pairs, order: Order) -> Row:
     retired = sorted(standing - active_statements(tx, space, persons))
     if is_undo:
         return {}
+    names += new_names(tx, plan, known_names, names, order.id)
     record = {"statements": statements, "names": names, "documents": documents, "retired": retired}
     return {name: entries for name, entries in record.items() if entries}
 
@@ -74,9 +77,11 @@ def persons_concerned(tx: Tx, plan: Plan, pairs: Pairs) -> set[str]:
 # -- statements
 
 
-def move_statements(tx: Tx, plan: Plan, pairs: Pairs) -> list[dict[str, Any]]:
+def move_statements(
+    tx: Tx, plan: Plan, pairs: Pairs, besides: Collection[tuple[str, str]] = ()
+) -> list[dict[str, Any]]:
     """Move statements, requests to forget and changes of facts: all of a person, or those that moved messages asked
-    for. Returns how each was before."""
+    for; those in `besides` stay. Returns how each was before."""
     if plan.user is None:
         return []
     rows = {
@@ -84,7 +89,7 @@ def move_statements(tx: Tx, plan: Plan, pairs: Pairs) -> list[dict[str, Any]]:
         for column in ("user_id", "speaker")
         for row in tx.rows(profiles.TABLE, where={"space": plan.space, column: plan.user})
     }
-    entries = (move_statement(tx, plan, rows[key], pairs) for key in sorted(rows))
+    entries = (move_statement(tx, plan, rows[key], pairs) for key in sorted(rows.keys() - set(besides)))
     return [entry for entry in entries if entry is not None]
 
 
@@ -107,8 +112,9 @@ def move_statement(tx: Tx, plan: Plan, row: Row, pairs: Pairs) -> dict[str, Any]
     return entry
 
 
-def undo_statements(tx: Tx, plan: Plan) -> list[dict[str, Any]]:
-    """Move back the statements that a move had moved, and bring back those that it had retired. Returns the moves."""
+def undo_statements(tx: Tx, plan: Plan, pairs: Pairs) -> list[dict[str, Any]]:
+    """Move back the statements that a move had moved, and those made since in messages that go back; bring back those
+    that it had retired. Returns the moves."""
     for user, id in plan.record.get("retired", ()):
         rows = tx.rows(profiles.TABLE, where={"space": plan.space, "user_id": user, "id": id})
         tx.put(profiles.TABLE, [{**row, "active": 1, "retired_at": None, "retired_by": None} for row in rows])
@@ -121,7 +127,8 @@ def undo_statements(tx: Tx, plan: Plan) -> list[dict[str, Any]]:
             back = {"user_id": entry["user"], "speaker": entry["speaker"], "sources": sources}
             tx.put(profiles.TABLE, [{**row, **back}])
             entries.append({**entry, "user": entry["into"], "into": entry["user"]})
-    return entries
+    done = {(entry["into"], entry["id"]) for entry in entries}
+    return entries + move_statements(tx, plan, pairs, besides=done)
 
 
 def active_statements(tx: Tx, space: str, persons: Iterable[str]) -> set[tuple[str, str]]:
@@ -181,6 +188,29 @@ def move_names(tx: Tx, plan: Plan, id: str) -> list[dict[str, Any]]:
     return entries
 
 
+def new_names(tx: Tx, plan: Plan, known: Iterable[Row], moved: Iterable[Row], id: str) -> list[dict[str, Any]]:
+    """What a person is called only since a move, and was not moved: an undo takes it away again."""
+    if plan.into is None:
+        return []
+    known_keys = {(row["kind"], row["name"]) for row in known}
+    moved_keys = {entry["key"] for entry in moved}
+    rows = tx.rows(PEOPLE, where={"space": plan.space, "user_id": plan.into})
+    keys = [
+        (row, hash_key(id, row["kind"], row["name"])) for row in rows if (row["kind"], row["name"]) not in known_keys
+    ]
+    return [{"key": key, "is_new": True, **name_times(row)} for row, key in keys if key not in moved_keys]
+
+
+def note_read_people(tx: Tx, space: str, messages: Iterable[Message]) -> None:
+    """Note the authors that messages have now, as far as the facts view has read them."""
+    by_place: dict[str, list[Message]] = {}
+    for message in messages:
+        by_place.setdefault(message.conversation, []).append(message)
+    for place, place_messages in sorted(by_place.items()):
+        read_upto = tx.cursor(view.FactsView.name, space, place)
+        profiles.note_people(tx, [message for message in place_messages if message.turn <= read_upto])
+
+
 def undo_names(tx: Tx, plan: Plan) -> list[Row]:
     """Move back the names that a move had moved. A name that the other person had too, or used since, stays theirs."""
     entries = {entry["key"]: entry for entry in plan.record.get("names", ())}
@@ -192,7 +222,8 @@ def undo_names(tx: Tx, plan: Plan) -> list[Row]:
         moved.append(row)
         key = {"space": plan.space, "user_id": plan.into, "kind": row["kind"]}
         key |= {"name": plan.into if row["kind"] == "id" else row["name"]}
-        tx.put(PEOPLE, [key | merged_times(read_times(entry), *tx.rows(PEOPLE, where=key))])
+        if "is_new" not in entry:
+            tx.put(PEOPLE, [key | merged_times(read_times(entry), *tx.rows(PEOPLE, where=key))])
         known = read_times(entry["known"]) if "known" in entry else None
         left = times_left(tx, plan, row, read_times(entry), known)
         tx.remove(PEOPLE, {field: row[field] for field in ("space", "user_id", "kind", "name")})
