@@ -199,7 +199,8 @@ class MemoryFace(Protocol):
         ...
 
     async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
-        """Who removed something from a space, when, of what kind and how many: the last ones, the newest first."""
+        """Who removed or moved something in a space, when, of what kind and how many: the last ones, the newest
+        first."""
         ...
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:

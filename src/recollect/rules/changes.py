@@ -96,7 +96,7 @@ def give_names(message: Message, change: LogChange, names: Mapping[str, Any]) ->
         return message
     return replace(
         message,
-        conversation=names["conversation"],
+        conversation=names.get("conversation", message.conversation),
         user=names["person"] if contains_turn(before["owned"], message.turn) else message.user,
         author=names["person"] if contains_turn(before["written"], message.turn) else message.author,
         metadata=with_audience(message.metadata, names["channel"])

@@ -237,7 +237,7 @@ def undo_step(tx: Tx, space: str, place: str, parts: Sequence[LogChange]) -> Ste
     last = parts[-1]
     owner = last.before.get("owner", conversation.user)
     owner_since = last.after.get("owner", conversation.user)
-    if (conversation.id, conversation.user) != (last.after["conversation"], owner_since):
+    if conversation.user != owner_since or conversation.id != parts[0].after.get("conversation", conversation.id):
         raise changed_since(place)
     person = last.after.get("person") if owner != owner_since else None
     messages: list[Message] = []
@@ -251,7 +251,7 @@ def undo_step(tx: Tx, space: str, place: str, parts: Sequence[LogChange]) -> Ste
                 turns[name].add(message.turn)
     return Step(
         conversation,
-        parts[0].before["conversation"],
+        parts[0].before.get("conversation", conversation.id),
         owner,
         messages,
         frozenset(turns["owned"]),

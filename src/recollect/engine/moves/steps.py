@@ -118,13 +118,13 @@ def note_step(tx: Tx, plan: Plan, step: Step, order: Order, record: Row) -> None
     """Note in a conversation what was changed: its name, and apart from that people, whose names may be erased one
     day."""
     conversation = replace(step.conversation, id=step.id, user=step.owner)
-    name = {"conversation": step.id}
     if step.is_renamed:
-        old_name = {"conversation": step.conversation.id}
-        conversation = append_change(tx, conversation, build_change(plan, step, order, old_name, name))
+        before: dict[str, Any] = {"conversation": step.conversation.id}
+        after: dict[str, Any] = {"conversation": step.id}
+        conversation = append_change(tx, conversation, build_change(plan, step, order, before, after))
     if step.messages or record or step.owner != step.conversation.user or not step.is_renamed:
-        before: dict[str, Any] = name | {"owner": step.conversation.user, "person": plan.user}
-        after: dict[str, Any] = name | {"owner": step.owner, "person": plan.into}
+        before = {"owner": step.conversation.user, "person": plan.user}
+        after = {"owner": step.owner, "person": plan.into}
         before |= {"owned": to_ranges(step.owned), "written": to_ranges(step.written)}
         if step.heard and plan.channel is not None:
             before |= {"heard": to_ranges(step.heard), "channel": plan.channel[0]}

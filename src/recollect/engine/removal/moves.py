@@ -24,9 +24,13 @@ def moves_naming(tx: Tx, space: str, user: str) -> list[LogChange]:
 
 
 def names_user(change: LogChange, user: str) -> bool:
-    return is_of_person(change, [user]) or any(
-        names_person(names["conversation"], user) for names in (change.before, change.after)
-    )
+    return is_of_person(change, [user]) or is_named_after(change, [user])
+
+
+def is_named_after(change: LogChange, users: Collection[str]) -> bool:
+    """Whether a move gave or took a conversation a name in which one of these persons is."""
+    names = [values["conversation"] for values in (change.before, change.after) if "conversation" in values]
+    return any(names_person(name, user) for name in names for user in users)
 
 
 def is_of_person(change: LogChange, users: Collection[str]) -> bool:
@@ -61,9 +65,12 @@ def erase_moves_of(
     changes: Sequence[LogChange], moves: Sequence[LogChange], users: Collection[str], standing: Sequence[Message]
 ) -> list[LogChange]:
     """The moves of one conversation that are erased, as what is left of them. One that gave the conversation its name
-    stays for what others said there before."""
+    stays for what others said there before, unless the name was taken back."""
     numbers = {change.number for change in moves if is_of_person(change, users)}
     unproved = unproved_turns(changes, numbers, standing)
+    renaming = {change.number for change in moves if is_named_after(change, users)}
+    if unproved_turns(changes, numbers | renaming, standing) == unproved:
+        numbers |= renaming
     for change in moves:
         if all(message.turn in unproved for message in standing if message.turn <= change.before["upto"]):
             numbers.add(change.number)
