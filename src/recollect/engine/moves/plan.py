@@ -60,7 +60,13 @@ class Plan:
 
     @property
     def messages(self) -> list[Message]:
-        return [message for step in self.steps for message in step.messages]
+        """The messages that become another person's."""
+        return [
+            message
+            for step in self.steps
+            for message in step.messages
+            if message.turn in step.owned or message.turn in step.written
+        ]
 
 
 # -- one conversation

@@ -45,7 +45,7 @@ def apply_plan(tx: Tx, plan: Plan, order: Order) -> None:
     steps = plan.steps or [profile_step(tx, plan, order.at)]
     for number, step in enumerate(steps, 1):
         note_step(tx, plan, step, order, record if number == len(steps) else {})
-    note_removal(tx, space, order, len(moved_pairs))
+    note_removal(tx, space, order, len(plan.messages))
 
 
 def profile_step(tx: Tx, plan: Plan, now: datetime) -> Step:

@@ -231,7 +231,7 @@ def erase_person(tx: Tx, space: str, user: str, now: datetime, by: str = LOCAL) 
             tx.save_conversation(replace(conversation, user=None))
     ids = (user, *earlier_ids(moves, user))
     row_count += erase_moves(tx, space, ids, conversations.values(), erasure.id)
-    renamed_count = sum(anonymise_conversations(tx, space, id, conversations.values(), now) for id in ids)
+    renamed_count = anonymise_conversations(tx, space, ids, conversations.values(), now)
     if not messages and not row_count + renamed_count:
         raise NotFound(f"user {user!r} has no messages in space {space!r}; nothing was erased")
     if not messages:  # others may have stated facts about a person who never wrote, or given them a name
@@ -240,13 +240,16 @@ def erase_person(tx: Tx, space: str, user: str, now: datetime, by: str = LOCAL) 
     return erasure
 
 
-def anonymise_conversations(tx: Tx, space: str, user: str, conversations: Iterable[Conversation], now: datetime) -> int:
-    """Give a random id to each empty conversation of this person, or of nobody, whose id contains the person's id. The
-    seals of erased messages do not cover the id, so the chain stays valid. Returns how many were renamed."""
+def anonymise_conversations(
+    tx: Tx, space: str, ids: Sequence[str], conversations: Iterable[Conversation], now: datetime
+) -> int:
+    """Give a random id to each empty conversation of this person, or of nobody, whose id contains an id of the person.
+    The seals of erased messages do not cover the id, so the chain stays valid. Returns how many were renamed."""
     count = 0
     for conversation in conversations:
-        is_own = conversation.user in (user, None) or conversation.id == rules.profile_conversation(user)
-        if is_own and rules.names_person(conversation.id, user) and is_empty(tx, conversation):
+        is_own = conversation.user in (*ids, None) or conversation.id in map(rules.profile_conversation, ids)
+        is_named = any(rules.names_person(conversation.id, id) for id in ids)
+        if is_own and is_named and is_empty(tx, conversation):
             tx.rename_conversation(space, conversation.id, f"{rules.ERASED}{new_id(now)}")
             count += 1
     return count
