@@ -128,8 +128,12 @@ class Tx(Protocol):
     def rewrite_messages(self, messages: Sequence[Message]) -> None:
         """Replace what messages say and whose they are, and drop what was derived from them; their seals stay."""
 
+    def move_messages(self, moved: Sequence[Message], *, keep: Collection[str] = ()) -> None:
+        """Replace whose messages are, and their metadata; their seals stay. The index gets the new names, and views of
+        their conversations that may hold the old ones are dropped, except those in `keep`."""
+
     def rename_conversation(self, space: str, old: str, new: str) -> None:
-        """Rename a conversation whose messages are all erased, in every table."""
+        """Rename a conversation, in every table; nothing is dropped. There must be none of the new name."""
 
     def erasures(self) -> dict[str, int]:
         """The id of each erasure and the number of messages it says it removed."""

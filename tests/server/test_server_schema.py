@@ -56,7 +56,7 @@ class Asking:
         reading = server.key(scopes=("read",))
         elsewhere = server.key(space="elsewhere", scopes=("write",), body=100)
         # What is allowed is mostly asked by whoever may, so that it is mostly done.
-        few, many = [own, reading, elsewhere], [everything] * 3
+        few, many = [own, reading, elsewhere], [everything] * 5
         self._keys = {
             GenerationMode.POSITIVE: cycle([key for one in few for key in (*many, one)]),
             GenerationMode.NEGATIVE: cycle([everything, *few]),

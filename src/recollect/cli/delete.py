@@ -128,10 +128,10 @@ def show_deletion(deletion: Deletion) -> None:
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, help="How many lines, the last ones.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def audit(limit: int, as_json: bool) -> None:
-    """Show who removed something, when, and how many.
+    """Show who removed or moved something, when, and how many.
 
-    A line for each time that messages were erased or deleted, or that something expired. The text and whose it was are
-    not in it.
+    A line for each time that messages were erased or deleted, that something expired, or that messages were moved to
+    another name. The text and whose it was are not in it.
 
     \b
     recollect audit --limit 5
@@ -147,4 +147,4 @@ def audit(limit: int, as_json: bool) -> None:
         grid.add_row(format_time(line.at), printable(line.by), line.kind, line.what, f"{line.count:,}")
     show_table(grid)
     if not lines:
-        click.echo("nothing was ever removed", err=True)
+        click.echo("nothing was ever removed or moved", err=True)

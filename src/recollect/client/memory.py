@@ -36,6 +36,7 @@ from recollect.model import (
     Member,
     MemoryAnswer,
     Message,
+    Move,
     Profile,
     Retained,
     Retried,
@@ -349,6 +350,25 @@ class AsyncClient(MemoryFace):
         time = check_optional_time("before", before)
         body = without_none(before=time, user=user, query=query, dry_run=dry_run)
         return await self._ask(Deletion, "POST", build_path("delete"), space, body)
+
+    async def move_conversation(
+        self,
+        id: str,
+        *,
+        to: str | None = None,
+        user: str | None = None,
+        space: str | None = None,
+        dry_run: bool = False,
+    ) -> Move:
+        path = build_path("conversations", check_id("conversation", id), "move")
+        return await self._ask(Move, "POST", path, space, without_none(to=to, user=user, dry_run=dry_run))
+
+    async def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
+        return await self._ask(Move, "POST", user_path(user, "merge"), space, {"into": into, "dry_run": dry_run})
+
+    async def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
+        path = build_path("moves", check_id("id", id), "undo")
+        return await self._ask(Move, "POST", path, space, query=without_none(dry_run=dry_run or None))
 
     async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
         return await self._ask_list(AuditLine, "GET", build_path("audit"), space, query={"limit": limit})

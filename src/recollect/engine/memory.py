@@ -16,6 +16,7 @@ from typing import Self
 from recollect.engine.conversation import AsyncConversation
 from recollect.engine.documents import AsyncDocuments
 from recollect.engine.fact_changes import FactChanges
+from recollect.engine.moves.moves import Moves
 from recollect.engine.people import Knowledge
 from recollect.engine.questions import Questions
 from recollect.engine.removal.deletion import Deletions
@@ -48,6 +49,7 @@ from recollect.model import (
     Member,
     MemoryAnswer,
     Message,
+    Move,
     Profile,
     Retained,
     Retried,
@@ -92,6 +94,7 @@ class MemoryEngine(MemoryFace):
         self.fact_changes = FactChanges(self.runtime)
         self.questions = Questions(self.runtime)
         self.deletions = Deletions(self.runtime)
+        self.moves = Moves(self.runtime)
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -388,6 +391,24 @@ class MemoryEngine(MemoryFace):
         space: str | None = None,
     ) -> Deletion:
         return await self.deletions.delete(before=before, user=user, query=query, dry_run=dry_run, space=space)
+
+    async def move_conversation(
+        self,
+        id: str,
+        *,
+        to: str | None = None,
+        user: str | None = None,
+        space: str | None = None,
+        dry_run: bool = False,
+    ) -> Move:
+        scope = ConversationScope(self.runtime.resolve_space(space), rules.check_id("conversation", id), None)
+        return await self.moves.move_conversation(scope, to=to, user=user, dry_run=dry_run)
+
+    async def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
+        return await self.moves.merge_users(user, into=into, space=space, dry_run=dry_run)
+
+    async def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
+        return await self.moves.undo_move(id, space=space, dry_run=dry_run)
 
     async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
         return await self.deletions.audit(limit=limit, space=space)

@@ -37,6 +37,7 @@ from recollect.model import (
     Member,
     MemoryAnswer,
     Message,
+    Move,
     OnEdit,
     Profile,
     Reply,
@@ -296,6 +297,23 @@ class BlockingMemory:
         return self._private.wait(
             self._memory.delete(before=before, user=user, query=query, dry_run=dry_run, space=space)
         )
+
+    def move_conversation(
+        self,
+        id: str,
+        *,
+        to: str | None = None,
+        user: str | None = None,
+        space: str | None = None,
+        dry_run: bool = False,
+    ) -> Move:
+        return self._private.wait(self._memory.move_conversation(id, to=to, user=user, space=space, dry_run=dry_run))
+
+    def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
+        return self._private.wait(self._memory.merge_users(user, into=into, space=space, dry_run=dry_run))
+
+    def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
+        return self._private.wait(self._memory.undo_move(id, space=space, dry_run=dry_run))
 
     def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
         return self._private.wait(self._memory.audit(limit=limit, space=space))

@@ -25,6 +25,7 @@ from recollect.model import (
     Member,
     MemoryAnswer,
     Message,
+    Move,
     Profile,
     Retained,
     Retried,
@@ -162,8 +163,44 @@ class MemoryFace(Protocol):
         """
         ...
 
+    async def move_conversation(
+        self,
+        id: str,
+        *,
+        to: str | None = None,
+        user: str | None = None,
+        space: str | None = None,
+        dry_run: bool = False,
+    ) -> Move:
+        """Rename a conversation (`to`), give it to another user (`user`), or both: the chat of somebody who signs in.
+
+        What its user said in it becomes the other's, with the facts and statements that rest on it. If that user has
+        said nothing anywhere else, all they have goes along, as with `merge_users`. Nothing is removed, and `undo_move`
+        takes it back. If everything is so already, nothing is done, and the `id` of the move is empty. On a `dry_run`,
+        say only what would move.
+        """
+        ...
+
+    async def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
+        """Make all that one user has another's: two ids of one person.
+
+        Conversations, messages in channels, facts, statements, names and documents become those of `into`. API keys of
+        the old id are left alone. Nothing is removed, and `undo_move` takes it back. On a `dry_run`, say only what
+        would move.
+        """
+        ...
+
+    async def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
+        """Take back a move or a merge, if nothing that it moved was removed since, or moved again.
+
+        What was said since in a chat that goes back to its owner goes back with it. On a `dry_run`, say only what would
+        move.
+        """
+        ...
+
     async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
-        """Who removed something from a space, when, of what kind and how many: the last ones, the newest first."""
+        """Who removed or moved something in a space, when, of what kind and how many: the last ones, the newest
+        first."""
         ...
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:

@@ -56,6 +56,7 @@ from recollect.model.log import (
     Verification,
     Version,
 )
+from recollect.model.moves import Move, MoveKind
 from recollect.model.people import (
     Ambiguous,
     Answer,
@@ -134,6 +135,8 @@ __all__ = [
     "Member",
     "MemoryAnswer",
     "Message",
+    "Move",
+    "MoveKind",
     "Name",
     "NameKind",
     "OnEdit",

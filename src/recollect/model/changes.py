@@ -19,8 +19,9 @@ class LogChange:
     "program").
 
     An edit is of one `turn`, and `before` and `after` are the message's content and metadata. A move is of the whole
-    conversation (`turn` is 0), and they are the names: of the conversation, of its owner, of a person. A change whose
-    message was erased keeps its place and its seal, and nothing that was said.
+    conversation (`turn` is 0), and they are the names: of the conversation, of its owner, of a person; `before` says of
+    which turns the person was the user (`owned`) and the author (`written`), and `after` of which move it is a part. A
+    change whose message or person was erased keeps its place and its seal, and nothing that was said.
     """
 
     space: str

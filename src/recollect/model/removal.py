@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
 
-RemovalKind = Literal["erase", "delete", "retention"]
+RemovalKind = Literal["erase", "delete", "retention", "move", "merge", "undo"]
 REMOVAL_KINDS: tuple[RemovalKind, ...] = get_args(RemovalKind)
 
 
@@ -31,7 +31,8 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class AuditLine:
-    """One removal: by whom (the id of a key, or "program"), when, of what kind, and how many.
+    """One removal: by whom (the id of a key, or "program"), when, of what kind, and how many. There is a line for moves
+    and merges too, although nothing goes.
 
     `what` is "messages", "conversation" (its messages are counted), or a kind of memory that expired. What it said, and
     of whom it was, is not kept: that was removed.

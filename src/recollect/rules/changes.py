@@ -44,9 +44,21 @@ def is_sealed(change: LogChange) -> bool:
     return change.erased or compute_change_digest(change, change.seal.salt) == change.seal.digest
 
 
-def erase_change(change: LogChange) -> LogChange:
-    """A change with only its place and its chain."""
-    return replace(change, by="", before={}, after={}, erased=True, seal=replace(change.seal, salt=b""))
+def erase_change(change: LogChange, unproved: Iterable[int] = ()) -> LogChange:
+    """A change with only its place and its chain. Of a move, the turns stay of messages that nothing proves without the
+    names that are gone: they are still in their chain."""
+    turns = to_ranges(unproved)
+    before: dict[str, Any] = {"turns": turns} if turns else {}
+    return replace(change, by="", before=before, after={}, erased=True, seal=replace(change.seal, salt=b""))
+
+
+def is_emptied(change: LogChange) -> bool:
+    """Whether an erased change holds nothing that was said, and no name."""
+    if change.by or change.after or change.seal.salt:
+        return False
+    turns = change.before.get("turns", [])
+    is_numbers = all(len(pair) == 2 and all(type(turn) is int for turn in pair) for pair in turns)
+    return set(change.before) <= {"turns"} and (not turns or (change.kind == "move" and is_numbers))
 
 
 # -- what a message was
@@ -79,19 +91,35 @@ def undo_change(message: Message, change: LogChange) -> Message:
         if change.turn != message.turn:
             return message
         return replace(message, content=before["content"], metadata=before["metadata"])
+    return give_names(message, change, change.before)
+
+
+def give_names(message: Message, change: LogChange, names: Mapping[str, Any]) -> Message:
+    """The message with the names that a move gave it, or took from it: those of `names`."""
+    before = change.before
     if message.turn > before["upto"]:
         return message
     return replace(
         message,
-        conversation=before["conversation"],
-        user=before["person"] if contains_turn(before["owned"], message.turn) else message.user,
-        author=before["person"] if contains_turn(before["written"], message.turn) else message.author,
+        conversation=names.get("conversation", message.conversation),
+        user=names["person"] if contains_turn(before["owned"], message.turn) else message.user,
+        author=names["person"] if contains_turn(before["written"], message.turn) else message.author,
+        metadata=with_audience(message.metadata, names["channel"])
+        if contains_turn(before.get("heard", ()), message.turn)
+        else message.metadata,
     )
+
+
+def with_audience(metadata: Mapping[str, Any], channel: str) -> dict[str, Any]:
+    """The metadata of a change of a fact, for another name of the channel that sees it."""
+    return {**metadata, "recollect": {**metadata["recollect"], "audience": channel}}
 
 
 def concerns(change: LogChange, turn: int) -> bool:
     """Whether a change may have changed the message at a turn."""
-    return change.turn == turn if change.kind == "edit" else True
+    if change.kind == "edit":
+        return change.turn == turn
+    return contains_turn(change.before.get("turns", ()), turn) if change.erased else True
 
 
 def original_message(message: Message, changes: Sequence[LogChange]) -> Message | None:
@@ -112,7 +140,7 @@ def change_problem(change: LogChange, number: int, previous_link: bytes) -> str 
     """What is wrong with a change that should have this number and follow this link."""
     if change.number != number:
         return f"change {number} is missing"
-    if change.erased and (change.by or change.before or change.after or change.seal.salt):
+    if change.erased and not is_emptied(change):
         return f"change {number} is marked as erased and is not empty"
     if not is_sealed(change):
         return f"change {number} was changed"
@@ -130,12 +158,20 @@ def changes_end_problem(conversation: Conversation, changes: Sequence[LogChange]
 
 
 def is_as_changed(message: Message, changes: Sequence[LogChange]) -> bool:
-    """Whether a message says what its last edit made of it, and each edit began with what the one before had made."""
-    edits = [change for change in changes if change.kind == "edit" and change.turn == message.turn]
-    if not edits or any(change.erased for change in edits):
-        return True
-    states: list[Mapping[str, Any]] = [change.before for change in edits[1:]]
-    return all(
-        dict(change.after) == dict(state)
-        for change, state in zip(edits, [*states, edited_fields(message)], strict=True)
-    )
+    """Whether a message is what its last change made of it, and each change began with what the one before had made."""
+    for change in reversed(changes):
+        if not concerns(change, message.turn):
+            continue
+        if change.erased:
+            return True  # what it was before that is not known
+        if not is_result(message, change):
+            return False
+        message = undo_change(message, change)
+    return True
+
+
+def is_result(message: Message, change: LogChange) -> bool:
+    """Whether a message is what a change made of it."""
+    if change.kind == "edit":
+        return edited_fields(message) == dict(change.after)
+    return give_names(message, change, change.after) == message

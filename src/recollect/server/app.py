@@ -27,7 +27,18 @@ from recollect.server.observing import RequestObserver
 from recollect.server.openai import endpoint
 from recollect.server.options import ServerOptions
 from recollect.server.problems import Problem, Shape, handle_error
-from recollect.server.routes import conversations, documents, edits, facts, operations, people, removals, spaces, topics
+from recollect.server.routes import (
+    conversations,
+    documents,
+    edits,
+    facts,
+    moves,
+    operations,
+    people,
+    removals,
+    spaces,
+    topics,
+)
 from recollect.server.routes.description import openapi_document
 
 Service = Callable[[], AbstractAsyncContextManager[Any]]
@@ -95,5 +106,6 @@ ROUTERS = (
     documents.router,
     removals.router,
     edits.router,
+    moves.router,
 )
 ABOUT = "Memory for conversational AI: keeps every word, shows the model what matters now, and can say why."

@@ -48,7 +48,8 @@ from recollect.ports import Vectors
 from recollect.stores import migrations, queries
 from recollect.stores.columns import Halfvec, vector_text
 from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
-from recollect.stores.index import IndexTx, scope_terms
+from recollect.stores.index import scope_terms
+from recollect.stores.moves import MoveTx
 from recollect.stores.schema import TABLES, entries, vectors
 from recollect.stores.sql import RetryPauses, SqlStore
 from recollect.stores.traces import clear_traces, rewrite_limits
@@ -73,7 +74,7 @@ COMPILED = 1_000  # statements kept in their compiled form
 DIALECTS: dict[str, tuple[Dialect, LRUCache[Any, Any]]] = {}
 
 
-class PostgresTx(IndexTx):
+class PostgresTx(MoveTx):
     """One PostgreSQL transaction."""
 
     @staticmethod

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal
 
-from sqlalchemy import Integer, Table, bindparam, exists, or_, select, tuple_
+from sqlalchemy import Integer, Table, and_, bindparam, exists, or_, select, tuple_
 
 from recollect.model import Filter
 from recollect.stores.schema import chunks, conversations, cursors, leases, messages, meta
@@ -24,9 +24,9 @@ After = Literal[
     "", "turn", "place"
 ]  # where messages start: at the beginning, after a turn, or after a turn of a conversation
 
-# A condition: a conversation has a message that is not erased, or what is kept of messages that expired.
+# A condition: a conversation is new, has a message that is not erased, or what is kept of messages that expired.
 HAS_SOMETHING = or_(
-    conversations.c.turns == 0,
+    and_(conversations.c.turns == 0, conversations.c.changes == 0),
     *(
         exists().where(table.c.space == conversations.c.space, table.c.conversation == conversations.c.id, *conditions)
         for table, conditions in ((messages, [messages.c.erasure.is_(None)]), (chunks, []))

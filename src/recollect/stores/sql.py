@@ -11,7 +11,6 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -267,22 +266,6 @@ class SqlTx(RowReader, ABC):
     @abstractmethod
     def drop_entries(self, messages: Sequence[Message]) -> int:
         """Remove these messages from the index."""
-
-    def rename_conversation(self, space: str, old: str, new: str) -> None:
-        conversation = self.conversation(space, old)
-        if conversation is None:
-            return
-        # The row of the conversation first: messages refer to it.
-        self.write(conversations, conversations.insert(), conversation_row(replace(conversation, id=new)))
-        for table in schema.TABLES.values():
-            for column in (table.c[name] for name in ("conversation", "audience") if name in table.c):
-                statement = update(table).where(table.c.space == space, column == old)
-                self.write(table, statement.values({column.name: new}))
-        people = schema.people
-        spoke_there = (people.c.space == space, people.c.kind == "channel", people.c.name == old)
-        self.write(people, update(people).where(*spoke_there).values(name=new))
-        is_old_conversation = (conversations.c.space == space, conversations.c.id == old)
-        self.write(conversations, sql_delete(conversations).where(*is_old_conversation))
 
     def erasures(self) -> dict[str, int]:
         return {row.id: row.messages for row in self.connection.execute(select(erasures))}

@@ -31,7 +31,8 @@ from recollect.ports import Posting, Vectors
 from recollect.stores import migrations, queries
 from recollect.stores.columns import UnreadableRow, parse_meta_number
 from recollect.stores.damage import damage_reason, strip_text
-from recollect.stores.index import IndexTx, indexable_terms, scope_terms
+from recollect.stores.index import indexable_terms, scope_terms
+from recollect.stores.moves import MoveTx
 from recollect.stores.prepared import driver_transaction, prepare
 from recollect.stores.schema import entries
 from recollect.stores.sql import SqlStore
@@ -67,7 +68,7 @@ def match_each_query(words: int) -> str:
     return " UNION ALL ".join([f"SELECT ?, rowid FROM ({MATCHING})"] * words)
 
 
-class SqliteTx(IndexTx):
+class SqliteTx(MoveTx):
     """One SQLite transaction."""
 
     def __init__(self, connection: Any, matrices: MatrixCache) -> None:

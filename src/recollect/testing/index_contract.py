@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+import numpy as np
 import pytest
 
 from recollect.errors import StoreError
@@ -293,6 +294,29 @@ class IndexContract:
             assert find_message_ids(store, "word") == ["c-1", "c-2", "c-3"]
             store.write(lambda tx: tx.reset_view("index"))
             assert search_terms(store, [["word"]]) == ([], [0])
+
+    def test_what_moved_is_found_where_it_is_now(self, store: Store) -> None:
+        """By word and by vector, with the counts of both people; nothing is indexed again."""
+        messages = [make_message(turn) for turn in (1, 2)]
+        store.write(lambda tx: append_messages(tx, *messages))
+        index_entries(store, *(make_entry(message, ("word", "two"), (1.0, 0.0)) for message in messages))
+        docs = [candidate.doc for candidate in search_terms(store, [["word"]])[0]]
+        moved = replace(messages[0], user="kim", author="kim")
+        store.write(lambda tx: tx.move_messages([moved]))
+        store.write(lambda tx: tx.rename_conversation("s", "c", "z"))
+        assert find_message_ids(store, "word", Filter("s", user="kim")) == ["c-1"]
+        assert find_message_ids(store, "word", Filter("s", user="alex")) == ["c-2"]
+        assert find_message_ids(store, "two", Filter("s", conversation="c")) == []
+        assert find_message_ids(store, "two", Filter("s", conversation="z")) == ["c-1", "c-2"]
+        assert [candidate.doc for candidate in search_terms(store, [["word"]])[0]] == docs
+        vector = np.array([1.0, 0.0], np.float32)
+        near = store.read(lambda tx: [tx.nearest(Filter("s", user=user), vector, 9) for user in ("kim", "alex")])
+        assert [[doc for doc, _ in found] for found in near] == [docs[:1], docs[1:]]
+        tallies = store.read(lambda tx: [tx.tally("s", user).words for user in ("kim", "alex", None)])
+        assert tallies == [2, 2, 4]
+        assert store.read(lambda tx: tx.messages(Filter("s"))) == [
+            replace(message, conversation="z") for message in (moved, messages[1])
+        ]
 
     def test_later_passages_are_newer(self, store: Store) -> None:
         """Also after the last ones were thrown away: a number is given once."""

@@ -16,6 +16,7 @@ from datetime import datetime
 
 from recollect.engine.context.viewers import CHANNEL, PEOPLE
 from recollect.engine.removal.knowledge import facts_resting_on, statements_resting_on, withdraw_knowledge
+from recollect.engine.removal.moves import earlier_ids, erase_moves, moves_naming
 from recollect.engine.tables import audit
 from recollect.engine.tables.audit import Order
 from recollect.engine.tables.changes import erase_edits
@@ -212,7 +213,9 @@ def digest_days(tx: Tx, space: str, message_keys: Iterable[tuple[str, int]]) -> 
 def erase_person(tx: Tx, space: str, user: str, now: datetime, by: str = LOCAL) -> Erasure:
     """Erase a person's messages: what they wrote, and what was written to them in their own chats."""
     order = make_order(now, "erase", "messages", by)
-    conversations = lock_conversations(tx, space, conversations_of(tx, space, user), now)
+    moves = moves_naming(tx, space, user)
+    places = conversations_of(tx, space, user) | {change.conversation for change in moves}
+    conversations = lock_conversations(tx, space, places, now)
     tx.remove("leases", {"space": space, "view": DIGESTING})  # their names contain user ids
     found = {(m.conversation, m.turn): m for m in messages_of(tx, space, user) if m.conversation in conversations}
     messages = [found[place] for place in sorted(found)]
@@ -228,7 +231,9 @@ def erase_person(tx: Tx, space: str, user: str, now: datetime, by: str = LOCAL) 
     for conversation in conversations.values():
         if conversation.user == user and messages:
             tx.save_conversation(replace(conversation, user=None))
-    renamed_count = anonymise_conversations(tx, space, user, conversations.values(), now)
+    ids = (user, *earlier_ids(moves, user))
+    row_count += erase_moves(tx, space, ids, conversations.values(), erasure.id)
+    renamed_count = anonymise_conversations(tx, space, ids, conversations.values(), now)
     if not messages and not row_count + renamed_count:
         raise NotFound(f"user {user!r} has no messages in space {space!r}; nothing was erased")
     if not messages:  # others may have stated facts about a person who never wrote, or given them a name
@@ -237,13 +242,16 @@ def erase_person(tx: Tx, space: str, user: str, now: datetime, by: str = LOCAL) 
     return erasure
 
 
-def anonymise_conversations(tx: Tx, space: str, user: str, conversations: Iterable[Conversation], now: datetime) -> int:
-    """Give a random id to each empty conversation of this person, or of nobody, whose id contains the person's id. The
-    seals of erased messages do not cover the id, so the chain stays valid. Returns how many were renamed."""
+def anonymise_conversations(
+    tx: Tx, space: str, ids: Sequence[str], conversations: Iterable[Conversation], now: datetime
+) -> int:
+    """Give a random id to each empty conversation of this person, or of nobody, whose id contains an id of the person.
+    The seals of erased messages do not cover the id, so the chain stays valid. Returns how many were renamed."""
     count = 0
     for conversation in conversations:
-        is_own = conversation.user in (user, None) or conversation.id == rules.profile_conversation(user)
-        if is_own and rules.names_person(conversation.id, user) and is_empty(tx, conversation):
+        is_own = conversation.user in (*ids, None) or conversation.id in map(rules.profile_conversation, ids)
+        is_named = any(rules.names_person(conversation.id, id) for id in ids)
+        if is_own and is_named and is_empty(tx, conversation):
             tx.rename_conversation(space, conversation.id, f"{rules.ERASED}{new_id(now)}")
             count += 1
     return count

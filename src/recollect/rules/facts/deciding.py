@@ -235,7 +235,7 @@ class _Mention:
         return Fact(
             space=message.space,
             user=self.user,
-            id=_fact_id(message.space, self.user, new.subject, new.category, new.key, fold(new.value), message.id),
+            id=fact_id(message.space, self.user, new, message.id),
             category=new.category,
             key=new.key,
             value=new.value,
@@ -423,6 +423,8 @@ def _clamp(number: float) -> float:
     return min(max(float(number), 0.0), 1.0) if number == number else 0.0
 
 
-def _fact_id(*parts: str | None) -> str:
+def fact_id(space: str, user: str, fact: FoundFact, message_id: str) -> str:
+    """The id of the fact that a finding in a message makes, if it is the first to say so."""
+    parts = (space, user, fact.subject, fact.category, fact.key, fold(fact.value), message_id)
     text = "\x1f".join(part or "" for part in parts)
     return "f" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:19]

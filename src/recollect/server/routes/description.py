@@ -66,5 +66,6 @@ TAGS = [
     {"name": "people", "description": "What is known of people, and their rights to it."},
     {"name": "spaces", "description": "Finding, digests, and keeping order."},
     {"name": "documents", "description": "What programs keep under keys of their own."},
+    {"name": "moves", "description": "Conversations and people under other names."},
     {"name": "operations", "description": "How the server is."},
 ]

@@ -67,6 +67,7 @@ async def delete(caller: AdminCaller, body: shapes.DeleteIn, key: IdempotencyKey
 
 @router.get("/audit", response_model=list[shapes.AuditLine])
 async def audit(caller: AdminCaller, limit: Count = 100) -> Response:
-    """Who removed something from a space, when, of what kind, how many: the newest first. Needs the scope `admin`."""
+    """Who removed or moved something in a space, when, of what kind, how many: the newest first. Needs the scope
+    `admin`."""
     caller.access.check_unbound()
     return json_response(await caller.memory.audit(limit=limit, space=caller.space))

@@ -1,0 +1,1 @@
+"""Conversations and people under other names: renamed, moved, merged, and back."""
