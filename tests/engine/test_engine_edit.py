@@ -39,6 +39,7 @@ def raw_bytes(url: str) -> bytes:
 
 def derived_text(url: str) -> str:
     """All rows of the tables that are made from the log."""
+<<<<<<< HEAD
     tables: tuple[str, ...] = (
         "entries",
         "tiers",
@@ -52,6 +53,10 @@ def derived_text(url: str) -> str:
         "digests",
     )
     tables += ("topics", "topic_turns", "topic_summaries", "answers")
+=======
+    tables = ["entries", "tiers", "chunks", "episodes", "facts", "findings", "statements", "people", "days", "digests"]
+    tables += ["topics", "topic_turns", "topic_summaries", "answers"]
+>>>>>>> edit
     packs = [] if url.startswith("json:") else [unpack(bytes(row["packed"])) for row in rows_of(url, "topic_packs")]
     return repr([packs, *(rows_of(url, table) for table in tables)]).lower()
 
@@ -238,9 +243,14 @@ def test_a_message_is_named_by_its_id_its_turn_or_its_platforms_id(store_url: st
         for unknown in (4, "3", "nobody", 99):
             with pytest.raises(NotFound, match="nothing was edited"):
                 chat.edit(unknown, "x")
-        for wrong in ((0, "x"), (1, "  "), (1, "\x00"), (1, 7)):
+        wrong: list[tuple[int, Any, dict[str, Any]]] = [(0, "x", {}), (1, "  ", {}), (1, "\x00", {}), (1, 7, {})]
+        for turn, text, metadata in wrong:
             with pytest.raises(InvalidInput):
+<<<<<<< HEAD
                 chat.edit(*wrong) if wrong[1] != "  " else chat.edit(1, "  ", metadata={})
+=======
+                chat.edit(turn, text, metadata=metadata)
+>>>>>>> edit
         with pytest.raises(ScopeError):
             memory.conversation("chat", user="kim").edit(1, "x")
         with pytest.raises(NotFound):
@@ -330,6 +340,17 @@ def test_another_text_for_a_known_message_is_said_and_taken_only_if_asked_f11(st
             memory.add_many([Batch("default", "chat", "alex", drafts, on_edit="never")])  # type: ignore[arg-type]
         memory.settle()
         assert memory.verify().ok
+
+
+def test_a_reply_is_not_made_to_a_text_that_was_refused(store_url: str) -> None:
+    with Memory(store_url, chat=ScriptedLLM(default="Fine."), followers=False) as memory:
+        chat = memory.conversation("chat", user="alex")
+        chat.reply("at 7?", platform_id="1001")
+        with pytest.raises(InvalidInput, match="another text"):
+            chat.reply("at 8?", platform_id="1001")
+        chat.edit("1001", "at 8?")
+        assert chat.reply("at 8?", platform_id="1001").text == "Fine."
+        assert [message.content for message in chat.history()] == ["at 8?", "Fine.", "Fine."]
 
 
 # -- commands

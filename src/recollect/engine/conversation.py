@@ -22,6 +22,7 @@ from recollect.engine.removal.deletion import Deletions
 from recollect.engine.scope import ConversationScope
 from recollect.engine.views import episodes
 from recollect.engine.views.window import load_chunks
+from recollect.errors import InvalidInput
 from recollect.faces import ConversationFace
 from recollect.model import (
     Added,
@@ -200,7 +201,10 @@ class AsyncConversation(ConversationFace):
         draft = Draft("user", text, author, None, None, platform_id)
         batch = Batch(self.space, self.id, self.user, [draft])
         # Views are woken when the turn ends: nobody waits for them, and they should not slow the turn down.
-        question = (await runtime.append_messages([batch]))[0][0].message
+        (addition,) = (await runtime.append_messages([batch]))[0]
+        if addition.kept == "refused":
+            raise InvalidInput("platform_id", f"{platform_id!r} is known with another text: edit that message first")
+        question = addition.message
         tools = turn.TurnTools(
             model=model,
             context=partial(self._contexts.build_answer_context, budget or Budget(), system),
