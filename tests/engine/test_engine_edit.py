@@ -39,24 +39,8 @@ def raw_bytes(url: str) -> bytes:
 
 def derived_text(url: str) -> str:
     """All rows of the tables that are made from the log."""
-<<<<<<< HEAD
-    tables: tuple[str, ...] = (
-        "entries",
-        "tiers",
-        "chunks",
-        "episodes",
-        "facts",
-        "findings",
-        "statements",
-        "people",
-        "days",
-        "digests",
-    )
-    tables += ("topics", "topic_turns", "topic_summaries", "answers")
-=======
     tables = ["entries", "tiers", "chunks", "episodes", "facts", "findings", "statements", "people", "days", "digests"]
     tables += ["topics", "topic_turns", "topic_summaries", "answers"]
->>>>>>> edit
     packs = [] if url.startswith("json:") else [unpack(bytes(row["packed"])) for row in rows_of(url, "topic_packs")]
     return repr([packs, *(rows_of(url, table) for table in tables)]).lower()
 
@@ -246,11 +230,7 @@ def test_a_message_is_named_by_its_id_its_turn_or_its_platforms_id(store_url: st
         wrong: list[tuple[int, Any, dict[str, Any]]] = [(0, "x", {}), (1, "  ", {}), (1, "\x00", {}), (1, 7, {})]
         for turn, text, metadata in wrong:
             with pytest.raises(InvalidInput):
-<<<<<<< HEAD
-                chat.edit(*wrong) if wrong[1] != "  " else chat.edit(1, "  ", metadata={})
-=======
                 chat.edit(turn, text, metadata=metadata)
->>>>>>> edit
         with pytest.raises(ScopeError):
             memory.conversation("chat", user="kim").edit(1, "x")
         with pytest.raises(NotFound):
